@@ -1,0 +1,1 @@
+//! The embedded demo wiki.

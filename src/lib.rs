@@ -1,0 +1,4 @@
+//! A Model Context Protocol server for Wiki.js 2 that loses nothing on a write and can prove it.
+
+#[cfg(feature = "demo")]
+pub mod demo;

@@ -1,0 +1,3 @@
+//! The `wikijs-mcp` binary.
+
+fn main() {}
