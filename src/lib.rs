@@ -2,3 +2,4 @@
 
 #[cfg(feature = "demo")]
 pub mod demo;
+pub mod page;

@@ -1,0 +1,106 @@
+//! Checks of new values. What is merged from the page as it is passes unchecked.
+//!
+//! Each function answers one sentence about what is wrong, without the value's name.
+
+/// The largest body that Wiki.js takes: 5 MB (W19), less what the request has around it.
+pub const MAX_BODY_BYTES: usize = 5 * 1024 * 1024 - 64 * 1024;
+
+/// The longest title, description or tag that the database stores, in characters (W16, W17).
+const MAX_TEXT_CHARS: usize = 255;
+
+/// A text of any kind: no NUL, which is an SQL error (W17), and no U+FFFD that a lone
+/// surrogate would leave behind.
+///
+/// # Errors
+/// One sentence about what is wrong.
+pub fn check_text(text: &str) -> Result<(), String> {
+    if text.contains('\0') {
+        return Err("must not contain the character NUL".to_owned());
+    }
+    Ok(())
+}
+
+fn check_short(text: &str) -> Result<(), String> {
+    check_text(text)?;
+    if text.chars().count() > MAX_TEXT_CHARS {
+        return Err(format!("must have at most {MAX_TEXT_CHARS} characters"));
+    }
+    Ok(())
+}
+
+/// A title: 1 to 255 characters, not blank (W16, W17).
+///
+/// # Errors
+/// One sentence about what is wrong.
+pub fn check_title(title: &str) -> Result<(), String> {
+    if title.trim().is_empty() {
+        return Err("must not be blank".to_owned());
+    }
+    check_short(title)
+}
+
+/// A description, which may be empty: at most 255 characters (W17).
+///
+/// # Errors
+/// One sentence about what is wrong.
+pub fn check_description(description: &str) -> Result<(), String> {
+    check_short(description)
+}
+
+/// A body: not blank, which Wiki.js refuses as 6004.
+///
+/// # Errors
+/// One sentence about what is wrong.
+pub fn check_content(content: &str) -> Result<(), String> {
+    if content.trim().is_empty() {
+        return Err("must not be blank: Wiki.js refuses a page without content".to_owned());
+    }
+    check_text(content)
+}
+
+/// A tag as Wiki.js stores it (W17): trimmed, lower case, without commas, 1 to 255 characters.
+///
+/// # Errors
+/// One sentence about what is wrong.
+pub fn check_tag(tag: &str) -> Result<String, String> {
+    let tag = tag.trim().to_lowercase();
+    if tag.is_empty() {
+        return Err("must not be blank".to_owned());
+    }
+    if tag.contains(',') {
+        return Err("must not contain a comma: give each tag as an item of its own".to_owned());
+    }
+    check_short(&tag)?;
+    Ok(tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_content, check_description, check_tag, check_title};
+
+    #[test]
+    fn limits_are_counted_in_characters() {
+        let long = "ä".repeat(255);
+        assert!(check_title(&long).is_ok());
+        assert!(check_description(&long).is_ok());
+        assert!(check_tag(&long).is_ok());
+        let longer = "ä".repeat(256);
+        assert!(check_title(&longer).is_err());
+        assert!(check_description(&longer).is_err());
+        assert!(check_tag(&longer).is_err());
+    }
+
+    #[test]
+    fn blank_values_are_refused_where_the_wiki_needs_one() {
+        assert!(check_title(" \t").is_err());
+        assert!(check_content("\n\n").is_err());
+        assert!(check_tag("  ").is_err());
+        assert!(check_description("").is_ok());
+    }
+
+    #[test]
+    fn a_tag_is_made_as_the_wiki_stores_it() {
+        assert_eq!(check_tag(" Mixed Case ").as_deref(), Ok("mixed case"));
+        assert!(check_tag("a,b").is_err());
+    }
+}

@@ -1,0 +1,221 @@
+//! Where a page stands: paths as they are, paths that may come to be, and prefixes.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Locale;
+
+/// The longest path that the wiki stores, in characters (W16).
+pub const MAX_PATH_CHARS: usize = 255;
+
+/// First segments that the web interface keeps for itself (W16).
+const RESERVED: [&str; 9] = [
+    "login", "logout", "register", "verify", "favicons", "fonts", "img", "js", "svg",
+];
+
+/// A path as it is, or as somebody named it: only the slashes around it are cut.
+///
+/// Bad pages must be readable and movable, so nothing else is checked here. A place where a
+/// page shall come to be is a [`NewPath`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PagePath(String);
+
+impl PagePath {
+    /// The path that somebody named, without the slashes around it.
+    #[must_use]
+    pub fn of(path: &str) -> Self {
+        Self(path.trim_matches('/').to_owned())
+    }
+
+    /// The path as the wiki has it, to the letter.
+    #[must_use]
+    pub fn as_stored(path: impl Into<String>) -> Self {
+        Self(path.into())
+    }
+
+    /// The path.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The last segment: the page's name within its folder.
+    #[must_use]
+    pub fn last_segment(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Whether this path is `prefix` itself or below it, segment by segment.
+    #[must_use]
+    pub fn is_within(&self, prefix: &Self) -> bool {
+        prefix.0.is_empty()
+            || self
+                .0
+                .strip_prefix(&prefix.0)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+}
+
+impl fmt::Display for PagePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A path at which a page may come to be: checked against all that Wiki.js accepts and then
+/// cannot show (W16).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPath(PagePath);
+
+impl NewPath {
+    /// Checks a place where a page shall come to be; the slashes around it are cut.
+    ///
+    /// # Errors
+    /// One sentence about what is wrong.
+    pub fn parse(path: &str) -> Result<Self, String> {
+        let path = PagePath::of(path);
+        let text = path.as_str();
+        let fault = |message: &str| Err(message.to_owned());
+        if text.is_empty() {
+            return fault("must not be empty");
+        }
+        if text.chars().count() > MAX_PATH_CHARS {
+            return fault("must have at most 255 characters");
+        }
+        if let Some(bad) = text.chars().find(|c| is_unfit(*c)) {
+            return Err(format!(
+                "must not contain {}: Wiki.js refuses it or cannot show the page",
+                describe(bad)
+            ));
+        }
+        if text.contains("//") {
+            return fault("must not contain a double slash");
+        }
+        let first = text.split('/').next().unwrap_or_default();
+        let lower = first.to_lowercase();
+        if RESERVED.contains(&lower.as_str()) {
+            return Err(format!(
+                "must not begin with \"{first}\", which Wiki.js keeps for itself"
+            ));
+        }
+        if first.chars().count() == 1 {
+            return fault("must not begin with a segment of one character: Wiki.js cannot show it");
+        }
+        if is_locale_like(&lower) {
+            return Err(format!(
+                "must not begin with \"{first}\", which Wiki.js takes for a locale; \
+                 say it in the argument locale"
+            ));
+        }
+        Ok(Self(path))
+    }
+
+    /// The checked path.
+    #[must_use]
+    pub const fn as_path(&self) -> &PagePath {
+        &self.0
+    }
+
+    /// The checked path, to be kept.
+    #[must_use]
+    pub fn into_path(self) -> PagePath {
+        self.0
+    }
+}
+
+/// Two letters, or two letters, a hyphen and two letters or more: what Wiki.js takes for a
+/// locale at the beginning of an address (W16).
+fn is_locale_like(segment: &str) -> bool {
+    let letters = |s: &str| s.bytes().all(|b| b.is_ascii_alphabetic());
+    match segment.split_once('-') {
+        None => segment.len() == 2 && letters(segment),
+        Some((language, region)) => {
+            language.len() == 2 && letters(language) && region.len() == 2 && letters(region)
+        }
+    }
+}
+
+fn is_unfit(c: char) -> bool {
+    matches!(c, '.' | '\\' | '%' | '?' | '#')
+        || c.is_whitespace()
+        || c.is_control()
+        || is_invisible(c)
+}
+
+/// Characters that show nothing, or turn the direction of what follows: two paths that look
+/// the same must be the same.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
+        | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
+        | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}'
+        | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1D173}'..='\u{1D17A}'
+        | '\u{E0000}'..='\u{E0FFF}')
+}
+
+fn describe(c: char) -> String {
+    match c {
+        '.' => "a dot".to_owned(),
+        ' ' => "a space".to_owned(),
+        '\\' => "a backslash".to_owned(),
+        c if c.is_control() || c.is_whitespace() || is_invisible(c) => {
+            format!("the character U+{:04X}", u32::from(c))
+        }
+        c => format!("\"{c}\""),
+    }
+}
+
+/// A part of the wiki, named by the beginning of its paths: whole segments, in one locale or
+/// in all (`docs`, `de:docs`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prefix {
+    /// The one locale it holds for; all if there is none.
+    pub locale: Option<Locale>,
+    /// The path at and below which it holds.
+    pub path: PagePath,
+}
+
+impl Prefix {
+    /// Reads `docs`, `/docs/` or `de:docs`.
+    ///
+    /// # Errors
+    /// One sentence about what is wrong.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let (locale, path) = match text.split_once(':') {
+            Some((locale, path)) => (Some(Locale::parse(locale)?), path),
+            None => (None, text),
+        };
+        let path = PagePath::of(path);
+        if path.as_str().is_empty() {
+            return Err("must name a path, such as \"docs\" or \"de:docs\"".to_owned());
+        }
+        if path
+            .as_str()
+            .split('/')
+            .any(|s| s.is_empty() || s == "." || s == "..")
+        {
+            return Err(
+                "must be made of whole segments, without \"//\", \".\" or \"..\"".to_owned(),
+            );
+        }
+        Ok(Self { locale, path })
+    }
+
+    /// Whether a page at this place lies within, compared exactly.
+    #[must_use]
+    pub fn holds(&self, locale: &Locale, path: &PagePath) -> bool {
+        self.locale.as_ref().is_none_or(|own| own == locale) && path.is_within(&self.path)
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.locale {
+            Some(locale) => write!(f, "{locale}:{}", self.path),
+            None => write!(f, "{}", self.path),
+        }
+    }
+}
