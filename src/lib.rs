@@ -2,4 +2,6 @@
 
 #[cfg(feature = "demo")]
 pub mod demo;
+pub mod error;
 pub mod page;
+pub mod wiki;

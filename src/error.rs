@@ -1,0 +1,152 @@
+//! The one form of an error for whoever called: what happened, what to do next, and details.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $name:ident = $text:literal, $hint:literal;)*) => {
+        /// What kind of error it is. Programs go by this; the texts are for people and models.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code {
+            $($(#[doc = $doc])+ $name,)*
+        }
+
+        impl Code {
+            /// All codes, in the order of the documentation.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The code as it stands in answers and records.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+
+            /// What to do next, where the place of the error knows nothing better.
+            #[must_use]
+            pub const fn hint(self) -> &'static str {
+                match self { $(Self::$name => $hint,)* }
+            }
+
+            /// What the code means, for the documentation.
+            #[must_use]
+            pub fn meaning(self) -> String {
+                match self { $(Self::$name => [$($doc),+].map(str::trim).join(" "),)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Arguments are unknown, of a wrong type or out of range; `details.fields` lists all of them.
+    InvalidInput = "INVALID_INPUT", "Correct the arguments named in details.fields and call again.";
+    /// The wiki has no such page, or the key may not see it.
+    PageNotFound = "PAGE_NOT_FOUND", "Look for the page with wikijs_search_pages or wikijs_list_pages.";
+    /// Writes are switched off.
+    MutationsDisabled = "MUTATIONS_DISABLED", "Tell the user: an operator can switch writes on with WIKI_MUTATIONS_ENABLED=true.";
+    /// The write needs the operator's static token.
+    ConfirmRequired = "CONFIRM_REQUIRED", "Ask the user for the confirm token and pass it as confirm.";
+    /// The confirm token is not the right one, or the call is not the one that was previewed.
+    ConfirmMismatch = "CONFIRM_MISMATCH", "Pass the right token; for a changed call, ask for a new preview by leaving confirm out.";
+    /// The preview's token is unknown, older than ten minutes or used up.
+    ConfirmExpired = "CONFIRM_EXPIRED", "Call again without confirm for a new preview and its token.";
+    /// The page, or the place it shall move to, lies outside the allowed prefixes.
+    PathNotAllowed = "PATH_NOT_ALLOWED", "Write only below the prefixes in details.allowed; WIKI_ALLOWED_MUTATION_PATH_PREFIXES sets them.";
+    /// The page, or the place it shall move to, lies below a denied prefix.
+    PathDenied = "PATH_DENIED", "Leave this page alone; WIKI_DENIED_MUTATION_PATH_PREFIXES denies it.";
+    /// The page was changed since the preview.
+    EditConflict = "EDIT_CONFLICT", "Look at details.changes, then call again without confirm for a new preview.";
+    /// There already is a page at that path.
+    PageExists = "PAGE_EXISTS", "Choose another path, or update the page that is there.";
+    /// The key cannot read back all that a write would overwrite.
+    FieldUnreadable = "FIELD_UNREADABLE", "Nothing was sent. Give the key the rights in details.rights, or leave the page to somebody who has them.";
+    /// The key lacks a right.
+    PermissionDenied = "PERMISSION_DENIED", "Give the key's group the right in details.right; if it has it, the key may be invalid or expired, and Wiki.js then treats it as a guest.";
+    /// The key is revoked or expired.
+    KeyRejected = "KEY_REJECTED", "Tell the user: an administrator of the wiki must make a new API key and set it as WIKI_API_TOKEN.";
+    /// API access is switched off in the wiki.
+    ApiDisabled = "API_DISABLED", "Tell the user: an administrator can switch it on under Administration, API Access.";
+    /// The wiki, or what stands before it, asks for fewer requests.
+    RateLimited = "RATE_LIMITED", "Wait, then call again.";
+    /// The wiki does not answer, or something else answers in its place.
+    WikiUnavailable = "WIKI_UNAVAILABLE", "Call again later; if it lasts, check WIKI_BASE_URL and WIKI_GRAPHQL_PATH.";
+    /// Something took longer than its limit.
+    Timeout = "TIMEOUT", "Call again later.";
+    /// Whether a write happened could not be found out.
+    OutcomeUnknown = "OUTCOME_UNKNOWN", "Do not repeat the call. Read the page first to see what became of it.";
+    /// A write happened in part.
+    PartlyApplied = "PARTLY_APPLIED", "Do not repeat the call. Read the page; details.fields names what did not become as asked.";
+    /// A write was refused by the wiki and nothing changed.
+    NotApplied = "NOT_APPLIED", "Nothing changed. Mend the cause in the message, then call again.";
+    /// A request, an answer or a result is larger than its limit.
+    TooLarge = "TOO_LARGE", "Ask for less, or split the change.";
+    /// The audit log cannot be written, so no write may happen.
+    AuditUnavailable = "AUDIT_UNAVAILABLE", "Nothing was sent. Tell the user: the operator must look at WIKI_AUDIT_DIR and restart the server.";
+    /// The wiki answered with an error of its own.
+    WikiError = "WIKI_ERROR", "The fault lies in the wiki; its own log says more.";
+    /// A fault of this server.
+    InternalError = "INTERNAL_ERROR", "This is a bug; please report it with the server's log.";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// An error for whoever called.
+///
+/// The message is ours to the letter: no text of the wiki, SQL, disk path or secret gets into
+/// it. What of the wiki belongs to it stands in the details, as data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Failure {
+    /// What kind it is.
+    pub code: Code,
+    /// What happened, in one sentence.
+    pub message: String,
+    /// What to do next.
+    pub hint: String,
+    /// What a program needs to go on.
+    pub details: Map<String, Value>,
+}
+
+impl Failure {
+    /// A failure with the hint of its code and no details.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            hint: code.hint().to_owned(),
+            details: Map::new(),
+        }
+    }
+
+    /// The same with another hint.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    /// The same with one more detail.
+    #[must_use]
+    pub fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)
+    }
+}
+
+impl std::error::Error for Failure {}

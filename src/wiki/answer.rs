@@ -1,0 +1,250 @@
+//! What an answer of the wiki means: the classifier.
+//!
+//! Pure, so that it can be fuzzed: any status with any body ends in data or in a
+//! [`WikiError`], and no text of the wiki gets into the error.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::error::WikiError;
+
+/// One HTTP answer, read to its end.
+#[derive(Debug, Clone)]
+pub struct RawAnswer {
+    /// The HTTP status.
+    pub status: u16,
+    /// The header `Retry-After`, if it is a number of seconds.
+    pub retry_after: Option<Duration>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+#[derive(Deserialize)]
+struct Envelope {
+    #[serde(default)]
+    data: Value,
+    #[serde(default)]
+    errors: Vec<GraphQlError>,
+}
+
+#[derive(Deserialize)]
+struct GraphQlError {
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    path: Vec<Value>,
+    #[serde(default)]
+    extensions: Value,
+}
+
+/// Reads the answer of one query: its data, or why there is none.
+///
+/// An error beside data counts (W6): a page of which one field was refused is no page.
+///
+/// # Errors
+/// See [`WikiError`].
+pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
+    data(envelope(answer)?)
+}
+
+/// Reads the answer of an array of operations: an answer each, in order (W8).
+///
+/// # Errors
+/// See [`WikiError`]; that of a single operation stands in its place in the list.
+pub fn read_batch<D: DeserializeOwned>(
+    answer: &RawAnswer,
+    count: usize,
+) -> Result<Vec<Result<D, WikiError>>, WikiError> {
+    check_status(answer)?;
+    let Ok(answers) = serde_json::from_slice::<Vec<Envelope>>(&answer.body) else {
+        // What refuses the whole request is no array.
+        let whole = envelope(answer)?;
+        return Err(match whole.errors.first() {
+            Some(error) => graphql_error(error),
+            None => WikiError::Malformed {
+                at: "the list of answers".to_owned(),
+            },
+        });
+    };
+    if answers.len() != count {
+        return Err(WikiError::Malformed {
+            at: "the list of answers".to_owned(),
+        });
+    }
+    Ok(answers.into_iter().map(data).collect())
+}
+
+/// Reads the answer of one mutation: its data, even where errors stand beside it, since
+/// success is `responseResult.succeeded` and nothing else (W6).
+///
+/// # Errors
+/// See [`WikiError`].
+pub fn read_mutation<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
+    let envelope = envelope(answer)?;
+    match (decode(envelope.data), envelope.errors.first()) {
+        (Ok(data), _) => Ok(data),
+        (Err(_), Some(error)) => Err(graphql_error(error)),
+        (Err(error), None) => Err(error),
+    }
+}
+
+/// What a mutation's `responseResult` says where it did not succeed (W5).
+#[must_use]
+pub fn refusal(code: i64, slug: &str, message: &str) -> WikiError {
+    match coded(code) {
+        Some(error) => error,
+        None if message.contains("rebuild-tree") => WikiError::TreeRebuild,
+        None if message == "Invalid Page Id" => WikiError::NotFound,
+        None => WikiError::Internal {
+            slug: plain_word(slug),
+        },
+    }
+}
+
+fn data<D: DeserializeOwned>(envelope: Envelope) -> Result<D, WikiError> {
+    match envelope.errors.first() {
+        Some(error) => Err(graphql_error(error)),
+        None => decode(envelope.data),
+    }
+}
+
+fn decode<D: DeserializeOwned>(data: Value) -> Result<D, WikiError> {
+    serde_path_to_error::deserialize(data).map_err(|error| WikiError::Malformed {
+        at: format!("data.{}", error.path()),
+    })
+}
+
+fn check_status(answer: &RawAnswer) -> Result<(), WikiError> {
+    match answer.status {
+        429 => Err(WikiError::RateLimited {
+            after: answer.retry_after,
+        }),
+        413 => Err(WikiError::RequestTooLarge),
+        status @ (408 | 502 | 503 | 504) => Err(WikiError::Unavailable { status }),
+        status @ 300..=399 => Err(WikiError::Redirected { status }),
+        _ => Ok(()),
+    }
+}
+
+fn envelope(answer: &RawAnswer) -> Result<Envelope, WikiError> {
+    check_status(answer)?;
+    let status = answer.status;
+    let parsed = serde_json::from_slice::<Envelope>(&answer.body).ok();
+    match (status, parsed) {
+        (200, Some(envelope)) => Ok(envelope),
+        (500, Some(envelope)) => Err(envelope
+            .errors
+            .first()
+            .map_or(WikiError::Unavailable { status }, named_cause)),
+        (400, Some(envelope)) if !envelope.errors.is_empty() => Err(WikiError::Misunderstood),
+        (500..=599, _) => Err(WikiError::Unavailable { status }),
+        (401 | 403, _) => Err(WikiError::Forbidden {
+            right: "to be let in by what stands before the wiki",
+        }),
+        (_, _) => Err(WikiError::NotGraphQl { status }),
+    }
+}
+
+/// The cause that a 500 names (W3): no passing fault.
+fn named_cause(error: &GraphQlError) -> WikiError {
+    if error.message.contains("API Key is invalid or was revoked") {
+        WikiError::KeyRevoked
+    } else if error.message.contains("API is disabled") {
+        WikiError::ApiDisabled
+    } else {
+        WikiError::Internal {
+            slug: "HTTP500".to_owned(),
+        }
+    }
+}
+
+fn graphql_error(error: &GraphQlError) -> WikiError {
+    let code = error
+        .extensions
+        .pointer("/exception/code")
+        .and_then(Value::as_i64);
+    if let Some(known) = code.and_then(coded) {
+        return known;
+    }
+    let field = error
+        .path
+        .get(1)
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    if error.message == "Forbidden" {
+        return WikiError::Forbidden {
+            right: right_for(field, error.path.get(2)),
+        };
+    }
+    // An unknown id makes the history trip over itself (W10).
+    if field == "history" && error.message.contains("Cannot read propert") {
+        return WikiError::NotFound;
+    }
+    let kind = error
+        .extensions
+        .get("code")
+        .and_then(Value::as_str)
+        .unwrap_or("Error");
+    WikiError::Internal {
+        slug: plain_word(kind),
+    }
+}
+
+/// The errors that Wiki.js gives a number (W5).
+fn coded(code: i64) -> Option<WikiError> {
+    Some(match code {
+        6002 | 6006 => WikiError::PageExists,
+        6003 => WikiError::NotFound,
+        6004 => WikiError::EmptyContent,
+        6005 => WikiError::IllegalPath,
+        6007 => WikiError::Forbidden {
+            right: "manage:pages",
+        },
+        6008 | 6009 | 6011 => WikiError::Forbidden {
+            right: "write:pages",
+        },
+        6010 => WikiError::Forbidden {
+            right: "delete:pages",
+        },
+        6012 => WikiError::Forbidden {
+            right: "read:history",
+        },
+        6013 => WikiError::Forbidden {
+            right: "manage:pages or delete:pages",
+        },
+        _ => return None,
+    })
+}
+
+/// The right that a refused operation, or a refused field of a page, needs (W1, W2).
+fn right_for(operation: &str, field: Option<&Value>) -> &'static str {
+    match operation {
+        "single" | "singleByPath" => match field.and_then(Value::as_str) {
+            None => "manage:pages or delete:pages",
+            Some("content") => "read:source",
+            Some(_) => "write:pages",
+        },
+        "conflictLatest" | "checkConflicts" | "create" | "update" => "write:pages",
+        "move" => "manage:pages",
+        "delete" => "delete:pages",
+        "history" | "version" => "read:history",
+        _ => "read:pages",
+    }
+}
+
+/// The wiki's word for a kind of error, as far as it is a word.
+fn plain_word(text: &str) -> String {
+    let word: String = text
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(40)
+        .collect();
+    if word.is_empty() {
+        "Error".to_owned()
+    } else {
+        word
+    }
+}

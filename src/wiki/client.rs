@@ -1,0 +1,183 @@
+//! The client of one wiki: reads with retry, and what all operations share.
+
+use std::time::Duration;
+
+use graphql_client::{GraphQLQuery, QueryBody};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use url::Url;
+
+use super::answer::{RawAnswer, read_batch, read_query};
+use super::error::WikiError;
+use super::key::ApiKey;
+use super::retry::{self, RetryLimits};
+use super::transport::{TimeLimits, Transport};
+use crate::page::{Locale, PagePath};
+
+/// Where a wiki is and how it is spoken to.
+#[derive(Debug, Clone)]
+pub struct WikiSettings {
+    /// The name under which its records lie.
+    pub name: String,
+    /// The address, up to where pages begin.
+    pub base_url: Url,
+    /// The path of its API, below the address.
+    pub graphql_path: String,
+    /// The key.
+    pub key: ApiKey,
+    /// The locale where none is said.
+    pub default_locale: Locale,
+    /// The editor of new pages.
+    pub default_editor: String,
+    /// Time limits of single requests.
+    pub time: TimeLimits,
+    /// Bounds of retried reads.
+    pub retry: RetryLimits,
+}
+
+/// A wiki: a value, never a global; tools get it from their context.
+pub struct Wiki {
+    pub(super) settings: WikiSettings,
+    pub(super) transport: Transport,
+}
+
+impl Wiki {
+    /// Makes the client; nothing is sent yet. `run` begins the id of every request.
+    ///
+    /// # Errors
+    /// One sentence about the setting that cannot be used.
+    pub fn new(settings: WikiSettings, run: &str) -> Result<Self, String> {
+        let endpoint = below(
+            &settings.base_url,
+            settings.graphql_path.trim_matches('/').split('/'),
+        )
+        .ok_or("the address of the wiki cannot be a base")?;
+        let transport = Transport::new(endpoint, &settings.key, run.to_owned())?;
+        Ok(Self {
+            settings,
+            transport,
+        })
+    }
+
+    /// The settings it was made with.
+    #[must_use]
+    pub const fn settings(&self) -> &WikiSettings {
+        &self.settings
+    }
+
+    /// The address at which a person sees a page.
+    #[must_use]
+    pub fn page_url(&self, locale: &Locale, path: &PagePath) -> String {
+        let segments = std::iter::once(locale.as_str()).chain(path.as_str().split('/'));
+        below(&self.settings.base_url, segments).map_or_else(String::new, String::from)
+    }
+
+    /// Asks one query, with retry.
+    pub(super) async fn query<Q: GraphQLQuery>(
+        &self,
+        variables: Q::Variables,
+    ) -> Result<Q::ResponseData, WikiError>
+    where
+        Q::ResponseData: DeserializeOwned,
+    {
+        let body = encode(&Q::build_query(variables))?;
+        self.read(|left| self.transport.post(body.clone(), left), read_query)
+            .await
+    }
+
+    /// Asks the same query with several sets of variables, in one request (W8).
+    pub(super) async fn batch<Q: GraphQLQuery>(
+        &self,
+        variables: Vec<Q::Variables>,
+    ) -> Result<Vec<Result<Q::ResponseData, WikiError>>, WikiError>
+    where
+        Q::ResponseData: DeserializeOwned,
+    {
+        let bodies: Vec<QueryBody<Q::Variables>> =
+            variables.into_iter().map(Q::build_query).collect();
+        if bodies.is_empty() {
+            return Ok(Vec::new());
+        }
+        let body = encode(&bodies)?;
+        self.read(
+            |left| self.transport.post(body.clone(), left),
+            |answer| read_batch(answer, bodies.len()),
+        )
+        .await
+    }
+
+    /// Gets `/d/{locale}/{path}`, the source of a page, with retry.
+    pub(super) async fn source(
+        &self,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<String, WikiError> {
+        let segments = ["d", locale.as_str()]
+            .into_iter()
+            .chain(path.as_str().split('/'));
+        let address = below(&self.settings.base_url, segments).ok_or(WikiError::NotFound)?;
+        self.read(
+            |left| self.transport.get(address.clone(), left),
+            |answer| match answer.status {
+                200 => Ok(String::from_utf8_lossy(&answer.body).into_owned()),
+                404 => Err(WikiError::NotFound),
+                401 | 403 => Err(WikiError::Forbidden {
+                    right: "read:source",
+                }),
+                // Everything else is told apart as for the API, by an answer that is no data.
+                _ => read_query::<serde::de::IgnoredAny>(answer).and(Err(WikiError::NotGraphQl {
+                    status: answer.status,
+                })),
+            },
+        )
+        .await
+    }
+
+    async fn read<T, F>(
+        &self,
+        send: impl Fn(Duration) -> F,
+        understand: impl Fn(&RawAnswer) -> Result<T, WikiError>,
+    ) -> Result<T, WikiError>
+    where
+        F: Future<Output = Result<RawAnswer, WikiError>>,
+    {
+        retry::read(self.settings.retry, |left| {
+            let answer = send(left.min(self.settings.time.read));
+            async { understand(&answer.await?) }
+        })
+        .await
+        .map_err(|error| self.explain(error))
+    }
+
+    /// Tells a key that has expired, and is now a guest, from one without the right (W3, W4).
+    pub(super) fn explain(&self, error: WikiError) -> WikiError {
+        match (&error, self.settings.key.expired_at()) {
+            (WikiError::Forbidden { .. }, Some(at)) => WikiError::KeyExpired { at },
+            _ => error,
+        }
+    }
+}
+
+impl std::fmt::Debug for Wiki {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Wiki")
+            .field("name", &self.settings.name)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(super) fn encode(body: &impl Serialize) -> Result<Vec<u8>, WikiError> {
+    serde_json::to_vec(body).map_err(|_| WikiError::Malformed {
+        at: "the request".to_owned(),
+    })
+}
+
+fn below<'a>(base: &Url, segments: impl Iterator<Item = &'a str>) -> Option<Url> {
+    let mut address = base.clone();
+    address
+        .path_segments_mut()
+        .ok()?
+        .pop_if_empty()
+        .extend(segments);
+    Some(address)
+}

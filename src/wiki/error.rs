@@ -1,0 +1,201 @@
+//! What can go wrong between us and the wiki.
+
+use std::time::Duration;
+
+use crate::error::{Code, Failure};
+
+/// Why a request got no answer that can be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WikiError {
+    /// 6003, or what Wiki.js says in its place (W5, W10).
+    #[error("the wiki has no such page")]
+    NotFound,
+    /// 6002 or 6006 (W5).
+    #[error("there already is a page at that path")]
+    PageExists,
+    /// 6005: the path has characters that Wiki.js refuses (W16).
+    #[error("the wiki refuses this path")]
+    IllegalPath,
+    /// 6004: no content (W12).
+    #[error("the wiki refuses a page without content")]
+    EmptyContent,
+    /// The key lacks a right, or is silently a guest (W1 to W3).
+    #[error("the key may not do this: it needs {right}")]
+    Forbidden {
+        /// The right that is missing.
+        right: &'static str,
+    },
+    /// The key was revoked (W3).
+    #[error("the wiki says that the key is invalid or was revoked")]
+    KeyRevoked,
+    /// The key's own date of expiry has passed (W4), and the wiki refuses it as a guest (W3).
+    #[error("the key expired at {at}, and the wiki treats it as a guest")]
+    KeyExpired {
+        /// When, in RFC 3339.
+        at: String,
+    },
+    /// API access is switched off (W3).
+    #[error("API access is switched off in the wiki")]
+    ApiDisabled,
+    /// 429.
+    #[error("the wiki asks for fewer requests")]
+    RateLimited {
+        /// What it asks to wait, if it says so.
+        after: Option<Duration>,
+    },
+    /// No answer within the limit.
+    #[error("the wiki did not answer within {} ms", after.as_millis())]
+    Timeout {
+        /// The limit.
+        after: Duration,
+    },
+    /// No connection could be opened, so nothing was sent.
+    #[error("no connection to the wiki could be opened")]
+    NotConnected,
+    /// The connection broke before the whole answer was there.
+    #[error("the connection to the wiki broke off")]
+    Cut,
+    /// A 5xx without a cause, or 408.
+    #[error("the wiki answered with HTTP status {status}")]
+    Unavailable {
+        /// The HTTP status.
+        status: u16,
+    },
+    /// HTML or anything else where JSON was due.
+    #[error("what answered with HTTP status {status} is not the wiki's API")]
+    NotGraphQl {
+        /// The HTTP status.
+        status: u16,
+    },
+    /// A redirect, which is never followed: the key must not travel.
+    #[error("the wiki's address redirects (HTTP status {status})")]
+    Redirected {
+        /// The HTTP status.
+        status: u16,
+    },
+    /// The request is over what the wiki takes: 5 MB (W19).
+    #[error("the request is larger than the 5 MB that Wiki.js takes")]
+    RequestTooLarge,
+    /// The answer is over our own limit.
+    #[error("the wiki's answer is larger than {limit} bytes")]
+    AnswerTooLarge {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// Two writes met while the tree was rebuilt: the page is written, the rest was skipped (W19).
+    #[error("the wiki could not rebuild its page tree")]
+    TreeRebuild,
+    /// Any other error of Wiki.js; its text may be SQL and is never shown (W5).
+    #[error("the wiki answered with an internal error ({slug})")]
+    Internal {
+        /// The kind of error, in letters and digits only.
+        slug: String,
+    },
+    /// The wiki refuses the operation itself: another version, or a schema that changed.
+    #[error("the wiki does not understand the request; it may be another version of Wiki.js")]
+    Misunderstood,
+    /// JSON, but not in the form of the schema.
+    #[error("the wiki's answer is not in the form of its schema, at {at}")]
+    Malformed {
+        /// The place in the answer.
+        at: String,
+    },
+}
+
+impl WikiError {
+    /// Whether the same read may succeed a moment later.
+    pub(super) const fn is_passing(&self) -> bool {
+        match self {
+            Self::RateLimited { .. }
+            | Self::Timeout { .. }
+            | Self::NotConnected
+            | Self::Cut
+            | Self::Unavailable { .. } => true,
+            Self::NotFound
+            | Self::PageExists
+            | Self::IllegalPath
+            | Self::EmptyContent
+            | Self::Forbidden { .. }
+            | Self::KeyRevoked
+            | Self::KeyExpired { .. }
+            | Self::ApiDisabled
+            | Self::NotGraphQl { .. }
+            | Self::Redirected { .. }
+            | Self::RequestTooLarge
+            | Self::AnswerTooLarge { .. }
+            | Self::TreeRebuild
+            | Self::Internal { .. }
+            | Self::Misunderstood
+            | Self::Malformed { .. } => false,
+        }
+    }
+
+    /// Whether, for a mutation, this leaves open what the wiki did with it.
+    pub(super) const fn leaves_open(&self) -> bool {
+        matches!(
+            self,
+            Self::Timeout { .. }
+                | Self::Cut
+                | Self::Unavailable { .. }
+                | Self::NotGraphQl { .. }
+                | Self::AnswerTooLarge { .. }
+                | Self::Malformed { .. }
+        )
+    }
+
+    /// Whether the wiki refused for want of a right.
+    #[must_use]
+    pub const fn is_forbidden(&self) -> bool {
+        matches!(self, Self::Forbidden { .. })
+    }
+}
+
+impl From<WikiError> for Failure {
+    fn from(error: WikiError) -> Self {
+        let message = sentence(&error.to_string());
+        let failure = |code| Self::new(code, message.clone());
+        match error {
+            WikiError::NotFound => failure(Code::PageNotFound),
+            WikiError::PageExists => failure(Code::PageExists),
+            WikiError::Forbidden { right } => {
+                failure(Code::PermissionDenied).detail("right", right)
+            }
+            WikiError::KeyRevoked => failure(Code::KeyRejected),
+            WikiError::KeyExpired { at } => failure(Code::KeyRejected).detail("expiredAt", at),
+            WikiError::ApiDisabled => failure(Code::ApiDisabled),
+            WikiError::RateLimited { after } => match after {
+                Some(after) => failure(Code::RateLimited).detail("retryAfterSeconds", after.as_secs()),
+                None => failure(Code::RateLimited),
+            },
+            WikiError::Timeout { .. } => failure(Code::Timeout),
+            WikiError::NotConnected | WikiError::Cut | WikiError::Unavailable { .. } => {
+                failure(Code::WikiUnavailable)
+            }
+            WikiError::NotGraphQl { status } => failure(Code::WikiUnavailable)
+                .detail("status", status)
+                .hint("Tell the user to check WIKI_BASE_URL and WIKI_GRAPHQL_PATH; a login page or a gateway may stand before the wiki."),
+            WikiError::Redirected { status } => failure(Code::WikiUnavailable)
+                .detail("status", status)
+                .hint("Tell the user to set WIKI_BASE_URL to the address that the wiki redirects to; redirects are not followed, so that the key does not travel."),
+            WikiError::RequestTooLarge | WikiError::AnswerTooLarge { .. } => failure(Code::TooLarge),
+            WikiError::IllegalPath
+            | WikiError::EmptyContent
+            | WikiError::TreeRebuild
+            | WikiError::Internal { .. }
+            | WikiError::Misunderstood
+            | WikiError::Malformed { .. } => failure(Code::WikiError),
+        }
+    }
+}
+
+/// Makes a sentence of a lower-case fragment.
+pub(crate) fn sentence(fragment: &str) -> String {
+    let mut chars = fragment.chars();
+    let head: String = chars
+        .next()
+        .map(char::to_uppercase)
+        .into_iter()
+        .flatten()
+        .collect();
+    format!("{head}{}.", chars.as_str())
+}

@@ -1,0 +1,91 @@
+//! The wiki's API key.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// An API key. Its text never shows: not in `Debug`, not in an error, not in a log.
+#[derive(Debug, Clone)]
+pub struct ApiKey {
+    secret: SecretString,
+    expires: Option<OffsetDateTime>,
+    is_jwt: bool,
+}
+
+#[derive(Deserialize)]
+struct Claims {
+    exp: Option<i64>,
+}
+
+impl ApiKey {
+    /// Takes a key; what it says of its own expiry is read from it (W4).
+    #[must_use]
+    pub fn new(secret: SecretString) -> Self {
+        let claims = claims(secret.expose_secret());
+        Self {
+            is_jwt: claims.is_some(),
+            expires: claims
+                .and_then(|claims| claims.exp)
+                .and_then(|exp| OffsetDateTime::from_unix_timestamp(exp).ok()),
+            secret,
+        }
+    }
+
+    /// Whether the text has the form of a Wiki.js key at all.
+    #[must_use]
+    pub const fn is_jwt(&self) -> bool {
+        self.is_jwt
+    }
+
+    /// When the key expired, in RFC 3339, if it has.
+    #[must_use]
+    pub fn expired_at(&self) -> Option<String> {
+        self.expires
+            .filter(|expires| *expires <= OffsetDateTime::now_utc())
+            .and_then(|expires| expires.format(&Rfc3339).ok())
+    }
+
+    pub(super) fn authorization(&self) -> String {
+        format!("Bearer {}", self.secret.expose_secret())
+    }
+}
+
+fn claims(key: &str) -> Option<Claims> {
+    let mut parts = key.split('.');
+    let (_header, payload, _signature) = (parts.next()?, parts.next()?, parts.next()?);
+    if parts.next().is_some() {
+        return None;
+    }
+    let payload = URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).ok()?;
+    serde_json::from_slice(&payload).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ApiKey;
+
+    #[test]
+    fn the_expiry_is_read_from_the_key_itself() {
+        // {"api":1,"exp":1000000000} and {"api":1,"exp":32503680000}
+        let old = ApiKey::new("e30.eyJhcGkiOjEsImV4cCI6MTAwMDAwMDAwMH0.sig".into());
+        assert_eq!(old.expired_at().as_deref(), Some("2001-09-09T01:46:40Z"));
+        let new = ApiKey::new("e30.eyJhcGkiOjEsImV4cCI6MzI1MDM2ODAwMDB9.sig".into());
+        assert!(new.is_jwt() && new.expired_at().is_none());
+    }
+
+    #[test]
+    fn any_other_string_is_no_key_but_is_taken() {
+        for text in ["", "abc", "a.b", "a.b.c.d", "e30.!!.x"] {
+            assert!(!ApiKey::new(text.into()).is_jwt(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_key_never_shows_in_debug() {
+        let shown = format!("{:?}", ApiKey::new("very-secret".into()));
+        assert!(!shown.contains("very-secret"), "{shown}");
+    }
+}

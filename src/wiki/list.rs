@@ -1,0 +1,205 @@
+//! Lists of pages made right (W7).
+//!
+//! The wiki's limit counts joined page-tag rows, before page rules, and cuts the last page's
+//! tags. Here a limit is a number of whole pages: it is asked for with growing limits, and the
+//! whole list comes last, which alone is surely complete.
+
+use super::client::Wiki;
+use super::error::WikiError;
+use super::operations::{PageList, PageOrderBy, PageOrderByDirection, page_list};
+use super::reading::PageReading;
+use crate::page::{Locale, PagePath};
+
+/// Which pages are wanted, in which order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListQuery {
+    /// In one locale, or in all.
+    pub locale: Option<Locale>,
+    /// With all of these tags; lower case.
+    pub tags: Vec<String>,
+    /// At this path or below it.
+    pub path: Option<PagePath>,
+    /// Ordered by.
+    pub order_by: PageOrderBy,
+    /// In which direction.
+    pub direction: PageOrderByDirection,
+    /// Behind this page: its id, and its place in the list when it was seen.
+    pub after: Option<Position>,
+}
+
+/// A page's place in a list: where the next part of the list begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// The page's id.
+    pub id: i64,
+    /// How many pages stand before it; counts where the page is gone.
+    pub index: usize,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListPart {
+    /// The pages, whole.
+    pub pages: Vec<PageReading>,
+    /// Where the list goes on, if it does.
+    pub next: Option<Position>,
+}
+
+/// How much larger each limit is than the one before.
+const GROWTH: usize = 4;
+/// How many limited lists are asked for before the whole.
+const LIMITED_TRIES: usize = 2;
+/// Rows that a page takes on a usual wiki: one for each of its tags.
+const ROWS_A_PAGE: usize = 3;
+
+impl Wiki {
+    /// Lists pages: exactly `limit` of them, if there are that many.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn list(&self, query: &ListQuery, limit: usize) -> Result<ListPart, WikiError> {
+        let start = query.after.map_or(0, |after| after.index + 1);
+        // One more than wanted tells whether the list goes on.
+        let wanted = start + limit + 1;
+        if query.tags.is_empty() && query.path.is_none() {
+            let mut rows = wanted * ROWS_A_PAGE;
+            for _ in 0..LIMITED_TRIES {
+                let pages = without_cut_end(self.rows(query, Some(rows)).await?, query.order_by);
+                if pages.len() >= wanted {
+                    return Ok(part(pages, query, limit));
+                }
+                rows *= GROWTH;
+            }
+        }
+        let pages = self.rows(query, None).await?;
+        Ok(part(pages, query, limit))
+    }
+
+    /// The one page of the whole list that is wanted.
+    pub(super) async fn listed(
+        &self,
+        is_wanted: impl Fn(&PageReading) -> bool,
+    ) -> Result<PageReading, WikiError> {
+        self.rows(&ListQuery::default(), None)
+            .await?
+            .into_iter()
+            .find(is_wanted)
+            .ok_or(WikiError::NotFound)
+    }
+
+    async fn rows(
+        &self,
+        query: &ListQuery,
+        limit: Option<usize>,
+    ) -> Result<Vec<PageReading>, WikiError> {
+        let variables = page_list::Variables {
+            limit: limit.and_then(|rows| i64::try_from(rows).ok()),
+            order_by: Some(query.order_by),
+            order_by_direction: Some(query.direction),
+            tags: (!query.tags.is_empty()).then(|| query.tags.clone()),
+            locale: query
+                .locale
+                .as_ref()
+                .map(|locale| locale.as_str().to_owned()),
+        };
+        let data = self.query::<PageList>(variables).await?;
+        let has_all_tags = query.tags.is_empty();
+        let pages = data.pages.map(|pages| pages.list).unwrap_or_default();
+        let mut pages: Vec<PageReading> = pages
+            .into_iter()
+            .map(|page| reading(page, has_all_tags))
+            .collect();
+        settle_ties(&mut pages, query.order_by);
+        Ok(pages)
+    }
+}
+
+fn reading(page: page_list::PageListPagesList, has_all_tags: bool) -> PageReading {
+    let mut reading = PageReading::bare(
+        Some(page.id),
+        Locale::as_stored(page.locale),
+        PagePath::as_stored(page.path),
+        page.title.unwrap_or_default(),
+    );
+    reading.description = Some(page.description.unwrap_or_default());
+    reading.is_published = Some(page.is_published);
+    reading.is_private = Some(page.is_private);
+    reading.created_at = Some(page.created_at);
+    reading.updated_at = Some(page.updated_at);
+    // A tag filter shows only the matching tags (W7): left out is better than shown short.
+    reading.tags = has_all_tags.then(|| {
+        let mut tags: Vec<String> = page
+            .tags
+            .unwrap_or_default()
+            .into_iter()
+            .flatten()
+            .collect();
+        tags.sort_unstable();
+        tags
+    });
+    reading
+}
+
+/// What a list is ordered by, as far as equality goes.
+fn key(page: &PageReading, order_by: PageOrderBy) -> String {
+    let date = |date: &Option<crate::page::Date>| {
+        date.as_ref()
+            .map(|date| date.as_str().to_owned())
+            .unwrap_or_default()
+    };
+    match order_by {
+        PageOrderBy::Created => date(&page.created_at),
+        PageOrderBy::Id => page.id.unwrap_or_default().to_string(),
+        PageOrderBy::Path => page.path.as_str().to_owned(),
+        PageOrderBy::Title => page.title.clone(),
+        PageOrderBy::Updated => date(&page.updated_at),
+    }
+}
+
+/// Drops every page that shares the last one's sort key: any of them may lack tags (W7).
+fn without_cut_end(mut pages: Vec<PageReading>, order_by: PageOrderBy) -> Vec<PageReading> {
+    if let Some(last) = pages.last().map(|page| key(page, order_by)) {
+        while pages.last().is_some_and(|page| key(page, order_by) == last) {
+            pages.pop();
+        }
+    }
+    pages
+}
+
+/// Puts pages of one sort key in the order of their ids: the database leaves it open, and a
+/// list that is read in parts needs one order.
+fn settle_ties(pages: &mut [PageReading], order_by: PageOrderBy) {
+    for tied in pages.chunk_by_mut(|a, b| key(a, order_by) == key(b, order_by)) {
+        tied.sort_by_key(|page| page.id);
+    }
+}
+
+fn part(pages: Vec<PageReading>, query: &ListQuery, limit: usize) -> ListPart {
+    let start = query.after.map_or(0, |after| {
+        pages
+            .iter()
+            .position(|page| page.id == Some(after.id))
+            .unwrap_or(after.index)
+            .saturating_add(1)
+    });
+    let within = |page: &PageReading| {
+        query
+            .path
+            .as_ref()
+            .is_none_or(|path| page.path.is_within(path))
+    };
+    let mut rest = pages
+        .into_iter()
+        .enumerate()
+        .skip(start)
+        .filter(|(_, page)| within(page));
+    let taken: Vec<(usize, PageReading)> = rest.by_ref().take(limit).collect();
+    let next = match (taken.last(), rest.next()) {
+        (Some((index, page)), Some(_)) => page.id.map(|id| Position { id, index: *index }),
+        _ => None,
+    };
+    ListPart {
+        pages: taken.into_iter().map(|(_, page)| page).collect(),
+        next,
+    }
+}

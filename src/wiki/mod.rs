@@ -1,0 +1,36 @@
+//! The typed client of one wiki: transport, retry of reads, operations, what is read and what
+//! can go wrong. No other room speaks HTTP to the wiki.
+//!
+//! What the real server does is cited as facts W1 to W24; what it gets wrong (limits of lists,
+//! children of the tree, ids of hits, offsets of a history) is made right here, so that no
+//! tool has to know.
+
+pub mod answer;
+mod client;
+mod error;
+mod front_matter;
+mod history;
+mod key;
+mod list;
+mod operations;
+mod page;
+mod reading;
+mod retry;
+mod search;
+mod tags;
+mod transport;
+mod tree;
+
+pub use client::{Wiki, WikiSettings};
+pub use error::WikiError;
+pub use history::{History, HistoryEntry};
+pub use key::ApiKey;
+pub use list::{ListPart, ListQuery, Position};
+pub use operations::{PageOrderBy, PageOrderByDirection, PageTreeMode};
+pub use reading::PageReading;
+pub use retry::RetryLimits;
+pub use search::Hit;
+pub use tags::{LinkingPage, Tag};
+pub(crate) use transport::is_loopback;
+pub use transport::{MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, TimeLimits};
+pub use tree::{MAX_NODES, TreeNode, Walk};

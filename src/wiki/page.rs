@@ -1,0 +1,152 @@
+//! Reading one page, through the first layer that answers the key (W1, W2).
+//!
+//! `single` gives everything to a key with manage:pages or delete:pages; `conflictLatest`
+//! gives a writer the text; `GET /d/…` gives the source to a key with read:source; `list` and
+//! `tree` give the rest to anybody who may read.
+
+use super::client::Wiki;
+use super::error::WikiError;
+use super::front_matter;
+use super::operations::{
+    PageConflictLatest, PageSingle, PageSingleByPath, page_conflict_latest, page_single,
+    page_single_by_path,
+};
+use super::reading::PageReading;
+use crate::page::{Locale, PagePath};
+
+impl Wiki {
+    /// Reads a page by its id.
+    ///
+    /// # Errors
+    /// [`WikiError::NotFound`], or whatever the last layer says.
+    pub async fn page_by_id(&self, id: i64) -> Result<PageReading, WikiError> {
+        match self
+            .query::<PageSingle>(page_single::Variables { id })
+            .await
+        {
+            Ok(data) => return whole(data.pages.and_then(|pages| pages.single)),
+            Err(error) if error.is_forbidden() => {}
+            Err(error) => return Err(error),
+        }
+        match self.conflict_latest(id).await {
+            Err(error) if error.is_forbidden() => {}
+            answered => return answered,
+        }
+        let listed = self.listed(|page| page.id == Some(id)).await?;
+        self.with_source(listed).await
+    }
+
+    /// Reads a page by its place.
+    ///
+    /// # Errors
+    /// [`WikiError::NotFound`], or whatever the last layer says.
+    pub async fn page_by_path(
+        &self,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<PageReading, WikiError> {
+        let variables = page_single_by_path::Variables {
+            path: path.as_str().to_owned(),
+            locale: locale.as_str().to_owned(),
+        };
+        match self.query::<PageSingleByPath>(variables).await {
+            Ok(data) => return whole(data.pages.and_then(|pages| pages.single_by_path)),
+            Err(error) if error.is_forbidden() => {}
+            Err(error) => return Err(error),
+        }
+        if let Some(id) = self.page_id(locale, path).await? {
+            match self.conflict_latest(id).await {
+                Err(error) if error.is_forbidden() => {}
+                answered => return answered,
+            }
+        }
+        let listed = self
+            .listed(|page| page.locale == *locale && page.path == *path)
+            .await?;
+        self.with_source(listed).await
+    }
+
+    async fn conflict_latest(&self, id: i64) -> Result<PageReading, WikiError> {
+        let variables = page_conflict_latest::Variables { id };
+        let data = self.query::<PageConflictLatest>(variables).await?;
+        let page = data.pages.ok_or(WikiError::NotFound)?.conflict_latest;
+        let mut reading = PageReading::bare(
+            Some(page.id),
+            Locale::as_stored(page.locale),
+            PagePath::as_stored(page.path),
+            page.title,
+        );
+        reading.description = Some(page.description);
+        reading.content = Some(page.content);
+        reading.tags = Some(
+            page.tags
+                .unwrap_or_default()
+                .into_iter()
+                .flatten()
+                .collect(),
+        );
+        reading.is_published = Some(page.is_published);
+        reading.author_name = Some(page.author_name);
+        reading.created_at = Some(page.created_at);
+        reading.updated_at = Some(page.updated_at);
+        Ok(reading)
+    }
+
+    /// Adds to a page of the list what its source says, if the key may read that.
+    async fn with_source(&self, mut page: PageReading) -> Result<PageReading, WikiError> {
+        match self.source(&page.locale, &page.path).await {
+            Ok(text) => {
+                let source = front_matter::split(&text);
+                page.content = source.content;
+                page.editor = source.editor;
+                Ok(page)
+            }
+            // What is refused, or cannot be addressed (W16), stays absent; the page is not lost for it.
+            Err(
+                WikiError::Forbidden { .. }
+                | WikiError::NotFound
+                | WikiError::NotGraphQl { .. }
+                | WikiError::Redirected { .. },
+            ) => Ok(page),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The two queries of a whole page generate one type each, alike to the letter.
+macro_rules! reading_of {
+    ($($page:path),*) => {$(
+        impl From<$page> for PageReading {
+            fn from(page: $page) -> Self {
+                Self {
+                    id: Some(page.id),
+                    locale: Locale::as_stored(page.locale),
+                    path: PagePath::as_stored(page.path),
+                    title: page.title,
+                    description: Some(page.description),
+                    content: Some(page.content),
+                    editor: Some(page.editor),
+                    tags: Some(page.tags.into_iter().flatten().map(|tag| tag.tag).collect()),
+                    is_published: Some(page.is_published),
+                    is_private: Some(page.is_private),
+                    publish_start_date: Some(page.publish_start_date),
+                    publish_end_date: Some(page.publish_end_date),
+                    script_css: Some(page.script_css.unwrap_or_default()),
+                    script_js: Some(page.script_js.unwrap_or_default()),
+                    author_name: Some(page.author_name),
+                    created_at: Some(page.created_at),
+                    updated_at: Some(page.updated_at),
+                }
+            }
+        }
+    )*};
+}
+
+reading_of!(
+    page_single::PageSinglePagesSingle,
+    page_single_by_path::PageSingleByPathPagesSingleByPath
+);
+
+fn whole(page: Option<impl Into<PageReading>>) -> Result<PageReading, WikiError> {
+    page.map(Into::into).ok_or(WikiError::NotFound)
+}

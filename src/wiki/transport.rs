@@ -1,0 +1,187 @@
+//! HTTP to the wiki: one request, one answer, bounds on both. The only room with a client.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{RequestBuilder, Response, redirect};
+use tokio::sync::Semaphore;
+use url::{Host, Url};
+
+use super::answer::RawAnswer;
+use super::error::WikiError;
+use super::key::ApiKey;
+
+/// The most bytes of an answer that are read.
+pub const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
+/// The most bytes of a request that Wiki.js takes (W19).
+pub const MAX_REQUEST_BYTES: usize = 5 * 1024 * 1024;
+/// The most requests under way at once.
+const MAX_REQUESTS: usize = 8;
+/// Shorter than the five seconds after which Node closes an idle connection, so that a
+/// write is not lost in one that the wiki is just closing.
+const IDLE: Duration = Duration::from_secs(4);
+
+/// The header that names each request in logs of gateways.
+const REQUEST_ID: &str = "x-request-id";
+
+/// A request's time limits.
+#[derive(Debug, Clone, Copy)]
+pub struct TimeLimits {
+    /// For one try of a read.
+    pub read: Duration,
+    /// For a write, from sending it on.
+    pub write: Duration,
+}
+
+pub(super) struct Transport {
+    #[expect(
+        clippy::disallowed_types,
+        reason = "this is the room that speaks HTTP to the wiki"
+    )]
+    client: reqwest::Client,
+    endpoint: Url,
+    places: Semaphore,
+    run: String,
+    count: AtomicU64,
+}
+
+impl Transport {
+    /// Opens nothing yet; an address or key that cannot be used is told here.
+    pub(super) fn new(endpoint: Url, key: &ApiKey, run: String) -> Result<Self, String> {
+        let mut authorization = HeaderValue::from_str(&key.authorization())
+            .map_err(|_| "the key has characters that no HTTP header can carry".to_owned())?;
+        authorization.set_sensitive(true);
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, authorization);
+        #[expect(
+            clippy::disallowed_types,
+            reason = "this is the room that speaks HTTP to the wiki"
+        )]
+        let mut builder = reqwest::Client::builder()
+            .default_headers(headers)
+            .redirect(redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .pool_idle_timeout(IDLE)
+            .gzip(true)
+            .user_agent(concat!("wikijs-mcp/", env!("CARGO_PKG_VERSION")));
+        if endpoint.scheme() == "http" {
+            // Plain HTTP needs no roots; without this, an image without any refuses to start.
+            builder = builder.tls_certs_only([]);
+        }
+        if is_loopback(&endpoint) {
+            builder = builder.no_proxy();
+        }
+        let client = builder.build().map_err(|_| {
+            "no HTTP client could be made; is the system's trust store readable?".to_owned()
+        })?;
+        Ok(Self {
+            client,
+            endpoint,
+            places: Semaphore::new(MAX_REQUESTS),
+            run,
+            count: AtomicU64::new(0),
+        })
+    }
+
+    /// Sends one GraphQL request, once.
+    pub(super) async fn post(
+        &self,
+        body: Vec<u8>,
+        limit: Duration,
+    ) -> Result<RawAnswer, WikiError> {
+        if body.len() > MAX_REQUEST_BYTES {
+            return Err(WikiError::RequestTooLarge);
+        }
+        let request = self
+            .client
+            .post(self.endpoint.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .body(body);
+        self.send(request, limit).await
+    }
+
+    /// Gets one address of the wiki, once.
+    pub(super) async fn get(&self, address: Url, limit: Duration) -> Result<RawAnswer, WikiError> {
+        self.send(self.client.get(address), limit).await
+    }
+
+    async fn send(&self, request: RequestBuilder, limit: Duration) -> Result<RawAnswer, WikiError> {
+        let id = format!(
+            "{}-{}",
+            self.run,
+            self.count.fetch_add(1, Ordering::Relaxed)
+        );
+        let _place = self
+            .places
+            .acquire()
+            .await
+            .map_err(|_| WikiError::NotConnected)?;
+        // The limit counts from here: waiting for a place is not the wiki's time.
+        let answer = tokio::time::timeout(limit, async {
+            let response = request
+                .header(REQUEST_ID, &id)
+                .send()
+                .await
+                .map_err(fault)?;
+            read_to_end(response).await
+        })
+        .await
+        .unwrap_or(Err(WikiError::Timeout { after: limit }));
+        match &answer {
+            Ok(answer) => tracing::debug!(
+                request = id,
+                status = answer.status,
+                bytes = answer.body.len(),
+                "answered"
+            ),
+            Err(error) => tracing::debug!(request = id, %error, "not answered"),
+        }
+        answer
+    }
+}
+
+async fn read_to_end(mut response: Response) -> Result<RawAnswer, WikiError> {
+    let status = response.status().as_u16();
+    let retry_after = response
+        .headers()
+        .get(RETRY_AFTER)
+        .and_then(|value| value.to_str().ok()?.trim().parse().ok())
+        .map(Duration::from_secs);
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(fault)? {
+        if body.len() + chunk.len() > MAX_ANSWER_BYTES {
+            return Err(WikiError::AnswerTooLarge {
+                limit: MAX_ANSWER_BYTES,
+            });
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(RawAnswer {
+        status,
+        retry_after,
+        body,
+    })
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "it is a function for map_err"
+)]
+fn fault(error: reqwest::Error) -> WikiError {
+    if error.is_connect() {
+        WikiError::NotConnected
+    } else {
+        WikiError::Cut
+    }
+}
+
+/// Whether an address stays on this machine.
+pub(crate) fn is_loopback(address: &Url) -> bool {
+    match address.host() {
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => false,
+    }
+}

@@ -1,0 +1,212 @@
+//! The page tree made right (W8): true children, and the id of the page at a path.
+
+use super::client::Wiki;
+use super::error::WikiError;
+use super::operations::{PageTree, PageTreeMode, page_tree};
+use crate::page::{Locale, PagePath};
+
+/// The most nodes that one walk gives.
+pub const MAX_NODES: usize = 1_000;
+/// The most operations in one request.
+const MAX_BATCH: usize = 50;
+
+/// A node of the tree: a folder, a page, or both at one path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeNode {
+    /// The node's own id, which is no page's and changes when the tree is rebuilt.
+    node: i64,
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
+    /// Its title: the page's, or the folder's last segment.
+    pub title: String,
+    /// Whether there is something below it.
+    pub is_folder: bool,
+    /// Whether the page is private.
+    pub is_private: bool,
+    /// The page's id, if a page is there.
+    pub page_id: Option<i64>,
+}
+
+/// What a walk gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Walk {
+    /// The nodes, parents before their children.
+    pub nodes: Vec<TreeNode>,
+    /// Whether there is more than [`MAX_NODES`].
+    pub is_cut: bool,
+}
+
+impl Wiki {
+    /// The nodes below a path (below the root without one), down to `depth` levels.
+    ///
+    /// # Errors
+    /// [`WikiError::NotFound`] if nothing is at the path.
+    pub async fn tree(
+        &self,
+        locale: &Locale,
+        path: Option<&PagePath>,
+        mode: PageTreeMode,
+        depth: u32,
+    ) -> Result<Walk, WikiError> {
+        let top = match path.filter(|path| !path.as_str().is_empty()) {
+            Some(path) => {
+                let top = self
+                    .node_at(locale, path)
+                    .await?
+                    .ok_or(WikiError::NotFound)?;
+                if !top.is_folder {
+                    return Ok(Walk {
+                        nodes: Vec::new(),
+                        is_cut: false,
+                    });
+                }
+                Some(top.node)
+            }
+            None => None,
+        };
+        let mut levels: Vec<TreeNode> = Vec::new();
+        let mut parents = vec![top];
+        for _ in 0..depth {
+            let level = self.children(locale, &parents).await?;
+            parents = level
+                .iter()
+                .filter(|node| node.is_folder)
+                .map(|node| Some(node.node))
+                .collect();
+            levels.extend(level);
+            if parents.is_empty() || levels.len() > MAX_NODES {
+                break;
+            }
+        }
+        let is_cut = levels.len() > MAX_NODES;
+        levels.truncate(MAX_NODES);
+        levels.retain(|node| match mode {
+            PageTreeMode::All => true,
+            PageTreeMode::Folders => node.is_folder,
+            PageTreeMode::Pages => node.page_id.is_some(),
+        });
+        Ok(Walk {
+            nodes: levels,
+            is_cut,
+        })
+    }
+
+    /// The id of the page at a path, if there is one.
+    pub(super) async fn page_id(
+        &self,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<Option<i64>, WikiError> {
+        Ok(self
+            .node_at(locale, path)
+            .await?
+            .and_then(|node| node.page_id))
+    }
+
+    /// The ids of the pages at several places, all in one request; once more for those that
+    /// are not found, since the tree may be empty while it is rebuilt (W8).
+    pub(super) async fn page_ids(
+        &self,
+        places: &[(Locale, PagePath)],
+    ) -> Result<Vec<Option<i64>>, WikiError> {
+        let mut ids = self.page_ids_once(places).await?;
+        if ids.iter().any(Option::is_none) {
+            let again = self.page_ids_once(places).await?;
+            for (id, again) in ids.iter_mut().zip(again) {
+                *id = id.or(again);
+            }
+        }
+        Ok(ids)
+    }
+
+    async fn page_ids_once(
+        &self,
+        places: &[(Locale, PagePath)],
+    ) -> Result<Vec<Option<i64>>, WikiError> {
+        let variables = places
+            .iter()
+            .map(|(locale, path)| beside(locale, path))
+            .collect();
+        let levels = self.batch::<PageTree>(variables).await?;
+        Ok(places
+            .iter()
+            .zip(levels)
+            .map(|((_, path), level)| {
+                let level = level.map(nodes).unwrap_or_default();
+                level.into_iter().find(|node| node.path == *path)?.page_id
+            })
+            .collect())
+    }
+
+    /// The node at a path. An absence is believed only when seen twice (W8).
+    async fn node_at(
+        &self,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<Option<TreeNode>, WikiError> {
+        for _ in 0..2 {
+            let level = nodes(self.query::<PageTree>(beside(locale, path)).await?);
+            if let Some(node) = level.into_iter().find(|node| node.path == *path) {
+                return Ok(Some(node));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn children(
+        &self,
+        locale: &Locale,
+        parents: &[Option<i64>],
+    ) -> Result<Vec<TreeNode>, WikiError> {
+        let mut level = Vec::new();
+        for parents in parents.chunks(MAX_BATCH) {
+            let variables = parents
+                .iter()
+                .map(|parent| page_tree::Variables {
+                    path: None,
+                    parent: *parent,
+                    mode: PageTreeMode::All,
+                    locale: locale.as_str().to_owned(),
+                })
+                .collect();
+            for children in self.batch::<PageTree>(variables).await? {
+                level.extend(nodes(children?));
+            }
+            if level.len() > MAX_NODES {
+                break;
+            }
+        }
+        Ok(level)
+    }
+}
+
+/// The level that a path stands in: what the wiki gives for `path` (W8).
+fn beside(locale: &Locale, path: &PagePath) -> page_tree::Variables {
+    page_tree::Variables {
+        path: Some(path.as_str().to_owned()),
+        parent: None,
+        // PAGES fails on 2.5.314 (W8): everything is asked for and filtered here.
+        mode: PageTreeMode::All,
+        locale: locale.as_str().to_owned(),
+    }
+}
+
+fn nodes(data: page_tree::ResponseData) -> Vec<TreeNode> {
+    data.pages
+        .and_then(|pages| pages.tree)
+        .unwrap_or_default()
+        .into_iter()
+        .flatten()
+        .map(|node| TreeNode {
+            node: node.id,
+            locale: Locale::as_stored(node.locale),
+            path: PagePath::as_stored(node.path),
+            title: node.title,
+            is_folder: node.is_folder,
+            is_private: node.is_private,
+            page_id: node.page_id,
+        })
+        .collect()
+}
