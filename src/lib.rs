@@ -1,7 +1,9 @@
 //! A Model Context Protocol server for Wiki.js 2 that loses nothing on a write and can prove it.
 
+pub mod change;
 #[cfg(feature = "demo")]
 pub mod demo;
 pub mod error;
+pub mod gates;
 pub mod page;
 pub mod wiki;

@@ -84,10 +84,14 @@ pub fn read_batch<D: DeserializeOwned>(
 /// See [`WikiError`].
 pub fn read_mutation<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
     let envelope = envelope(answer)?;
-    match (decode(envelope.data), envelope.errors.first()) {
-        (Ok(data), _) => Ok(data),
-        (Err(_), Some(error)) => Err(graphql_error(error)),
-        (Err(error), None) => Err(error),
+    let is_answered = envelope
+        .data
+        .get("pages")
+        .and_then(Value::as_object)
+        .is_some_and(|pages| pages.values().all(Value::is_object) && !pages.is_empty());
+    match envelope.errors.first() {
+        Some(error) if !is_answered => Err(graphql_error(error)),
+        _ => decode(envelope.data),
     }
 }
 

@@ -122,6 +122,7 @@ fn reading(page: page_list::PageListPagesList, has_all_tags: bool) -> PageReadin
         page.title.unwrap_or_default(),
     );
     reading.description = Some(page.description.unwrap_or_default());
+    reading.content_type = Some(page.content_type);
     reading.is_published = Some(page.is_published);
     reading.is_private = Some(page.is_private);
     reading.created_at = Some(page.created_at);

@@ -6,7 +6,7 @@
 
 use super::client::Wiki;
 use super::error::WikiError;
-use super::front_matter;
+use super::front_matter::{self, Known};
 use super::operations::{
     PageConflictLatest, PageSingle, PageSingleByPath, page_conflict_latest, page_single,
     page_single_by_path,
@@ -96,7 +96,12 @@ impl Wiki {
     async fn with_source(&self, mut page: PageReading) -> Result<PageReading, WikiError> {
         match self.source(&page.locale, &page.path).await {
             Ok(text) => {
-                let source = front_matter::split(&text);
+                let known = Known {
+                    title: &page.title,
+                    description: page.description.as_deref().unwrap_or_default(),
+                    content_type: page.content_type.as_deref().unwrap_or_default(),
+                };
+                let source = front_matter::split(&text, &known);
                 page.content = source.content;
                 page.editor = source.editor;
                 Ok(page)
@@ -125,6 +130,7 @@ macro_rules! reading_of {
                     title: page.title,
                     description: Some(page.description),
                     content: Some(page.content),
+                    content_type: None,
                     editor: Some(page.editor),
                     tags: Some(page.tags.into_iter().flatten().map(|tag| tag.tag).collect()),
                     is_published: Some(page.is_published),

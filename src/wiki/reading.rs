@@ -19,6 +19,8 @@ pub struct PageReading {
     pub description: Option<String>,
     /// Its source.
     pub content: Option<String>,
+    /// What the source is written in (`markdown`, `html`, …); said by the list alone.
+    pub content_type: Option<String>,
     /// Its editor.
     pub editor: Option<String>,
     /// Its tags, all of them.
@@ -54,6 +56,7 @@ impl PageReading {
             title,
             description: None,
             content: None,
+            content_type: None,
             editor: None,
             tags: None,
             is_published: None,

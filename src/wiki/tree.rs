@@ -93,6 +93,24 @@ impl Wiki {
         })
     }
 
+    /// The pages at a path, in whatever letter case: the one that is there to the letter, and
+    /// others that a person would take for it.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn pages_at(
+        &self,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<Vec<TreeNode>, WikiError> {
+        let wanted = path.as_str().to_lowercase();
+        let level = nodes(self.query::<PageTree>(beside(locale, path)).await?);
+        Ok(level
+            .into_iter()
+            .filter(|node| node.page_id.is_some() && node.path.as_str().to_lowercase() == wanted)
+            .collect())
+    }
+
     /// The id of the page at a path, if there is one.
     pub(super) async fn page_id(
         &self,

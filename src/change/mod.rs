@@ -1,0 +1,12 @@
+//! What a write would do: the page before, the page after, and all that follows from the two.
+//!
+//! Pure. Preview, difference, gates, record, proof and undo come from a [`Change`]; a new kind
+//! of write is one function that makes one.
+
+mod edits;
+mod plan;
+mod proof;
+
+pub use edits::{Edits, NewPage};
+pub use plan::{Change, Operation, StepKind};
+pub use proof::{Proof, prove};

@@ -1,0 +1,311 @@
+//! A change, and the steps in which Wiki.js can make it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::edits::{Edits, NewPage};
+use crate::page::{Field, LineCounts, Locale, PagePath, PageState, unified_diff};
+
+/// What a write does, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// A page comes to be.
+    Create,
+    /// Fields of a page change, its place perhaps among them.
+    Update,
+    /// Nothing but the place of a page changes.
+    Move,
+    /// A page goes.
+    Delete,
+}
+
+impl Operation {
+    /// The word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Move => "move",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One mutation of Wiki.js.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepKind {
+    /// `pages.create`
+    Create,
+    /// `pages.move`
+    Move,
+    /// `pages.update`, with every field that it can write.
+    Update,
+    /// `pages.delete`
+    Delete,
+}
+
+impl StepKind {
+    /// The word for it on record.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Move => "move",
+            Self::Update => "update",
+            Self::Delete => "delete",
+        }
+    }
+
+    /// Whether the wiki rebuilds its page tree for it, so that two at once get in each
+    /// other's way (W19).
+    #[must_use]
+    pub const fn rebuilds_tree(self) -> bool {
+        matches!(self, Self::Create | Self::Move | Self::Delete)
+    }
+}
+
+/// What a write would do: a page before, a page after, or both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    states: States,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum States {
+    Create { after: PageState },
+    Update { before: PageState, after: PageState },
+    Delete { before: PageState },
+}
+
+impl Change {
+    /// A page comes to be.
+    #[must_use]
+    pub fn create(page: NewPage) -> Self {
+        Self {
+            states: States::Create {
+                after: page.into_state(),
+            },
+        }
+    }
+
+    /// Fields of a page change.
+    #[must_use]
+    pub fn update(before: PageState, edits: Edits) -> Self {
+        let after = edits.onto(&before);
+        Self {
+            states: States::Update { before, after },
+        }
+    }
+
+    /// A page goes.
+    #[must_use]
+    pub const fn delete(before: PageState) -> Self {
+        Self {
+            states: States::Delete { before },
+        }
+    }
+
+    /// What lies between two states of one page.
+    #[must_use]
+    pub const fn between(before: PageState, after: PageState) -> Self {
+        Self { states: States::Update { before, after } }
+    }
+
+    /// The same change of the page as it was just read.
+    #[must_use]
+    pub fn on(self, fresh: PageState) -> Self {
+        let states = match self.states {
+            States::Create { after } => States::Create { after },
+            States::Update { after, .. } => States::Update { before: fresh, after },
+            States::Delete { .. } => States::Delete { before: fresh },
+        };
+        Self { states }
+    }
+
+    /// The page as it was; none for a create.
+    #[must_use]
+    pub const fn before(&self) -> Option<&PageState> {
+        match &self.states {
+            States::Create { .. } => None,
+            States::Update { before, .. } | States::Delete { before } => Some(before),
+        }
+    }
+
+    /// The page as it shall be; none for a delete.
+    #[must_use]
+    pub const fn after(&self) -> Option<&PageState> {
+        match &self.states {
+            States::Delete { .. } => None,
+            States::Update { after, .. } | States::Create { after } => Some(after),
+        }
+    }
+
+    /// The page that stands for the change: as it was, or for a create as it shall be.
+    #[must_use]
+    pub const fn target(&self) -> &PageState {
+        match &self.states {
+            States::Create { after } => after,
+            States::Update { before, .. } | States::Delete { before } => before,
+        }
+    }
+
+    /// The places where pages stand before and after: all that a path gate must look at.
+    pub fn places(&self) -> impl Iterator<Item = (&Locale, &PagePath)> {
+        [self.before(), self.after()]
+            .into_iter()
+            .flatten()
+            .map(|page| (&page.locale, &page.path))
+    }
+
+    /// Whether both do the same to the same page: all thirteen fields before and after are
+    /// the same. The time of the last write may differ, since other pages can touch it.
+    #[must_use]
+    pub fn is_same_write(&self, other: &Self) -> bool {
+        let same = |ours: Option<&PageState>, theirs: Option<&PageState>| match (ours, theirs) {
+            (Some(ours), Some(theirs)) => ours.id == theirs.id && ours.difference(theirs).is_empty(),
+            (ours, theirs) => ours.is_none() && theirs.is_none(),
+        };
+        same(self.before(), other.before()) && same(self.after(), other.after())
+    }
+
+    /// Whether the page stands elsewhere afterwards.
+    #[must_use]
+    pub fn moves(&self) -> bool {
+        match &self.states {
+            States::Update { before, after } => {
+                !before.same(after, Field::Path) || !before.same(after, Field::Locale)
+            }
+            States::Create { .. } | States::Delete { .. } => false,
+        }
+    }
+
+    /// The fields that change: all that have a value for a create or a delete.
+    #[must_use]
+    pub fn fields(&self) -> Vec<Field> {
+        match &self.states {
+            States::Update { before, after } => before.difference(after),
+            States::Create { after: page } | States::Delete { before: page } => Field::ALL
+                .into_iter()
+                .filter(|field| !is_blank(&page.value(*field)))
+                .collect(),
+        }
+    }
+
+    /// Whether there is nothing to do.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        matches!(&self.states, States::Update { .. }) && self.fields().is_empty()
+    }
+
+    /// The word for it.
+    #[must_use]
+    pub fn operation(&self) -> Operation {
+        match &self.states {
+            States::Create { .. } => Operation::Create,
+            States::Delete { .. } => Operation::Delete,
+            States::Update { .. } => {
+                let only_place = |fields: &[Field]| {
+                    fields
+                        .iter()
+                        .all(|field| matches!(field, Field::Path | Field::Locale))
+                };
+                let fields = self.fields();
+                if !fields.is_empty() && only_place(&fields) {
+                    Operation::Move
+                } else {
+                    Operation::Update
+                }
+            }
+        }
+    }
+
+    /// The mutations that make it, in order.
+    ///
+    /// A page that moves and changes is moved first: a move that fails must leave nothing
+    /// written (W14). A move alone gives a page that is titled like its last segment the new
+    /// last segment as its title; then the title is written back.
+    #[must_use]
+    pub fn steps(&self) -> Vec<StepKind> {
+        match &self.states {
+            States::Create { .. } => vec![StepKind::Create],
+            States::Delete { .. } => vec![StepKind::Delete],
+            States::Update { before, after } => {
+                let moves = self.moves();
+                let rest = self
+                    .fields()
+                    .iter()
+                    .any(|field| !matches!(field, Field::Path | Field::Locale));
+                let retitles = moves
+                    && before.title == before.path.last_segment()
+                    && after.title != after.path.last_segment();
+                let mut steps = Vec::new();
+                if moves {
+                    steps.push(StepKind::Move);
+                }
+                if rest || retitles {
+                    steps.push(StepKind::Update);
+                }
+                steps
+            }
+        }
+    }
+
+    /// The state that one of the steps shall leave behind; none for a delete.
+    #[must_use]
+    pub fn after_step(&self, step: StepKind) -> Option<PageState> {
+        match (&self.states, step) {
+            (States::Update { before, after }, StepKind::Move) => {
+                let mut moved = before.clone();
+                moved.locale.clone_from(&after.locale);
+                moved.path.clone_from(&after.path);
+                if before.title == before.path.last_segment() {
+                    after.path.last_segment().clone_into(&mut moved.title);
+                }
+                Some(moved)
+            }
+            _ => self.after().cloned(),
+        }
+    }
+
+    /// The difference of the content, and how many lines it adds and removes.
+    #[must_use]
+    pub fn content_diff(&self) -> (String, LineCounts) {
+        let content =
+            |page: Option<&PageState>| page.map_or(String::new(), |page| page.content.clone());
+        unified_diff(&content(self.before()), &content(self.after()))
+    }
+
+    /// Each changed field with its values before and after; the content, which is in the
+    /// difference, left out.
+    #[must_use]
+    pub fn values(&self) -> Map<String, Value> {
+        self.fields()
+            .into_iter()
+            .filter(|field| *field != Field::Content)
+            .map(|field| {
+                let mut values = Map::new();
+                if let Some(before) = self.before() {
+                    values.insert("before".to_owned(), before.value(field));
+                }
+                if let Some(after) = self.after() {
+                    values.insert("after".to_owned(), after.value(field));
+                }
+                (field.name().to_owned(), Value::Object(values))
+            })
+            .collect()
+    }
+}
+
+fn is_blank(value: &Value) -> bool {
+    *value == json!("") || *value == json!([]) || *value == json!(false)
+}

@@ -1,0 +1,24 @@
+//! May it be written? Five gates in a fixed order, and the permit that only they can make.
+//!
+//! *enabled* ([`enabled`], with the static token in `token` mode), *paths* ([`paths`]),
+//! *dry run* ([`dry_run`]), *confirm* ([`confirm`]): each is a function that takes the proof
+//! of the one before and gives its own. The last gives a [`Permit`], from which
+//! [`Permit::next_step`] gives one [`Step`] for each record of an attempt.
+
+mod confirm;
+mod dry_run;
+mod enabled;
+mod paths;
+mod permit;
+mod policy;
+mod previews;
+mod refusal;
+
+pub use confirm::{Confirmation, confirm};
+pub use dry_run::{Verdict, dry_run};
+pub use enabled::{Enabled, enabled};
+pub use paths::{Allowed, paths};
+pub use permit::{Permit, Step};
+pub use policy::{ConfirmMode, Policy, StaticToken};
+pub use previews::{Previewed, Previews, SessionId, Spent};
+pub use refusal::{Gate, Refusal};

@@ -1,0 +1,89 @@
+//! The permit of one change, and the steps that come out of it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::audit::OnRecord;
+use crate::change::{Change, StepKind};
+
+/// Proof that every gate opened for this very change.
+///
+/// Nothing outside the gates can make one:
+///
+/// ```compile_fail,E0624
+/// fn forge(change: wikijs_mcp::change::Change) -> wikijs_mcp::gates::Permit {
+///     wikijs_mcp::gates::Permit::of(change)
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct Permit {
+    change: Arc<Change>,
+    steps: VecDeque<StepKind>,
+}
+
+/// One mutation that may be sent, once: sending takes it, and it can be neither made nor
+/// copied.
+///
+/// ```compile_fail,E0599
+/// fn twice(step: &wikijs_mcp::gates::Step) -> wikijs_mcp::gates::Step {
+///     step.clone()
+/// }
+/// ```
+///
+/// ```compile_fail,E0451
+/// use wikijs_mcp::change::{Change, StepKind};
+/// fn forge(change: std::sync::Arc<Change>) -> wikijs_mcp::gates::Step {
+///     wikijs_mcp::gates::Step { change, kind: StepKind::Delete, record: panic!() }
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct Step {
+    change: Arc<Change>,
+    kind: StepKind,
+    record: OnRecord,
+}
+
+impl Permit {
+    pub(super) fn of(change: Change) -> Self {
+        Self { steps: change.steps().into(), change: Arc::new(change) }
+    }
+
+    /// The change.
+    #[must_use]
+    pub fn change(&self) -> &Change {
+        &self.change
+    }
+
+    /// What the next step does, if one is left.
+    #[must_use]
+    pub fn upcoming(&self) -> Option<StepKind> {
+        self.steps.front().copied()
+    }
+
+    /// Takes the next step out, for one attempt that is on record.
+    pub fn next_step(&mut self, record: OnRecord) -> Option<Step> {
+        self.steps.pop_front().map(|kind| Step { change: Arc::clone(&self.change), kind, record })
+    }
+}
+
+impl Step {
+    /// The change that it is a part of.
+    #[must_use]
+    pub fn change(&self) -> &Change {
+        &self.change
+    }
+
+    /// What it does.
+    #[must_use]
+    pub const fn kind(&self) -> StepKind {
+        self.kind
+    }
+
+    /// The call on whose record it stands.
+    #[must_use]
+    pub fn call(&self) -> crate::audit::CallId {
+        self.record.call()
+    }
+}

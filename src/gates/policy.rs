@@ -1,0 +1,62 @@
+//! What the operator allows.
+
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+use crate::page::Prefix;
+
+/// What the operator allows. The default allows nothing.
+#[derive(Debug, Clone)]
+pub struct Policy {
+    /// Whether anything may be written at all.
+    pub is_enabled: bool,
+    /// Whether writes end as previews.
+    pub is_dry_run: bool,
+    /// How a write is confirmed.
+    pub confirm: ConfirmMode,
+    /// Where it may be written; everywhere if none.
+    pub allowed: Option<Vec<Prefix>>,
+    /// Where it may not be written; wins.
+    pub denied: Vec<Prefix>,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            is_enabled: false,
+            is_dry_run: true,
+            confirm: ConfirmMode::Preview,
+            allowed: None,
+            denied: Vec::new(),
+        }
+    }
+}
+
+/// How a write is confirmed.
+#[derive(Debug, Clone)]
+pub enum ConfirmMode {
+    /// By the operator's static token.
+    Token(StaticToken),
+    /// By the token of a preview of exactly that change.
+    Preview,
+}
+
+/// The operator's static token. Its text never shows.
+#[derive(Debug, Clone)]
+pub struct StaticToken(SecretString);
+
+impl StaticToken {
+    /// Takes the token.
+    #[must_use]
+    pub const fn new(token: SecretString) -> Self {
+        Self(token)
+    }
+
+    /// Whether somebody gave the token; in constant time, its length included.
+    #[must_use]
+    pub fn matches(&self, given: &str) -> bool {
+        let digest = |text: &str| Sha256::digest(text.as_bytes());
+        digest(self.0.expose_secret()).as_slice().ct_eq(digest(given).as_slice()).into()
+    }
+}

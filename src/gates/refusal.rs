@@ -1,0 +1,55 @@
+//! Why a gate did not open.
+
+use crate::error::Failure;
+
+/// Where on its way a write was stopped; the word for it on record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gate {
+    /// The arguments were no input.
+    Input,
+    /// Writes are switched off.
+    Enabled,
+    /// The page could not be read, or the change could not be made of it.
+    Change,
+    /// The page stands, or shall stand, where nothing may be written.
+    Paths,
+    /// Writes end as previews.
+    DryRun,
+    /// The write was not confirmed.
+    Confirm,
+    /// The attempt could not be put on record, or other writes took too long.
+    Record,
+}
+
+impl Gate {
+    /// The word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Enabled => "enabled",
+            Self::Change => "change",
+            Self::Paths => "paths",
+            Self::DryRun => "dry_run",
+            Self::Confirm => "confirm",
+            Self::Record => "record",
+        }
+    }
+}
+
+/// A write that goes no further.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refusal {
+    /// Where it was stopped.
+    pub gate: Gate,
+    /// What the caller is told.
+    pub failure: Failure,
+}
+
+impl Refusal {
+    /// A refusal at a gate.
+    #[must_use]
+    pub const fn at(gate: Gate, failure: Failure) -> Self {
+        Self { gate, failure }
+    }
+}

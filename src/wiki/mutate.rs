@@ -1,0 +1,199 @@
+//! Sending one mutation, once. There is no loop here and there must be none.
+
+use graphql_client::GraphQLQuery;
+use serde::de::DeserializeOwned;
+
+use super::answer::{read_mutation, refusal};
+use super::client::{Wiki, encode};
+use super::error::WikiError;
+use super::operations::{
+    PageCreate, PageDelete, PageMove, PageUpdate, page_create, page_delete, page_move, page_update,
+};
+use super::transport::MAX_REQUEST_BYTES;
+use crate::change::{Change, StepKind};
+use crate::gates::Step;
+use crate::page::{Date, Field, PageState};
+
+/// What is known right after a mutation was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sent {
+    /// The wiki says that it succeeded; for a create, with the new page's id.
+    Succeeded {
+        /// The new page's id.
+        id: Option<i64>,
+    },
+    /// The wiki says that it did not, which may be untrue (W12, W17, W19).
+    Refused(WikiError),
+    /// Nothing was sent.
+    NotSent(WikiError),
+    /// It may have been sent, and the wiki may still be working on it (W19).
+    Open(WikiError),
+}
+
+impl Wiki {
+    /// Whether all requests of a change are within what the wiki takes (W19).
+    ///
+    /// # Errors
+    /// [`WikiError::RequestTooLarge`].
+    pub fn check_size(change: &Change) -> Result<(), WikiError> {
+        for kind in change.steps() {
+            if request(kind, change)?.len() > MAX_REQUEST_BYTES {
+                return Err(WikiError::RequestTooLarge);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a step that the gates let through. It is used up by it, and nothing is retried.
+    pub async fn send(&self, step: Step) -> Sent {
+        let kind = step.kind();
+        let body = match request(kind, step.change()) {
+            Ok(body) => body,
+            Err(error) => return Sent::NotSent(error),
+        };
+        tracing::info!(call = %step.call(), step = kind.as_str(), "a mutation is sent");
+        match self.transport.post(body, self.settings.time.write).await {
+            Ok(answer) => understood(match kind {
+                StepKind::Create => read_mutation(&answer).and_then(created),
+                StepKind::Update => read_mutation(&answer).and_then(updated),
+                StepKind::Move => read_mutation(&answer).and_then(moved),
+                StepKind::Delete => read_mutation(&answer).and_then(deleted),
+            }
+            .map_err(|error| self.explain(with_right_of(kind, error)))),
+            Err(error @ (WikiError::NotConnected | WikiError::RequestTooLarge)) => Sent::NotSent(error),
+            Err(error) => Sent::Open(error),
+        }
+    }
+}
+
+fn understood(answer: Result<Option<i64>, WikiError>) -> Sent {
+    match answer {
+        Ok(id) => Sent::Succeeded { id },
+        Err(error) if error.leaves_open() => Sent::Open(error),
+        Err(error) => Sent::Refused(error),
+    }
+}
+
+/// Outside the paths that a key may write, Wiki.js names the right of another operation.
+fn with_right_of(kind: StepKind, error: WikiError) -> WikiError {
+    match error {
+        WikiError::Forbidden { .. } => WikiError::Forbidden {
+            right: match kind {
+                StepKind::Create | StepKind::Update => "write:pages",
+                StepKind::Move => "manage:pages",
+                StepKind::Delete => "delete:pages",
+            },
+        },
+        error => error,
+    }
+}
+
+/// The request of one step, as it goes out.
+fn request(kind: StepKind, change: &Change) -> Result<Vec<u8>, WikiError> {
+    let impossible = || WikiError::Malformed { at: "the change".to_owned() };
+    let id = || change.before().and_then(|page| page.id).ok_or_else(impossible);
+    let after = || change.after().ok_or_else(impossible);
+    match kind {
+        StepKind::Create => body::<PageCreate>(create(after()?)),
+        StepKind::Update => body::<PageUpdate>(update(id()?, change, after()?)),
+        StepKind::Move => {
+            let after = after()?;
+            body::<PageMove>(page_move::Variables {
+                id: id()?,
+                destination_path: after.path.as_str().to_owned(),
+                destination_locale: after.locale.as_str().to_owned(),
+            })
+        }
+        StepKind::Delete => body::<PageDelete>(page_delete::Variables { id: id()? }),
+    }
+}
+
+fn body<Q: GraphQLQuery>(variables: Q::Variables) -> Result<Vec<u8>, WikiError>
+where
+    Q::ResponseData: DeserializeOwned,
+{
+    encode(&Q::build_query(variables))
+}
+
+fn create(page: &PageState) -> page_create::Variables {
+    page_create::Variables {
+        content: page.content.clone(),
+        description: page.description.clone(),
+        editor: page.editor.clone(),
+        is_published: page.is_published,
+        is_private: page.is_private,
+        locale: page.locale.as_str().to_owned(),
+        path: page.path.as_str().to_owned(),
+        publish_start_date: given_date(&page.publish_start_date),
+        publish_end_date: given_date(&page.publish_end_date),
+        script_css: given(&page.script_css),
+        script_js: given(&page.script_js),
+        tags: page.tags.iter().cloned().map(Some).collect(),
+        title: page.title.clone(),
+    }
+}
+
+/// All that `update` can write, since what is left out is lost (W12).
+fn update(id: i64, change: &Change, page: &PageState) -> page_update::Variables {
+    let fields = change.fields();
+    let names_place = fields.contains(&Field::ScriptCss) || fields.contains(&Field::ScriptJs);
+    page_update::Variables {
+        id,
+        content: page.content.clone(),
+        description: page.description.clone(),
+        is_published: page.is_published,
+        locale: names_place.then(|| page.locale.as_str().to_owned()),
+        path: names_place.then(|| page.path.as_str().to_owned()),
+        publish_start_date: page.publish_start_date.clone(),
+        publish_end_date: page.publish_end_date.clone(),
+        script_css: page.script_css.clone(),
+        script_js: page.script_js.clone(),
+        tags: page.tags.iter().cloned().map(Some).collect(),
+        title: page.title.clone(),
+    }
+}
+
+fn given(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn given_date(date: &Date) -> Option<Date> {
+    date.is_set().then(|| date.clone())
+}
+
+/// Every mutation generates a type of its own for one and the same `ResponseStatus`.
+macro_rules! succeeded {
+    ($status:expr) => {{
+        let status = $status;
+        if status.succeeded {
+            Ok(())
+        } else {
+            Err(refusal(status.error_code, &status.slug, status.message.as_deref().unwrap_or_default()))
+        }
+    }};
+}
+
+fn no_answer() -> WikiError {
+    WikiError::Malformed { at: "data.pages".to_owned() }
+}
+
+fn created(data: page_create::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data.pages.and_then(|pages| pages.create).ok_or_else(no_answer)?;
+    succeeded!(answer.response_result)?;
+    Ok(answer.page.map(|page| page.id))
+}
+
+fn updated(data: page_update::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data.pages.and_then(|pages| pages.update).ok_or_else(no_answer)?;
+    succeeded!(answer.response_result).map(|()| None)
+}
+
+fn moved(data: page_move::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data.pages.and_then(|pages| pages.move_).ok_or_else(no_answer)?;
+    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
+}
+
+fn deleted(data: page_delete::ResponseData) -> Result<Option<i64>, WikiError> {
+    let answer = data.pages.and_then(|pages| pages.delete).ok_or_else(no_answer)?;
+    succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
+}

@@ -1,0 +1,93 @@
+//! What a caller is answered where nothing went wrong.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::audit::CallId;
+use crate::change::Operation;
+use crate::page::{Field, LineCounts};
+
+/// The answer to a write that was previewed, applied, or had nothing to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// Nothing was sent; this is what would be.
+    Preview(Box<Preview>),
+    /// It was sent and the page is as promised, or there was nothing to send.
+    Applied(Box<Applied>),
+}
+
+/// The page that a write is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Target {
+    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "i64")]
+    pub id: Option<i64>,
+    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    pub locale: String,
+    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    pub path: String,
+    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    pub title: String,
+    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    pub url: String,
+}
+
+/// A page that links to one which shall go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LinkedFrom {
+    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    pub id: i64,
+    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    pub path: String,
+    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    pub title: String,
+}
+
+/// What a write would do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preview {
+    /// The call.
+    pub call: CallId,
+    /// The word for it.
+    pub operation: Operation,
+    /// The page as it is, or as it shall be created.
+    pub target: Target,
+    /// Each changed field with its values before and after, the content left out.
+    pub changes: Map<String, Value>,
+    /// The difference of the content.
+    pub diff: String,
+    /// How many lines of it are added and removed.
+    pub lines: LineCounts,
+    /// Pages that link to one which shall go; at most twenty.
+    pub linked_from: Vec<LinkedFrom>,
+    /// What the operator should know, each a code, a colon and a sentence.
+    pub warnings: Vec<String>,
+    /// The token that confirms it, and until when; none in a dry run.
+    pub confirm: Option<crate::gates::Previewed>,
+}
+
+/// A write that happened, or had nothing to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Applied {
+    /// The call.
+    pub call: CallId,
+    /// The word for it.
+    pub operation: Operation,
+    /// Whether anything had to be sent.
+    pub is_unchanged: bool,
+    /// The page as it was found; after a delete, as it was.
+    pub target: Target,
+    /// The fields that changed.
+    pub changed: Vec<Field>,
+    /// How many lines of content were added and removed.
+    pub lines: LineCounts,
+    /// When the wiki wrote it, by its own clock.
+    pub updated_at: Option<String>,
+    /// The fields that this key cannot read back.
+    pub unverified: Vec<Field>,
+    /// What the caller should know, each a code, a colon and a sentence.
+    pub warnings: Vec<String>,
+}

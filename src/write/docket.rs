@@ -1,0 +1,131 @@
+//! What goes on record of one call, gathered as the call goes on.
+
+use std::time::Instant;
+
+use crate::audit::{AuditError, CallId, Entry, Event, KeptState, Outcome};
+use crate::change::{Change, StepKind};
+use crate::error::{Code, Failure};
+use crate::gates::{Gate, Refusal};
+use crate::page::{Field, LineCounts, PageState};
+
+use super::plan::{Caller, Plan};
+
+/// What is known of a call so far.
+#[derive(Debug, Clone)]
+pub(super) struct Docket {
+    began: Instant,
+    entry: Entry,
+}
+
+impl Docket {
+    pub(super) fn open(call: CallId, caller: &Caller, plan: Option<&Plan>) -> Self {
+        let mut entry = Entry::new(call, Event::Refusal);
+        entry.client = Some(caller.client.clone());
+        entry.tool = Some(caller.tool.to_owned());
+        match plan {
+            Some(Plan::Create(page)) => {
+                entry.operation = Some(crate::change::Operation::Create);
+                entry.locale = Some(page.locale.clone());
+                entry.path = Some(page.path.as_path().clone());
+            }
+            Some(Plan::Update { id, .. }) => {
+                entry.operation = Some(crate::change::Operation::Update);
+                entry.id = Some(*id);
+            }
+            Some(Plan::Delete { id }) => {
+                entry.operation = Some(crate::change::Operation::Delete);
+                entry.id = Some(*id);
+            }
+            None => {}
+        }
+        Self { began: Instant::now(), entry }
+    }
+
+    pub(super) const fn call(&self) -> CallId {
+        self.entry.call
+    }
+
+    /// The change is made: what it is about is known.
+    pub(super) fn about(&mut self, change: &Change) {
+        let target = change.target();
+        self.entry.operation = Some(change.operation());
+        self.entry.id = target.id;
+        self.entry.locale = Some(target.locale.clone());
+        self.entry.path = Some(target.path.clone());
+        self.entry.new_path = change
+            .after()
+            .filter(|after| change.moves() && after.path != target.path)
+            .map(|after| after.path.clone());
+        self.entry.fields = change.fields();
+    }
+
+    /// The difference of the content is counted.
+    pub(super) const fn counted(&mut self, lines: LineCounts) {
+        self.entry.lines = lines;
+    }
+
+    /// Both states are kept aside.
+    pub(super) const fn kept(&mut self, before: Option<KeptState>, after: Option<KeptState>) {
+        self.entry.before = before;
+        self.entry.after = after;
+    }
+
+    pub(super) fn refusal(&self, refusal: &Refusal) -> Entry {
+        let mut entry = self.entry(Event::Refusal);
+        entry.gate = Some(refusal.gate.as_str().to_owned());
+        entry.decision = Some("refused".to_owned());
+        entry.reason = Some(refusal.failure.message.clone());
+        entry.code = Some(refusal.failure.code.as_str().to_owned());
+        entry
+    }
+
+    pub(super) fn preview(&self, has_token: bool) -> Entry {
+        let mut entry = self.entry(Event::Preview);
+        entry.gate = Some(Gate::DryRun.as_str().to_owned());
+        entry.decision = Some(if has_token { "to_be_confirmed" } else { "dry_run" }.to_owned());
+        entry
+    }
+
+    pub(super) fn attempt(&self, step: StepKind, mode: &str) -> Entry {
+        let mut entry = self.entry(Event::Attempt);
+        entry.gate = Some(Gate::Confirm.as_str().to_owned());
+        entry.decision = Some(mode.to_owned());
+        entry.step = Some(step.as_str().to_owned());
+        entry
+    }
+
+    /// What came of a step, or of a call that had nothing to send.
+    pub(super) fn outcome(&self, outcome: Outcome, step: Option<StepKind>, failure: Option<&Failure>) -> Entry {
+        let mut entry = self.entry(Event::Outcome);
+        entry.outcome = Some(outcome);
+        entry.step = step.map(|step| step.as_str().to_owned());
+        entry.code = failure.map(|failure| failure.code.as_str().to_owned());
+        entry.reason = failure.map(|failure| failure.message.clone());
+        entry
+    }
+
+    fn entry(&self, event: Event) -> Entry {
+        let mut entry = self.entry.clone();
+        entry.event = event;
+        entry.ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        entry
+    }
+}
+
+/// What an outcome's record says of the page that was found, where it is not as promised.
+pub(super) fn is_worth_keeping(found: &PageState, promised: Option<&PageState>) -> bool {
+    promised.is_none_or(|promised| Field::ALL.iter().any(|field| found.value(*field) != promised.value(*field)))
+}
+
+/// The failure of a call that could not be put on record.
+pub(super) fn unavailable(error: &AuditError) -> Failure {
+    let failure = match error {
+        AuditError::Busy => Failure::new(Code::Timeout, "Another write to this wiki took too long; nothing was sent."),
+        AuditError::TooLarge => Failure::new(Code::TooLarge, "The page is too large to be put on record; nothing was sent."),
+        error => Failure::new(
+            Code::AuditUnavailable,
+            crate::wiki::sentence(&error.to_string()),
+        ),
+    };
+    failure.hint(crate::wiki::sentence(error.hint()))
+}

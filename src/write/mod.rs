@@ -1,0 +1,17 @@
+//! The way of a write, from what was asked for to an answer that is true.
+//!
+//! [`Writer::write`] takes a [`Plan`] through the gates, puts the attempt on record, sends it,
+//! reads it back and says what came of it. Tools and commands only make plans.
+
+mod answer;
+mod docket;
+mod plan;
+mod prepare;
+mod send;
+mod settle;
+mod writer;
+
+pub use answer::{Answer, Applied, LinkedFrom, Preview, Target};
+pub use plan::{Caller, Plan};
+pub use settle::Patience;
+pub use writer::Writer;

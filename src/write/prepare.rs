@@ -1,0 +1,204 @@
+//! From a plan to a change that the gates can look at, and to its preview.
+
+use crate::change::{Change, Operation};
+use crate::error::{Code, Failure};
+use crate::gates::{Allowed, Previewed, SessionId};
+use crate::page::{Field, LineCounts, PageState};
+use crate::wiki::{PageReading, TreeNode, Wiki, WikiError};
+
+use super::answer::{LinkedFrom, Preview, Target};
+use super::plan::Plan;
+use super::writer::Writer;
+
+/// The most linking pages that the preview of a delete names.
+const MAX_LINKING: usize = 20;
+/// The most bytes of a difference that an answer holds.
+const MAX_DIFF_BYTES: usize = 32 * 1024;
+
+impl Writer {
+    /// Makes the change that a plan asks for, of the page as it is now.
+    pub(super) async fn change(&self, plan: Plan) -> Result<Change, Failure> {
+        let before = match plan.id() {
+            Some(id) => Some(self.whole_page(id).await?),
+            None => None,
+        };
+        plan.of(before)
+    }
+
+    /// Makes the change that a token was given for, if the plan agrees with it and the page
+    /// still is as it was previewed.
+    pub(super) async fn previewed_change(
+        &self,
+        plan: &Plan,
+        session: &SessionId,
+        token: &str,
+    ) -> Result<Change, Failure> {
+        let previewed = self.previews.look(session, token)?;
+        if !plan.agrees_with(&previewed) {
+            return Err(Failure::new(
+                Code::ConfirmMismatch,
+                "This call asks for something else than the preview that the token was given for.",
+            ));
+        }
+        let Some((before, id)) = previewed.before().and_then(|page| Some((page.clone(), page.id?)))
+        else {
+            return Ok(previewed);
+        };
+        let fresh = self.whole_page(id).await?;
+        if !before.difference(&fresh).is_empty() {
+            return Err(conflict(before, fresh));
+        }
+        Ok(previewed.on(fresh))
+    }
+
+    async fn whole_page(&self, id: i64) -> Result<PageState, Failure> {
+        let reading = self.wiki.page_by_id(id).await?;
+        reading.complete().ok_or_else(|| unreadable(&reading))
+    }
+
+    /// Looks at the place where a page shall come to be.
+    ///
+    /// Returns warnings, or `PAGE_EXISTS` if the place is taken.
+    pub(super) async fn look_at_new_place(&self, change: &Change) -> Result<Vec<String>, Failure> {
+        let Some(after) = change.after().filter(|_| change.before().is_none() || change.moves())
+        else {
+            return Ok(Vec::new());
+        };
+        let there = match self.wiki.pages_at(&after.locale, &after.path).await {
+            Ok(there) => there,
+            // A key that may not look finds out when the wiki refuses.
+            Err(WikiError::Forbidden { .. }) => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        };
+        let is_own = |node: &TreeNode| change.before().is_some_and(|page| page.id == node.page_id);
+        if let Some(node) = there.iter().find(|node| node.path == after.path && !is_own(node)) {
+            return Err(taken(node));
+        }
+        Ok(there
+            .iter()
+            .filter(|node| !is_own(node))
+            .map(|node| {
+                let id = node.page_id.unwrap_or_default();
+                format!("other_letter_case: page {id} stands at this path in other letter case.")
+            })
+            .collect())
+    }
+
+    /// Says what a change would do.
+    pub(super) async fn preview(
+        &self,
+        call: crate::audit::CallId,
+        allowed: &Allowed,
+        (diff, lines): (String, LineCounts),
+        mut warnings: Vec<String>,
+        confirm: Option<Previewed>,
+    ) -> Preview {
+        let change = allowed.change();
+        let mut linked_from = Vec::new();
+        if change.operation() == Operation::Delete {
+            warnings.push(
+                "lost_for_good: the wiki keeps no history, comments or id of a deleted page; \
+                 the audit log keeps the page itself."
+                    .to_owned(),
+            );
+            linked_from = self.linking_pages(change.target(), &mut warnings).await;
+        }
+        Preview {
+            call,
+            operation: change.operation(),
+            target: target(&self.wiki, change.target()),
+            changes: change.values(),
+            diff: cut(diff, &mut warnings),
+            lines,
+            linked_from,
+            warnings,
+            confirm,
+        }
+    }
+
+    async fn linking_pages(&self, page: &PageState, warnings: &mut Vec<String>) -> Vec<LinkedFrom> {
+        let linking = match self.wiki.pages_linking_to(&page.locale, &page.path).await {
+            Ok(linking) => linking,
+            Err(error) => {
+                warnings.push(format!("links_unknown: which pages link here could not be read ({error})."));
+                return Vec::new();
+            }
+        };
+        if !linking.is_empty() {
+            warnings.push(format!("linked_from: {} pages of this locale link here.", linking.len()));
+        }
+        linking
+            .into_iter()
+            .take(MAX_LINKING)
+            .map(|page| LinkedFrom {
+                id: page.id,
+                path: page.path.as_str().to_owned(),
+                title: page.title,
+            })
+            .collect()
+    }
+}
+
+/// The page that an answer is about.
+pub(super) fn target(wiki: &Wiki, page: &PageState) -> Target {
+    Target {
+        id: page.id,
+        locale: page.locale.as_str().to_owned(),
+        path: page.path.as_str().to_owned(),
+        title: page.title.clone(),
+        url: wiki.page_url(&page.locale, &page.path),
+    }
+}
+
+fn taken(node: &TreeNode) -> Failure {
+    Failure::new(Code::PageExists, "There already is a page at that path.")
+        .detail("id", node.page_id)
+        .detail("path", node.path.as_str())
+        .detail("title", node.title.as_str())
+}
+
+fn unreadable(reading: &PageReading) -> Failure {
+    let missing = reading.unreadable();
+    let fields: Vec<&str> = missing.keys().map(|field| field.name()).collect();
+    let rights: serde_json::Map<String, serde_json::Value> = missing
+        .iter()
+        .map(|(field, right)| (field.name().to_owned(), (*right).into()))
+        .collect();
+    Failure::new(
+        Code::FieldUnreadable,
+        "This key cannot read back all fields of the page, and what it cannot read a write would overwrite.",
+    )
+    .detail("fields", fields)
+    .detail("rights", rights)
+}
+
+fn conflict(previewed: PageState, fresh: PageState) -> Failure {
+    let updated_at = fresh.updated_at.clone();
+    let change = Change::between(previewed, fresh);
+    let fields: Vec<&str> = change.fields().into_iter().map(Field::name).collect();
+    let (diff, _) = change.content_diff();
+    let failure = Failure::new(Code::EditConflict, "The page was changed since it was previewed.")
+        .detail("fields", fields)
+        .detail("changes", change.values())
+        .detail("diff", cut(diff, &mut Vec::new()));
+    match updated_at {
+        Some(at) => failure.detail("updatedAt", at.as_str()),
+        None => failure,
+    }
+}
+
+/// Cuts a difference at the end of a line; says so.
+fn cut(mut diff: String, warnings: &mut Vec<String>) -> String {
+    if diff.len() > MAX_DIFF_BYTES {
+        let end = diff
+            .char_indices()
+            .take_while(|(at, _)| *at < MAX_DIFF_BYTES)
+            .filter(|(_, c)| *c == '\n')
+            .last()
+            .map_or(0, |(at, _)| at + 1);
+        let whole = diff.len();
+        diff.truncate(end);
+        warnings.push(format!("diff_cut: {end} of {whole} bytes of the difference are shown."));
+    }
+    diff
+}

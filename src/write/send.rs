@@ -1,0 +1,249 @@
+//! From a permit to an outcome: on record, sent, read back, on record.
+
+use crate::audit::{AuditError, Outcome};
+use crate::change::{Change, Proof, StepKind};
+use crate::error::{Code, Failure};
+use crate::gates::{Gate, Permit, Refusal};
+use crate::page::{Field, LineCounts};
+use crate::wiki::WikiError;
+
+use super::answer::{Answer, Applied};
+use super::docket::{Docket, is_worth_keeping, unavailable};
+use super::prepare::target;
+use super::settle::{Promise, Settled, settle};
+use super::writer::Writer;
+
+impl Writer {
+    /// Carries out what the gates let through. Nothing may cut this short: it runs in a task
+    /// of its own.
+    pub(super) async fn carry_out(
+        &self,
+        mut permit: Permit,
+        mut docket: Docket,
+        lines: LineCounts,
+        mut warnings: Vec<String>,
+    ) -> Result<Answer, Failure> {
+        let mut last: Option<Settled> = None;
+        if let Err(error) = self.keep_states(permit.change(), &mut docket).await {
+            return Err(self.stopped(&docket, &error, None).await);
+        }
+        while let Some(kind) = permit.upcoming() {
+            let attempt = docket.attempt(kind, self.policy.confirm.as_str());
+            let record = match self.audit.attempt(attempt).await {
+                Ok(record) => record,
+                Err(error) => return Err(self.stopped(&docket, &error, last.as_ref()).await),
+            };
+            let Some(step) = permit.next_step(record) else { break };
+            let Some(promise) = Promise::of(permit.change(), kind) else { break };
+            let sent = self.wiki.send(step).await;
+            let settled = settle(&self.wiki, self.patience, &promise, sent).await;
+            warnings.extend(said_of(&settled));
+            let failure = failure_of(&settled, kind, permit.change());
+            if !self.record_outcome(&docket, kind, &settled, failure.as_ref(), permit.change()).await {
+                warnings.push(
+                    "outcome_not_recorded: the write happened, but its outcome could not be put on record.".to_owned(),
+                );
+            }
+            if let Some(failure) = failure {
+                return Err(failure);
+            }
+            last = Some(settled);
+        }
+        Ok(Answer::Applied(Box::new(self.applied(&permit, &docket, last, lines, warnings))))
+    }
+
+    async fn keep_states(&self, change: &Change, docket: &mut Docket) -> Result<(), AuditError> {
+        let before = match change.before() {
+            Some(page) => Some(self.audit.keep(page).await?),
+            None => None,
+        };
+        let after = match change.after() {
+            Some(page) => Some(self.audit.keep(page).await?),
+            None => None,
+        };
+        docket.kept(before, after);
+        Ok(())
+    }
+
+    /// The log failed: nothing more is sent. What was sent before stays true.
+    async fn stopped(&self, docket: &Docket, error: &AuditError, last: Option<&Settled>) -> Failure {
+        let failure = unavailable(error);
+        let refusal = Refusal::at(Gate::Record, failure.clone());
+        if let Err(error) = self.audit.record(docket.refusal(&refusal)).await {
+            tracing::error!(%error, call = %docket.call(), "a refusal could not be put on record");
+        }
+        match last {
+            None => failure,
+            Some(_) => Failure::new(
+                Code::PartlyApplied,
+                "The page was moved; then the audit log failed, and nothing more was sent.",
+            )
+            .detail("outcome", "partly_applied"),
+        }
+    }
+
+    async fn record_outcome(
+        &self,
+        docket: &Docket,
+        kind: StepKind,
+        settled: &Settled,
+        failure: Option<&Failure>,
+        change: &Change,
+    ) -> bool {
+        let mut entry = docket.outcome(settled.outcome, Some(kind), failure);
+        if let Some(proof) = &settled.proof {
+            entry.id = proof.found.id.or(entry.id);
+            if is_worth_keeping(&proof.found, change.after_step(kind).as_ref()) {
+                match self.audit.keep(&proof.found).await {
+                    Ok(found) => entry.found = Some(found),
+                    Err(error) => tracing::error!(%error, call = %docket.call(), "the page as found could not be kept"),
+                }
+            }
+        }
+        match self.audit.record(entry).await {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::error!(%error, call = %docket.call(), "an outcome could not be put on record");
+                false
+            }
+        }
+    }
+
+    fn applied(
+        &self,
+        permit: &Permit,
+        docket: &Docket,
+        last: Option<Settled>,
+        lines: LineCounts,
+        warnings: Vec<String>,
+    ) -> Applied {
+        let change = permit.change();
+        let proof = last.and_then(|settled| settled.proof);
+        let page = proof.as_ref().map_or_else(|| change.target(), |proof| &proof.found);
+        Applied {
+            call: docket.call(),
+            operation: change.operation(),
+            is_unchanged: false,
+            target: target(&self.wiki, page),
+            changed: change.fields(),
+            lines,
+            updated_at: page
+                .updated_at
+                .as_ref()
+                .filter(|_| change.after().is_some())
+                .map(|at| at.as_str().to_owned()),
+            unverified: proof.map(|proof| proof.unverified).unwrap_or_default(),
+            warnings,
+        }
+    }
+}
+
+/// What a caller should know of a step that was applied.
+fn said_of(settled: &Settled) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if settled.outcome != Outcome::Applied {
+        return warnings;
+    }
+    match &settled.cause {
+        Some(WikiError::TreeRebuild) => warnings.push(
+            "wiki_index_incomplete: the wiki wrote the page but could not rebuild its page tree; \
+             search index, storage and links may lag until the next write."
+                .to_owned(),
+        ),
+        Some(cause) => warnings.push(format!(
+            "answer_was_no_success: the page is as asked for, although the answer was not success ({cause})."
+        )),
+        None => {}
+    }
+    if settled.proof.as_ref().is_some_and(|proof| proof.css_minified) {
+        warnings.push("css_minified: the wiki stored the styles in another form than they were sent.".to_owned());
+    }
+    warnings
+}
+
+/// The failure that a step ends in, if it was not applied.
+fn failure_of(settled: &Settled, kind: StepKind, change: &Change) -> Option<Failure> {
+    let failure = match settled.outcome {
+        Outcome::Applied | Outcome::Unchanged => return None,
+        Outcome::NotApplied => not_applied(settled),
+        Outcome::PartlyApplied => partly_applied(settled, change),
+        Outcome::Unknown => unknown(settled),
+    };
+    let failure = failure
+        .detail("outcome", settled.outcome.as_str())
+        .detail("operation", change.operation().as_str());
+    // A page that was moved before stays moved, whatever became of the rest.
+    Some(if kind == StepKind::Update && change.moves() && settled.outcome == Outcome::NotApplied {
+        let fields: Vec<&str> = change
+            .fields()
+            .into_iter()
+            .filter(|field| !matches!(field, Field::Path | Field::Locale))
+            .map(Field::name)
+            .collect();
+        Failure { code: Code::PartlyApplied, hint: Code::PartlyApplied.hint().to_owned(), ..failure }
+            .detail("outcome", Outcome::PartlyApplied.as_str())
+            .detail("fields", fields)
+    } else {
+        failure
+    })
+}
+
+fn not_applied(settled: &Settled) -> Failure {
+    match settled.cause.clone() {
+        Some(cause) => {
+            let cause = Failure::from(cause);
+            let mut failure = Failure::new(
+                Code::NotApplied,
+                format!("The write was not applied, nothing changed. {}", cause.message),
+            )
+            .hint(cause.hint)
+            .detail("cause", cause.code.as_str());
+            failure.details.extend(cause.details);
+            failure
+        }
+        None => Failure::new(Code::NotApplied, "The write was not applied, nothing changed."),
+    }
+}
+
+fn partly_applied(settled: &Settled, change: &Change) -> Failure {
+    let differing = settled.proof.as_ref().map(|proof: &Proof| proof.differing.clone()).unwrap_or_default();
+    let names: Vec<&str> = differing.iter().copied().map(Field::name).collect();
+    let mut failure = Failure::new(
+        Code::PartlyApplied,
+        format!("The write happened, but not in these fields: {}.", names.join(", ")),
+    )
+    .detail("fields", names);
+    // The wiki tells a key without these rights success and keeps the old text (W24).
+    let asked = change.fields();
+    for (field, right) in [(Field::ScriptCss, "write:styles"), (Field::ScriptJs, "write:scripts")] {
+        if settled.cause.is_none() && differing.contains(&field) && asked.contains(&field) {
+            let mut rights = failure
+                .details
+                .remove("rights")
+                .and_then(|rights| rights.as_object().cloned())
+                .unwrap_or_default();
+            rights.insert(field.name().to_owned(), right.into());
+            failure = failure.detail("rights", rights);
+        }
+    }
+    match settled.cause.clone().map(Failure::from) {
+        Some(cause) => failure.detail("cause", cause.code.as_str()),
+        None => failure,
+    }
+}
+
+fn unknown(settled: &Settled) -> Failure {
+    let cause = settled.cause.clone().map(Failure::from);
+    let why = cause.as_ref().map_or(
+        "The wiki answered with success, but the page could not be read back as promised.",
+        |cause| cause.message.as_str(),
+    );
+    let failure = Failure::new(
+        Code::OutcomeUnknown,
+        format!("Whether the write was applied could not be found out. {why}"),
+    );
+    match cause {
+        Some(cause) => failure.detail("cause", cause.code.as_str()),
+        None => failure,
+    }
+}

@@ -1,0 +1,206 @@
+//! What came of a step that was sent, found out by reading the page.
+
+use std::time::{Duration, Instant};
+
+use crate::audit::Outcome;
+use crate::change::{Change, Proof, StepKind, prove};
+use crate::page::PageState;
+use crate::wiki::{PageReading, Sent, Wiki, WikiError};
+
+/// How long an outcome is waited for. Values, so that tests can make them short.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// How long the page is read after a time-out or a cut connection (W19).
+    pub settling: Duration,
+    /// How long between two readings.
+    pub pause: Duration,
+    /// How far apart two equal readings must be before they are believed.
+    pub apart: Duration,
+    /// How long other writes are waited for.
+    pub queueing: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            settling: Duration::from_secs(20),
+            pause: Duration::from_millis(250),
+            apart: Duration::from_secs(1),
+            queueing: Duration::from_secs(20),
+        }
+    }
+}
+
+/// What is promised of the page when a step is done.
+pub(super) enum Promise<'a> {
+    /// A page is there as it shall be.
+    Created { after: &'a PageState },
+    /// A page is as it shall be.
+    Changed { before: &'a PageState, after: PageState },
+    /// A page is gone.
+    Deleted { before: &'a PageState },
+}
+
+/// What came of a step.
+#[derive(Debug)]
+pub(super) struct Settled {
+    pub(super) outcome: Outcome,
+    /// The last reading's proof, where a page was found.
+    pub(super) proof: Option<Proof>,
+    /// Why the wiki did not answer with success.
+    pub(super) cause: Option<WikiError>,
+}
+
+/// One reading of the page, as far as the outcome goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Seen {
+    Gone,
+    Page(Box<Proof>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answered {
+    Success,
+    Refusal,
+    Nothing,
+}
+
+impl<'a> Promise<'a> {
+    /// The promise of one step of a change; none where the change has no such step.
+    pub(super) fn of(change: &'a Change, step: StepKind) -> Option<Self> {
+        match (change.before(), change.after()) {
+            (None, Some(after)) => Some(Self::Created { after }),
+            (Some(before), None) => Some(Self::Deleted { before }),
+            (Some(before), Some(_)) => {
+                Some(Self::Changed { before, after: change.after_step(step)? })
+            }
+            (None, None) => None,
+        }
+    }
+
+    fn is_kept(&self, seen: &Seen) -> bool {
+        match (self, seen) {
+            (Self::Deleted { .. }, seen) => *seen == Seen::Gone,
+            (Self::Created { .. } | Self::Changed { .. }, Seen::Page(proof)) => proof.holds(),
+            (Self::Created { .. } | Self::Changed { .. }, Seen::Gone) => false,
+        }
+    }
+
+    fn is_old_state(&self, seen: &Seen) -> bool {
+        match (self, seen) {
+            (Self::Created { .. }, seen) => *seen == Seen::Gone,
+            (Self::Changed { before, .. } | Self::Deleted { before }, Seen::Page(proof)) => {
+                before.difference(&proof.found).is_empty()
+            }
+            (Self::Changed { .. } | Self::Deleted { .. }, Seen::Gone) => false,
+        }
+    }
+
+    fn prove(&self, reading: &PageReading) -> Proof {
+        match self {
+            Self::Created { after } => prove(after, None, reading),
+            Self::Changed { before, after } => prove(after, Some(before), reading),
+            // What is still there is compared with what was.
+            Self::Deleted { before } => prove(before, None, reading),
+        }
+    }
+
+    async fn read(&self, wiki: &Wiki, new_id: Option<i64>) -> Result<Seen, WikiError> {
+        let reading = match (self, new_id) {
+            (Self::Created { .. }, Some(id)) => wiki.page_by_id(id).await,
+            (Self::Created { after }, None) => wiki.page_by_path(&after.locale, &after.path).await,
+            (Self::Changed { before, .. } | Self::Deleted { before }, _) => match before.id {
+                Some(id) => wiki.page_by_id(id).await,
+                None => Err(WikiError::NotFound),
+            },
+        };
+        match reading {
+            Ok(reading) => Ok(Seen::Page(Box::new(self.prove(&reading)))),
+            Err(WikiError::NotFound) => Ok(Seen::Gone),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Reads the page until what was sent is settled.
+///
+/// Success is applied once the page is read back as promised. A refusal is applied all the
+/// same if it is (W19), and not applied if the page is as it was. Without an answer only the
+/// promised state ends the waiting early; the old state then means nothing, since the wiki
+/// may still be working (W19). A mixture counts when it was seen twice, some time apart.
+pub(super) async fn settle(
+    wiki: &Wiki,
+    patience: Patience,
+    promise: &Promise<'_>,
+    sent: Sent,
+) -> Settled {
+    let (answered, cause, new_id) = match sent {
+        Sent::NotSent(error) => {
+            return Settled { outcome: Outcome::NotApplied, proof: None, cause: Some(error) };
+        }
+        Sent::Succeeded { id } => (Answered::Success, None, id),
+        Sent::Refused(error) => (Answered::Refusal, Some(error), None),
+        Sent::Open(error) => (Answered::Nothing, Some(error), None),
+    };
+    let began = Instant::now();
+    let mut stable: Option<(Seen, Instant)> = None;
+    loop {
+        match promise.read(wiki, new_id).await {
+            Ok(seen) if promise.is_kept(&seen) => {
+                return settled(Outcome::Applied, Some(seen), cause);
+            }
+            Ok(seen) => {
+                let since = match &stable {
+                    Some((last, since)) if *last == seen => *since,
+                    _ => Instant::now(),
+                };
+                let is_stable = since.elapsed() >= patience.apart;
+                let is_old = promise.is_old_state(&seen);
+                let outcome = match answered {
+                    Answered::Refusal if is_old && (is_stable || is_final(cause.as_ref())) => {
+                        Some(Outcome::NotApplied)
+                    }
+                    Answered::Success | Answered::Refusal if is_stable => Some(mixture(promise, &seen)),
+                    Answered::Nothing if began.elapsed() >= patience.settling => {
+                        Some(if is_stable && !is_old { mixture(promise, &seen) } else { Outcome::Unknown })
+                    }
+                    _ => None,
+                };
+                if let Some(outcome) = outcome {
+                    return settled(outcome, Some(seen), cause);
+                }
+                stable = Some((seen, since));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "an outcome could not be read back yet");
+                stable = None;
+            }
+        }
+        if began.elapsed() >= patience.settling + patience.apart {
+            return settled(Outcome::Unknown, stable.map(|(seen, _)| seen), cause);
+        }
+        tokio::time::sleep(patience.pause).await;
+    }
+}
+
+/// Whether the wiki refuses with this before it begins to write.
+const fn is_final(cause: Option<&WikiError>) -> bool {
+    !matches!(cause, Some(WikiError::TreeRebuild | WikiError::Internal { .. }) | None)
+}
+
+/// A page that is neither as promised nor known to be as it was.
+const fn mixture(promise: &Promise<'_>, seen: &Seen) -> Outcome {
+    match (promise, seen) {
+        (Promise::Created { .. } | Promise::Changed { .. }, Seen::Page(_)) => Outcome::PartlyApplied,
+        // A page that is still there after a delete, or gone, or never came: no field tells.
+        (Promise::Deleted { .. }, _) | (_, Seen::Gone) => Outcome::Unknown,
+    }
+}
+
+fn settled(outcome: Outcome, seen: Option<Seen>, cause: Option<WikiError>) -> Settled {
+    let proof = match seen {
+        Some(Seen::Page(proof)) => Some(*proof),
+        Some(Seen::Gone) | None => None,
+    };
+    Settled { outcome, proof, cause }
+}

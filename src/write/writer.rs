@@ -1,0 +1,239 @@
+//! The one way of every write.
+
+use std::sync::Arc;
+
+use tokio_util::task::TaskTracker;
+
+use crate::audit::{AuditLog, CallId, Outcome, PageLock, TreeLock};
+use crate::change::Change;
+use crate::error::{Code, Failure};
+use crate::gates::{
+    self, Allowed, Confirmation, ConfirmMode, Gate, Policy, Previews, Refusal, SessionId, Verdict,
+};
+use crate::page::LineCounts;
+use crate::wiki::Wiki;
+
+use super::answer::{Answer, Applied};
+use super::docket::{Docket, unavailable};
+use super::plan::{Caller, Plan};
+use super::prepare::target;
+use super::settle::Patience;
+
+/// Writes to one wiki, as far as its operator allows.
+#[derive(Debug)]
+pub struct Writer {
+    pub(super) wiki: Arc<Wiki>,
+    pub(super) audit: Arc<AuditLog>,
+    pub(super) policy: Policy,
+    pub(super) previews: Previews,
+    pub(super) patience: Patience,
+    tasks: TaskTracker,
+}
+
+/// Other writes that could get in the way are kept out while this is held.
+struct Turn {
+    _page: Option<PageLock>,
+    _tree: Option<TreeLock>,
+}
+
+impl Writer {
+    /// A writer to a wiki.
+    #[must_use]
+    pub fn new(
+        wiki: Arc<Wiki>,
+        audit: Arc<AuditLog>,
+        policy: Policy,
+        previews: Previews,
+        patience: Patience,
+    ) -> Self {
+        Self { wiki, audit, policy, previews, patience, tasks: TaskTracker::new() }
+    }
+
+    /// Takes a plan through the gates, and writes what they let through.
+    ///
+    /// # Errors
+    /// Whatever stopped it, with `details.callId`; on record.
+    pub async fn write(
+        self: &Arc<Self>,
+        caller: Caller,
+        plan: Plan,
+        confirm: Option<String>,
+    ) -> Result<Answer, Failure> {
+        let call = CallId::new().map_err(|error| unavailable(&error))?;
+        let mut docket = Docket::open(call, &caller, Some(&plan));
+        let answer = match self.pass(&mut docket, &caller.session, plan, confirm).await {
+            Ok(Passed::Answer(answer)) => Ok(answer),
+            Ok(Passed::Sent(answer)) => answer,
+            Err(refusal) => {
+                self.record_refusal(&docket, &refusal).await;
+                Err(refusal.failure)
+            }
+        };
+        answer.map_err(|failure| failure.detail("callId", call.to_string()))
+    }
+
+    /// Puts on record that the arguments of a write were no input; gives the call's id.
+    pub async fn refuse_input(&self, caller: &Caller, failure: Failure) -> Failure {
+        let Ok(call) = CallId::new() else { return failure };
+        let refusal = Refusal::at(Gate::Input, failure);
+        self.record_refusal(&Docket::open(call, caller, None), &refusal).await;
+        refusal.failure.detail("callId", call.to_string())
+    }
+
+    /// Waits for writes under way, then closes the log.
+    pub async fn finish(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+        if let Err(error) = self.audit.close().await {
+            tracing::error!(%error, "the audit log could not be closed");
+        }
+    }
+
+    async fn pass(
+        self: &Arc<Self>,
+        docket: &mut Docket,
+        session: &SessionId,
+        plan: Plan,
+        confirm: Option<String>,
+    ) -> Result<Passed, Refusal> {
+        let enabled = gates::enabled(&self.policy, confirm.as_deref())?;
+        let verdict = gates::dry_run(&self.policy, confirm.is_some());
+        let turn = match verdict {
+            Verdict::Write => Some(self.turn(&plan).await.map_err(|error| {
+                Refusal::at(Gate::Record, unavailable(&error))
+            })?),
+            Verdict::DryRun | Verdict::Preview => None,
+        };
+        // The token of a preview stands for its change; the static one was seen above.
+        let token = match (&self.policy.confirm, verdict) {
+            (ConfirmMode::Preview, Verdict::Write) => confirm.as_deref(),
+            _ => None,
+        };
+        let change = match token {
+            Some(token) => self.previewed_change(&plan, session, token).await,
+            None => self.change(plan).await,
+        };
+        let change = change.map_err(|failure| {
+            let gate = match failure.code {
+                Code::ConfirmExpired | Code::ConfirmMismatch => Gate::Confirm,
+                _ => Gate::Change,
+            };
+            Refusal::at(gate, failure)
+        })?;
+        docket.about(&change);
+        let at_change = |failure| Refusal::at(Gate::Change, failure);
+        let allowed = gates::paths(enabled, &self.policy, change)?;
+        Wiki::check_size(allowed.change()).map_err(|error| at_change(error.into()))?;
+        let warnings = self.look_at_new_place(allowed.change()).await.map_err(at_change)?;
+        let (diff, lines) = allowed.change().content_diff();
+        docket.counted(lines);
+        match verdict {
+            Verdict::DryRun => self.show(docket, &allowed, (diff, lines), warnings, None).await,
+            _ if allowed.change().is_empty() => self.nothing_to_do(docket, allowed.change()).await,
+            Verdict::Preview => {
+                self.show(docket, &allowed, (diff, lines), warnings, Some(session)).await
+            }
+            Verdict::Write => {
+                let confirmation = match token {
+                    Some(token) => Confirmation::Preview(
+                        self.previews
+                            .spend(session, token)
+                            .map_err(|failure| Refusal::at(Gate::Confirm, failure))?,
+                    ),
+                    None => Confirmation::StaticToken,
+                };
+                let permit = gates::confirm(allowed, confirmation)?;
+                let (writer, docket) = (Arc::clone(self), docket.clone());
+                // Once begun, no cancellation, disconnect or closed stdin may cut it short.
+                let task = self.tasks.spawn(async move {
+                    let answer = writer.carry_out(permit, docket, lines, warnings).await;
+                    drop(turn);
+                    answer
+                });
+                Ok(Passed::Sent(task.await.unwrap_or_else(|_| Err(broke_off()))))
+            }
+        }
+    }
+
+    /// Waits until no other write can get in the way (W19): creates, moves and deletes go out
+    /// one at a time, updates of one page one after another.
+    async fn turn(&self, plan: &Plan) -> Result<Turn, crate::audit::AuditError> {
+        let page = match plan.id() {
+            Some(id) => Some(
+                tokio::time::timeout(self.patience.queueing, self.audit.lock_page(id))
+                    .await
+                    .map_err(|_| crate::audit::AuditError::Busy)?,
+            ),
+            None => None,
+        };
+        let tree = if plan.may_rebuild_tree() {
+            Some(self.audit.lock_tree(self.patience.queueing).await?)
+        } else {
+            None
+        };
+        Ok(Turn { _page: page, _tree: tree })
+    }
+
+    async fn show(
+        &self,
+        docket: &Docket,
+        allowed: &Allowed,
+        diff: (String, LineCounts),
+        warnings: Vec<String>,
+        session: Option<&SessionId>,
+    ) -> Result<Passed, Refusal> {
+        let at_record = |failure| Refusal::at(Gate::Record, failure);
+        self.audit
+            .record(docket.preview(session.is_some()))
+            .await
+            .map_err(|error| at_record(unavailable(&error)))?;
+        let confirm = match session {
+            Some(session) => Some(
+                self.previews.offer(session, allowed.change().clone()).map_err(at_record)?,
+            ),
+            None => None,
+        };
+        let preview = self.preview(docket.call(), allowed, diff, warnings, confirm).await;
+        Ok(Passed::Answer(Answer::Preview(Box::new(preview))))
+    }
+
+    async fn nothing_to_do(&self, docket: &Docket, change: &Change) -> Result<Passed, Refusal> {
+        self.audit
+            .record(docket.outcome(Outcome::Unchanged, None, None))
+            .await
+            .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
+        Ok(Passed::Answer(Answer::Applied(Box::new(Applied {
+            call: docket.call(),
+            operation: change.operation(),
+            is_unchanged: true,
+            target: target(&self.wiki, change.target()),
+            changed: Vec::new(),
+            lines: LineCounts::default(),
+            updated_at: change.target().updated_at.as_ref().map(|at| at.as_str().to_owned()),
+            unverified: Vec::new(),
+            warnings: Vec::new(),
+        }))))
+    }
+
+    /// A refusal stays a refusal if it cannot be put on record: nothing was sent.
+    async fn record_refusal(&self, docket: &Docket, refusal: &Refusal) {
+        if let Err(error) = self.audit.record(docket.refusal(refusal)).await {
+            tracing::error!(%error, call = %docket.call(), "a refusal could not be put on record");
+        }
+    }
+}
+
+enum Passed {
+    /// Nothing was sent.
+    Answer(Answer),
+    /// Something was, or should have been.
+    Sent(Result<Answer, Failure>),
+}
+
+fn broke_off() -> Failure {
+    Failure::new(
+        Code::OutcomeUnknown,
+        "The write broke off in the server itself; the audit log says how far it came.",
+    )
+    .detail("outcome", Outcome::Unknown.as_str())
+}
