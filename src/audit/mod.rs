@@ -22,9 +22,12 @@ pub mod record;
 
 mod entry;
 mod error;
+mod fs;
 mod heads;
 mod hex;
+mod kept;
 mod lines;
+mod place;
 
 pub use entry::{Client, Entry, Event, Operation, Outcome};
 pub use error::AuditError;
