@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Directories that we make are 0700, files 0600. The log fails closed: what cannot be put on
-//! record does not happen.
+//! record does not happen, which [`OnRecord`] proves to the gates.
 //!
 //! **What is never in the log:** an [`Entry`] has no member for a page's content, title,
 //! description, styles or scripts, for a key or for a confirm token. These are in no record,
@@ -27,10 +27,15 @@ mod heads;
 mod hex;
 mod kept;
 mod lines;
+mod locks;
+mod log;
 mod place;
+mod run;
 
 pub use entry::{Client, Entry, Event, Operation, Outcome};
 pub use error::AuditError;
 pub use heads::FileHead;
 pub use hex::{CallId, KeptState, LineHash, NotHex, RunId};
+pub use locks::{PageLock, TreeLock};
+pub use log::{AuditLog, OnRecord};
 pub use record::Record;
