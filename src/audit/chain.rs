@@ -186,10 +186,9 @@ fn read_link(line: &[u8]) -> Result<(Link, LineHash), Fault> {
     if LineHash::of(body) != hash {
         return Err(Fault::Changed);
     }
-    match serde_json::from_slice(line) {
-        Ok(link) => Ok((link, hash)),
-        Err(_) => Err(Fault::NotARecord),
-    }
+    serde_json::from_slice(line)
+        .map(|link| (link, hash))
+        .map_err(|_| Fault::NotARecord)
 }
 
 /// Tells a record that was moved down from one that is gone.

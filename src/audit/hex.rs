@@ -119,7 +119,7 @@ hex_name! {
     ///
     /// Only keeping a state or reading a record gives one:
     ///
-    /// ```compile_fail
+    /// ```compile_fail,E0423
     /// let forged = wikijs_mcp::audit::KeptState([0; 32]);
     /// ```
     KeptState, 32

@@ -50,13 +50,13 @@ enum State {
 ///
 /// Only [`AuditLog::attempt`] makes one, and it is used up by the sending of the write:
 ///
-/// ```compile_fail
+/// ```compile_fail,E0451
 /// use wikijs_mcp::audit::{CallId, OnRecord};
 ///
 /// let forged = OnRecord { call: CallId::new().unwrap() };
 /// ```
 ///
-/// ```compile_fail
+/// ```compile_fail,E0599
 /// fn twice(proof: wikijs_mcp::audit::OnRecord) -> [wikijs_mcp::audit::OnRecord; 2] {
 ///     [proof.clone(), proof]
 /// }

@@ -18,11 +18,8 @@ fn stamp() -> Stamp<'static> {
     }
 }
 
-fn text(text: &str) -> Option<String> {
-    Some(text.to_owned())
-}
-
 fn full_entry() -> Entry {
+    let text = |text: &str| Some(text.to_owned());
     let kept = |byte: u8| Some(KeptState::of(&[byte]));
     Entry {
         call: "00000000000000bb".parse().unwrap(),
