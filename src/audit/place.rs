@@ -106,10 +106,7 @@ mod tests {
     fn the_form_of_an_unfit_name_is_fixed() {
         assert_eq!(
             directory_name("My Wiki"),
-            format!("my_wiki~{}", "x").replace(
-                'x',
-                &super::hex::encode(&<sha2::Sha256 as sha2::Digest>::digest(b"My Wiki")[..16])
-            )
+            "my_wiki~b47eb8fb11946cd68996506af88c0b37"
         );
     }
 }
