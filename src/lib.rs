@@ -1,5 +1,6 @@
 //! A Model Context Protocol server for Wiki.js 2 that loses nothing on a write and can prove it.
 
+pub mod audit;
 pub mod change;
 #[cfg(feature = "demo")]
 pub mod demo;
@@ -7,3 +8,4 @@ pub mod error;
 pub mod gates;
 pub mod page;
 pub mod wiki;
+pub mod write;

@@ -118,7 +118,9 @@ impl Change {
     /// What lies between two states of one page.
     #[must_use]
     pub const fn between(before: PageState, after: PageState) -> Self {
-        Self { states: States::Update { before, after } }
+        Self {
+            states: States::Update { before, after },
+        }
     }
 
     /// The same change of the page as it was just read.
@@ -126,7 +128,10 @@ impl Change {
     pub fn on(self, fresh: PageState) -> Self {
         let states = match self.states {
             States::Create { after } => States::Create { after },
-            States::Update { after, .. } => States::Update { before: fresh, after },
+            States::Update { after, .. } => States::Update {
+                before: fresh,
+                after,
+            },
             States::Delete { .. } => States::Delete { before: fresh },
         };
         Self { states }
@@ -172,7 +177,9 @@ impl Change {
     #[must_use]
     pub fn is_same_write(&self, other: &Self) -> bool {
         let same = |ours: Option<&PageState>, theirs: Option<&PageState>| match (ours, theirs) {
-            (Some(ours), Some(theirs)) => ours.id == theirs.id && ours.difference(theirs).is_empty(),
+            (Some(ours), Some(theirs)) => {
+                ours.id == theirs.id && ours.difference(theirs).is_empty()
+            }
             (ours, theirs) => ours.is_none() && theirs.is_none(),
         };
         same(self.before(), other.before()) && same(self.after(), other.after())

@@ -24,14 +24,16 @@ pub fn confirm(allowed: Allowed, confirmation: Confirmation) -> Result<Permit, R
     let refuse = |code, message: &str| Err(Refusal::at(Gate::Confirm, Failure::new(code, message)));
     match confirmation {
         Confirmation::StaticToken if allowed.has_token => Ok(Permit::of(allowed.change)),
-        Confirmation::StaticToken => {
-            refuse(Code::ConfirmRequired, "This write needs the operator's confirm token.")
-        }
+        Confirmation::StaticToken => refuse(
+            Code::ConfirmRequired,
+            "This write needs the operator's confirm token.",
+        ),
         Confirmation::Preview(spent) if spent.change.is_same_write(&allowed.change) => {
             Ok(Permit::of(allowed.change))
         }
-        Confirmation::Preview(_) => {
-            refuse(Code::ConfirmMismatch, "The token was given for the preview of another change.")
-        }
+        Confirmation::Preview(_) => refuse(
+            Code::ConfirmMismatch,
+            "The token was given for the preview of another change.",
+        ),
     }
 }

@@ -19,7 +19,10 @@ pub struct Enabled {
 /// `MUTATIONS_DISABLED`, `CONFIRM_REQUIRED` or `CONFIRM_MISMATCH`.
 pub fn enabled(policy: &Policy, confirm: Option<&str>) -> Result<Enabled, Refusal> {
     if !policy.is_enabled {
-        let failure = Failure::new(Code::MutationsDisabled, "Writes are switched off on this server.");
+        let failure = Failure::new(
+            Code::MutationsDisabled,
+            "Writes are switched off on this server.",
+        );
         return Err(Refusal::at(Gate::Enabled, failure));
     }
     match (&policy.confirm, confirm) {
@@ -29,12 +32,18 @@ pub fn enabled(policy: &Policy, confirm: Option<&str>) -> Result<Enabled, Refusa
         }
         (ConfirmMode::Token(_), Some(_)) => Err(Refusal::at(
             Gate::Confirm,
-            Failure::new(Code::ConfirmMismatch, "The confirm token is not the operator's.")
-                .hint("Ask the user for the operator's confirm token; do not guess it."),
+            Failure::new(
+                Code::ConfirmMismatch,
+                "The confirm token is not the operator's.",
+            )
+            .hint("Ask the user for the operator's confirm token; do not guess it."),
         )),
         (ConfirmMode::Token(_), None) => Err(Refusal::at(
             Gate::Confirm,
-            Failure::new(Code::ConfirmRequired, "This write needs the operator's confirm token."),
+            Failure::new(
+                Code::ConfirmRequired,
+                "This write needs the operator's confirm token.",
+            ),
         )),
     }
 }
@@ -46,12 +55,17 @@ mod tests {
     use crate::gates::{ConfirmMode, Policy, StaticToken};
 
     fn code(policy: &Policy, confirm: Option<&str>) -> Option<Code> {
-        enabled(policy, confirm).err().map(|refusal| refusal.failure.code)
+        enabled(policy, confirm)
+            .err()
+            .map(|refusal| refusal.failure.code)
     }
 
     #[test]
     fn the_default_refuses() {
-        assert_eq!(code(&Policy::default(), Some("x")), Some(Code::MutationsDisabled));
+        assert_eq!(
+            code(&Policy::default(), Some("x")),
+            Some(Code::MutationsDisabled)
+        );
     }
 
     #[test]
@@ -63,7 +77,11 @@ mod tests {
         };
         assert_eq!(code(&policy, None), Some(Code::ConfirmRequired));
         for wrong in ["", "sesam", "sesame ", "SESAME", "sesame\0"] {
-            assert_eq!(code(&policy, Some(wrong)), Some(Code::ConfirmMismatch), "{wrong:?}");
+            assert_eq!(
+                code(&policy, Some(wrong)),
+                Some(Code::ConfirmMismatch),
+                "{wrong:?}"
+            );
         }
         assert_eq!(code(&policy, Some("sesame")), None);
     }

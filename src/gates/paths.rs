@@ -36,44 +36,67 @@ impl Allowed {
 pub fn paths(enabled: Enabled, policy: &Policy, change: Change) -> Result<Allowed, Refusal> {
     for (locale, path) in change.places() {
         if let Some(failure) = fault(policy, locale, path) {
-            let failure = failure.detail("locale", locale.as_str()).detail("path", path.as_str());
+            let failure = failure
+                .detail("locale", locale.as_str())
+                .detail("path", path.as_str());
             return Err(Refusal::at(Gate::Paths, failure));
         }
     }
-    Ok(Allowed { change, has_token: enabled.has_token })
+    Ok(Allowed {
+        change,
+        has_token: enabled.has_token,
+    })
 }
 
 fn fault(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {
     let is_denied = policy.denied.iter().any(|prefix| {
-        folded(prefix).holds(&Locale::as_stored(fold(locale.as_str())), &PagePath::of(&fold(path.as_str())))
+        folded(prefix).holds(
+            &Locale::as_stored(fold(locale.as_str())),
+            &PagePath::of(&fold(path.as_str())),
+        )
     });
     if is_denied {
-        return Some(Failure::new(Code::PathDenied, "The operator denies writes at this path."));
+        return Some(Failure::new(
+            Code::PathDenied,
+            "The operator denies writes at this path.",
+        ));
     }
     let prefixes = policy.allowed.as_ref()?;
     if !climbs(path) && prefixes.iter().any(|prefix| prefix.holds(locale, path)) {
         return None;
     }
     let names: Vec<String> = prefixes.iter().map(ToString::to_string).collect();
-    let failure = Failure::new(Code::PathNotAllowed, "This path lies outside the prefixes that may be written.");
+    let failure = Failure::new(
+        Code::PathNotAllowed,
+        "This path lies outside the prefixes that may be written.",
+    );
     Some(failure.detail("allowed", names))
 }
 
 /// Whether a stored path has segments that something else might take for "here" or "up".
 fn climbs(path: &PagePath) -> bool {
-    path.as_str().split('/').any(|segment| matches!(segment, "." | ".."))
+    path.as_str()
+        .split('/')
+        .any(|segment| matches!(segment, "." | ".."))
 }
 
 fn folded(prefix: &Prefix) -> Prefix {
     Prefix {
-        locale: prefix.locale.as_ref().map(|locale| Locale::as_stored(fold(locale.as_str()))),
+        locale: prefix
+            .locale
+            .as_ref()
+            .map(|locale| Locale::as_stored(fold(locale.as_str()))),
         path: PagePath::of(&fold(prefix.path.as_str())),
     }
 }
 
 fn fold(text: &str) -> String {
     // Lower case can leave NFC, so it is made last once more.
-    text.nfc().collect::<String>().to_lowercase().nfc().collect()
+    text.nfc()
+        .collect::<String>()
+        .to_lowercase()
+        .nfc()
+        .collect()
 }
 
 #[cfg(test)]
@@ -84,27 +107,60 @@ mod tests {
     use crate::page::{Locale, PagePath, Prefix};
 
     fn policy(allowed: Option<&[&str]>, denied: &[&str]) -> Policy {
-        let parse = |texts: &[&str]| texts.iter().map(|text| Prefix::parse(text).expect(text)).collect();
-        Policy { allowed: allowed.map(parse), denied: parse(denied), ..Policy::default() }
+        let parse = |texts: &[&str]| {
+            texts
+                .iter()
+                .map(|text| Prefix::parse(text).expect(text))
+                .collect()
+        };
+        Policy {
+            allowed: allowed.map(parse),
+            denied: parse(denied),
+            ..Policy::default()
+        }
     }
 
     fn code(policy: &Policy, locale: &str, path: &str) -> Option<Code> {
-        fault(policy, &Locale::as_stored(locale), &PagePath::as_stored(path)).map(|failure| failure.code)
+        fault(
+            policy,
+            &Locale::as_stored(locale),
+            &PagePath::as_stored(path),
+        )
+        .map(|failure| failure.code)
     }
 
     #[test]
     fn whole_segments_of_the_allowed_prefix_pass_and_nothing_beside() {
         let policy = policy(Some(&["docs", "de:handbuch"]), &[]);
-        for (locale, path) in [("en", "docs"), ("en", "docs/a/b"), ("fr", "docs/a"), ("de", "handbuch/x")] {
+        for (locale, path) in [
+            ("en", "docs"),
+            ("en", "docs/a/b"),
+            ("fr", "docs/a"),
+            ("de", "handbuch/x"),
+        ] {
             assert_eq!(code(&policy, locale, path), None, "{locale} {path}");
         }
         for (locale, path) in [
-            ("en", "docs-old"), ("en", "Docs/a"), ("en", "DOCS"), ("en", "doc"), ("en", ""),
-            ("en", "/docs"), ("en", "x/docs"), ("en", "docs/../secret"), ("en", "docs/./a"),
-            ("en", "docs%2Fa"), ("en", "d\u{43E}cs/a"), ("en", "docs\u{200B}/a"),
-            ("en", "handbuch/x"), ("DE", "handbuch/x"),
+            ("en", "docs-old"),
+            ("en", "Docs/a"),
+            ("en", "DOCS"),
+            ("en", "doc"),
+            ("en", ""),
+            ("en", "/docs"),
+            ("en", "x/docs"),
+            ("en", "docs/../secret"),
+            ("en", "docs/./a"),
+            ("en", "docs%2Fa"),
+            ("en", "d\u{43E}cs/a"),
+            ("en", "docs\u{200B}/a"),
+            ("en", "handbuch/x"),
+            ("DE", "handbuch/x"),
         ] {
-            assert_eq!(code(&policy, locale, path), Some(Code::PathNotAllowed), "{locale} {path}");
+            assert_eq!(
+                code(&policy, locale, path),
+                Some(Code::PathNotAllowed),
+                "{locale} {path}"
+            );
         }
     }
 
@@ -112,10 +168,19 @@ mod tests {
     fn a_denied_prefix_wins_in_any_spelling() {
         let policy = policy(Some(&["docs"]), &["docs/caf\u{e9}", "de:docs/x"]);
         for (locale, path) in [
-            ("en", "docs/caf\u{e9}"), ("en", "docs/CAF\u{c9}/a"), ("en", "docs/cafe\u{301}/a"),
-            ("en", "Docs/Caf\u{e9}"), ("de", "docs/X/y"), ("DE", "docs/x"), ("en", "docs/caf\u{e9}/"),
+            ("en", "docs/caf\u{e9}"),
+            ("en", "docs/CAF\u{c9}/a"),
+            ("en", "docs/cafe\u{301}/a"),
+            ("en", "Docs/Caf\u{e9}"),
+            ("de", "docs/X/y"),
+            ("DE", "docs/x"),
+            ("en", "docs/caf\u{e9}/"),
         ] {
-            assert_eq!(code(&policy, locale, path), Some(Code::PathDenied), "{locale} {path}");
+            assert_eq!(
+                code(&policy, locale, path),
+                Some(Code::PathDenied),
+                "{locale} {path}"
+            );
         }
         assert_eq!(code(&policy, "en", "docs/cafes"), None);
         assert_eq!(code(&policy, "en", "docs/x"), None);

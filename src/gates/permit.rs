@@ -47,7 +47,10 @@ pub struct Step {
 
 impl Permit {
     pub(super) fn of(change: Change) -> Self {
-        Self { steps: change.steps().into(), change: Arc::new(change) }
+        Self {
+            steps: change.steps().into(),
+            change: Arc::new(change),
+        }
     }
 
     /// The change.
@@ -64,7 +67,11 @@ impl Permit {
 
     /// Takes the next step out, for one attempt that is on record.
     pub fn next_step(&mut self, record: OnRecord) -> Option<Step> {
-        self.steps.pop_front().map(|kind| Step { change: Arc::clone(&self.change), kind, record })
+        self.steps.pop_front().map(|kind| Step {
+            change: Arc::clone(&self.change),
+            kind,
+            record,
+        })
     }
 }
 

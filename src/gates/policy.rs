@@ -42,6 +42,17 @@ pub enum ConfirmMode {
     Preview,
 }
 
+impl ConfirmMode {
+    /// The word for it, in settings and on record.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Token(_) => "token",
+            Self::Preview => "preview",
+        }
+    }
+}
+
 /// The operator's static token. Its text never shows.
 #[derive(Debug, Clone)]
 pub struct StaticToken(SecretString);
@@ -57,6 +68,9 @@ impl StaticToken {
     #[must_use]
     pub fn matches(&self, given: &str) -> bool {
         let digest = |text: &str| Sha256::digest(text.as_bytes());
-        digest(self.0.expose_secret()).as_slice().ct_eq(digest(given).as_slice()).into()
+        digest(self.0.expose_secret())
+            .as_slice()
+            .ct_eq(digest(given).as_slice())
+            .into()
     }
 }

@@ -62,7 +62,10 @@ impl Previews {
     /// No previews yet; each will count for `life`.
     #[must_use]
     pub fn new(life: Duration) -> Self {
-        Self { life, kept: Mutex::new(HashMap::new()) }
+        Self {
+            life,
+            kept: Mutex::new(HashMap::new()),
+        }
     }
 
     /// Keeps a change under a new token.
@@ -89,7 +92,14 @@ impl Previews {
                 kept.remove(&oldest);
             }
         }
-        kept.insert(token.clone(), Kept { session: session.clone(), change, expires });
+        kept.insert(
+            token.clone(),
+            Kept {
+                session: session.clone(),
+                change,
+                expires,
+            },
+        );
         Ok(Previewed { token, expires_at })
     }
 
@@ -112,7 +122,9 @@ impl Previews {
     pub fn spend(&self, session: &SessionId, token: &str) -> Result<Spent, Failure> {
         self.look(session, token)?;
         let preview = self.lock().remove(token).ok_or_else(expired)?;
-        Ok(Spent { change: preview.change })
+        Ok(Spent {
+            change: preview.change,
+        })
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Kept>> {
@@ -168,7 +180,10 @@ mod tests {
         let tokens: Vec<String> = (0..=MAX_PREVIEWS)
             .map(|_| previews.offer(&session, change()).expect("a token").token)
             .collect();
-        let alive = tokens.iter().filter(|token| previews.look(&session, token).is_ok()).count();
+        let alive = tokens
+            .iter()
+            .filter(|token| previews.look(&session, token).is_ok())
+            .count();
         assert_eq!(alive, MAX_PREVIEWS);
         assert!(previews.look(&session, &tokens[0]).is_err());
     }

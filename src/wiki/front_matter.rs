@@ -26,10 +26,20 @@ pub(super) fn split(text: &str, known: &Known<'_>) -> Source {
     let (open, close) = match known.content_type {
         "markdown" => ("---\n", "\n---\n\n"),
         "html" => ("<!--\n", "\n-->\n\n"),
-        _ => return Source { content: Some(text.to_owned()), editor: None },
+        _ => {
+            return Source {
+                content: Some(text.to_owned()),
+                editor: None,
+            };
+        }
     };
-    let head = format!("{open}title: {}\ndescription: {}\n", known.title, known.description);
-    let Some((rest, content)) = text.strip_prefix(&head).and_then(|text| text.split_once(close))
+    let head = format!(
+        "{open}title: {}\ndescription: {}\n",
+        known.title, known.description
+    );
+    let Some((rest, content)) = text
+        .strip_prefix(&head)
+        .and_then(|text| text.split_once(close))
     else {
         return Source::default();
     };
@@ -38,7 +48,10 @@ pub(super) fn split(text: &str, known: &Known<'_>) -> Source {
         .rev()
         .find_map(|line| line.strip_prefix("editor: "))
         .map(|editor| editor.trim().to_owned());
-    Source { content: Some(content.to_owned()), editor }
+    Source {
+        content: Some(content.to_owned()),
+        editor,
+    }
 }
 
 #[cfg(test)]
@@ -48,7 +61,11 @@ mod tests {
     const REST: &str = "published: true\ndate: x\ntags: a, b\neditor: markdown\ndateCreated: x";
 
     fn known<'a>(title: &'a str, description: &'a str) -> Known<'a> {
-        Known { title, description, content_type: "markdown" }
+        Known {
+            title,
+            description,
+            content_type: "markdown",
+        }
     }
 
     #[test]
@@ -63,16 +80,25 @@ mod tests {
     fn a_description_that_forges_the_end_is_not_believed() {
         let forged = "x\n---\n\nforged";
         let text = format!("---\ntitle: A\ndescription: {forged}\n{REST}\n---\n\nreal");
-        assert_eq!(split(&text, &known("A", forged)).content.as_deref(), Some("real"));
+        assert_eq!(
+            split(&text, &known("A", forged)).content.as_deref(),
+            Some("real")
+        );
         assert_eq!(split(&text, &known("A", "another")), Source::default());
     }
 
     #[test]
     fn html_has_it_in_a_comment_and_asciidoc_has_none() {
-        let html = Known { content_type: "html", ..known("A", "") };
+        let html = Known {
+            content_type: "html",
+            ..known("A", "")
+        };
         let text = format!("<!--\ntitle: A\ndescription: \n{REST}\n-->\n\n<p>x</p>");
         assert_eq!(split(&text, &html).content.as_deref(), Some("<p>x</p>"));
-        let asciidoc = Known { content_type: "asciidoc", ..known("A", "") };
+        let asciidoc = Known {
+            content_type: "asciidoc",
+            ..known("A", "")
+        };
         assert_eq!(split("= A", &asciidoc).content.as_deref(), Some("= A"));
     }
 }

@@ -24,6 +24,7 @@ mod tree;
 
 pub use client::{Wiki, WikiSettings};
 pub use error::WikiError;
+pub(crate) use error::sentence;
 pub use history::{History, HistoryEntry};
 pub use key::ApiKey;
 pub use list::{ListPart, ListQuery, Position};

@@ -53,14 +53,18 @@ impl Wiki {
         };
         tracing::info!(call = %step.call(), step = kind.as_str(), "a mutation is sent");
         match self.transport.post(body, self.settings.time.write).await {
-            Ok(answer) => understood(match kind {
-                StepKind::Create => read_mutation(&answer).and_then(created),
-                StepKind::Update => read_mutation(&answer).and_then(updated),
-                StepKind::Move => read_mutation(&answer).and_then(moved),
-                StepKind::Delete => read_mutation(&answer).and_then(deleted),
+            Ok(answer) => understood(
+                match kind {
+                    StepKind::Create => read_mutation(&answer).and_then(created),
+                    StepKind::Update => read_mutation(&answer).and_then(updated),
+                    StepKind::Move => read_mutation(&answer).and_then(moved),
+                    StepKind::Delete => read_mutation(&answer).and_then(deleted),
+                }
+                .map_err(|error| self.explain(with_right_of(kind, error))),
+            ),
+            Err(error @ (WikiError::NotConnected | WikiError::RequestTooLarge)) => {
+                Sent::NotSent(error)
             }
-            .map_err(|error| self.explain(with_right_of(kind, error)))),
-            Err(error @ (WikiError::NotConnected | WikiError::RequestTooLarge)) => Sent::NotSent(error),
             Err(error) => Sent::Open(error),
         }
     }
@@ -90,8 +94,15 @@ fn with_right_of(kind: StepKind, error: WikiError) -> WikiError {
 
 /// The request of one step, as it goes out.
 fn request(kind: StepKind, change: &Change) -> Result<Vec<u8>, WikiError> {
-    let impossible = || WikiError::Malformed { at: "the change".to_owned() };
-    let id = || change.before().and_then(|page| page.id).ok_or_else(impossible);
+    let impossible = || WikiError::Malformed {
+        at: "the change".to_owned(),
+    };
+    let id = || {
+        change
+            .before()
+            .and_then(|page| page.id)
+            .ok_or_else(impossible)
+    };
     let after = || change.after().ok_or_else(impossible);
     match kind {
         StepKind::Create => body::<PageCreate>(create(after()?)),
@@ -168,32 +179,50 @@ macro_rules! succeeded {
         if status.succeeded {
             Ok(())
         } else {
-            Err(refusal(status.error_code, &status.slug, status.message.as_deref().unwrap_or_default()))
+            Err(refusal(
+                status.error_code,
+                &status.slug,
+                status.message.as_deref().unwrap_or_default(),
+            ))
         }
     }};
 }
 
 fn no_answer() -> WikiError {
-    WikiError::Malformed { at: "data.pages".to_owned() }
+    WikiError::Malformed {
+        at: "data.pages".to_owned(),
+    }
 }
 
 fn created(data: page_create::ResponseData) -> Result<Option<i64>, WikiError> {
-    let answer = data.pages.and_then(|pages| pages.create).ok_or_else(no_answer)?;
+    let answer = data
+        .pages
+        .and_then(|pages| pages.create)
+        .ok_or_else(no_answer)?;
     succeeded!(answer.response_result)?;
     Ok(answer.page.map(|page| page.id))
 }
 
 fn updated(data: page_update::ResponseData) -> Result<Option<i64>, WikiError> {
-    let answer = data.pages.and_then(|pages| pages.update).ok_or_else(no_answer)?;
+    let answer = data
+        .pages
+        .and_then(|pages| pages.update)
+        .ok_or_else(no_answer)?;
     succeeded!(answer.response_result).map(|()| None)
 }
 
 fn moved(data: page_move::ResponseData) -> Result<Option<i64>, WikiError> {
-    let answer = data.pages.and_then(|pages| pages.move_).ok_or_else(no_answer)?;
+    let answer = data
+        .pages
+        .and_then(|pages| pages.move_)
+        .ok_or_else(no_answer)?;
     succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
 }
 
 fn deleted(data: page_delete::ResponseData) -> Result<Option<i64>, WikiError> {
-    let answer = data.pages.and_then(|pages| pages.delete).ok_or_else(no_answer)?;
+    let answer = data
+        .pages
+        .and_then(|pages| pages.delete)
+        .ok_or_else(no_answer)?;
     succeeded!(answer.response_result.ok_or_else(no_answer)?).map(|()| None)
 }

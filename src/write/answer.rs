@@ -21,28 +21,52 @@ pub enum Answer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Target {
-    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    #[expect(
+        missing_docs,
+        reason = "its name says it, and the schema has to stay small"
+    )]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "i64")]
     pub id: Option<i64>,
-    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    #[expect(
+        missing_docs,
+        reason = "its name says it, and the schema has to stay small"
+    )]
     pub locale: String,
-    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    #[expect(
+        missing_docs,
+        reason = "its name says it, and the schema has to stay small"
+    )]
     pub path: String,
-    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    #[expect(
+        missing_docs,
+        reason = "its name says it, and the schema has to stay small"
+    )]
     pub title: String,
-    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    #[expect(
+        missing_docs,
+        reason = "its name says it, and the schema has to stay small"
+    )]
     pub url: String,
 }
 
 /// A page that links to one which shall go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LinkedFrom {
-    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    #[expect(
+        missing_docs,
+        reason = "its name says it, and the schema has to stay small"
+    )]
     pub id: i64,
-    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    #[expect(
+        missing_docs,
+        reason = "its name says it, and the schema has to stay small"
+    )]
     pub path: String,
-    #[expect(missing_docs, reason = "its name says it, and the schema has to stay small")]
+    #[expect(
+        missing_docs,
+        reason = "its name says it, and the schema has to stay small"
+    )]
     pub title: String,
 }
 

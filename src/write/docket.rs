@@ -38,7 +38,10 @@ impl Docket {
             }
             None => {}
         }
-        Self { began: Instant::now(), entry }
+        Self {
+            began: Instant::now(),
+            entry,
+        }
     }
 
     pub(super) const fn call(&self) -> CallId {
@@ -82,7 +85,14 @@ impl Docket {
     pub(super) fn preview(&self, has_token: bool) -> Entry {
         let mut entry = self.entry(Event::Preview);
         entry.gate = Some(Gate::DryRun.as_str().to_owned());
-        entry.decision = Some(if has_token { "to_be_confirmed" } else { "dry_run" }.to_owned());
+        entry.decision = Some(
+            if has_token {
+                "to_be_confirmed"
+            } else {
+                "dry_run"
+            }
+            .to_owned(),
+        );
         entry
     }
 
@@ -95,7 +105,12 @@ impl Docket {
     }
 
     /// What came of a step, or of a call that had nothing to send.
-    pub(super) fn outcome(&self, outcome: Outcome, step: Option<StepKind>, failure: Option<&Failure>) -> Entry {
+    pub(super) fn outcome(
+        &self,
+        outcome: Outcome,
+        step: Option<StepKind>,
+        failure: Option<&Failure>,
+    ) -> Entry {
         let mut entry = self.entry(Event::Outcome);
         entry.outcome = Some(outcome);
         entry.step = step.map(|step| step.as_str().to_owned());
@@ -114,14 +129,24 @@ impl Docket {
 
 /// What an outcome's record says of the page that was found, where it is not as promised.
 pub(super) fn is_worth_keeping(found: &PageState, promised: Option<&PageState>) -> bool {
-    promised.is_none_or(|promised| Field::ALL.iter().any(|field| found.value(*field) != promised.value(*field)))
+    promised.is_none_or(|promised| {
+        Field::ALL
+            .iter()
+            .any(|field| found.value(*field) != promised.value(*field))
+    })
 }
 
 /// The failure of a call that could not be put on record.
 pub(super) fn unavailable(error: &AuditError) -> Failure {
     let failure = match error {
-        AuditError::Busy => Failure::new(Code::Timeout, "Another write to this wiki took too long; nothing was sent."),
-        AuditError::TooLarge => Failure::new(Code::TooLarge, "The page is too large to be put on record; nothing was sent."),
+        AuditError::Busy => Failure::new(
+            Code::Timeout,
+            "Another write to this wiki took too long; nothing was sent.",
+        ),
+        AuditError::TooLarge => Failure::new(
+            Code::TooLarge,
+            "The page is too large to be put on record; nothing was sent.",
+        ),
         error => Failure::new(
             Code::AuditUnavailable,
             crate::wiki::sentence(&error.to_string()),

@@ -53,12 +53,18 @@ impl Plan {
     pub(super) fn of(self, before: Option<PageState>) -> Result<Change, Failure> {
         match (self, before) {
             (Self::Create(page), _) => Ok(Change::create(*page)),
-            (Self::Update { edits: Some(edits), .. }, Some(before)) => {
-                Ok(Change::update(before, *edits))
-            }
+            (
+                Self::Update {
+                    edits: Some(edits), ..
+                },
+                Some(before),
+            ) => Ok(Change::update(before, *edits)),
             (Self::Delete { .. }, Some(before)) => Ok(Change::delete(before)),
             (Self::Update { edits: None, .. }, _) => Err(nothing_asked_for()),
-            (_, None) => Err(Failure::new(Code::InternalError, "A change was made of no page.")),
+            (_, None) => Err(Failure::new(
+                Code::InternalError,
+                "A change was made of no page.",
+            )),
         }
     }
 

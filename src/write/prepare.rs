@@ -40,7 +40,9 @@ impl Writer {
                 "This call asks for something else than the preview that the token was given for.",
             ));
         }
-        let Some((before, id)) = previewed.before().and_then(|page| Some((page.clone(), page.id?)))
+        let Some((before, id)) = previewed
+            .before()
+            .and_then(|page| Some((page.clone(), page.id?)))
         else {
             return Ok(previewed);
         };
@@ -60,7 +62,9 @@ impl Writer {
     ///
     /// Returns warnings, or `PAGE_EXISTS` if the place is taken.
     pub(super) async fn look_at_new_place(&self, change: &Change) -> Result<Vec<String>, Failure> {
-        let Some(after) = change.after().filter(|_| change.before().is_none() || change.moves())
+        let Some(after) = change
+            .after()
+            .filter(|_| change.before().is_none() || change.moves())
         else {
             return Ok(Vec::new());
         };
@@ -71,7 +75,10 @@ impl Writer {
             Err(error) => return Err(error.into()),
         };
         let is_own = |node: &TreeNode| change.before().is_some_and(|page| page.id == node.page_id);
-        if let Some(node) = there.iter().find(|node| node.path == after.path && !is_own(node)) {
+        if let Some(node) = there
+            .iter()
+            .find(|node| node.path == after.path && !is_own(node))
+        {
             return Err(taken(node));
         }
         Ok(there
@@ -120,12 +127,17 @@ impl Writer {
         let linking = match self.wiki.pages_linking_to(&page.locale, &page.path).await {
             Ok(linking) => linking,
             Err(error) => {
-                warnings.push(format!("links_unknown: which pages link here could not be read ({error})."));
+                warnings.push(format!(
+                    "links_unknown: which pages link here could not be read ({error})."
+                ));
                 return Vec::new();
             }
         };
         if !linking.is_empty() {
-            warnings.push(format!("linked_from: {} pages of this locale link here.", linking.len()));
+            warnings.push(format!(
+                "linked_from: {} pages of this locale link here.",
+                linking.len()
+            ));
         }
         linking
             .into_iter()
@@ -177,10 +189,13 @@ fn conflict(previewed: PageState, fresh: PageState) -> Failure {
     let change = Change::between(previewed, fresh);
     let fields: Vec<&str> = change.fields().into_iter().map(Field::name).collect();
     let (diff, _) = change.content_diff();
-    let failure = Failure::new(Code::EditConflict, "The page was changed since it was previewed.")
-        .detail("fields", fields)
-        .detail("changes", change.values())
-        .detail("diff", cut(diff, &mut Vec::new()));
+    let failure = Failure::new(
+        Code::EditConflict,
+        "The page was changed since it was previewed.",
+    )
+    .detail("fields", fields)
+    .detail("changes", change.values())
+    .detail("diff", cut(diff, &mut Vec::new()));
     match updated_at {
         Some(at) => failure.detail("updatedAt", at.as_str()),
         None => failure,
@@ -198,7 +213,9 @@ fn cut(mut diff: String, warnings: &mut Vec<String>) -> String {
             .map_or(0, |(at, _)| at + 1);
         let whole = diff.len();
         diff.truncate(end);
-        warnings.push(format!("diff_cut: {end} of {whole} bytes of the difference are shown."));
+        warnings.push(format!(
+            "diff_cut: {end} of {whole} bytes of the difference are shown."
+        ));
     }
     diff
 }

@@ -33,13 +33,20 @@ impl Writer {
                 Ok(record) => record,
                 Err(error) => return Err(self.stopped(&docket, &error, last.as_ref()).await),
             };
-            let Some(step) = permit.next_step(record) else { break };
-            let Some(promise) = Promise::of(permit.change(), kind) else { break };
+            let Some(step) = permit.next_step(record) else {
+                break;
+            };
+            let Some(promise) = Promise::of(permit.change(), kind) else {
+                break;
+            };
             let sent = self.wiki.send(step).await;
             let settled = settle(&self.wiki, self.patience, &promise, sent).await;
             warnings.extend(said_of(&settled));
             let failure = failure_of(&settled, kind, permit.change());
-            if !self.record_outcome(&docket, kind, &settled, failure.as_ref(), permit.change()).await {
+            if !self
+                .record_outcome(&docket, kind, &settled, failure.as_ref(), permit.change())
+                .await
+            {
                 warnings.push(
                     "outcome_not_recorded: the write happened, but its outcome could not be put on record.".to_owned(),
                 );
@@ -49,7 +56,9 @@ impl Writer {
             }
             last = Some(settled);
         }
-        Ok(Answer::Applied(Box::new(self.applied(&permit, &docket, last, lines, warnings))))
+        Ok(Answer::Applied(Box::new(
+            self.applied(&permit, &docket, last, lines, warnings),
+        )))
     }
 
     async fn keep_states(&self, change: &Change, docket: &mut Docket) -> Result<(), AuditError> {
@@ -66,7 +75,12 @@ impl Writer {
     }
 
     /// The log failed: nothing more is sent. What was sent before stays true.
-    async fn stopped(&self, docket: &Docket, error: &AuditError, last: Option<&Settled>) -> Failure {
+    async fn stopped(
+        &self,
+        docket: &Docket,
+        error: &AuditError,
+        last: Option<&Settled>,
+    ) -> Failure {
         let failure = unavailable(error);
         let refusal = Refusal::at(Gate::Record, failure.clone());
         if let Err(error) = self.audit.record(docket.refusal(&refusal)).await {
@@ -96,7 +110,9 @@ impl Writer {
             if is_worth_keeping(&proof.found, change.after_step(kind).as_ref()) {
                 match self.audit.keep(&proof.found).await {
                     Ok(found) => entry.found = Some(found),
-                    Err(error) => tracing::error!(%error, call = %docket.call(), "the page as found could not be kept"),
+                    Err(error) => {
+                        tracing::error!(%error, call = %docket.call(), "the page as found could not be kept")
+                    }
                 }
             }
         }
@@ -119,7 +135,9 @@ impl Writer {
     ) -> Applied {
         let change = permit.change();
         let proof = last.and_then(|settled| settled.proof);
-        let page = proof.as_ref().map_or_else(|| change.target(), |proof| &proof.found);
+        let page = proof
+            .as_ref()
+            .map_or_else(|| change.target(), |proof| &proof.found);
         Applied {
             call: docket.call(),
             operation: change.operation(),
@@ -155,8 +173,15 @@ fn said_of(settled: &Settled) -> Vec<String> {
         )),
         None => {}
     }
-    if settled.proof.as_ref().is_some_and(|proof| proof.css_minified) {
-        warnings.push("css_minified: the wiki stored the styles in another form than they were sent.".to_owned());
+    if settled
+        .proof
+        .as_ref()
+        .is_some_and(|proof| proof.css_minified)
+    {
+        warnings.push(
+            "css_minified: the wiki stored the styles in another form than they were sent."
+                .to_owned(),
+        );
     }
     warnings
 }
@@ -173,19 +198,25 @@ fn failure_of(settled: &Settled, kind: StepKind, change: &Change) -> Option<Fail
         .detail("outcome", settled.outcome.as_str())
         .detail("operation", change.operation().as_str());
     // A page that was moved before stays moved, whatever became of the rest.
-    Some(if kind == StepKind::Update && change.moves() && settled.outcome == Outcome::NotApplied {
-        let fields: Vec<&str> = change
-            .fields()
-            .into_iter()
-            .filter(|field| !matches!(field, Field::Path | Field::Locale))
-            .map(Field::name)
-            .collect();
-        Failure { code: Code::PartlyApplied, hint: Code::PartlyApplied.hint().to_owned(), ..failure }
+    Some(
+        if kind == StepKind::Update && change.moves() && settled.outcome == Outcome::NotApplied {
+            let fields: Vec<&str> = change
+                .fields()
+                .into_iter()
+                .filter(|field| !matches!(field, Field::Path | Field::Locale))
+                .map(Field::name)
+                .collect();
+            Failure {
+                code: Code::PartlyApplied,
+                hint: Code::PartlyApplied.hint().to_owned(),
+                ..failure
+            }
             .detail("outcome", Outcome::PartlyApplied.as_str())
             .detail("fields", fields)
-    } else {
-        failure
-    })
+        } else {
+            failure
+        },
+    )
 }
 
 fn not_applied(settled: &Settled) -> Failure {
@@ -194,28 +225,44 @@ fn not_applied(settled: &Settled) -> Failure {
             let cause = Failure::from(cause);
             let mut failure = Failure::new(
                 Code::NotApplied,
-                format!("The write was not applied, nothing changed. {}", cause.message),
+                format!(
+                    "The write was not applied, nothing changed. {}",
+                    cause.message
+                ),
             )
             .hint(cause.hint)
             .detail("cause", cause.code.as_str());
             failure.details.extend(cause.details);
             failure
         }
-        None => Failure::new(Code::NotApplied, "The write was not applied, nothing changed."),
+        None => Failure::new(
+            Code::NotApplied,
+            "The write was not applied, nothing changed.",
+        ),
     }
 }
 
 fn partly_applied(settled: &Settled, change: &Change) -> Failure {
-    let differing = settled.proof.as_ref().map(|proof: &Proof| proof.differing.clone()).unwrap_or_default();
+    let differing = settled
+        .proof
+        .as_ref()
+        .map(|proof: &Proof| proof.differing.clone())
+        .unwrap_or_default();
     let names: Vec<&str> = differing.iter().copied().map(Field::name).collect();
     let mut failure = Failure::new(
         Code::PartlyApplied,
-        format!("The write happened, but not in these fields: {}.", names.join(", ")),
+        format!(
+            "The write happened, but not in these fields: {}.",
+            names.join(", ")
+        ),
     )
     .detail("fields", names);
     // The wiki tells a key without these rights success and keeps the old text (W24).
     let asked = change.fields();
-    for (field, right) in [(Field::ScriptCss, "write:styles"), (Field::ScriptJs, "write:scripts")] {
+    for (field, right) in [
+        (Field::ScriptCss, "write:styles"),
+        (Field::ScriptJs, "write:scripts"),
+    ] {
         if settled.cause.is_none() && differing.contains(&field) && asked.contains(&field) {
             let mut rights = failure
                 .details

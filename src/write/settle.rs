@@ -36,7 +36,10 @@ pub(super) enum Promise<'a> {
     /// A page is there as it shall be.
     Created { after: &'a PageState },
     /// A page is as it shall be.
-    Changed { before: &'a PageState, after: PageState },
+    Changed {
+        before: &'a PageState,
+        after: PageState,
+    },
     /// A page is gone.
     Deleted { before: &'a PageState },
 }
@@ -71,9 +74,10 @@ impl<'a> Promise<'a> {
         match (change.before(), change.after()) {
             (None, Some(after)) => Some(Self::Created { after }),
             (Some(before), None) => Some(Self::Deleted { before }),
-            (Some(before), Some(_)) => {
-                Some(Self::Changed { before, after: change.after_step(step)? })
-            }
+            (Some(before), Some(_)) => Some(Self::Changed {
+                before,
+                after: change.after_step(step)?,
+            }),
             (None, None) => None,
         }
     }
@@ -136,7 +140,11 @@ pub(super) async fn settle(
 ) -> Settled {
     let (answered, cause, new_id) = match sent {
         Sent::NotSent(error) => {
-            return Settled { outcome: Outcome::NotApplied, proof: None, cause: Some(error) };
+            return Settled {
+                outcome: Outcome::NotApplied,
+                proof: None,
+                cause: Some(error),
+            };
         }
         Sent::Succeeded { id } => (Answered::Success, None, id),
         Sent::Refused(error) => (Answered::Refusal, Some(error), None),
@@ -160,9 +168,15 @@ pub(super) async fn settle(
                     Answered::Refusal if is_old && (is_stable || is_final(cause.as_ref())) => {
                         Some(Outcome::NotApplied)
                     }
-                    Answered::Success | Answered::Refusal if is_stable => Some(mixture(promise, &seen)),
+                    Answered::Success | Answered::Refusal if is_stable => {
+                        Some(mixture(promise, &seen))
+                    }
                     Answered::Nothing if began.elapsed() >= patience.settling => {
-                        Some(if is_stable && !is_old { mixture(promise, &seen) } else { Outcome::Unknown })
+                        Some(if is_stable && !is_old {
+                            mixture(promise, &seen)
+                        } else {
+                            Outcome::Unknown
+                        })
                     }
                     _ => None,
                 };
@@ -185,13 +199,18 @@ pub(super) async fn settle(
 
 /// Whether the wiki refuses with this before it begins to write.
 const fn is_final(cause: Option<&WikiError>) -> bool {
-    !matches!(cause, Some(WikiError::TreeRebuild | WikiError::Internal { .. }) | None)
+    !matches!(
+        cause,
+        Some(WikiError::TreeRebuild | WikiError::Internal { .. }) | None
+    )
 }
 
 /// A page that is neither as promised nor known to be as it was.
 const fn mixture(promise: &Promise<'_>, seen: &Seen) -> Outcome {
     match (promise, seen) {
-        (Promise::Created { .. } | Promise::Changed { .. }, Seen::Page(_)) => Outcome::PartlyApplied,
+        (Promise::Created { .. } | Promise::Changed { .. }, Seen::Page(_)) => {
+            Outcome::PartlyApplied
+        }
         // A page that is still there after a delete, or gone, or never came: no field tells.
         (Promise::Deleted { .. }, _) | (_, Seen::Gone) => Outcome::Unknown,
     }
@@ -202,5 +221,9 @@ fn settled(outcome: Outcome, seen: Option<Seen>, cause: Option<WikiError>) -> Se
         Some(Seen::Page(proof)) => Some(*proof),
         Some(Seen::Gone) | None => None,
     };
-    Settled { outcome, proof, cause }
+    Settled {
+        outcome,
+        proof,
+        cause,
+    }
 }

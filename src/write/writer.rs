@@ -8,7 +8,7 @@ use crate::audit::{AuditLog, CallId, Outcome, PageLock, TreeLock};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{
-    self, Allowed, Confirmation, ConfirmMode, Gate, Policy, Previews, Refusal, SessionId, Verdict,
+    self, Allowed, ConfirmMode, Confirmation, Gate, Policy, Previews, Refusal, SessionId, Verdict,
 };
 use crate::page::LineCounts;
 use crate::wiki::Wiki;
@@ -46,7 +46,14 @@ impl Writer {
         previews: Previews,
         patience: Patience,
     ) -> Self {
-        Self { wiki, audit, policy, previews, patience, tasks: TaskTracker::new() }
+        Self {
+            wiki,
+            audit,
+            policy,
+            previews,
+            patience,
+            tasks: TaskTracker::new(),
+        }
     }
 
     /// Takes a plan through the gates, and writes what they let through.
@@ -74,9 +81,12 @@ impl Writer {
 
     /// Puts on record that the arguments of a write were no input; gives the call's id.
     pub async fn refuse_input(&self, caller: &Caller, failure: Failure) -> Failure {
-        let Ok(call) = CallId::new() else { return failure };
+        let Ok(call) = CallId::new() else {
+            return failure;
+        };
         let refusal = Refusal::at(Gate::Input, failure);
-        self.record_refusal(&Docket::open(call, caller, None), &refusal).await;
+        self.record_refusal(&Docket::open(call, caller, None), &refusal)
+            .await;
         refusal.failure.detail("callId", call.to_string())
     }
 
@@ -99,9 +109,11 @@ impl Writer {
         let enabled = gates::enabled(&self.policy, confirm.as_deref())?;
         let verdict = gates::dry_run(&self.policy, confirm.is_some());
         let turn = match verdict {
-            Verdict::Write => Some(self.turn(&plan).await.map_err(|error| {
-                Refusal::at(Gate::Record, unavailable(&error))
-            })?),
+            Verdict::Write => Some(
+                self.turn(&plan)
+                    .await
+                    .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?,
+            ),
             Verdict::DryRun | Verdict::Preview => None,
         };
         // The token of a preview stands for its change; the static one was seen above.
@@ -124,14 +136,21 @@ impl Writer {
         let at_change = |failure| Refusal::at(Gate::Change, failure);
         let allowed = gates::paths(enabled, &self.policy, change)?;
         Wiki::check_size(allowed.change()).map_err(|error| at_change(error.into()))?;
-        let warnings = self.look_at_new_place(allowed.change()).await.map_err(at_change)?;
+        let warnings = self
+            .look_at_new_place(allowed.change())
+            .await
+            .map_err(at_change)?;
         let (diff, lines) = allowed.change().content_diff();
         docket.counted(lines);
         match verdict {
-            Verdict::DryRun => self.show(docket, &allowed, (diff, lines), warnings, None).await,
+            Verdict::DryRun => {
+                self.show(docket, &allowed, (diff, lines), warnings, None)
+                    .await
+            }
             _ if allowed.change().is_empty() => self.nothing_to_do(docket, allowed.change()).await,
             Verdict::Preview => {
-                self.show(docket, &allowed, (diff, lines), warnings, Some(session)).await
+                self.show(docket, &allowed, (diff, lines), warnings, Some(session))
+                    .await
             }
             Verdict::Write => {
                 let confirmation = match token {
@@ -150,7 +169,9 @@ impl Writer {
                     drop(turn);
                     answer
                 });
-                Ok(Passed::Sent(task.await.unwrap_or_else(|_| Err(broke_off()))))
+                Ok(Passed::Sent(
+                    task.await.unwrap_or_else(|_| Err(broke_off())),
+                ))
             }
         }
     }
@@ -171,7 +192,10 @@ impl Writer {
         } else {
             None
         };
-        Ok(Turn { _page: page, _tree: tree })
+        Ok(Turn {
+            _page: page,
+            _tree: tree,
+        })
     }
 
     async fn show(
@@ -189,11 +213,15 @@ impl Writer {
             .map_err(|error| at_record(unavailable(&error)))?;
         let confirm = match session {
             Some(session) => Some(
-                self.previews.offer(session, allowed.change().clone()).map_err(at_record)?,
+                self.previews
+                    .offer(session, allowed.change().clone())
+                    .map_err(at_record)?,
             ),
             None => None,
         };
-        let preview = self.preview(docket.call(), allowed, diff, warnings, confirm).await;
+        let preview = self
+            .preview(docket.call(), allowed, diff, warnings, confirm)
+            .await;
         Ok(Passed::Answer(Answer::Preview(Box::new(preview))))
     }
 
@@ -209,7 +237,11 @@ impl Writer {
             target: target(&self.wiki, change.target()),
             changed: Vec::new(),
             lines: LineCounts::default(),
-            updated_at: change.target().updated_at.as_ref().map(|at| at.as_str().to_owned()),
+            updated_at: change
+                .target()
+                .updated_at
+                .as_ref()
+                .map(|at| at.as_str().to_owned()),
             unverified: Vec::new(),
             warnings: Vec::new(),
         }))))

@@ -1,1 +1,3 @@
 //! Integration tests, written from the outside in.
+
+mod audit;

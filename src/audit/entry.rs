@@ -1,0 +1,199 @@
+//! What a caller puts on record.
+
+use serde::{Deserialize, Serialize};
+
+use super::{CallId, FileHead, KeptState};
+use crate::change::Operation;
+use crate::page::{Field, LineCounts, Locale, PagePath};
+
+/// What a record tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// A run began; the first record of its file, written by the log itself.
+    Start,
+    /// A write is about to be sent; written by [`super::AuditLog::attempt`] alone.
+    Attempt,
+    /// A gate, a check or a conflict stopped a call.
+    Refusal,
+    /// A preview was shown.
+    Preview,
+    /// A person was asked and answered.
+    Approval,
+    /// What came of an attempt.
+    Outcome,
+    /// A proposal was kept, or something became of it.
+    Proposal,
+    /// Old files are about to be removed.
+    Purge,
+    /// The run ended cleanly; the last record of its file, written by the log itself.
+    Closed,
+}
+
+impl Event {
+    /// Whether a record of it must have reached the disk before anything else happens.
+    pub(super) const fn is_synced(self) -> bool {
+        match self {
+            Self::Attempt
+            | Self::Approval
+            | Self::Outcome
+            | Self::Proposal
+            | Self::Purge
+            | Self::Closed => true,
+            Self::Start | Self::Refusal | Self::Preview => false,
+        }
+    }
+}
+
+/// What came of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The page is as promised.
+    Applied,
+    /// The page already was as promised; nothing was sent.
+    Unchanged,
+    /// The wiki refused, and the page is as it was.
+    NotApplied,
+    /// Some fields are as promised and some are not.
+    PartlyApplied,
+    /// It could not be found out.
+    Unknown,
+}
+
+impl Outcome {
+    /// The word for it, on record and in answers.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Unchanged => "unchanged",
+            Self::NotApplied => "not_applied",
+            Self::PartlyApplied => "partly_applied",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Who called: what the client says of itself, and what the server knows of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Client {
+    /// The client's own name.
+    pub name: String,
+    /// The client's own version.
+    pub version: String,
+    /// Whom the client was authenticated as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// The network address that the call came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+}
+
+/// One event as a caller tells it; the log adds number, time, run, wiki and chain.
+///
+/// There is no member for the content of a page, a key or a token, and none must be put into
+/// a text. Texts that are longer than the wiki or a client could mean are cut (see
+/// [`super::record`]).
+///
+/// ```
+/// use wikijs_mcp::audit::{CallId, Entry, Event};
+///
+/// let entry = Entry {
+///     tool: Some("wikijs_delete_page".to_owned()),
+///     id: Some(7),
+///     gate: Some("enabled".to_owned()),
+///     ..Entry::new(CallId::new()?, Event::Refusal)
+/// };
+/// # Ok::<(), wikijs_mcp::audit::AuditError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The call that this belongs to; an outcome has the one of its attempt, in a later run too.
+    pub call: CallId,
+    /// What it tells of.
+    pub event: Event,
+    /// Who called.
+    pub client: Option<Client>,
+    /// The tool or command that was called.
+    pub tool: Option<String>,
+    /// The kind of write.
+    pub operation: Option<Operation>,
+    /// The page's id; none for a page that is yet to be created.
+    pub id: Option<i64>,
+    /// The page's locale as it is, or where the page shall be created.
+    pub locale: Option<Locale>,
+    /// The page's path as it is, or where the page shall be created.
+    pub path: Option<PagePath>,
+    /// The path that the page shall get, where it shall get another.
+    pub new_path: Option<PagePath>,
+    /// The gate that decided.
+    pub gate: Option<String>,
+    /// What the gate decided.
+    pub decision: Option<String>,
+    /// Why, in a sentence of our own.
+    pub reason: Option<String>,
+    /// The fields that change, in any order.
+    pub fields: Vec<Field>,
+    /// The lines of content that change.
+    pub lines: LineCounts,
+    /// The kept state before.
+    pub before: Option<KeptState>,
+    /// The kept state after, as promised.
+    pub after: Option<KeptState>,
+    /// The kept state that was read back, where it is not `after`.
+    pub found: Option<KeptState>,
+    /// What came of it.
+    pub outcome: Option<Outcome>,
+    /// The error code that the caller was answered with.
+    pub code: Option<String>,
+    /// The step of the write, where it has several.
+    pub step: Option<String>,
+    /// The call that this one takes back.
+    pub undoes: Option<CallId>,
+    /// The approval that this was done under.
+    pub approval: Option<String>,
+    /// The proposal that this belongs to.
+    pub proposal: Option<String>,
+    /// The files that a purge is about to remove.
+    pub removed: Vec<FileHead>,
+    /// How long the call took so far, in milliseconds.
+    pub ms: u64,
+}
+
+impl Entry {
+    /// An entry that says nothing yet but what it is.
+    #[must_use]
+    pub const fn new(call: CallId, event: Event) -> Self {
+        Self {
+            call,
+            event,
+            client: None,
+            tool: None,
+            operation: None,
+            id: None,
+            locale: None,
+            path: None,
+            new_path: None,
+            gate: None,
+            decision: None,
+            reason: None,
+            fields: Vec::new(),
+            lines: LineCounts {
+                added: 0,
+                removed: 0,
+            },
+            before: None,
+            after: None,
+            found: None,
+            outcome: None,
+            code: None,
+            step: None,
+            undoes: None,
+            approval: None,
+            proposal: None,
+            removed: Vec::new(),
+            ms: 0,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Why something could not be put on record, or taken from it.
+
+use std::io;
+use std::path::Path;
+
+/// Why something could not be put on record, or taken from it.
+///
+/// The messages are for outside: no path of the disk is in them. The path goes to the
+/// program's own log only.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AuditError {
+    /// A file or directory could not be made, written or read.
+    #[error("the audit directory cannot be used: {0}")]
+    Io(io::ErrorKind),
+    /// The run's file was removed, replaced or cut while the run lives.
+    #[error("the audit log's file was removed or changed by somebody else")]
+    Replaced,
+    /// An earlier write failed; nothing more can be put on record until restart.
+    #[error("the audit log is closed since a write to it failed: {0}")]
+    Failed(io::ErrorKind),
+    /// The log was closed at the end of the run.
+    #[error("the audit log is closed since the server is ending")]
+    Ended,
+    /// The record or the state is larger than anything that is read back.
+    #[error("too large to be put on record")]
+    TooLarge,
+    /// The caller gave an event that the log writes itself, or through a way of its own.
+    #[error("this event is not recorded that way")]
+    WrongEvent,
+    /// The system gave no randomness for a name.
+    #[error("the system gives no randomness")]
+    Randomness,
+    /// The lock was not free within the time given.
+    #[error("another write to this wiki is still under way")]
+    Busy,
+    /// There is no kept state of this name.
+    #[error("the kept state of the page is missing")]
+    Missing,
+    /// The kept state is not what its name says.
+    #[error("the kept state of the page was changed or is damaged")]
+    Damaged,
+    /// Work on the disk broke off, which is a bug or the end of the program.
+    #[error("work on the audit directory broke off")]
+    BrokenOff,
+}
+
+impl AuditError {
+    /// What an operator can do about it.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Io(_) => "check that WIKI_AUDIT_DIR exists, is writable and has space",
+            Self::Replaced | Self::Failed(_) => {
+                "check space and rights of WIKI_AUDIT_DIR, then restart the server"
+            }
+            Self::Ended => "start the server again",
+            Self::TooLarge => "write less at once",
+            Self::WrongEvent | Self::BrokenOff => "this is a bug; please report it",
+            Self::Randomness => "check the system's random number generator",
+            Self::Busy => "try again later",
+            Self::Missing | Self::Damaged => {
+                "restore the file from a backup of WIKI_AUDIT_DIR, or run audit verify"
+            }
+        }
+    }
+
+    /// Turns an error of the disk into one for outside, and tells the program's own log where.
+    pub(super) fn at(path: &Path, doing: &str, error: &io::Error) -> Self {
+        tracing::error!(path = %path.display(), %error, "audit: cannot {doing}");
+        Self::Io(error.kind())
+    }
+}

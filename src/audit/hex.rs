@@ -1,0 +1,198 @@
+//! Names in lower-case hex: of calls, runs, lines and kept states.
+
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use sha2::{Digest as _, Sha256};
+
+use super::AuditError;
+
+/// A text that is no name in lower-case hex of the right length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be {0} lower-case hex characters")]
+pub struct NotHex(usize);
+
+/// Makes a type that is written as lower-case hex of exactly its bytes, so that two spellings
+/// of one name cannot exist.
+macro_rules! hex_name {
+    ($(#[$doc:meta])* $name:ident, $bytes:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name([u8; $bytes]);
+
+        impl $name {
+            fn read(text: &str) -> Result<Self, NotHex> {
+                decode(text).map(Self).ok_or(NotHex(2 * $bytes))
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&encode(&self.0))
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}({self})", stringify!($name))
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Self::read(&String::deserialize(deserializer)?).map_err(de::Error::custom)
+            }
+        }
+    };
+}
+
+/// Lets a name that somebody typed be read.
+macro_rules! typed_name {
+    ($name:ident) => {
+        impl FromStr for $name {
+            type Err = NotHex;
+
+            fn from_str(text: &str) -> Result<Self, NotHex> {
+                Self::read(text)
+            }
+        }
+    };
+}
+
+/// Lets a random name be made.
+macro_rules! random_name {
+    ($name:ident) => {
+        impl $name {
+            /// A new one at random.
+            ///
+            /// # Errors
+            /// If the system gives no randomness.
+            pub fn new() -> Result<Self, AuditError> {
+                let mut name = Self(Default::default());
+                getrandom::fill(&mut name.0).map_err(|_| AuditError::Randomness)?;
+                Ok(name)
+            }
+        }
+    };
+}
+
+hex_name! {
+    /// The name of one call, from its attempt to its outcome: 16 hex characters.
+    CallId, 8
+}
+typed_name!(CallId);
+random_name!(CallId);
+
+hex_name! {
+    /// The name of one run of the server: 16 hex characters.
+    RunId, 8
+}
+typed_name!(RunId);
+random_name!(RunId);
+
+hex_name! {
+    /// The SHA-256 of a line of the log, which the line after it repeats.
+    LineHash, 32
+}
+typed_name!(LineHash);
+
+impl LineHash {
+    /// What the first line has in place of the hash of the line before.
+    pub const FIRST: Self = Self([0; 32]);
+
+    /// The hash of a line: of its bytes before `,"hash"`.
+    #[must_use]
+    pub fn of(body: &[u8]) -> Self {
+        Self(Sha256::digest(body).into())
+    }
+}
+
+hex_name! {
+    /// The name of a kept state: the SHA-256 of its JSON before compression.
+    ///
+    /// Only keeping a state or reading a record gives one:
+    ///
+    /// ```compile_fail,E0423
+    /// let forged = wikijs_mcp::audit::KeptState([0; 32]);
+    /// ```
+    KeptState, 32
+}
+
+impl KeptState {
+    /// The name of a state with this JSON; the file may not be there yet.
+    pub(super) fn of(json: &[u8]) -> Self {
+        Self(Sha256::digest(json).into())
+    }
+}
+
+/// Bytes in lower-case hex.
+pub(super) fn encode(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    if !rest.is_empty() || pairs.len() != N {
+        return None;
+    }
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        *byte = digit(*high)? << 4 | digit(*low)?;
+    }
+    Some(bytes)
+}
+
+const fn digit(character: u8) -> Option<u8> {
+    match character {
+        b'0'..=b'9' => Some(character - b'0'),
+        b'a'..=b'f' => Some(character - b'a' + 10),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallId, LineHash, NotHex};
+
+    #[test]
+    fn a_name_is_sixteen_lower_case_hex_characters_and_never_the_same_twice() {
+        let (a, b) = (CallId::new().unwrap(), CallId::new().unwrap());
+        assert_ne!(a, b);
+        assert_eq!(a.to_string().len(), 16);
+        assert_eq!(a.to_string().parse(), Ok(a));
+    }
+
+    #[test]
+    fn another_spelling_of_a_name_is_none() {
+        for bad in [
+            "",
+            "0123",
+            "0123456789ABCDEF",
+            "0123456789abcdeg",
+            "0123456789abcdef0",
+            "../4567/9abcdef0",
+            "ééééébcdef",
+        ] {
+            assert_eq!(bad.parse::<CallId>(), Err(NotHex(16)), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_hash_of_nothing_is_the_known_one() {
+        assert_eq!(
+            LineHash::of(b"").to_string(),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! The states of pages that are kept, so that every write can be taken back.
+//!
+//! A state is kept as gzip of its JSON, under the SHA-256 of that JSON: equal states share a
+//! file, and a changed file shows.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read as _, Write as _};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+
+use super::place::Place;
+use super::{AuditError, KeptState, RunId, fs};
+use crate::page::PageState;
+
+/// The largest JSON of a state, in bytes; twice the largest answer that is taken from a wiki.
+/// What is larger is not kept, so that what is kept can always be read, and a file that
+/// unpacks to more is none of ours.
+const MAX_STATE: usize = 64 * 1024 * 1024;
+
+/// Keeps a state: on the disk, whole, before this returns.
+pub(super) fn keep(place: &Place, state: &PageState) -> Result<KeptState, AuditError> {
+    let json = serde_json::to_vec(state).map_err(|_| AuditError::BrokenOff)?;
+    if json.len() > MAX_STATE {
+        return Err(AuditError::TooLarge);
+    }
+    let name = KeptState::of(&json);
+    let path = place.kept(name);
+    let is_there = match unpack(&path) {
+        Ok(found) if found == json => true,
+        Err(AuditError::Missing) => false,
+        Ok(_) | Err(_) => {
+            tracing::warn!(path = %path.display(), "audit: a damaged kept state is replaced");
+            false
+        }
+    };
+    if !is_there {
+        let pages = place.pages();
+        fs::make_dir(&pages).map_err(|error| AuditError::at(&pages, "make directory", &error))?;
+        write(place, name, &path, &json)?;
+    }
+    // Also where it was there: another process may not have come as far as this.
+    fs::sync_dir(&place.pages())
+        .map_err(|error| AuditError::at(&path, "keep the name of a state", &error))?;
+    Ok(name)
+}
+
+/// Reads a kept state back.
+pub(super) fn kept(place: &Place, name: KeptState) -> Result<PageState, AuditError> {
+    let json = unpack(&place.kept(name))?;
+    if KeptState::of(&json) != name {
+        return Err(AuditError::Damaged);
+    }
+    serde_json::from_slice(&json).map_err(|_| AuditError::Damaged)
+}
+
+/// Writes under a name of its own and renames then: nobody sees half a state.
+fn write(place: &Place, name: KeptState, path: &Path, json: &[u8]) -> Result<(), AuditError> {
+    let temporary = place.pages().join(format!(".{name}.{}.tmp", RunId::new()?));
+    let written = pack(&temporary, json).and_then(|()| std::fs::rename(&temporary, path));
+    written.map_err(|error| {
+        // If this fails too, a file is left that nobody reads.
+        let _ = std::fs::remove_file(&temporary);
+        AuditError::at(path, "keep a state", &error)
+    })
+}
+
+fn pack(path: &Path, json: &[u8]) -> io::Result<()> {
+    let mut packer = GzEncoder::new(fs::make_file(path)?, Compression::default());
+    packer.write_all(json)?;
+    packer.finish()?.sync_all()
+}
+
+fn unpack(path: &Path) -> Result<Vec<u8>, AuditError> {
+    let damaged_or = |error: &io::Error| match error.kind() {
+        io::ErrorKind::NotFound => AuditError::Missing,
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof => {
+            AuditError::Damaged
+        }
+        _ => AuditError::at(path, "read a kept state", error),
+    };
+    let file = File::open(path).map_err(|error| damaged_or(&error))?;
+    let limit = u64::try_from(MAX_STATE).unwrap_or(u64::MAX);
+    let mut json = Vec::new();
+    GzDecoder::new(BufReader::new(file))
+        .take(limit.saturating_add(1))
+        .read_to_end(&mut json)
+        .map_err(|error| damaged_or(&error))?;
+    if json.len() > MAX_STATE {
+        return Err(AuditError::Damaged);
+    }
+    Ok(json)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,266 @@
+//! The log as the other rooms see it.
+
+use std::mem;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+
+use super::locks::{PageLocks, lock_tree};
+use super::place::Place;
+use super::run::RunFile;
+use super::{AuditError, CallId, Entry, Event, KeptState, PageLock, TreeLock, kept};
+use crate::page::PageState;
+
+/// The log of one wiki, and the states that are kept with it.
+///
+/// Clones share one run. All work on the disk is done apart from the async threads, and once
+/// begun it is brought to its end, also if the caller is gone.
+#[derive(Debug, Clone)]
+pub struct AuditLog {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    wiki: String,
+    place: Place,
+    /// Whose turn it is to write, first come, first served; the guard goes into the task that
+    /// writes and stays there whatever becomes of the caller.
+    state: Arc<Mutex<State>>,
+    /// Why the log is of no use any more, for [`AuditLog::check`], which waits for nobody.
+    over: OnceLock<AuditError>,
+    tree: Arc<Mutex<()>>,
+    pages: Arc<PageLocks>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// No event yet: no file.
+    Fresh,
+    Running(RunFile),
+    /// A write failed. The file stays locked, since a write to the wiki may still be under way
+    /// whose outcome this run alone can know.
+    Failed(AuditError, Option<RunFile>),
+    Ended,
+}
+
+/// The proof that an attempt is on record and has reached the disk.
+///
+/// Only [`AuditLog::attempt`] makes one, and it is used up by the sending of the write:
+///
+/// ```compile_fail,E0451
+/// use wikijs_mcp::audit::{CallId, OnRecord};
+///
+/// let forged = OnRecord { call: CallId::new().unwrap() };
+/// ```
+///
+/// ```compile_fail,E0599
+/// fn twice(proof: wikijs_mcp::audit::OnRecord) -> [wikijs_mcp::audit::OnRecord; 2] {
+///     [proof.clone(), proof]
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use = "a write that is not sent needs an outcome on record"]
+pub struct OnRecord {
+    call: CallId,
+}
+
+impl OnRecord {
+    /// The call whose attempt is on record.
+    #[must_use]
+    pub const fn call(&self) -> CallId {
+        self.call
+    }
+}
+
+impl AuditLog {
+    /// The log of a wiki in this audit directory. Nothing on the disk is touched before the
+    /// first event.
+    #[must_use]
+    pub fn new(dir: &Path, wiki_name: &str) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                wiki: wiki_name.to_owned(),
+                place: Place::new(dir, wiki_name),
+                state: Arc::new(Mutex::new(State::Fresh)),
+                over: OnceLock::new(),
+                tree: Arc::default(),
+                pages: Arc::default(),
+            }),
+        }
+    }
+
+    /// Whether the log still takes records; free of cost, and free of any promise that the
+    /// next record can be written.
+    ///
+    /// # Errors
+    /// Why it does not, until restart.
+    pub fn check(&self) -> Result<(), AuditError> {
+        self.shared.over.get().cloned().map_or(Ok(()), Err)
+    }
+
+    /// Puts an attempt on record: written and synced. Its event is [`Event::Attempt`], whatever
+    /// the entry says. The states that it names must have been kept before.
+    ///
+    /// # Errors
+    /// If it is not surely on record; then nothing may be sent.
+    pub async fn attempt(&self, entry: Entry) -> Result<OnRecord, AuditError> {
+        let call = entry.call;
+        let event = Event::Attempt;
+        self.write(Entry { event, ..entry }).await?;
+        Ok(OnRecord { call })
+    }
+
+    /// Puts any other event on record; all but refusals and previews are synced.
+    ///
+    /// # Errors
+    /// If it is not surely on record. [`AuditError::WrongEvent`] for the events that the log
+    /// writes itself, and for an attempt, which needs its proof.
+    pub async fn record(&self, entry: Entry) -> Result<(), AuditError> {
+        match entry.event {
+            Event::Start | Event::Attempt | Event::Closed => Err(AuditError::WrongEvent),
+            Event::Refusal
+            | Event::Preview
+            | Event::Approval
+            | Event::Outcome
+            | Event::Proposal
+            | Event::Purge => self.write(entry).await,
+        }
+    }
+
+    /// Ends the run: behind all that was given before, the last record is written, if there
+    /// was a first. Nothing is taken afterwards. Once is enough, more often does no harm.
+    ///
+    /// # Errors
+    /// If the last record could not be written, or an earlier write had failed.
+    pub async fn close(&self) -> Result<(), AuditError> {
+        self.in_turn(|shared, state| match state {
+            State::Fresh | State::Ended => (shared.end(), Ok(())),
+            State::Running(mut run) => match run.close() {
+                Ok(()) => (shared.end(), Ok(())),
+                Err(error) => (shared.fail(&error, Some(run)), Err(error)),
+            },
+            State::Failed(why, run) => (State::Failed(why.clone(), run), Err(why)),
+        })
+        .await
+    }
+
+    /// Keeps a state of a page: on the disk, whole, before this returns. Equal states share a
+    /// file; one that was damaged is written again.
+    ///
+    /// # Errors
+    /// If the state is not surely kept. The log itself stays usable.
+    pub async fn keep(&self, state: &PageState) -> Result<KeptState, AuditError> {
+        let (shared, state) = (Arc::clone(&self.shared), state.clone());
+        blocking(move || kept::keep(&shared.place, &state)).await
+    }
+
+    /// Reads a kept state back.
+    ///
+    /// # Errors
+    /// [`AuditError::Missing`], or [`AuditError::Damaged`] if it is not what its name says.
+    pub async fn kept(&self, name: KeptState) -> Result<PageState, AuditError> {
+        let shared = Arc::clone(&self.shared);
+        blocking(move || kept::kept(&shared.place, name)).await
+    }
+
+    /// Waits for the right to create, move or delete in this wiki, for which one write at a
+    /// time is let through (W19): in this process first come, first served, and among all
+    /// processes that share the audit directory.
+    ///
+    /// Where a write needs both locks, the page's is taken first.
+    ///
+    /// # Errors
+    /// [`AuditError::Busy`] after `wait`.
+    pub async fn lock_tree(&self, wait: Duration) -> Result<TreeLock, AuditError> {
+        lock_tree(&self.shared.place, &self.shared.tree, wait).await
+    }
+
+    /// Waits for the right to update a page, for which one write at a time is let through in
+    /// this process, first come, first served.
+    pub async fn lock_page(&self, id: i64) -> PageLock {
+        self.shared.pages.lock(id).await
+    }
+
+    async fn write(&self, entry: Entry) -> Result<(), AuditError> {
+        self.in_turn(move |shared, state| shared.write(state, &entry))
+            .await
+    }
+
+    /// Does work on the state of the log when all that was given before is done, and brings it
+    /// to its end even if the caller is gone by then.
+    async fn in_turn<W>(&self, work: W) -> Result<(), AuditError>
+    where
+        W: FnOnce(&Shared, State) -> (State, Result<(), AuditError>) + Send + 'static,
+    {
+        let mut state = Arc::clone(&self.shared.state).lock_owned().await;
+        let shared = Arc::clone(&self.shared);
+        let done = blocking(move || {
+            // What stays behind if the work panics: a log that is of no use.
+            let broken_off = State::Failed(AuditError::BrokenOff, None);
+            let (next, result) = work(&shared, mem::replace(&mut *state, broken_off));
+            *state = next;
+            result
+        })
+        .await;
+        if let Err(why @ AuditError::BrokenOff) = &done {
+            let _ = self.shared.over.set(why.clone());
+        }
+        done
+    }
+}
+
+impl Shared {
+    fn write(&self, state: State, entry: &Entry) -> (State, Result<(), AuditError>) {
+        let mut run = match state {
+            State::Running(run) => run,
+            // As long as there is no file, nothing is lost by trying again later.
+            State::Fresh => match RunFile::make(&self.place, &self.wiki) {
+                Err(error) => return (State::Fresh, Err(error)),
+                Ok(mut run) => match run.start(&self.place) {
+                    Err(error) => return (self.fail(&error, Some(run)), Err(error)),
+                    Ok(()) => run,
+                },
+            },
+            State::Failed(why, run) => return (State::Failed(why.clone(), run), Err(why)),
+            State::Ended => return (State::Ended, Err(AuditError::Ended)),
+        };
+        match run.record(entry) {
+            Ok(()) => (State::Running(run), Ok(())),
+            // Found before anything was written.
+            Err(AuditError::TooLarge) => (State::Running(run), Err(AuditError::TooLarge)),
+            Err(error) => (self.fail(&error, Some(run)), Err(error)),
+        }
+    }
+
+    fn fail(&self, error: &AuditError, run: Option<RunFile>) -> State {
+        let why = match error {
+            AuditError::Io(kind) => AuditError::Failed(*kind),
+            other => other.clone(),
+        };
+        // Only the first reason counts.
+        let _ = self.over.set(why.clone());
+        State::Failed(why, run)
+    }
+
+    fn end(&self) -> State {
+        let _ = self.over.set(AuditError::Ended);
+        State::Ended
+    }
+}
+
+/// Runs work on the disk apart from the async threads; it goes on if the caller is gone.
+pub(super) async fn blocking<T, W>(work: W) -> Result<T, AuditError>
+where
+    T: Send + 'static,
+    W: FnOnce() -> Result<T, AuditError> + Send + 'static,
+{
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or(Err(AuditError::BrokenOff))
+}
+
+#[cfg(test)]
+mod tests;

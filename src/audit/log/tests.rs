@@ -1,0 +1,255 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use futures_util::FutureExt as _;
+
+use crate::audit::chain::{End, Verified, verify};
+use crate::audit::{AuditError, AuditLog, CallId, Entry, Event, LineHash, Outcome, Record};
+
+fn entry(event: Event) -> Entry {
+    Entry::new(CallId::new().unwrap(), event)
+}
+
+fn runs(dir: &Path) -> Vec<PathBuf> {
+    let mut runs: Vec<PathBuf> = fs::read_dir(dir.join("docs/runs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    runs.sort();
+    runs
+}
+
+fn run(dir: &Path) -> PathBuf {
+    let mut runs = runs(dir);
+    assert_eq!(runs.len(), 1);
+    runs.remove(0)
+}
+
+fn records(path: &Path) -> Vec<Record> {
+    fs::read_to_string(path)
+        .unwrap()
+        .lines()
+        .map(|line| Record::parse(line.as_bytes()).unwrap())
+        .collect()
+}
+
+fn checked(path: &Path) -> Verified {
+    verify(fs::read(path).unwrap().as_slice()).unwrap()
+}
+
+#[tokio::test]
+async fn a_server_that_only_reads_leaves_no_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(&dir.path().join("audit"), "docs");
+    assert_eq!(log.check(), Ok(()));
+    log.close().await.unwrap();
+    assert!(!dir.path().join("audit").exists());
+}
+
+#[tokio::test]
+async fn a_run_tells_its_story_from_start_to_closed() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    log.record(entry(Event::Preview)).await.unwrap();
+    let attempt = entry(Event::Refusal);
+    let call = attempt.call;
+    let proof = log.attempt(attempt).await.unwrap();
+    assert_eq!(proof.call(), call);
+    log.record(Entry {
+        outcome: Some(Outcome::Applied),
+        ..Entry::new(call, Event::Outcome)
+    })
+    .await
+    .unwrap();
+    log.close().await.unwrap();
+    log.close().await.unwrap();
+
+    let path = run(dir.path());
+    let verified = checked(&path);
+    assert_eq!((verified.records, verified.end), (5, End::Closed));
+    let records = records(&path);
+    let events: Vec<Event> = records.iter().map(|record| record.event).collect();
+    assert_eq!(
+        events,
+        [
+            Event::Start,
+            Event::Preview,
+            Event::Attempt,
+            Event::Outcome,
+            Event::Closed
+        ]
+    );
+    assert!(records.iter().all(|record| record.wiki == "docs"));
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let end = format!("Z-{}.jsonl", records[0].run);
+    assert!(name.ends_with(&end), "{name}");
+    assert_eq!(name.len(), "20300102T030405".len() + end.len());
+}
+
+#[tokio::test]
+async fn nothing_is_taken_after_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    log.record(entry(Event::Refusal)).await.unwrap();
+    log.close().await.unwrap();
+    assert_eq!(log.check(), Err(AuditError::Ended));
+    assert_eq!(
+        log.attempt(entry(Event::Attempt)).await.err(),
+        Some(AuditError::Ended)
+    );
+    assert_eq!(checked(&run(dir.path())).records, 3);
+}
+
+#[tokio::test]
+async fn events_of_the_log_itself_are_nobody_elses() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    for event in [Event::Start, Event::Attempt, Event::Closed] {
+        assert_eq!(log.record(entry(event)).await, Err(AuditError::WrongEvent));
+    }
+    assert_eq!(log.check(), Ok(()));
+}
+
+#[tokio::test]
+async fn all_that_is_made_is_private_and_what_was_there_keeps_its_mode() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let audit = dir.path().join("state/audit");
+    let log = AuditLog::new(&audit, "docs");
+    log.record(entry(Event::Refusal)).await.unwrap();
+    drop(log.lock_tree(std::time::Duration::ZERO).await.unwrap());
+
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(dir.path()), 0o755);
+    for made in [
+        "state",
+        "state/audit",
+        "state/audit/docs",
+        "state/audit/docs/runs",
+    ] {
+        assert_eq!(mode(&dir.path().join(made)), 0o700, "{made}");
+    }
+    assert_eq!(mode(&run(&audit)), 0o600);
+    assert_eq!(mode(&audit.join("docs/tree.lock")), 0o600);
+}
+
+#[tokio::test]
+async fn a_run_is_locked_while_it_lives_and_free_when_it_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    log.record(entry(Event::Refusal)).await.unwrap();
+    let file = fs::File::open(run(dir.path())).unwrap();
+    assert!(matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)));
+    log.close().await.unwrap();
+    file.try_lock().unwrap();
+}
+
+#[tokio::test]
+async fn a_run_remembers_the_runs_before_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = AuditLog::new(dir.path(), "docs");
+    first.record(entry(Event::Refusal)).await.unwrap();
+    first.close().await.unwrap();
+    let before = run(dir.path());
+
+    let second = AuditLog::new(dir.path(), "docs");
+    second.record(entry(Event::Refusal)).await.unwrap();
+    let after = runs(dir.path())
+        .into_iter()
+        .find(|path| *path != before)
+        .unwrap();
+    assert_eq!(records(&before)[0].runs, Some(Vec::new()));
+    let seen = records(&after)[0].runs.clone().unwrap();
+    assert_eq!(seen.len(), 1);
+    assert_eq!(seen[0].file, before.file_name().unwrap().to_str().unwrap());
+    assert_eq!(seen[0].length, before.metadata().unwrap().len());
+    assert_eq!(seen[0].hash, Some(checked(&before).last));
+    assert_ne!(seen[0].hash, Some(LineHash::FIRST));
+}
+
+#[tokio::test]
+async fn a_file_that_was_removed_replaced_or_written_to_closes_the_log() {
+    let remove = |path: &Path| fs::remove_file(path).unwrap();
+    let replace = |path: &Path| {
+        let copy = path.with_extension("copy");
+        fs::copy(path, &copy).unwrap();
+        fs::rename(&copy, path).unwrap();
+    };
+    let cut = |path: &Path| fs::write(path, b"").unwrap();
+    let extend = |path: &Path| {
+        let mut content = fs::read(path).unwrap();
+        content.extend_from_slice(b"more\n");
+        fs::write(path, content).unwrap();
+    };
+    let move_away = |path: &Path| {
+        let runs = path.parent().unwrap();
+        fs::rename(runs, runs.with_extension("old")).unwrap();
+    };
+    let harms: [&dyn Fn(&Path); 5] = [&remove, &replace, &cut, &extend, &move_away];
+    for harm in harms {
+        let dir = tempfile::tempdir().unwrap();
+        let log = AuditLog::new(dir.path(), "docs");
+        let _proof = log.attempt(entry(Event::Attempt)).await.unwrap();
+        harm(&run(dir.path()));
+        for _ in 0..2 {
+            assert_eq!(
+                log.attempt(entry(Event::Attempt)).await.err(),
+                Some(AuditError::Replaced)
+            );
+        }
+        assert_eq!(log.check(), Err(AuditError::Replaced));
+        assert_eq!(
+            log.record(entry(Event::Outcome)).await,
+            Err(AuditError::Replaced)
+        );
+        assert_eq!(log.close().await, Err(AuditError::Replaced));
+    }
+}
+
+#[tokio::test]
+async fn a_directory_that_cannot_be_made_refuses_and_can_be_mended() {
+    let dir = tempfile::tempdir().unwrap();
+    let in_the_way = dir.path().join("docs");
+    fs::write(&in_the_way, b"").unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    let refused = log.attempt(entry(Event::Attempt)).await.unwrap_err();
+    assert!(matches!(refused, AuditError::Io(_)), "{refused:?}");
+    let told = refused.to_string();
+    assert!(!told.contains('/'), "{told}");
+    fs::remove_file(&in_the_way).unwrap();
+    let _proof = log.attempt(entry(Event::Attempt)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_record_whose_caller_went_away_is_not_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    let dropped = entry(Event::Outcome);
+    let call = dropped.call;
+    assert!(log.record(dropped).now_or_never().is_none());
+    log.record(entry(Event::Refusal)).await.unwrap();
+    assert!(log.record(entry(Event::Refusal)).now_or_never().is_none());
+    log.close().await.unwrap();
+    let path = run(dir.path());
+    assert_eq!(checked(&path).records, 5);
+    assert_eq!(records(&path)[1].call, Some(call));
+}
+
+#[tokio::test]
+async fn a_record_that_is_too_large_is_refused_and_harms_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    let head = crate::audit::FileHead {
+        file: "x".repeat(17 * 1024 * 1024),
+        length: 0,
+        hash: None,
+    };
+    let purge = Entry {
+        removed: vec![head],
+        ..entry(Event::Purge)
+    };
+    assert_eq!(log.record(purge).await, Err(AuditError::TooLarge));
+    log.record(entry(Event::Refusal)).await.unwrap();
+    assert_eq!(checked(&run(dir.path())).records, 2);
+}

@@ -1,0 +1,41 @@
+//! The record of every attempt: what was asked, what was decided, what came of it.
+//!
+//! One run of the server writes one file of JSON lines ([`Record`]), each chained to the one
+//! before it ([`chain`]); the states of a page before and after a change are kept beside it
+//! ([`KeptState`]). Everything lies under the name of the wiki:
+//!
+//! ```text
+//! <dir>/<wiki>/runs/<UTC start>-<run>.jsonl   one a run, made at its first event
+//! <dir>/<wiki>/pages/<sha256>.json.gz         a kept state, named by its content
+//! <dir>/<wiki>/tree.lock                      held by the one write that rebuilds the tree
+//! ```
+//!
+//! Directories that we make are 0700, files 0600. The log fails closed: what cannot be put on
+//! record does not happen, which [`OnRecord`] proves to the gates.
+//!
+//! **What is never in the log:** an [`Entry`] has no member for a page's content, title,
+//! description, styles or scripts, for a key or for a confirm token. These are in no record,
+//! whatever a caller does; the content of a change is in the kept states alone.
+
+pub mod chain;
+pub mod record;
+
+mod entry;
+mod error;
+mod fs;
+mod heads;
+mod hex;
+mod kept;
+mod lines;
+mod locks;
+mod log;
+mod place;
+mod run;
+
+pub use entry::{Client, Entry, Event, Outcome};
+pub use error::AuditError;
+pub use heads::FileHead;
+pub use hex::{CallId, KeptState, LineHash, NotHex, RunId};
+pub use locks::{PageLock, TreeLock};
+pub use log::{AuditLog, OnRecord};
+pub use record::Record;

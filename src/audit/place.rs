@@ -1,0 +1,112 @@
+//! Where the log of a wiki lies.
+
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use super::{KeptState, hex};
+
+/// The longest name of a wiki that becomes a directory's name as it is.
+const MAX_PLAIN: usize = 64;
+/// How much of any other name is shown in the directory's name.
+const MAX_SHOWN: usize = 32;
+
+/// The directory of one wiki's records, and what lies in it.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// The directory of this wiki.
+    pub(super) wiki: PathBuf,
+}
+
+impl Place {
+    /// Touches nothing on the disk.
+    pub(super) fn new(root: &Path, wiki_name: &str) -> Self {
+        Self {
+            wiki: root.join(directory_name(wiki_name)),
+        }
+    }
+
+    pub(super) fn runs(&self) -> PathBuf {
+        self.wiki.join("runs")
+    }
+
+    pub(super) fn pages(&self) -> PathBuf {
+        self.wiki.join("pages")
+    }
+
+    pub(super) fn kept(&self, state: KeptState) -> PathBuf {
+        self.pages().join(format!("{state}.json.gz"))
+    }
+
+    pub(super) fn tree_lock(&self) -> PathBuf {
+        self.wiki.join("tree.lock")
+    }
+}
+
+/// The name of a wiki's directory.
+///
+/// A name of at most 64 lower-case letters, digits, `-`, `_` and `.`, not beginning with `.`,
+/// is taken as it is. Of any other, what is fit of its first 32 characters is shown, and `~`
+/// and half of its SHA-256 follow: `~` is in no plain name, so two wikis never share a
+/// directory, not even where letter case does not count.
+fn directory_name(wiki_name: &str) -> String {
+    let is_fit = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '-' | '_' | '.');
+    let is_plain = !wiki_name.is_empty()
+        && wiki_name.len() <= MAX_PLAIN
+        && !wiki_name.starts_with('.')
+        && wiki_name.chars().all(is_fit);
+    if is_plain {
+        return wiki_name.to_owned();
+    }
+    let shown: String = wiki_name
+        .chars()
+        .take(MAX_SHOWN)
+        .map(|c| c.to_ascii_lowercase())
+        .map(|c| if is_fit(c) && c != '.' { c } else { '_' })
+        .collect();
+    let digest = Sha256::digest(wiki_name.as_bytes());
+    let half: Vec<u8> = digest.iter().copied().take(16).collect();
+    format!("{shown}~{}", hex::encode(&half))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::directory_name;
+    use std::collections::HashSet;
+    use std::path::{Component, Path};
+
+    #[test]
+    fn a_plain_name_is_the_directorys_name() {
+        for name in ["wiki", "wiki.example.org", "docs_2-de", "a"] {
+            assert_eq!(directory_name(name), name);
+        }
+    }
+
+    #[test]
+    fn any_other_name_stays_one_segment_and_its_own() {
+        let long = "x".repeat(300);
+        let names = [
+            "", ".", "..", ".hidden", "Wiki", "wIKI", "a/b", "a_b", "a\\b", "../..", "wiki\0",
+            "日本", "wiki ", " wiki", "a~b", "CON", &long,
+        ];
+        let made: HashSet<String> = names.iter().map(|name| directory_name(name)).collect();
+        assert_eq!(made.len(), names.len());
+        for name in &made {
+            let segments: Vec<_> = Path::new(name).components().collect();
+            assert!(
+                matches!(segments.as_slice(), [Component::Normal(_)]),
+                "{name}"
+            );
+            assert!(name.len() <= 80, "{name}");
+            assert_eq!(name, &name.to_lowercase());
+        }
+    }
+
+    #[test]
+    fn the_form_of_an_unfit_name_is_fixed() {
+        assert_eq!(
+            directory_name("My Wiki"),
+            "my_wiki~b47eb8fb11946cd68996506af88c0b37"
+        );
+    }
+}

@@ -1,0 +1,277 @@
+//! A line of the log.
+//!
+//! The members are in the order of [`Record`]; one that does not apply is absent, never null.
+//! The records that the log writes for itself (`start`, `closed`) belong to no call. Texts are
+//! cut to lengths that no true value reaches: paths and reasons to 1,024 characters, all
+//! others to 256.
+
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+use time::macros::format_description;
+
+use super::{CallId, Client, Entry, Event, FileHead, KeptState, LineHash, Outcome, RunId, chain};
+use crate::change::Operation;
+use crate::page::{Field, Locale, PagePath};
+
+/// The form of record that is written; a reader must not guess at a newer one.
+pub const VERSION: u32 = 1;
+
+/// The longest path and reason, in characters.
+const MAX_LONG: usize = 1024;
+/// The longest of any other text, in characters.
+const MAX_SHORT: usize = 256;
+
+/// One record as it is on the disk; see [`Entry`] for what the members mean.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Record {
+    /// The form of this record: [`VERSION`].
+    pub v: u32,
+    /// Its number in the run, from 1: the number of its line.
+    pub seq: u64,
+    /// When it was written: UTC, in milliseconds.
+    pub time: String,
+    /// The run that wrote it.
+    pub run: RunId,
+    /// The call that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallId>,
+    /// What it tells of.
+    pub event: Event,
+    /// Who called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<Client>,
+    /// The tool or command that was called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The kind of write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<Operation>,
+    /// The wiki's name.
+    pub wiki: String,
+    /// The page's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
+    /// The page's locale.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locale: Option<Locale>,
+    /// The page's path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PagePath>,
+    /// The path that the page shall get.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_path: Option<PagePath>,
+    /// The gate that decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<String>,
+    /// What the gate decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<String>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The fields that change, in [`Field`]'s order.
+    pub fields: Vec<Field>,
+    /// The lines of content that are new.
+    pub lines_added: u64,
+    /// The lines of content that go.
+    pub lines_removed: u64,
+    /// The kept state before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<KeptState>,
+    /// The kept state after, as promised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<KeptState>,
+    /// The kept state that was read back, where it is not `after`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<KeptState>,
+    /// What came of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// The error code that the caller was answered with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The step of the write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The call that this one takes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<CallId>,
+    /// The approval that this was done under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<String>,
+    /// The proposal that this belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<String>,
+    /// In a `start` alone: every other run that was found, by file name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<Vec<FileHead>>,
+    /// In a `purge` alone: every file that is about to be removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed: Option<Vec<FileHead>>,
+    /// How long the call took so far, in milliseconds.
+    pub ms: u64,
+    /// The hash of the line before, [`LineHash::FIRST`] in the first.
+    pub prev: LineHash,
+    /// The hash of this line's bytes before this member.
+    pub hash: LineHash,
+}
+
+/// What the log knows of a record before it knows what the record tells.
+#[derive(Debug, Clone)]
+pub(super) struct Stamp<'a> {
+    pub(super) seq: u64,
+    pub(super) time: OffsetDateTime,
+    pub(super) run: RunId,
+    pub(super) wiki: &'a str,
+    pub(super) prev: LineHash,
+}
+
+/// Why a line could not be read as a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// A newer program wrote it; [`chain::verify`] can follow it all the same.
+    #[error("a record of the newer form {0}")]
+    Newer(u32),
+    /// It is none.
+    #[error("not a record")]
+    NotARecord,
+}
+
+impl Record {
+    /// Reads a line, without its end.
+    ///
+    /// # Errors
+    /// If a newer program wrote it, or if it is no record. The hash is not checked here.
+    pub fn parse(line: &[u8]) -> Result<Self, Unreadable> {
+        #[derive(Deserialize)]
+        struct Form {
+            v: u32,
+        }
+        match serde_json::from_slice(line) {
+            Ok(Form { v }) if v > VERSION => Err(Unreadable::Newer(v)),
+            Ok(_) => serde_json::from_slice(line).map_err(|_| Unreadable::NotARecord),
+            Err(_) => Err(Unreadable::NotARecord),
+        }
+    }
+
+    /// When it was written, if [`Record::time`] is a time.
+    #[must_use]
+    pub fn instant(&self) -> Option<OffsetDateTime> {
+        OffsetDateTime::parse(&self.time, &Rfc3339).ok()
+    }
+
+    /// A record of the log's own, with nothing told yet.
+    pub(super) fn bare(event: Event, stamp: &Stamp<'_>) -> Self {
+        Self {
+            v: VERSION,
+            seq: stamp.seq,
+            time: format_time(stamp.time),
+            run: stamp.run,
+            call: None,
+            event,
+            client: None,
+            tool: None,
+            operation: None,
+            wiki: cut(stamp.wiki, MAX_SHORT),
+            id: None,
+            locale: None,
+            path: None,
+            new_path: None,
+            gate: None,
+            decision: None,
+            reason: None,
+            fields: Vec::new(),
+            lines_added: 0,
+            lines_removed: 0,
+            before: None,
+            after: None,
+            found: None,
+            outcome: None,
+            code: None,
+            step: None,
+            undoes: None,
+            approval: None,
+            proposal: None,
+            runs: None,
+            removed: None,
+            ms: 0,
+            prev: stamp.prev,
+            hash: LineHash::FIRST,
+        }
+    }
+
+    /// The record of an entry.
+    pub(super) fn of(entry: &Entry, stamp: &Stamp<'_>) -> Self {
+        let short = |text: &Option<String>| text.as_deref().map(|text| cut(text, MAX_SHORT));
+        let path = |path: &PagePath| PagePath::as_stored(cut(path.as_str(), MAX_LONG));
+        let mut fields = entry.fields.clone();
+        fields.sort_unstable();
+        fields.dedup();
+        Self {
+            call: Some(entry.call),
+            client: entry.client.as_ref().map(|client| Client {
+                name: cut(&client.name, MAX_SHORT),
+                version: cut(&client.version, MAX_SHORT),
+                subject: short(&client.subject),
+                address: short(&client.address),
+            }),
+            tool: short(&entry.tool),
+            operation: entry.operation,
+            id: entry.id,
+            locale: entry
+                .locale
+                .as_ref()
+                .map(|locale| Locale::as_stored(cut(locale.as_str(), MAX_SHORT))),
+            path: entry.path.as_ref().map(path),
+            new_path: entry.new_path.as_ref().map(path),
+            gate: short(&entry.gate),
+            decision: short(&entry.decision),
+            reason: entry.reason.as_deref().map(|text| cut(text, MAX_LONG)),
+            fields,
+            lines_added: u64::try_from(entry.lines.added).unwrap_or(u64::MAX),
+            lines_removed: u64::try_from(entry.lines.removed).unwrap_or(u64::MAX),
+            before: entry.before,
+            after: entry.after,
+            found: entry.found,
+            outcome: entry.outcome,
+            code: short(&entry.code),
+            step: short(&entry.step),
+            undoes: entry.undoes,
+            approval: short(&entry.approval),
+            proposal: short(&entry.proposal),
+            removed: (entry.event == Event::Purge).then(|| entry.removed.clone()),
+            ms: entry.ms,
+            ..Self::bare(entry.event, stamp)
+        }
+    }
+
+    /// Sets the hash, and gives the line, without its end, that the hash is of.
+    pub(super) fn seal(&mut self) -> serde_json::Result<Vec<u8>> {
+        let mut line = serde_json::to_vec(self)?;
+        line.truncate(line.len().saturating_sub(chain::TRAILER_LENGTH));
+        self.hash = LineHash::of(&line);
+        line.extend_from_slice(chain::trailer(self.hash).as_bytes());
+        Ok(line)
+    }
+}
+
+fn format_time(time: OffsetDateTime) -> String {
+    let form =
+        format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+    // All members of the form are ours, so it does not fail.
+    time.format(form).unwrap_or_default()
+}
+
+fn cut(text: &str, max: usize) -> String {
+    if text.chars().nth(max).is_none() {
+        return text.to_owned();
+    }
+    let mut cut: String = text.chars().take(max.saturating_sub(1)).collect();
+    cut.push('…');
+    cut
+}
+
+#[cfg(test)]
+mod tests;
