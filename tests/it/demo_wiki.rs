@@ -1,0 +1,1 @@
+//! The demo wiki beyond the recorded contract.
