@@ -18,14 +18,20 @@ pub(super) fn source(page: &PageRow) -> String {
     let published = page.is_published.to_string();
     let facts = [
         ("title", page.title.as_str()),
-        ("description", page.description.as_deref().unwrap_or_default()),
+        (
+            "description",
+            page.description.as_deref().unwrap_or_default(),
+        ),
         ("published", &published),
         ("date", &page.updated_at),
         ("tags", &tags),
         ("editor", &page.editor),
         ("dateCreated", &page.created_at),
     ];
-    let lines: Vec<String> = facts.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+    let lines: Vec<String> = facts
+        .iter()
+        .map(|(key, value)| format!("{key}: {value}"))
+        .collect();
     let (open, close) = match page.content_type() {
         "html" => ("<!--", "-->"),
         _ => ("---", "---"),

@@ -180,6 +180,9 @@ mod tests {
         let mut ring = Keyring::default();
         let keys = ring.issue_all();
         assert_eq!(ring.caller(Some(&keys.revoked)), Caller::Revoked);
-        assert_eq!(ring.caller(Some(&keys.admin)), Caller::Known(Access::full()));
+        assert_eq!(
+            ring.caller(Some(&keys.admin)),
+            Caller::Known(Access::full())
+        );
     }
 }

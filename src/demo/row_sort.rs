@@ -149,3 +149,56 @@ fn order<T>(rows: &[T], a: usize, b: usize, compare: &impl Fn(&T, &T) -> Orderin
         _ => Ordering::Equal,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::row_sort;
+
+    /// Sorts by the number alone, so the letter shows what became of equal rows.
+    fn sorted(rows: &[(u32, char)]) -> String {
+        let mut rows = rows.to_vec();
+        row_sort(&mut rows, &|a, b| a.0.cmp(&b.0));
+        rows.into_iter().map(|(_, letter)| letter).collect()
+    }
+
+    #[test]
+    fn few_rows_are_sorted_stably() {
+        let rows = [(2, 'a'), (1, 'b'), (2, 'c'), (1, 'd'), (2, 'e'), (1, 'f')];
+        assert_eq!(sorted(&rows), "bdface");
+    }
+
+    #[test]
+    fn rows_in_order_are_left_alone() {
+        let rows: Vec<_> = ('a'..='z').map(|letter| (7, letter)).collect();
+        assert_eq!(sorted(&rows), "abcdefghijklmnopqrstuvwxyz");
+    }
+
+    #[test]
+    fn the_recorded_tags_of_the_first_page_come_out_of_order() {
+        // The rows of the contract's six pages: the number is the page's.
+        let rows = [
+            (4, 'a'),
+            (1, 'a'),
+            (0, 'a'),
+            (5, 'b'),
+            (3, 'b'),
+            (0, 'b'),
+            (4, 'c'),
+            (3, 'c'),
+            (0, 'c'),
+            (2, '-'),
+        ];
+        assert_eq!(sorted(&rows), "baca-bccab");
+    }
+
+    #[test]
+    fn rows_of_any_number_are_sorted() {
+        for count in 0..300_u32 {
+            let mut rows: Vec<u32> = (0..count).map(|i| i * 7919 % 53).collect();
+            let mut expected = rows.clone();
+            expected.sort_unstable();
+            row_sort(&mut rows, &u32::cmp);
+            assert_eq!(rows, expected);
+        }
+    }
+}

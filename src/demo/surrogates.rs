@@ -12,10 +12,12 @@ pub(super) fn mend(json: &str) -> Cow<'_, str> {
     let mut rest = json;
     while let Some((before, escaped)) = rest.split_once('\\') {
         out.push_str(before);
-        let pair = unit(escaped).filter(|high| (0xd800..0xdc00).contains(high)).and_then(|_| {
-            let low = escaped.get(5..)?.strip_prefix('\\')?;
-            unit(low).filter(|low| (0xdc00..0xe000).contains(low))
-        });
+        let pair = unit(escaped)
+            .filter(|high| (0xd800..0xdc00).contains(high))
+            .and_then(|_| {
+                let low = escaped.get(5..)?.strip_prefix('\\')?;
+                unit(low).filter(|low| (0xdc00..0xe000).contains(low))
+            });
         let length = match unit(escaped) {
             Some(_) if pair.is_some() => 11,
             Some(_) => 5,
@@ -51,7 +53,12 @@ mod tests {
 
     #[test]
     fn everything_else_stays() {
-        for text in [r#""\ud83c\udf8c""#, r#""\\ud83d""#, r#""\n\u0041\"é""#, "{}"] {
+        for text in [
+            r#""\ud83c\udf8c""#,
+            r#""\\ud83d""#,
+            r#""\n\u0041\"é""#,
+            "{}",
+        ] {
             assert_eq!(mend(text), text);
         }
     }

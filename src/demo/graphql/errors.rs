@@ -58,10 +58,7 @@ pub(super) fn access<'a>(ctx: &Context<'a>) -> &'a Access {
 }
 
 /// The caller, if one of these permissions is among theirs.
-pub(super) fn require<'a>(
-    ctx: &Context<'a>,
-    permissions: &[&str],
-) -> Result<&'a Access, Fault> {
+pub(super) fn require<'a>(ctx: &Context<'a>, permissions: &[&str]) -> Result<&'a Access, Fault> {
     let access = access(ctx);
     if access.has(permissions) {
         Ok(access)

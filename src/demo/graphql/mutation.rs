@@ -147,12 +147,7 @@ impl PageMutation {
         Some(answer(ctx, access, result, "Page has been updated."))
     }
 
-    async fn convert(
-        &self,
-        ctx: &Context<'_>,
-        id: i32,
-        editor: String,
-    ) -> Option<DefaultResponse> {
+    async fn convert(&self, ctx: &Context<'_>, id: i32, editor: String) -> Option<DefaultResponse> {
         let access = nullable(ctx, require(ctx, WRITERS))?;
         let result = writes::convert(shared(ctx), id.into(), &editor, access).await;
         Some(DefaultResponse::of(&result, "Page converted successfully."))

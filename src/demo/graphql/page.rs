@@ -125,7 +125,11 @@ impl Page {
     }
 
     async fn tags(&self) -> Vec<Option<PageTag>> {
-        self.tags.iter().cloned().map(|row| Some(row.into())).collect()
+        self.tags
+            .iter()
+            .cloned()
+            .map(|row| Some(row.into()))
+            .collect()
     }
 
     async fn content(&self) -> Result<&str> {

@@ -137,7 +137,10 @@ impl PageQuery {
         let access = require(ctx, &["read:pages"]).map_err(|fault| error(&fault))?;
         let tags = shared(ctx).store().tags_in_use(access);
         let found = tags.into_iter().map(|row| row.tag);
-        Ok(found.filter(|tag| tag.contains(query.trim())).map(Some).collect())
+        Ok(found
+            .filter(|tag| tag.contains(query.trim()))
+            .map(Some)
+            .collect())
     }
 
     async fn tree(
@@ -173,13 +176,9 @@ impl PageQuery {
         nullable(ctx, found).map(|nodes| nodes.into_iter().map(|n| Some(n.into())).collect())
     }
 
-    async fn links(
-        &self,
-        ctx: &Context<'_>,
-        locale: String,
-    ) -> Option<Vec<Option<PageLinkItem>>> {
-        let found = require(ctx, &["read:pages"])
-            .map(|access| shared(ctx).store().links(&locale, access));
+    async fn links(&self, ctx: &Context<'_>, locale: String) -> Option<Vec<Option<PageLinkItem>>> {
+        let found =
+            require(ctx, &["read:pages"]).map(|access| shared(ctx).store().links(&locale, access));
         nullable(ctx, found).map(|pages| pages.into_iter().map(|p| Some(p.into())).collect())
     }
 

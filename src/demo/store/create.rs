@@ -14,11 +14,7 @@ pub(in crate::demo) struct NewPage {
 
 impl Store {
     /// Makes a page; its tags are written by a step of their own.
-    pub(in crate::demo) fn create(
-        &mut self,
-        new: &NewPage,
-        access: &Access,
-    ) -> Result<i64, Fault> {
+    pub(in crate::demo) fn create(&mut self, new: &NewPage, access: &Access) -> Result<i64, Fault> {
         let mut row = new.row.clone();
         row.path = path::accept(&row.path)?;
         if !access.may(&["write:pages"], &row.path) {
@@ -48,7 +44,10 @@ impl Store {
 fn check_row(row: &PageRow) -> Result<(), Fault> {
     let columns = [
         sql::long("content", &row.content),
-        sql::short("description", row.description.as_deref().unwrap_or_default()),
+        sql::short(
+            "description",
+            row.description.as_deref().unwrap_or_default(),
+        ),
         sql::short("editorKey", &row.editor),
         sql::short("localeCode", &row.locale),
         sql::short("path", &row.path),

@@ -121,12 +121,18 @@ mod tests {
     #[test]
     fn an_absolute_link_has_its_locale_or_the_page_s() {
         assert_eq!(links("See [b](/en/docs/beta)."), ["en/docs/beta"]);
-        assert_eq!(links("[b](/docs/beta#top) [d](/de/start)"), ["en/docs/beta", "de/start"]);
+        assert_eq!(
+            links("[b](/docs/beta#top) [d](/de/start)"),
+            ["en/docs/beta", "de/start"]
+        );
     }
 
     #[test]
     fn a_relative_link_takes_the_page_for_a_folder() {
-        assert_eq!(links("[b](beta) [c](../gamma)"), ["en/docs/alpha/beta", "en/docs/gamma"]);
+        assert_eq!(
+            links("[b](beta) [c](../gamma)"),
+            ["en/docs/alpha/beta", "en/docs/gamma"]
+        );
     }
 
     #[test]

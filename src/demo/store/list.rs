@@ -68,7 +68,10 @@ impl Store {
         let mut listed = group(rows);
         listed.retain(|item| {
             access.may(&["read:pages"], &item.page.path)
-                && query.tags.iter().all(|tag| item.tags.contains(&tag.as_str()))
+                && query
+                    .tags
+                    .iter()
+                    .all(|tag| item.tags.contains(&tag.as_str()))
         });
         listed
     }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::PageRow;
 use super::history::VersionRow;
 use super::tags::TagRow;
 use super::tree::TreeNode;
-use super::PageRow;
 use crate::demo::clock::Clock;
 use crate::demo::fault::{Fault, WikiError};
 

@@ -53,8 +53,8 @@ impl Store {
             }
         };
         let wanted = |node: &&TreeNode| {
-            let related = node.parent == parent
-                || (query.with_ancestors && ancestors.contains(&node.id));
+            let related =
+                node.parent == parent || (query.with_ancestors && ancestors.contains(&node.id));
             related
                 && node.locale == query.locale
                 && (node.is_folder || !query.folders_only)
@@ -191,7 +191,10 @@ mod tests {
         };
         assert!(docs.is_folder);
         assert_eq!(docs.title, "Page docs");
-        assert_eq!(docs.page_id, store.page_at("en", "docs").map(|page| page.id));
+        assert_eq!(
+            docs.page_id,
+            store.page_at("en", "docs").map(|page| page.id)
+        );
         let under = TreeQuery {
             parent: Some(docs.id),
             ..TreeQuery::default()

@@ -80,7 +80,8 @@ impl Store {
             new.description = Some(description.clone());
         }
         new.is_published = change.is_published;
-        new.publish_start_date.clone_from(&change.publish_start_date);
+        new.publish_start_date
+            .clone_from(&change.publish_start_date);
         new.publish_end_date.clone_from(&change.publish_end_date);
         if access.may(&["write:styles"], &new.path) {
             new.script_css = css::minify(&change.script_css.text());
@@ -92,7 +93,10 @@ impl Store {
             "pages",
             &[
                 sql::long("content", &new.content),
-                sql::short("description", new.description.as_deref().unwrap_or_default()),
+                sql::short(
+                    "description",
+                    new.description.as_deref().unwrap_or_default(),
+                ),
                 sql::short("publishEndDate", &new.publish_end_date),
                 sql::short("publishStartDate", &new.publish_start_date),
                 sql::short("title", &new.title),
