@@ -58,7 +58,7 @@ async fn download_source(
 ) -> Response<Body> {
     let access = match admit(&app.shared, &headers) {
         Ok(access) => access,
-        Err(refusal) => return refusal,
+        Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
     };
     if !access.may(&["read:source"], &path) {
         return status_only(StatusCode::FORBIDDEN);
@@ -99,7 +99,7 @@ async fn graphql(State(app): State<App>, request: Request) -> Response<Body> {
     };
     let access = match admit(&app.shared, &parts.headers) {
         Ok(access) => access,
-        Err(refusal) => return refusal,
+        Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
     };
     if body == json!({}) {
         let page = html("POST body missing.");
@@ -108,9 +108,8 @@ async fn graphql(State(app): State<App>, request: Request) -> Response<Body> {
     // A write goes on when its client has left (W19), so it runs in a task
     // that does not end with the connection.
     let run = tokio::spawn(async move { answer(&app, &parts.headers, access, body).await });
-    let (status, body) = match run.await {
-        Ok(answered) => answered,
-        Err(_) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, "The demo wiki failed."),
+    let Ok((status, body)) = run.await else {
+        return refusal(StatusCode::INTERNAL_SERVER_ERROR, "The demo wiki failed.");
     };
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     respond(status, JSON, body.to_string())
@@ -144,19 +143,18 @@ async fn run(app: &App, headers: &HeaderMap, access: Access, body: &Value) -> An
     Answer::from_response(response)
 }
 
-/// The rights of the caller, or the answer that turns them away (W3).
-fn admit(shared: &Shared, headers: &HeaderMap) -> Result<Access, Response<Body>> {
+/// The rights of the caller, or what is said when they are turned away (W3).
+fn admit(shared: &Shared, headers: &HeaderMap) -> Result<Access, &'static str> {
     let token = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.strip_prefix("Bearer "));
-    let failed = |message| Err(refusal(StatusCode::INTERNAL_SERVER_ERROR, message));
     if token.is_some() && shared.behaviour().api_disabled {
-        return failed("API is disabled. You must enable it from the Administration Area first.");
+        return Err("API is disabled. You must enable it from the Administration Area first.");
     }
     match shared.keyring().caller(token) {
         Caller::Known(access) => Ok(access),
-        Caller::Revoked => failed("API Key is invalid or was revoked."),
+        Caller::Revoked => Err("API Key is invalid or was revoked."),
     }
 }
 

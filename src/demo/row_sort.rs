@@ -1,11 +1,11 @@
-//! A sort that leaves equal rows in the order in which PostgreSQL leaves them.
+//! A sort that leaves equal rows in the order in which Postgres leaves them.
 //!
 //! `list` joins pages and tags and sorts by a column of the page alone, so the
 //! order of a page's tags is whatever the database's sort happens to make of
 //! equal rows. The recorded answers hold that order; a stable sort would not
-//! give it. PostgreSQL sorts with the quicksort of Bentley and McIlroy
-//! ("Engineering a Sort Function", 1993), after a look whether the rows are in
-//! order already.
+//! give it. Postgres sorts with the quicksort of "Engineering a Sort Function"
+//! (Software: Practice and Experience, 1993), after a look whether the rows are
+//! in order already.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ const SMALL: usize = 7;
 /// Above this the pivot is the median of three medians.
 const LARGE: usize = 40;
 
-/// Sorts `rows` by `compare`, unstably, in PostgreSQL's own way.
+/// Sorts `rows` by `compare`, unstably, in the database's own way.
 pub(super) fn row_sort<T>(rows: &mut [T], compare: &impl Fn(&T, &T) -> Ordering) {
     let mut rest = rows;
     loop {

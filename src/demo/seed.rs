@@ -226,7 +226,7 @@ pub(super) fn plant(store: &mut Store) {
 
 fn page(sample: &Sample) -> PageRow {
     let (locale, path) = sample.place;
-    let mut page = PageRow {
+    let page = PageRow {
         locale: locale.to_owned(),
         path: path.to_owned(),
         title: sample.title.to_owned(),
@@ -236,11 +236,14 @@ fn page(sample: &Sample) -> PageRow {
         is_published: path != DRAFT,
         ..PageRow::default()
     };
-    if path == DRESSED {
-        page.publish_start_date = "2026-03-01T00:00:00.000Z".to_owned();
-        page.publish_end_date = "2026-12-31T23:59:59.000Z".to_owned();
-        page.script_css = css::minify(include_str!("seed/en/release.css"));
-        page.script_js = include_str!("seed/en/release.js").to_owned();
+    if path != DRESSED {
+        return page;
     }
-    page
+    PageRow {
+        publish_start_date: "2026-03-01T00:00:00.000Z".to_owned(),
+        publish_end_date: "2026-12-31T23:59:59.000Z".to_owned(),
+        script_css: css::minify(include_str!("seed/en/release.css")),
+        script_js: include_str!("seed/en/release.js").to_owned(),
+        ..page
+    }
 }

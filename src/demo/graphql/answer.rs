@@ -33,10 +33,11 @@ impl Answer {
             return Self::rejection(&error.message);
         }
         let mut data = response.data.into_json().unwrap_or(Value::Null);
+        let mut nulls = Nulls::default();
         let errors: Vec<Value> = response
             .errors
             .iter()
-            .filter(|error| propagate(&mut data, &error.path))
+            .filter(|error| nulls.propagate(&mut data, &error.path))
             .map(entry)
             .collect();
         let mut body = Map::new();
@@ -51,32 +52,44 @@ impl Answer {
     }
 }
 
-/// Makes null of what the field at `path` belongs to, if the field is not
-/// there. Answers whether the error is worth telling: it is not where an
-/// earlier one made null of it all already.
-fn propagate(data: &mut Value, path: &[PathSegment]) -> bool {
-    let Some((field, parents)) = path.split_last() else {
-        return true;
-    };
-    let mut parent = data;
-    for (depth, segment) in parents.iter().enumerate() {
-        let child = match segment {
-            PathSegment::Field(name) => parent.get_mut(name),
-            PathSegment::Index(index) => parent.get_mut(index),
+/// What became null because a field of it had no value.
+#[derive(Default)]
+struct Nulls<'a> {
+    paths: Vec<&'a [PathSegment]>,
+}
+
+impl<'a> Nulls<'a> {
+    /// Makes null of what the field at `path` belongs to, if the field is not
+    /// there. Answers whether the error is worth telling: it is not where an
+    /// earlier one made null of it all already.
+    fn propagate(&mut self, data: &mut Value, path: &'a [PathSegment]) -> bool {
+        let Some((field, parents)) = path.split_last() else {
+            return true;
         };
-        match child {
-            // The engine makes null of an object that has lost all its fields.
-            Some(Value::Null) => return depth + 1 == parents.len(),
-            Some(child) => parent = child,
-            None => return false,
+        if self.paths.iter().any(|null| parents.starts_with(null)) {
+            return false;
         }
+        let mut parent = data;
+        for segment in parents {
+            let child = match segment {
+                PathSegment::Field(name) => parent.get_mut(name),
+                PathSegment::Index(index) => parent.get_mut(index),
+            };
+            match child {
+                Some(child) => parent = child,
+                None => return true,
+            }
+        }
+        let there = match field {
+            PathSegment::Field(name) => parent.get(name),
+            PathSegment::Index(index) => parent.get(index),
+        };
+        if there.is_none() {
+            *parent = Value::Null;
+            self.paths.push(parents);
+        }
+        true
     }
-    if let (Value::Object(members), PathSegment::Field(name)) = (&*parent, field)
-        && !members.contains_key(name)
-    {
-        *parent = Value::Null;
-    }
-    true
 }
 
 fn entry(error: &ServerError) -> Value {

@@ -18,16 +18,16 @@ pub(super) fn error(fault: &Fault) -> Error {
         Fault::Wiki(wiki) => value!({"code": wiki.code(), "message": wiki.message()}),
         Fault::Forbidden | Fault::Internal { .. } | Fault::Sql(_) => value!({}),
     };
-    with_exception(message, exception)
+    with_exception(message, &exception)
 }
 
 /// What is said of a field that must have a value and has none.
 pub(super) fn missing(field: &str) -> Error {
     let message = format!("Cannot return null for non-nullable field {field}.");
-    with_exception(message, value!({}))
+    with_exception(message, &value!({}))
 }
 
-fn with_exception(message: String, exception: Value) -> Error {
+fn with_exception(message: String, exception: &Value) -> Error {
     Error::new(message).extend_with(|_, extensions| {
         extensions.set("code", CODE);
         extensions.set("exception", exception.clone());

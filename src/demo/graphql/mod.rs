@@ -1,5 +1,10 @@
 //! The GraphQL API: the part of Wiki.js' schema that has to do with pages.
 
+#![expect(
+    clippy::unused_async,
+    reason = "async-graphql takes async resolvers only, whether they wait or not"
+)]
+
 mod answer;
 mod errors;
 mod lists;

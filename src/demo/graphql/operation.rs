@@ -4,7 +4,7 @@ use async_graphql::parser::parse_query;
 use async_graphql::parser::types::{
     ExecutableDocument, OperationDefinition, OperationType, Selection, SelectionSet,
 };
-use async_graphql::{Request, Variables};
+use async_graphql::{Name, Request, Variables};
 use serde_json::Value;
 
 use super::Answer;
@@ -37,13 +37,14 @@ impl Operation {
         let chosen = document
             .operations
             .iter()
-            .find(|(key, _)| name.is_none() || key.map(|key| key.as_str()) == name)
+            .find(|(key, _)| name.is_none() || key.map(Name::as_str) == name)
             .map(|(_, operation)| operation.node.clone());
         let operation = chosen.ok_or_else(|| Answer::rejection("Unknown operation."))?;
         let absent = absent_variables(&operation, &variables)?;
         forget(&mut document, &absent);
 
-        let mut request = Request::new(query).variables(Variables::from_json(variables.clone()));
+        let all = with_defaults(&operation, variables.clone());
+        let mut request = Request::new(query).variables(Variables::from_json(all));
         if let Some(name) = name {
             request = request.operation_name(name);
         }
@@ -80,6 +81,21 @@ fn absent_variables(
         absent.push(name.to_owned());
     }
     Ok(absent)
+}
+
+/// The variables with their defaults, which the engine does not look up for
+/// the conditions of `@include` and `@skip`.
+fn with_defaults(operation: &OperationDefinition, mut variables: Value) -> Value {
+    if let Some(members) = variables.as_object_mut() {
+        for definition in operation.variable_definitions.iter().map(|d| &d.node) {
+            let default = definition.default_value.as_ref();
+            if let Some(Ok(default)) = default.map(|value| value.node.clone().into_json()) {
+                let name = definition.name.node.to_string();
+                members.entry(name).or_insert(default);
+            }
+        }
+    }
+    variables
 }
 
 /// Takes arguments out of the document whose variable was left out.

@@ -15,8 +15,6 @@ use crate::demo::store::{Direction, ListQuery, OrderBy, PageRow, TreeQuery};
 
 /// How many entries a page of history has by default.
 const HISTORY_PAGE: usize = 100;
-/// What is added to the row ids of a search index.
-const ROW_ID_BASE: i64 = 0;
 
 /// Everything about pages that can be read.
 pub(super) struct PageQuery;
@@ -65,15 +63,11 @@ impl PageQuery {
         let row_ids = shared(ctx).behaviour().search_row_ids;
         let store = shared(ctx).store();
         let pages = store.search(&query, path.as_deref(), locale.as_deref(), access);
-        // Row ids of an index count from the newest page, so that they are ids
-        // of pages, only of other ones.
-        let rows: Vec<i64> = store.pages().map(|page| page.id).collect();
         let hit = |page: &PageRow| {
-            let mirrored = rows.iter().zip(rows.iter().rev());
-            let row = mirrored.into_iter().find(|(id, _)| **id == page.id);
-            let id = match row {
-                Some((_, row)) if row_ids => ROW_ID_BASE + *row,
-                _ => page.id,
+            let id = if row_ids {
+                store.index_row(page.id)
+            } else {
+                page.id
             };
             Some(PageSearchResult::new(id, page))
         };

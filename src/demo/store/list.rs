@@ -54,7 +54,7 @@ impl Store {
                 Direction::Desc => order.reverse(),
             }
         };
-        // PostgreSQL sorts all rows when the limit is half of them or more.
+        // Postgres sorts all rows when the limit is half of them or more.
         // For less it keeps the best rows only; the recorded answers then hold
         // each page's tags in the order in which the tags were made.
         if query.limit > 0 && query.limit * 2 < rows.len() {

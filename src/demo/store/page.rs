@@ -73,8 +73,12 @@ impl PageRow {
 
     /// SHA-1 of locale and path, in hex: the name under which the wiki caches the page.
     pub(in crate::demo) fn hash(&self) -> String {
-        let digest = Sha1::digest(format!("{}|{}|", self.locale, self.path));
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        let place = format!("{}|{}|", self.locale, self.path);
+        let digest = Sha1::digest(place);
+        let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        digits
+            .filter_map(|digit| char::from_digit(digit.into(), 16))
+            .collect()
     }
 }
 
