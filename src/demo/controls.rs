@@ -24,7 +24,7 @@ impl DemoWiki {
         self.shared.keyring().issue_expired(Access::full())
     }
 
-    /// Switches API access off or on. Off, every request with a key is HTTP 500.
+    /// Switches API access off or on. Off, every request with a good key is HTTP 500 (W3).
     pub fn set_api_disabled(&self, disabled: bool) {
         self.shared.behaviour().api_disabled = disabled;
     }
@@ -80,9 +80,13 @@ impl DemoWiki {
 
     /// Reads or alters the store directly. Requests wait meanwhile.
     pub fn with_store<T>(&self, act: impl FnOnce(&mut Store) -> T) -> T {
+        let rebuilding = self.shared.behaviour().rebuilding > 0;
         let mut store = self.shared.store();
         let result = act(&mut store);
-        store.settle();
+        // A rebuild that is under way will see to the tree itself.
+        if !rebuilding {
+            store.settle();
+        }
         result
     }
 }

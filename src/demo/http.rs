@@ -149,10 +149,12 @@ fn admit(shared: &Shared, headers: &HeaderMap) -> Result<Access, &'static str> {
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.strip_prefix("Bearer "));
-    if token.is_some() && shared.behaviour().api_disabled {
+    let caller = shared.keyring().caller(token);
+    if caller != Caller::Guest && shared.behaviour().api_disabled {
         return Err("API is disabled. You must enable it from the Administration Area first.");
     }
-    match shared.keyring().caller(token) {
+    match caller {
+        Caller::Guest => Ok(Access::guest()),
         Caller::Known(access) => Ok(access),
         Caller::Revoked => Err("API Key is invalid or was revoked."),
     }

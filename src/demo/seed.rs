@@ -1,7 +1,10 @@
 //! The pages of the sample wiki: the handbook of a team that runs a service.
 
-use super::css;
-use super::store::{PageRow, Store};
+use time::{Duration, OffsetDateTime};
+
+use super::access::Access;
+use super::store::{Field, PageChange, PageRow, Store};
+use super::{clock, css};
 
 /// One page as it stands in the source.
 struct Sample {
@@ -216,12 +219,41 @@ const SAMPLES: &[Sample] = &[
     ),
 ];
 
-/// Puts the sample pages into a store.
+/// The page with a history, and where its first version ended.
+const EDITED: (&str, &str) = ("docs/configuration", "## Changing a setting");
+
+/// Puts the sample pages into a store, as if one had been written every third day.
 pub(super) fn plant(store: &mut Store) {
+    let mut written = OffsetDateTime::now_utc() - Duration::days(90);
     for sample in SAMPLES {
-        store.add(page(sample));
+        let page = PageRow {
+            created_at: clock::iso(written),
+            ..page(sample)
+        };
+        written += Duration::days(3);
+        if page.path == EDITED.0 {
+            plant_edited(store, page);
+        } else {
+            store.add(page);
+        }
     }
     store.settle();
+}
+
+/// Puts in the first half of a page, then writes the whole of it.
+fn plant_edited(store: &mut Store, page: PageRow) {
+    let first = page.content.split(EDITED.1).next().unwrap_or_default();
+    let whole = PageChange {
+        content: Field::Given(page.content.clone()),
+        is_published: true,
+        ..PageChange::default()
+    };
+    let id = store.add(PageRow {
+        content: first.to_owned(),
+        ..page
+    });
+    // With full access and such a page nothing can be refused.
+    let _written = store.update_fields(id, &whole, "updated", &Access::full());
 }
 
 fn page(sample: &Sample) -> PageRow {

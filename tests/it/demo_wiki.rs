@@ -183,6 +183,27 @@ async fn of_two_rebuilds_at_once_one_fails_and_both_pages_are_there() {
 }
 
 #[tokio::test]
+async fn what_the_engine_refuses_is_http_400() {
+    let wiki = empty().await;
+    let client = admin(&wiki);
+    let query = "query($id: Int!) { pages { single(id: $id) { id } } }";
+    for variables in [
+        json!({"id": 3_000_000_000_u32}),
+        json!({"id": "1"}),
+        json!({}),
+    ] {
+        assert_eq!(
+            client.post(query, &variables).await.status,
+            400,
+            "{variables}"
+        );
+    }
+    for query in ["", "{", "{ pages { nope } }", "query A { a } query B { b }"] {
+        assert_eq!(client.post(query, &json!({})).await.status, 400, "{query}");
+    }
+}
+
+#[tokio::test]
 async fn a_second_client_can_be_quicker() {
     let wiki = empty().await;
     wiki.before_next_mutation(|store| {
@@ -297,6 +318,11 @@ async fn the_sample_wiki_is_whole() {
         }
     }
     assert!(wiki.with_store(|store| store.pages().count()) >= 20);
+    let page = wiki.with_store(|store| store.page_at("en", "docs/configuration").cloned());
+    let query = "query($id: Int!) { pages { history(id: $id) { trail { actionType } } } }";
+    let answer = client.run(query, json!({"id": page.unwrap().id})).await;
+    let trail = &answer["data"]["pages"]["history"]["trail"];
+    assert_eq!(trail, &json!([{"actionType": "initial"}]));
 }
 
 /// Waits for something that will happen, ten seconds at most.

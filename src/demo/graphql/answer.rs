@@ -28,8 +28,9 @@ impl Answer {
     /// The wiki, as the GraphQL specification says, makes null of what the
     /// field belongs to, and reports the first such field only.
     pub(in crate::demo) fn from_response(response: Response) -> Self {
-        // An error without a path was met before anything ran.
-        if let Some(error) = response.errors.iter().find(|e| e.path.is_empty()) {
+        // What the wiki says has a code; the rest is the engine's own, about
+        // an operation that the real server would not have begun.
+        if let Some(error) = response.errors.iter().find(|e| e.extensions.is_none()) {
             return Self::rejection(&error.message);
         }
         let mut data = response.data.into_json().unwrap_or(Value::Null);
