@@ -15,17 +15,17 @@ pub(super) enum WikiError {
     IllegalPath,
     /// 6006: the destination of a move is taken.
     PathCollision,
-    /// 6007
+    /// 6007: the key may not move it.
     MoveForbidden,
-    /// 6009
+    /// 6009: the key may not write it.
     UpdateForbidden,
     /// 6010: also what a create without the right answers.
     DeleteForbidden,
-    /// 6011
+    /// 6011: the key may not restore it.
     RestoreForbidden,
-    /// 6012
+    /// 6012: the key may not see its history.
     HistoryForbidden,
-    /// 6013
+    /// 6013: the key may not see it as a whole (W1).
     ViewForbidden,
 }
 
