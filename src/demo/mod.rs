@@ -1,1 +1,42 @@
-//! The embedded demo wiki.
+//! The embedded demo wiki: Wiki.js 2.5 as far as its pages go, in memory.
+//!
+//! It stands in for a real wiki in tests and in `serve --demo`. What it answers
+//! is computed from what it holds, by rules that were measured on a real server
+//! (W1 to W24); recorded requests and answers of that server are replayed
+//! against it by a test. It listens on the loopback interface, keeps nothing,
+//! and knows one user. What has nothing to do with pages it does not have:
+//! comments, assets, users, groups, settings, rendering, other search engines.
+//!
+//! ```no_run
+//! # async fn example() -> std::io::Result<()> {
+//! use wikijs_mcp::demo::{DemoOptions, DemoWiki};
+//!
+//! let wiki = DemoWiki::start(DemoOptions::default()).await?;
+//! let (address, key) = (wiki.address(), &wiki.keys().editor);
+//! # Ok(()) }
+//! ```
+
+mod access;
+mod clock;
+mod controls;
+mod css;
+mod download;
+mod fault;
+mod graphql;
+mod http;
+mod keys;
+mod path;
+mod requests;
+mod row_sort;
+mod seed;
+mod sql;
+mod state;
+mod store;
+mod surrogates;
+mod wiki;
+mod writes;
+
+pub use keys::Keys;
+pub use requests::{OperationKind, SeenRequest};
+pub use store::{PageRow, Store};
+pub use wiki::{DemoOptions, DemoWiki, Seed};

@@ -1,8 +1,6 @@
 //! The audit log where processes and many tasks meet: nothing is lost, nothing interleaves,
 //! and a full disk stops a write.
 
-#![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
-
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};

@@ -1,3 +1,16 @@
 //! Integration tests, written from the outside in.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that meets what it did not expect shall fail there"
+)]
 
 mod audit;
+#[cfg(feature = "demo")]
+mod contract;
+#[cfg(feature = "demo")]
+mod demo_wiki;
+#[cfg(feature = "demo")]
+mod wiki_client;

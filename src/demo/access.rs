@@ -1,0 +1,69 @@
+//! What a key may do.
+
+use std::collections::BTreeSet;
+
+/// The permission that stands for all others.
+const EVERYTHING: &str = "manage:system";
+
+/// The rights of one caller: permissions, and the paths they hold for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Access {
+    permissions: BTreeSet<String>,
+    prefix: String,
+}
+
+impl Access {
+    /// These permissions on every path that begins with `prefix`.
+    ///
+    /// The comparison is the wiki's own page rule of the kind START: of
+    /// characters, not of segments.
+    pub(super) fn new(permissions: &[&str], prefix: &str) -> Self {
+        Self {
+            permissions: permissions.iter().map(|p| (*p).to_owned()).collect(),
+            prefix: prefix.to_owned(),
+        }
+    }
+
+    /// The rights of a caller without a key.
+    pub(super) fn guest() -> Self {
+        Self::new(&["read:pages"], "")
+    }
+
+    /// Full access.
+    pub(super) fn full() -> Self {
+        Self::new(&[EVERYTHING], "")
+    }
+
+    /// Whether the caller has one of `permissions` on any path at all.
+    pub(super) fn has(&self, permissions: &[&str]) -> bool {
+        self.is_full() || permissions.iter().any(|p| self.permissions.contains(*p))
+    }
+
+    /// Whether the caller has one of `permissions` on `path`.
+    pub(super) fn may(&self, permissions: &[&str], path: &str) -> bool {
+        self.is_full() || (self.has(permissions) && path.starts_with(&self.prefix))
+    }
+
+    fn is_full(&self) -> bool {
+        self.permissions.contains(EVERYTHING)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Access;
+
+    #[test]
+    fn a_prefix_is_of_characters_as_in_the_wiki() {
+        let access = Access::new(&["read:pages"], "docs");
+        assert!(access.may(&["read:pages"], "docs/alpha"));
+        assert!(access.may(&["read:pages"], "docs-old"));
+        assert!(!access.may(&["read:pages"], "blog"));
+        assert!(!access.may(&["write:pages"], "docs/alpha"));
+    }
+
+    #[test]
+    fn full_access_is_bound_by_no_prefix() {
+        assert!(Access::full().may(&["write:pages"], "anything"));
+    }
+}

@@ -1,0 +1,45 @@
+//! Times as the wiki writes them.
+
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+use time::macros::format_description;
+
+/// A clock that never shows the same millisecond twice.
+///
+/// Two writes within one millisecond would otherwise be equally new, which no
+/// real wiki over a network shows.
+#[derive(Debug, Default)]
+pub(super) struct Clock {
+    last: Option<OffsetDateTime>,
+}
+
+impl Clock {
+    /// The present time, later than any told before.
+    pub(super) fn now(&mut self) -> String {
+        let mut now = OffsetDateTime::now_utc();
+        if let Some(last) = self.last {
+            now = now.max(last + time::Duration::milliseconds(1));
+        }
+        self.last = Some(now);
+        iso(now)
+    }
+}
+
+/// ISO 8601 in UTC with milliseconds.
+pub(super) fn iso(time: OffsetDateTime) -> String {
+    let form =
+        format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+    // The form names only parts that every time has, so this cannot fail.
+    time.format(form).unwrap_or_default()
+}
+
+/// Whether `a` is later than `b`; false when either is no time at all.
+pub(super) fn later(a: &str, b: &str) -> bool {
+    match (
+        OffsetDateTime::parse(a, &Rfc3339),
+        OffsetDateTime::parse(b, &Rfc3339),
+    ) {
+        (Ok(a), Ok(b)) => a > b,
+        _ => false,
+    }
+}

@@ -1,0 +1,92 @@
+//! What a test can do to a wiki that no client can.
+
+use std::time::Duration;
+
+use super::access::Access;
+use super::requests::SeenRequest;
+use super::store::Store;
+use super::wiki::DemoWiki;
+
+impl DemoWiki {
+    /// A new key with these permissions (such as `read:pages`) on every path
+    /// that begins with `prefix`.
+    ///
+    /// Pages elsewhere are left out of lists, and refused when asked for.
+    #[must_use]
+    pub fn key_with(&self, permissions: &[&str], prefix: &str) -> String {
+        let access = Access::new(permissions, prefix);
+        self.shared.keyring().issue(access)
+    }
+
+    /// A key for full access whose time is over: a guest's, in effect (W3).
+    #[must_use]
+    pub fn expired_key(&self) -> String {
+        self.shared.keyring().issue_expired(Access::full())
+    }
+
+    /// Switches API access off or on. Off, every request with a good key is HTTP 500 (W3).
+    pub fn set_api_disabled(&self, disabled: bool) {
+        self.shared.behaviour().api_disabled = disabled;
+    }
+
+    /// The latest 10,000 GraphQL operations, oldest first.
+    #[must_use]
+    pub fn requests(&self) -> Vec<SeenRequest> {
+        self.shared.requests().all()
+    }
+
+    /// Forgets the operations seen so far.
+    pub fn clear_requests(&self) {
+        self.shared.requests().clear();
+    }
+
+    /// Applies every mutation that much after it came in, and answers then. It
+    /// is applied also when its client has gone (W19).
+    pub fn set_write_delay(&self, delay: Duration) {
+        self.shared.behaviour().write_delay = delay;
+    }
+
+    /// Lets that much time pass within an update, between its fields and its
+    /// tags (W19).
+    pub fn set_stepwise_updates(&self, delay: Duration) {
+        self.shared.behaviour().tags_delay = delay;
+    }
+
+    /// Lets the rebuild of the tree after a create, move or delete take that
+    /// long. The page is written by then, and the tree is empty meanwhile.
+    pub fn set_tree_rebuild_time(&self, time: Duration) {
+        self.shared.behaviour().tree_time = time;
+    }
+
+    /// Lets all but one of several rebuilds at once fail, as on a large wiki:
+    /// their pages are written and their answers say "failed" (W19). It takes
+    /// [`set_tree_rebuild_time`](Self::set_tree_rebuild_time) for two to meet.
+    pub fn set_tree_rebuild_conflicts(&self, conflicts: bool) {
+        self.shared.behaviour().tree_conflicts = conflicts;
+    }
+
+    /// Lets search hits carry the row ids of an index, which are ids of other
+    /// pages, as engines other than the default one do (W9).
+    pub fn set_search_row_ids(&self, row_ids: bool) {
+        self.shared.behaviour().search_row_ids = row_ids;
+    }
+
+    /// Does something to the store once, right before the next mutation is
+    /// applied, whether that one succeeds or not: a second client that was
+    /// quicker.
+    pub fn before_next_mutation(&self, act: impl FnOnce(&mut Store) + Send + 'static) {
+        self.shared.behaviour().next_mutation = Some(Box::new(act));
+    }
+
+    /// Reads or alters the store directly. Requests wait meanwhile.
+    pub fn with_store<T>(&self, act: impl FnOnce(&mut Store) -> T) -> T {
+        let rebuilding = self.shared.behaviour().rebuilding > 0;
+        let mut store = self.shared.store();
+        let result = act(&mut store);
+        // A rebuild that is under way will see to the tree itself.
+        if !rebuilding {
+            store.settle();
+        }
+        result
+    }
+}

@@ -1,0 +1,103 @@
+//! What the wiki does to style sheets when it stores them (W24).
+
+/// `css` without comments and without the white space that means nothing.
+///
+/// Quoted text stays as it is. A space before a colon stays where it may be a
+/// selector's (`a :hover` is not `a:hover`).
+pub(super) fn minify(css: &str) -> String {
+    let mut out = String::with_capacity(css.len());
+    let mut rest = css;
+    let mut pending_space = false;
+    while let Some(next) = rest.chars().next() {
+        if let Some(comment) = rest.strip_prefix("/*") {
+            rest = comment.split_once("*/").map_or("", |(_, after)| after);
+            pending_space = true;
+            continue;
+        }
+        let (token, after) = match next {
+            '"' | '\'' => quoted(rest, next),
+            _ => rest.split_at(next.len_utf8()),
+        };
+        rest = after;
+        if next.is_whitespace() {
+            pending_space = true;
+            continue;
+        }
+        if pending_space && wants_space(&out, next, rest) {
+            out.push(' ');
+        }
+        pending_space = false;
+        if next == '}' && out.ends_with(';') {
+            out.pop();
+        }
+        out.push_str(token);
+    }
+    out
+}
+
+/// Whether a space between what is written and `next` means something.
+fn wants_space(written: &str, next: char, rest: &str) -> bool {
+    let Some(last) = written.chars().next_back() else {
+        return false;
+    };
+    if "{}:;,".contains(last) || "{};,".contains(next) {
+        return false;
+    }
+    if next == ':' {
+        // A declaration ends with `;` or `}`, a selector with `{`.
+        let end = rest.chars().find(|c| "{};".contains(*c));
+        return end == Some('{');
+    }
+    true
+}
+
+/// Splits `text`, which begins with `quote`, behind the closing one.
+fn quoted(text: &str, quote: char) -> (&str, &str) {
+    let mut escaped = false;
+    for (at, found) in text.char_indices().skip(1) {
+        match found {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            _ if found == quote => return text.split_at(at + found.len_utf8()),
+            _ => {}
+        }
+    }
+    (text, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::minify;
+
+    #[test]
+    fn spaces_around_punctuation_and_the_last_semicolon_go() {
+        assert_eq!(minify("body { color: red }"), "body{color:red}");
+        assert_eq!(
+            minify("h1 ,\n h2 {\n  margin : 0 auto;\n  color: red;\n}\n\np { top: 0; }\n"),
+            "h1,h2{margin:0 auto;color:red}p{top:0}"
+        );
+    }
+
+    #[test]
+    fn comments_go_and_quoted_text_stays() {
+        assert_eq!(
+            minify("/* a */ a::after { content: \"x  ; /* \\\" }\" } /* b"),
+            "a::after{content:\"x  ; /* \\\" }\"}"
+        );
+    }
+
+    #[test]
+    fn a_space_that_a_selector_needs_stays() {
+        assert_eq!(minify("li :hover { top: 0 }"), "li :hover{top:0}");
+        assert_eq!(
+            minify("@media (min-width: 3px) { a > b { width: calc(1px + 2px) } }"),
+            "@media (min-width:3px){a > b{width:calc(1px + 2px)}}"
+        );
+    }
+
+    #[test]
+    fn what_is_minified_already_stays() {
+        assert_eq!(minify("body{color:red}"), "body{color:red}");
+        assert_eq!(minify(""), "");
+    }
+}

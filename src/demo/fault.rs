@@ -1,0 +1,176 @@
+//! What can go wrong inside the demo wiki, in the server's own codes (W5).
+
+use super::sql::SqlFault;
+
+/// A refusal of the wiki with a code of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WikiError {
+    /// 6002: the path is taken.
+    DuplicateCreate,
+    /// 6003: no such page.
+    NotFound,
+    /// 6004: no content, or nothing but white space.
+    EmptyContent,
+    /// 6005: a path with characters that the wiki refuses.
+    IllegalPath,
+    /// 6006: the destination of a move is taken.
+    PathCollision,
+    /// 6007: the key may not move it.
+    MoveForbidden,
+    /// 6009: the key may not write it.
+    UpdateForbidden,
+    /// 6010: also what a create without the right answers.
+    DeleteForbidden,
+    /// 6011: the key may not restore it.
+    RestoreForbidden,
+    /// 6012: the key may not see its history.
+    HistoryForbidden,
+    /// 6013: the key may not see it as a whole (W1).
+    ViewForbidden,
+}
+
+impl WikiError {
+    /// The number in `errorCode` and `exception.code`.
+    pub(super) fn code(self) -> i32 {
+        self.parts().0
+    }
+
+    /// The name in `slug`.
+    pub(super) fn slug(self) -> &'static str {
+        self.parts().1
+    }
+
+    /// The sentence for people.
+    pub(super) fn message(self) -> &'static str {
+        self.parts().2
+    }
+
+    fn parts(self) -> (i32, &'static str, &'static str) {
+        match self {
+            Self::DuplicateCreate => (
+                6002,
+                "PageDuplicateCreate",
+                "Cannot create this page because an entry already exists at the same path.",
+            ),
+            Self::NotFound => (6003, "PageNotFound", "This page does not exist."),
+            Self::EmptyContent => (6004, "PageEmptyContent", "Page content cannot be empty."),
+            Self::IllegalPath => (
+                6005,
+                "PageIllegalPath",
+                "Page path cannot contains illegal characters.",
+            ),
+            Self::PathCollision => (
+                6006,
+                "PagePathCollision",
+                "Destination page path already exists.",
+            ),
+            Self::MoveForbidden => (
+                6007,
+                "PageMoveForbidden",
+                "You are not authorized to move this page.",
+            ),
+            Self::UpdateForbidden => (
+                6009,
+                "PageUpdateForbidden",
+                "You are not authorized to update this page.",
+            ),
+            Self::DeleteForbidden => (
+                6010,
+                "PageDeleteForbidden",
+                "You are not authorized to delete this page.",
+            ),
+            Self::RestoreForbidden => (
+                6011,
+                "PageRestoreForbidden",
+                "You are not authorized to restore this page version.",
+            ),
+            Self::HistoryForbidden => (
+                6012,
+                "PageHistoryForbidden",
+                "You are not authorized to view the history of this page.",
+            ),
+            Self::ViewForbidden => (
+                6013,
+                "PageViewForbidden",
+                "You are not authorized to view this page.",
+            ),
+        }
+    }
+}
+
+/// Any failure of an operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The key has none of the permissions that the field asks for: refused
+    /// before the operation begins, with no code.
+    Forbidden,
+    /// A refusal with a code.
+    Wiki(WikiError),
+    /// An exception of the server's language or of its libraries (code 1).
+    Internal {
+        /// The exception's class.
+        slug: &'static str,
+        /// Its text.
+        message: String,
+    },
+    /// A failure of the database, whose text holds the whole statement (code 1).
+    Sql(SqlFault),
+}
+
+impl Fault {
+    /// An exception of the server's language: a field was read of nothing.
+    pub(super) fn type_error(nothing: &str, field: &str) -> Self {
+        Self::Internal {
+            slug: "TypeError",
+            message: format!("Cannot read properties of {nothing} (reading '{field}')"),
+        }
+    }
+
+    /// An `Error` with no class of its own.
+    pub(super) fn error(message: impl Into<String>) -> Self {
+        Self::Internal {
+            slug: "Error",
+            message: message.into(),
+        }
+    }
+
+    /// `errorCode` of a mutation's answer.
+    pub(super) fn code(&self) -> i32 {
+        match self {
+            Self::Wiki(error) => error.code(),
+            Self::Forbidden | Self::Internal { .. } | Self::Sql(_) => 1,
+        }
+    }
+
+    /// `slug` of a mutation's answer.
+    pub(super) fn slug(&self) -> &'static str {
+        match self {
+            Self::Forbidden => "Error",
+            Self::Wiki(error) => error.slug(),
+            Self::Internal { slug, .. } => slug,
+            Self::Sql(sql) => sql.slug(),
+        }
+    }
+
+    /// The text that the wiki sends.
+    pub(super) fn message(&self) -> String {
+        match self {
+            Self::Forbidden => "Forbidden".to_owned(),
+            Self::Wiki(error) => error.message().to_owned(),
+            Self::Internal { message, .. } => message.clone(),
+            Self::Sql(sql) => sql.message(),
+        }
+    }
+}
+
+impl From<WikiError> for Fault {
+    fn from(error: WikiError) -> Self {
+        Self::Wiki(error)
+    }
+}
+
+impl From<SqlFault> for Fault {
+    fn from(fault: SqlFault) -> Self {
+        Self::Sql(fault)
+    }
+}

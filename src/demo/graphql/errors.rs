@@ -1,0 +1,68 @@
+//! Faults in the form that the wiki's answers have.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, Error, ErrorExtensions, Value, value};
+
+use crate::demo::access::Access;
+use crate::demo::fault::Fault;
+use crate::demo::state::Shared;
+
+/// The code of every error that an operation meets while it runs.
+const CODE: &str = "INTERNAL_SERVER_ERROR";
+
+/// An entry of `errors`: a fault of the wiki's own has its code in the exception.
+pub(super) fn error(fault: &Fault) -> Error {
+    let message = fault.message();
+    let exception = match fault {
+        Fault::Wiki(wiki) => value!({"code": wiki.code(), "message": wiki.message()}),
+        Fault::Forbidden | Fault::Internal { .. } | Fault::Sql(_) => value!({}),
+    };
+    with_exception(message, &exception)
+}
+
+/// What is said of a field that must have a value and has none.
+pub(super) fn missing(field: &str) -> Error {
+    let message = format!("Cannot return null for non-nullable field {field}.");
+    with_exception(message, &value!({}))
+}
+
+fn with_exception(message: String, exception: &Value) -> Error {
+    Error::new(message).extend_with(|_, extensions| {
+        extensions.set("code", CODE);
+        extensions.set("exception", exception.clone());
+    })
+}
+
+/// The value of a field that may be null: a fault becomes an entry of `errors`
+/// and leaves null.
+pub(super) fn nullable<T>(ctx: &Context<'_>, result: Result<T, Fault>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(fault) => {
+            let error = error(&fault).into_server_error(ctx.item.pos);
+            ctx.add_error(ctx.set_error_path(error));
+            None
+        }
+    }
+}
+
+/// The wiki that the operation runs on.
+pub(super) fn shared<'a>(ctx: &Context<'a>) -> &'a Arc<Shared> {
+    ctx.data_unchecked::<Arc<Shared>>()
+}
+
+/// Who runs the operation.
+pub(super) fn access<'a>(ctx: &Context<'a>) -> &'a Access {
+    ctx.data_unchecked::<Access>()
+}
+
+/// The caller, if one of these permissions is among theirs.
+pub(super) fn require<'a>(ctx: &Context<'a>, permissions: &[&str]) -> Result<&'a Access, Fault> {
+    let access = access(ctx);
+    if access.has(permissions) {
+        Ok(access)
+    } else {
+        Err(Fault::Forbidden)
+    }
+}

@@ -1,0 +1,57 @@
+//! The GraphQL API: the part of Wiki.js' schema that has to do with pages.
+
+#![expect(
+    clippy::unused_async,
+    reason = "async-graphql takes async resolvers only, whether they wait or not"
+)]
+
+mod answer;
+mod errors;
+mod lists;
+mod mutation;
+mod operation;
+mod page;
+mod query;
+mod scalars;
+mod versions;
+
+use std::sync::Arc;
+
+use async_graphql::{EmptySubscription, Object, Schema};
+
+pub(super) use answer::Answer;
+pub(super) use operation::Operation;
+
+use super::state::Shared;
+use mutation::PageMutation;
+use query::PageQuery;
+
+/// The schema, ready to run operations on one wiki.
+pub(super) type WikiSchema = Schema<Query, Mutation, EmptySubscription>;
+
+/// The schema of the wiki behind `shared`.
+pub(super) fn schema(shared: Arc<Shared>) -> WikiSchema {
+    Schema::build(Query, Mutation, EmptySubscription)
+        .data(shared)
+        .finish()
+}
+
+/// Where reading begins.
+pub(super) struct Query;
+
+#[Object]
+impl Query {
+    async fn pages(&self) -> Option<PageQuery> {
+        Some(PageQuery)
+    }
+}
+
+/// Where writing begins.
+pub(super) struct Mutation;
+
+#[Object]
+impl Mutation {
+    async fn pages(&self) -> Option<PageMutation> {
+        Some(PageMutation)
+    }
+}

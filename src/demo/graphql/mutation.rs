@@ -1,0 +1,222 @@
+//! `pages` of a mutation.
+
+use async_graphql::{Context, MaybeUndefined, Object, SimpleObject};
+
+use super::errors::{nullable, require, shared};
+use super::page::Page;
+use super::scalars::Date;
+use crate::demo::access::Access;
+use crate::demo::fault::Fault;
+use crate::demo::store::{Field, NewPage, PageChange, PageRow};
+use crate::demo::writes;
+
+/// Who may begin a write of a page.
+const WRITERS: &[&str] = &["write:pages", "manage:pages"];
+
+/// How a write went.
+#[derive(SimpleObject)]
+pub(super) struct ResponseStatus {
+    succeeded: bool,
+    error_code: i32,
+    slug: String,
+    message: Option<String>,
+}
+
+impl ResponseStatus {
+    fn of<T>(result: &Result<T, Fault>, success: &str) -> Self {
+        match result {
+            Ok(_) => Self {
+                succeeded: true,
+                error_code: 0,
+                slug: "ok".to_owned(),
+                message: Some(success.to_owned()),
+            },
+            Err(fault) => Self {
+                succeeded: false,
+                error_code: fault.code(),
+                slug: fault.slug().to_owned(),
+                message: Some(fault.message()),
+            },
+        }
+    }
+}
+
+/// The answer of a create or an update.
+#[derive(SimpleObject)]
+pub(super) struct PageResponse {
+    response_result: ResponseStatus,
+    page: Option<Page>,
+}
+
+/// The answer of any other write.
+#[derive(SimpleObject)]
+pub(super) struct DefaultResponse {
+    response_result: Option<ResponseStatus>,
+}
+
+impl DefaultResponse {
+    fn of(result: &Result<(), Fault>, success: &str) -> Self {
+        Self {
+            response_result: Some(ResponseStatus::of(result, success)),
+        }
+    }
+}
+
+/// Everything that can be done to pages.
+pub(super) struct PageMutation;
+
+#[Object]
+impl PageMutation {
+    #[expect(clippy::too_many_arguments, reason = "the schema's arguments")]
+    async fn create(
+        &self,
+        ctx: &Context<'_>,
+        content: String,
+        description: String,
+        editor: String,
+        is_published: bool,
+        is_private: bool,
+        locale: String,
+        path: String,
+        publish_end_date: Option<Date>,
+        publish_start_date: Option<Date>,
+        script_css: Option<String>,
+        script_js: Option<String>,
+        tags: Vec<Option<String>>,
+        title: String,
+    ) -> Option<PageResponse> {
+        let access = nullable(ctx, require(ctx, WRITERS))?;
+        let new = NewPage {
+            row: PageRow {
+                locale,
+                path,
+                title,
+                description: Some(description),
+                content,
+                editor,
+                is_published,
+                is_private,
+                publish_start_date: publish_start_date.unwrap_or_default().0,
+                publish_end_date: publish_end_date.unwrap_or_default().0,
+                script_css: script_css.unwrap_or_default(),
+                script_js: script_js.unwrap_or_default(),
+                ..PageRow::default()
+            },
+            tags: texts(tags),
+        };
+        let result = writes::create(shared(ctx), &new, access).await;
+        Some(answer(ctx, access, result, "Page created successfully."))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the schema's arguments")]
+    async fn update(
+        &self,
+        ctx: &Context<'_>,
+        id: i32,
+        content: MaybeUndefined<String>,
+        description: MaybeUndefined<String>,
+        editor: Option<String>,
+        is_private: Option<bool>,
+        is_published: Option<bool>,
+        locale: MaybeUndefined<String>,
+        path: MaybeUndefined<String>,
+        publish_end_date: Option<Date>,
+        publish_start_date: Option<Date>,
+        script_css: MaybeUndefined<String>,
+        script_js: MaybeUndefined<String>,
+        tags: MaybeUndefined<Vec<Option<String>>>,
+        title: MaybeUndefined<String>,
+    ) -> Option<PageResponse> {
+        let access = nullable(ctx, require(ctx, WRITERS))?;
+        // Taken and ignored, as the real server does (W13).
+        let _ = (editor, is_private);
+        let change = PageChange {
+            content: field(content),
+            title: field(title),
+            description: field(description),
+            is_published: is_published.unwrap_or_default(),
+            publish_start_date: publish_start_date.unwrap_or_default().0,
+            publish_end_date: publish_end_date.unwrap_or_default().0,
+            script_css: field(script_css),
+            script_js: field(script_js),
+            tags: field(tags.map_value(texts)),
+            locale: field(locale),
+            path: field(path),
+        };
+        let result = writes::update(shared(ctx), id.into(), &change, access).await;
+        Some(answer(ctx, access, result, "Page has been updated."))
+    }
+
+    async fn convert(&self, ctx: &Context<'_>, id: i32, editor: String) -> Option<DefaultResponse> {
+        let access = nullable(ctx, require(ctx, WRITERS))?;
+        let result = writes::convert(shared(ctx), id.into(), &editor, access).await;
+        Some(DefaultResponse::of(&result, "Page converted successfully."))
+    }
+
+    #[graphql(name = "move")]
+    async fn move_page(
+        &self,
+        ctx: &Context<'_>,
+        id: i32,
+        destination_path: String,
+        destination_locale: String,
+    ) -> Option<DefaultResponse> {
+        let access = nullable(ctx, require(ctx, &["manage:pages"]))?;
+        let (path, locale) = (&destination_path, &destination_locale);
+        let result = writes::move_page(shared(ctx), id.into(), path, locale, access).await;
+        Some(DefaultResponse::of(&result, "Page has been moved."))
+    }
+
+    async fn delete(&self, ctx: &Context<'_>, id: i32) -> Option<DefaultResponse> {
+        let access = nullable(ctx, require(ctx, &["delete:pages"]))?;
+        let result = writes::delete(shared(ctx), id.into(), access).await;
+        Some(DefaultResponse::of(&result, "Page has been deleted."))
+    }
+
+    async fn render(&self, ctx: &Context<'_>, id: i32) -> Option<DefaultResponse> {
+        nullable(ctx, require(ctx, &[]))?;
+        let result = writes::render(shared(ctx), id.into()).await;
+        Some(DefaultResponse::of(&result, "Page rendered successfully."))
+    }
+
+    async fn restore(
+        &self,
+        ctx: &Context<'_>,
+        page_id: i32,
+        version_id: i32,
+    ) -> Option<DefaultResponse> {
+        let access = nullable(ctx, require(ctx, WRITERS))?;
+        let (page, version) = (page_id.into(), version_id.into());
+        let result = writes::restore(shared(ctx), page, version, access).await;
+        Some(DefaultResponse::of(
+            &result,
+            "Page version restored successfully.",
+        ))
+    }
+}
+
+fn answer(
+    ctx: &Context<'_>,
+    access: &Access,
+    result: Result<PageRow, Fault>,
+    success: &str,
+) -> PageResponse {
+    let store = shared(ctx).store();
+    PageResponse {
+        response_result: ResponseStatus::of(&result, success),
+        page: result.ok().map(|row| Page::written(&store, &row, access)),
+    }
+}
+
+/// Tags as texts: a null among them is an empty one.
+fn texts(tags: Vec<Option<String>>) -> Vec<String> {
+    tags.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+fn field<T>(argument: MaybeUndefined<T>) -> Field<T> {
+    match argument {
+        MaybeUndefined::Undefined => Field::Absent,
+        MaybeUndefined::Null => Field::Null,
+        MaybeUndefined::Value(value) => Field::Given(value),
+    }
+}

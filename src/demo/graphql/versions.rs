@@ -1,0 +1,128 @@
+//! The shapes of history, versions and conflicts.
+
+use async_graphql::SimpleObject;
+
+use super::page::{ADMINISTRATOR, ADMINISTRATOR_ID};
+use super::scalars::Date;
+use crate::demo::store::{HistoryEntry, PageRow, Version};
+
+/// One page of a trail.
+#[derive(SimpleObject)]
+pub(super) struct PageHistoryResult {
+    pub(super) trail: Option<Vec<Option<PageHistory>>>,
+    pub(super) total: usize,
+}
+
+/// One entry of a trail.
+#[derive(SimpleObject)]
+pub(super) struct PageHistory {
+    version_id: i64,
+    version_date: Date,
+    author_id: i32,
+    author_name: String,
+    action_type: String,
+    value_before: Option<String>,
+    value_after: Option<String>,
+}
+
+impl From<HistoryEntry> for PageHistory {
+    fn from(entry: HistoryEntry) -> Self {
+        Self {
+            version_id: entry.version_id,
+            version_date: Date(entry.version_date),
+            author_id: ADMINISTRATOR_ID,
+            author_name: ADMINISTRATOR.to_owned(),
+            action_type: entry.action_type.to_owned(),
+            value_before: entry.value_before,
+            value_after: entry.value_after,
+        }
+    }
+}
+
+/// One version in full.
+#[derive(SimpleObject)]
+pub(super) struct PageVersion {
+    action: String,
+    author_id: String,
+    author_name: String,
+    content: String,
+    content_type: String,
+    created_at: Date,
+    version_date: Date,
+    description: String,
+    editor: String,
+    is_private: bool,
+    is_published: bool,
+    locale: String,
+    page_id: i64,
+    path: String,
+    publish_end_date: Date,
+    publish_start_date: Date,
+    tags: Vec<Option<String>>,
+    title: String,
+    version_id: i64,
+}
+
+impl From<Version> for PageVersion {
+    fn from(version: Version) -> Self {
+        let page = version.page;
+        Self {
+            action: version.action.to_owned(),
+            author_id: ADMINISTRATOR_ID.to_string(),
+            author_name: ADMINISTRATOR.to_owned(),
+            content_type: page.content_type().to_owned(),
+            content: page.content,
+            created_at: Date(version.saved_at),
+            version_date: Date(page.updated_at),
+            description: page.description.unwrap_or_default(),
+            editor: page.editor,
+            is_private: page.is_private,
+            is_published: page.is_published,
+            locale: page.locale,
+            page_id: page.id,
+            path: page.path,
+            publish_end_date: Date(page.publish_end_date),
+            publish_start_date: Date(page.publish_start_date),
+            tags: page.tags.into_iter().map(Some).collect(),
+            title: page.title,
+            version_id: version.id,
+        }
+    }
+}
+
+/// A page as someone needs it who met a conflict; it needs no right to manage
+/// pages, so it is how a key that may only write reads one (W1).
+#[derive(SimpleObject)]
+pub(super) struct PageConflictLatest {
+    id: i64,
+    author_id: String,
+    author_name: String,
+    content: String,
+    created_at: Date,
+    description: String,
+    is_published: bool,
+    locale: String,
+    path: String,
+    tags: Option<Vec<Option<String>>>,
+    title: String,
+    updated_at: Date,
+}
+
+impl From<PageRow> for PageConflictLatest {
+    fn from(page: PageRow) -> Self {
+        Self {
+            id: page.id,
+            author_id: ADMINISTRATOR_ID.to_string(),
+            author_name: ADMINISTRATOR.to_owned(),
+            content: page.content,
+            created_at: Date(page.created_at),
+            description: page.description.unwrap_or_default(),
+            is_published: page.is_published,
+            locale: page.locale,
+            path: page.path,
+            tags: Some(page.tags.into_iter().map(Some).collect()),
+            title: page.title,
+            updated_at: Date(page.updated_at),
+        }
+    }
+}

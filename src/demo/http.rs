@@ -1,0 +1,195 @@
+//! The wiki's HTTP side.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, Response, StatusCode, header};
+use axum::routing::{any, get};
+use serde_json::{Value, json};
+
+use super::access::Access;
+use super::download;
+use super::graphql::{Answer, Operation, WikiSchema, schema};
+use super::keys::Caller;
+use super::requests::SeenRequest;
+use super::state::Shared;
+use super::surrogates;
+
+/// The largest body that the wiki reads.
+const MOST: usize = 5 * 1024 * 1024;
+/// What is swallowed of a larger one, so that the client gets to the answer.
+const SWALLOWED: usize = 64 * 1024 * 1024;
+
+const JSON: &str = "application/json; charset=utf-8";
+const HTML: &str = "text/html; charset=utf-8";
+
+#[derive(Clone)]
+struct App {
+    shared: Arc<Shared>,
+    schema: WikiSchema,
+}
+
+/// All routes of the wiki.
+pub(super) fn router(shared: Arc<Shared>) -> Router {
+    let schema = schema(Arc::clone(&shared));
+    Router::new()
+        .route("/graphql", any(graphql))
+        .route("/healthz", get(healthz))
+        .route("/d/{locale}/{*path}", get(download_source))
+        .fallback(not_found)
+        .with_state(App { shared, schema })
+}
+
+async fn healthz() -> Response<Body> {
+    respond(StatusCode::OK, JSON, json!({"ok": true}).to_string())
+}
+
+async fn not_found() -> Response<Body> {
+    respond(StatusCode::NOT_FOUND, HTML, html("Not Found"))
+}
+
+async fn download_source(
+    State(app): State<App>,
+    Path((locale, path)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response<Body> {
+    let access = match admit(&app.shared, &headers) {
+        Ok(access) => access,
+        Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
+    };
+    if !access.may(&["read:source"], &path) {
+        return status_only(StatusCode::FORBIDDEN);
+    }
+    match app.shared.store().page_at(&locale, &path) {
+        Some(page) => respond(
+            StatusCode::OK,
+            download::content_type(page),
+            download::source(page),
+        ),
+        None => status_only(StatusCode::NOT_FOUND),
+    }
+}
+
+async fn graphql(State(app): State<App>, request: Request) -> Response<Body> {
+    let (parts, body) = request.into_parts();
+    let Ok(body) = to_bytes(body, SWALLOWED).await else {
+        return refusal(StatusCode::PAYLOAD_TOO_LARGE, "request entity too large");
+    };
+    if body.len() > MOST {
+        return refusal(StatusCode::PAYLOAD_TOO_LARGE, "request entity too large");
+    }
+    if parts.method != axum::http::Method::POST {
+        return respond(StatusCode::BAD_REQUEST, HTML, html("GET query missing."));
+    }
+    let text = String::from_utf8_lossy(&body);
+    let body: Value = if text.is_empty() {
+        json!({})
+    } else {
+        match serde_json::from_str(&surrogates::mend(&text)) {
+            Ok(body @ (Value::Object(_) | Value::Array(_))) => body,
+            Ok(_) => return refusal(StatusCode::BAD_REQUEST, "Unexpected token in JSON"),
+            Err(error) => {
+                let message = format!("{error}: this is not valid JSON");
+                return refusal(StatusCode::BAD_REQUEST, &message);
+            }
+        }
+    };
+    let access = match admit(&app.shared, &parts.headers) {
+        Ok(access) => access,
+        Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
+    };
+    if body == json!({}) {
+        let page = html("POST body missing.");
+        return respond(StatusCode::INTERNAL_SERVER_ERROR, HTML, page);
+    }
+    // A write goes on when its client has left (W19), so it runs in a task
+    // that does not end with the connection.
+    let run = tokio::spawn(async move { answer(&app, &parts.headers, access, body).await });
+    let Ok((status, body)) = run.await else {
+        return refusal(StatusCode::INTERNAL_SERVER_ERROR, "The demo wiki failed.");
+    };
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    respond(status, JSON, body.to_string())
+}
+
+/// Runs one operation, or all of an array, one after another.
+async fn answer(app: &App, headers: &HeaderMap, access: Access, body: Value) -> (u16, Value) {
+    let Value::Array(operations) = body else {
+        let answer = run(app, headers, access, &body).await;
+        return (answer.status, answer.body);
+    };
+    let mut answers = Vec::with_capacity(operations.len());
+    for operation in &operations {
+        answers.push(run(app, headers, access.clone(), operation).await.body);
+    }
+    (StatusCode::OK.as_u16(), Value::Array(answers))
+}
+
+async fn run(app: &App, headers: &HeaderMap, access: Access, body: &Value) -> Answer {
+    let operation = match Operation::parse(body) {
+        Ok(operation) => operation,
+        Err(answer) => return answer,
+    };
+    app.shared.requests().push(SeenRequest {
+        kind: operation.kind,
+        fields: operation.fields,
+        variables: operation.variables,
+        headers: readable(headers),
+    });
+    let response = app.schema.execute(operation.request.data(access)).await;
+    Answer::from_response(response)
+}
+
+/// The rights of the caller, or what is said when they are turned away (W3).
+fn admit(shared: &Shared, headers: &HeaderMap) -> Result<Access, &'static str> {
+    let token = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.strip_prefix("Bearer "));
+    let caller = shared.keyring().caller(token);
+    if caller != Caller::Guest && shared.behaviour().api_disabled {
+        return Err("API is disabled. You must enable it from the Administration Area first.");
+    }
+    match caller {
+        Caller::Guest => Ok(Access::guest()),
+        Caller::Known(access) => Ok(access),
+        Caller::Revoked => Err("API Key is invalid or was revoked."),
+    }
+}
+
+/// The headers that can be read, without the key.
+fn readable(headers: &HeaderMap) -> BTreeMap<String, String> {
+    headers
+        .iter()
+        .filter(|(name, _)| *name != header::AUTHORIZATION)
+        .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
+        .collect()
+}
+
+fn refusal(status: StatusCode, message: &str) -> Response<Body> {
+    let body = json!({"data": {}, "errors": [{"message": message, "path": []}]});
+    respond(status, JSON, body.to_string())
+}
+
+fn html(text: &str) -> String {
+    format!("<!DOCTYPE html><html><body><pre>{text}</pre></body></html>\n")
+}
+
+fn status_only(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}
+
+fn respond(status: StatusCode, content_type: &'static str, body: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        header::HeaderValue::from_static(content_type),
+    );
+    response
+}

@@ -1,0 +1,190 @@
+//! API keys (W3, W4).
+
+use std::collections::HashMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use time::{Duration, OffsetDateTime};
+
+use super::access::Access;
+
+/// The keys that every demo wiki has, one a kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Keys {
+    /// Full access.
+    pub admin: String,
+    /// Reads, writes, moves and deletes pages; no styles or scripts.
+    pub editor: String,
+    /// What `editor` may do, and styles and scripts.
+    pub scripter: String,
+    /// Reads and writes pages; may not move or delete, nor read a page as a whole (W1).
+    pub writer: String,
+    /// Reads pages, their source and their history.
+    pub readonly: String,
+    /// Reads pages, not their source.
+    pub reader: String,
+    /// Was revoked.
+    pub revoked: String,
+}
+
+const EDITOR: &[&str] = &[
+    "read:pages",
+    "read:source",
+    "read:history",
+    "write:pages",
+    "manage:pages",
+    "delete:pages",
+];
+const SCRIPTER: &[&str] = &[
+    "read:pages",
+    "read:source",
+    "read:history",
+    "write:pages",
+    "manage:pages",
+    "delete:pages",
+    "write:styles",
+    "write:scripts",
+];
+const WRITER: &[&str] = &["read:pages", "read:source", "read:history", "write:pages"];
+const READONLY: &[&str] = &["read:pages", "read:source", "read:history"];
+const READER: &[&str] = &["read:pages"];
+
+/// The group of full access.
+const ADMINISTRATORS: i64 = 1;
+
+/// Who sent a request.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Caller {
+    /// Somebody without a key, or with one that is no good.
+    Guest,
+    /// The holder of a key with these rights.
+    Known(Access),
+    /// The holder of a key that was revoked.
+    Revoked,
+}
+
+#[derive(Debug)]
+struct Entry {
+    access: Access,
+    expires: OffsetDateTime,
+    revoked: bool,
+}
+
+/// All keys of a wiki.
+#[derive(Debug, Default)]
+pub(super) struct Keyring {
+    entries: HashMap<String, Entry>,
+    last: i64,
+}
+
+impl Keyring {
+    /// Issues the keys that every wiki has.
+    pub(super) fn issue_all(&mut self) -> Keys {
+        let mut of = |permissions| self.issue(Access::new(permissions, ""));
+        let (editor, scripter) = (of(EDITOR), of(SCRIPTER));
+        let (writer, readonly, reader) = (of(WRITER), of(READONLY), of(READER));
+        let admin = self.issue(Access::full());
+        let revoked = self.issue(Access::full());
+        if let Some(entry) = self.entries.get_mut(&revoked) {
+            entry.revoked = true;
+        }
+        Keys {
+            admin,
+            editor,
+            scripter,
+            writer,
+            readonly,
+            reader,
+            revoked,
+        }
+    }
+
+    /// A key that is good for a year.
+    pub(super) fn issue(&mut self, access: Access) -> String {
+        self.issue_until(access, OffsetDateTime::now_utc() + Duration::days(365))
+    }
+
+    /// A key whose time was over an hour ago.
+    pub(super) fn issue_expired(&mut self, access: Access) -> String {
+        self.issue_until(access, OffsetDateTime::now_utc() - Duration::hours(1))
+    }
+
+    fn issue_until(&mut self, access: Access, expires: OffsetDateTime) -> String {
+        self.last += 1;
+        let group = if access == Access::full() {
+            ADMINISTRATORS
+        } else {
+            ADMINISTRATORS + self.last
+        };
+        let token = token(self.last, group, expires);
+        let entry = Entry {
+            access,
+            expires,
+            revoked: false,
+        };
+        self.entries.insert(token.clone(), entry);
+        token
+    }
+
+    /// Whose key this is. Unknown, malformed and expired ones are a guest's.
+    pub(super) fn caller(&self, token: Option<&str>) -> Caller {
+        match token.and_then(|token| self.entries.get(token)) {
+            Some(entry) if entry.revoked => Caller::Revoked,
+            Some(entry) if entry.expires > OffsetDateTime::now_utc() => {
+                Caller::Known(entry.access.clone())
+            }
+            _ => Caller::Guest,
+        }
+    }
+}
+
+/// A JWT in looks. The signature is a digest that nobody checks: a key counts
+/// because the ring has it.
+fn token(key: i64, group: i64, expires: OffsetDateTime) -> String {
+    let issued = expires - Duration::days(365);
+    let header = serde_json::json!({"alg": "RS256", "typ": "JWT"});
+    let payload = serde_json::json!({
+        "api": key,
+        "grp": group,
+        "iat": issued.unix_timestamp(),
+        "exp": expires.unix_timestamp(),
+        "aud": "urn:wiki.js",
+        "iss": "urn:wiki.js",
+    });
+    let encode = |part: &[u8]| URL_SAFE_NO_PAD.encode(part);
+    let signed = format!(
+        "{}.{}",
+        encode(header.to_string().as_bytes()),
+        encode(payload.to_string().as_bytes())
+    );
+    let signature = encode(&Sha256::digest(&signed));
+    format!("{signed}.{signature}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Caller, Keyring};
+    use crate::demo::access::Access;
+
+    #[test]
+    fn a_key_without_worth_is_a_guest_s() {
+        let mut ring = Keyring::default();
+        let expired = ring.issue_expired(Access::full());
+        for token in [None, Some("nonsense"), Some(expired.as_str())] {
+            assert_eq!(ring.caller(token), Caller::Guest);
+        }
+    }
+
+    #[test]
+    fn a_revoked_key_is_no_guest_s() {
+        let mut ring = Keyring::default();
+        let keys = ring.issue_all();
+        assert_eq!(ring.caller(Some(&keys.revoked)), Caller::Revoked);
+        assert_eq!(
+            ring.caller(Some(&keys.admin)),
+            Caller::Known(Access::full())
+        );
+    }
+}

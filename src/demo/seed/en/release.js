@@ -1,0 +1,1 @@
+document.querySelectorAll('.contents table').forEach(table => table.classList.add('is-striped'))

@@ -1,0 +1,135 @@
+//! The limits of the database behind the wiki, and the texts of its refusals.
+//!
+//! The texts hold the whole statement with every value in it, as the real ones
+//! do: nobody but an operator may ever see one (W5, W17).
+
+/// Locales that the wiki knows.
+pub(super) const LOCALES: &[&str] = &["en", "de"];
+
+/// Editors that the wiki knows, each with the type of content that it writes.
+const EDITORS: &[(&str, &str)] = &[
+    ("markdown", "markdown"),
+    ("asciidoc", "asciidoc"),
+    ("ckeditor", "html"),
+    ("code", "html"),
+    ("wysiwyg", "html"),
+    ("api", "yml"),
+    ("redirect", "redirect"),
+];
+
+/// The longest text of a short column, in characters.
+const SHORT: usize = 255;
+
+/// A refusal of the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SqlFault {
+    slug: &'static str,
+    statement: String,
+    reason: String,
+}
+
+impl SqlFault {
+    /// The class of the exception.
+    pub(super) fn slug(&self) -> &'static str {
+        self.slug
+    }
+
+    /// Statement and reason in one, as the wiki sends them.
+    pub(super) fn message(&self) -> String {
+        format!("{} - {}", self.statement, self.reason)
+    }
+}
+
+/// The type of content that `editor` writes, if there is such an editor.
+pub(super) fn content_type(editor: &str) -> Option<&'static str> {
+    EDITORS
+        .iter()
+        .find(|(key, _)| *key == editor)
+        .map(|(_, content_type)| *content_type)
+}
+
+/// One column of a row that is about to be written.
+pub(super) struct Column<'a> {
+    /// Its name in the table.
+    pub(super) name: &'a str,
+    /// Its new value.
+    pub(super) value: &'a str,
+    /// Whether it holds no more than 255 characters.
+    pub(super) short: bool,
+}
+
+/// A column of limited length.
+pub(super) fn short<'a>(name: &'a str, value: &'a str) -> Column<'a> {
+    Column {
+        name,
+        value,
+        short: true,
+    }
+}
+
+/// A column of any length.
+pub(super) fn long<'a>(name: &'a str, value: &'a str) -> Column<'a> {
+    Column {
+        name,
+        value,
+        short: false,
+    }
+}
+
+/// Whether the database takes these columns.
+pub(super) fn check(table: &str, columns: &[Column<'_>]) -> Result<(), SqlFault> {
+    for column in columns {
+        if column.value.contains('\0') {
+            let reason = "invalid byte sequence for encoding \"UTF8\": 0x00".to_owned();
+            return Err(fault("DataError", table, columns, reason));
+        }
+        if column.short && column.value.chars().count() > SHORT {
+            let reason = format!("value too long for type character varying({SHORT})");
+            return Err(fault("DataError", table, columns, reason));
+        }
+    }
+    Ok(())
+}
+
+/// Whether `locale` is one that the wiki knows.
+pub(super) fn check_locale(
+    table: &str,
+    columns: &[Column<'_>],
+    locale: &str,
+) -> Result<(), SqlFault> {
+    if LOCALES.contains(&locale) {
+        return Ok(());
+    }
+    Err(foreign_key(table, columns, "localecode"))
+}
+
+/// Whether `editor` is one that the wiki knows.
+pub(super) fn check_editor(
+    table: &str,
+    columns: &[Column<'_>],
+    editor: &str,
+) -> Result<&'static str, SqlFault> {
+    content_type(editor).ok_or_else(|| foreign_key(table, columns, "editorkey"))
+}
+
+fn foreign_key(table: &str, columns: &[Column<'_>], key: &str) -> SqlFault {
+    let reason = format!(
+        "insert or update on table \"{table}\" violates foreign key constraint \"{table}_{key}_foreign\""
+    );
+    fault("ForeignKeyViolationError", table, columns, reason)
+}
+
+fn fault(slug: &'static str, table: &str, columns: &[Column<'_>], reason: String) -> SqlFault {
+    let names: Vec<String> = columns.iter().map(|c| format!("\"{}\"", c.name)).collect();
+    let values: Vec<String> = columns.iter().map(|c| format!("'{}'", c.value)).collect();
+    let statement = format!(
+        "insert into \"{table}\" ({}) values ({}) returning \"id\"",
+        names.join(", "),
+        values.join(", ")
+    );
+    SqlFault {
+        slug,
+        statement,
+        reason,
+    }
+}

@@ -1,0 +1,65 @@
+//! What all requests of one demo wiki share.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::keys::Keyring;
+use super::requests::RequestLog;
+use super::store::Store;
+
+/// Something that a test does to the store.
+pub(super) type Hook = Box<dyn FnOnce(&mut Store) + Send>;
+
+/// How the wiki behaves where a real one's behaviour depends on its load, its
+/// settings, or on other people.
+#[derive(Default)]
+pub(super) struct Behaviour {
+    /// API access is switched off.
+    pub(super) api_disabled: bool,
+    /// How long before a mutation is applied.
+    pub(super) write_delay: Duration,
+    /// How long between the fields of an update and its tags.
+    pub(super) tags_delay: Duration,
+    /// How long the tree is being rebuilt.
+    pub(super) tree_time: Duration,
+    /// Two rebuilds of the tree at once: only the first succeeds.
+    pub(super) tree_conflicts: bool,
+    /// How many rebuilds are under way.
+    pub(super) rebuilding: usize,
+    /// Search hits carry row ids of the index.
+    pub(super) search_row_ids: bool,
+    /// What to do right before the next mutation is applied.
+    pub(super) next_mutation: Option<Hook>,
+}
+
+/// The wiki behind the handlers.
+#[derive(Default)]
+pub(super) struct Shared {
+    store: Mutex<Store>,
+    keyring: Mutex<Keyring>,
+    behaviour: Mutex<Behaviour>,
+    requests: Mutex<RequestLog>,
+}
+
+impl Shared {
+    pub(super) fn store(&self) -> MutexGuard<'_, Store> {
+        lock(&self.store)
+    }
+
+    pub(super) fn keyring(&self) -> MutexGuard<'_, Keyring> {
+        lock(&self.keyring)
+    }
+
+    pub(super) fn behaviour(&self) -> MutexGuard<'_, Behaviour> {
+        lock(&self.behaviour)
+    }
+
+    pub(super) fn requests(&self) -> MutexGuard<'_, RequestLog> {
+        lock(&self.requests)
+    }
+}
+
+/// A test that panics while it holds the store must not take the wiki along.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,19 @@
+//! `pages.delete` (W18).
+
+use super::Store;
+use crate::demo::access::Access;
+use crate::demo::fault::{Fault, WikiError};
+
+impl Store {
+    /// Takes a page away for good. Its versions stay in the table, where no
+    /// call finds them any more.
+    pub(in crate::demo) fn delete(&mut self, id: i64, access: &Access) -> Result<(), Fault> {
+        let page = self.existing(id)?;
+        if !access.may(&["delete:pages"], &page.path) {
+            return Err(WikiError::DeleteForbidden.into());
+        }
+        self.keep_version(id, "deleted")?;
+        self.remove(id);
+        Ok(())
+    }
+}

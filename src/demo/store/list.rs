@@ -1,0 +1,129 @@
+//! `pages.list`: joined page-tag rows, sorted, limited, and grouped (W7).
+
+use std::cmp::Ordering;
+
+use super::{PageRow, Store};
+use crate::demo::access::Access;
+use crate::demo::row_sort::row_sort;
+
+/// The column to sort by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::demo) enum OrderBy {
+    Created,
+    Id,
+    Path,
+    Title,
+    Updated,
+}
+
+/// Which end comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::demo) enum Direction {
+    Asc,
+    Desc,
+}
+
+/// What is asked for.
+#[derive(Debug)]
+pub(in crate::demo) struct ListQuery {
+    pub(in crate::demo) limit: usize,
+    pub(in crate::demo) order_by: OrderBy,
+    pub(in crate::demo) direction: Direction,
+    pub(in crate::demo) tags: Vec<String>,
+    pub(in crate::demo) locale: Option<String>,
+    pub(in crate::demo) by_another: bool,
+}
+
+/// One page of the answer, with those of its tags that were left in the rows.
+#[derive(Debug)]
+pub(in crate::demo) struct Listed<'a> {
+    pub(in crate::demo) page: &'a PageRow,
+    pub(in crate::demo) tags: Vec<&'a str>,
+}
+
+type Row<'a> = (&'a PageRow, Option<&'a str>);
+
+impl Store {
+    /// The pages that match, as far as the limit of rows reaches.
+    pub(in crate::demo) fn list(&self, query: &ListQuery, access: &Access) -> Vec<Listed<'_>> {
+        let mut rows = self.rows(query);
+        let compare = |a: &Row<'_>, b: &Row<'_>| {
+            let order = by_column(query.order_by, a.0, b.0);
+            match query.direction {
+                Direction::Asc => order,
+                Direction::Desc => order.reverse(),
+            }
+        };
+        // Postgres sorts all rows when the limit is half of them or more.
+        // For less it keeps the best rows only; the recorded answers then hold
+        // each page's tags in the order in which the tags were made.
+        if query.limit > 0 && query.limit * 2 < rows.len() {
+            rows.sort_by(|a, b| compare(a, b).then(a.0.id.cmp(&b.0.id)));
+        } else {
+            row_sort(&mut rows, &compare);
+        }
+        if query.limit > 0 {
+            rows.truncate(query.limit);
+        }
+        let mut listed = group(rows);
+        listed.retain(|item| {
+            access.may(&["read:pages"], &item.page.path)
+                && query
+                    .tags
+                    .iter()
+                    .all(|tag| item.tags.contains(&tag.as_str()))
+        });
+        listed
+    }
+
+    /// Pages joined with tags as the database meets them: tag by tag in the
+    /// order of their making, within one the newest page first, and the pages
+    /// without tags at the end.
+    fn rows(&self, query: &ListQuery) -> Vec<Row<'_>> {
+        let wanted = |page: &&PageRow| {
+            !query.by_another && query.locale.as_ref().is_none_or(|l| *l == page.locale)
+        };
+        let pages: Vec<&PageRow> = self.pages.values().rev().filter(wanted).collect();
+        let mut rows = Vec::new();
+        for tag in self.tags.iter().map(|row| row.tag.as_str()) {
+            if query.tags.is_empty() || query.tags.iter().any(|wanted| wanted == tag) {
+                let tagged = pages.iter().filter(|p| p.tags.iter().any(|t| t == tag));
+                rows.extend(tagged.map(|page| (*page, Some(tag))));
+            }
+        }
+        if query.tags.is_empty() {
+            let untagged = pages.iter().filter(|page| page.tags.is_empty());
+            rows.extend(untagged.map(|page| (*page, None)));
+        }
+        rows
+    }
+}
+
+fn by_column(column: OrderBy, a: &PageRow, b: &PageRow) -> Ordering {
+    match column {
+        OrderBy::Created => a.created_at.cmp(&b.created_at),
+        OrderBy::Id => a.id.cmp(&b.id),
+        OrderBy::Path => a.path.cmp(&b.path),
+        OrderBy::Title => a.title.cmp(&b.title),
+        OrderBy::Updated => a.updated_at.cmp(&b.updated_at),
+    }
+}
+
+/// One item a page, in the order in which the pages turn up first.
+fn group(rows: Vec<Row<'_>>) -> Vec<Listed<'_>> {
+    let mut places = std::collections::HashMap::new();
+    let mut listed: Vec<Listed<'_>> = Vec::new();
+    for (page, tag) in rows {
+        let place = *places.entry(page.id).or_insert(listed.len());
+        if place == listed.len() {
+            listed.push(Listed {
+                page,
+                tags: Vec::new(),
+            });
+        }
+        if let Some(item) = listed.get_mut(place) {
+            item.tags.extend(tag);
+        }
+    }
+    listed
+}

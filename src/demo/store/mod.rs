@@ -1,0 +1,28 @@
+//! The pages of the demo wiki, in memory, and every operation on them.
+//!
+//! [`Store`] is what a test sees; the operations of the GraphQL API are in the
+//! files beside it, one kind a file.
+
+mod create;
+mod delete;
+mod history;
+mod links;
+mod list;
+mod move_page;
+mod page;
+mod restore;
+mod search;
+mod tables;
+mod tags;
+mod tree;
+mod update;
+
+pub(in crate::demo) use create::NewPage;
+pub(in crate::demo) use history::{HistoryEntry, Version};
+pub(in crate::demo) use links::PageLinks;
+pub(in crate::demo) use list::{Direction, ListQuery, Listed, OrderBy};
+pub use page::PageRow;
+pub use tables::Store;
+pub(in crate::demo) use tags::TagRow;
+pub(in crate::demo) use tree::{TreeNode, TreeQuery};
+pub(in crate::demo) use update::{Field, PageChange};

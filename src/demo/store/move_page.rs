@@ -1,0 +1,49 @@
+//! `pages.move` (W14).
+
+use super::Store;
+use crate::demo::access::Access;
+use crate::demo::fault::{Fault, WikiError};
+use crate::demo::{path, sql};
+
+impl Store {
+    /// Gives a page another place. A destination without a locale is an
+    /// exception of the server, met only after the permissions.
+    pub(in crate::demo) fn move_page(
+        &mut self,
+        id: i64,
+        to_path: &str,
+        to_locale: Option<&str>,
+        access: &Access,
+    ) -> Result<(), Fault> {
+        let page = self.existing(id)?;
+        let to_path = path::accept(to_path)?;
+        if !access.may(&["manage:pages"], &page.path) || !access.may(&["write:pages"], &to_path) {
+            return Err(WikiError::MoveForbidden.into());
+        }
+        let Some(to_locale) = to_locale else {
+            return Err(Fault::error(
+                "undefined passed as a property in argument #0 for 'where' operation. \
+                 Call skipUndefined() method to ignore the undefined values.",
+            ));
+        };
+        if self.page_at(to_locale, &to_path).is_some() {
+            return Err(WikiError::PathCollision.into());
+        }
+        self.keep_version(id, "moved")?;
+        let columns = [
+            sql::short("path", &to_path),
+            sql::short("localeCode", to_locale),
+        ];
+        sql::check("pages", &columns)?;
+        sql::check_locale("pages", &columns, to_locale)?;
+        if let Some(page) = self.page_mut(id) {
+            if page.title == path::last_segment(&page.path) {
+                path::last_segment(&to_path).clone_into(&mut page.title);
+            }
+            page.path = to_path;
+            to_locale.clone_into(&mut page.locale);
+        }
+        self.touch(id);
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! A page as the database keeps it.
+
+use sha1::{Digest, Sha1};
+
+/// One page, every field of it.
+///
+/// A test may write anything into one, also what no API call would let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageRow {
+    /// Its number; 0 lets [`Store::add`](super::Store::add) give the next free one.
+    pub id: i64,
+    /// Its locale, such as `en`.
+    pub locale: String,
+    /// Its path, with no slash at either end.
+    pub path: String,
+    /// Its title.
+    pub title: String,
+    /// Its description; a null is what only old databases hold.
+    pub description: Option<String>,
+    /// Its source.
+    pub content: String,
+    /// The editor it was written with, such as `markdown`.
+    pub editor: String,
+    /// Its tags, in lower case.
+    pub tags: Vec<String>,
+    /// Whether readers see it.
+    pub is_published: bool,
+    /// Whether it is somebody's own.
+    pub is_private: bool,
+    /// From when on readers see it; any text, or empty.
+    pub publish_start_date: String,
+    /// Until when readers see it; any text, or empty.
+    pub publish_end_date: String,
+    /// Style sheet of its own.
+    pub script_css: String,
+    /// Script of its own.
+    pub script_js: String,
+    /// When it was made; empty lets [`Store::add`](super::Store::add) fill in the present time.
+    pub created_at: String,
+    /// When it was last written; empty lets [`Store::add`](super::Store::add) fill in the present time.
+    pub updated_at: String,
+}
+
+impl Default for PageRow {
+    /// A published English markdown page with next to nothing on it.
+    fn default() -> Self {
+        Self {
+            id: 0,
+            locale: "en".to_owned(),
+            path: String::new(),
+            title: String::new(),
+            description: Some(String::new()),
+            content: String::new(),
+            editor: "markdown".to_owned(),
+            tags: Vec::new(),
+            is_published: true,
+            is_private: false,
+            publish_start_date: String::new(),
+            publish_end_date: String::new(),
+            script_css: String::new(),
+            script_js: String::new(),
+            created_at: String::new(),
+            updated_at: String::new(),
+        }
+    }
+}
+
+impl PageRow {
+    /// What kind of text the content is.
+    pub(in crate::demo) fn content_type(&self) -> &'static str {
+        crate::demo::sql::content_type(&self.editor).unwrap_or("text")
+    }
+
+    /// SHA-1 of locale and path, in hex: the name under which the wiki caches the page.
+    pub(in crate::demo) fn hash(&self) -> String {
+        let place = format!("{}|{}|", self.locale, self.path);
+        let digest = Sha1::digest(place);
+        let digits = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        digits
+            .filter_map(|digit| char::from_digit(digit.into(), 16))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PageRow;
+
+    #[test]
+    fn the_hash_is_of_locale_and_path() {
+        let page = PageRow {
+            path: "docs/alpha".to_owned(),
+            ..PageRow::default()
+        };
+        assert_eq!(page.hash(), "ca09c487f3cbcec679650fb8b9eeca44753c3b42");
+    }
+}

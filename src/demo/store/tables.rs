@@ -1,0 +1,99 @@
+//! The tables of the wiki and direct access to them.
+
+use std::collections::BTreeMap;
+
+use super::PageRow;
+use super::history::VersionRow;
+use super::tags::TagRow;
+use super::tree::TreeNode;
+use crate::demo::clock::Clock;
+use crate::demo::fault::{Fault, WikiError};
+
+/// Everything that the wiki knows.
+///
+/// A test reaches it through [`DemoWiki::with_store`](crate::demo::DemoWiki::with_store)
+/// and acts as a second client would, or as someone at the database: no
+/// permission is asked, nothing is checked, no version is kept, no time is
+/// changed. The page tree and the table of tags are brought up to date
+/// afterwards.
+#[derive(Debug, Default)]
+pub struct Store {
+    pub(super) pages: BTreeMap<i64, PageRow>,
+    pub(super) versions: Vec<VersionRow>,
+    pub(super) tags: Vec<TagRow>,
+    pub(super) tree: Vec<TreeNode>,
+    pub(super) clock: Clock,
+    last_page: i64,
+    last_version: i64,
+}
+
+impl Store {
+    /// All pages, oldest first.
+    pub fn pages(&self) -> impl Iterator<Item = &PageRow> {
+        self.pages.values()
+    }
+
+    /// The page with this id.
+    #[must_use]
+    pub fn page(&self, id: i64) -> Option<&PageRow> {
+        self.pages.get(&id)
+    }
+
+    /// The page at exactly this place.
+    #[must_use]
+    pub fn page_at(&self, locale: &str, path: &str) -> Option<&PageRow> {
+        self.pages()
+            .find(|page| page.locale == locale && page.path == path)
+    }
+
+    /// The page with this id, to be altered.
+    pub fn page_mut(&mut self, id: i64) -> Option<&mut PageRow> {
+        self.pages.get_mut(&id)
+    }
+
+    /// Adds a page and answers its id.
+    pub fn add(&mut self, mut page: PageRow) -> i64 {
+        if page.id == 0 {
+            page.id = self.last_page + 1;
+        }
+        self.last_page = self.last_page.max(page.id);
+        if page.created_at.is_empty() {
+            page.created_at = self.clock.now();
+        }
+        if page.updated_at.is_empty() {
+            page.updated_at.clone_from(&page.created_at);
+        }
+        let id = page.id;
+        self.pages.insert(id, page);
+        id
+    }
+
+    /// Takes a page away and answers it.
+    pub fn remove(&mut self, id: i64) -> Option<PageRow> {
+        self.pages.remove(&id)
+    }
+
+    /// Gives the page the present time as that of its last write, as any
+    /// write through the API does.
+    pub fn touch(&mut self, id: i64) {
+        let now = self.clock.now();
+        if let Some(page) = self.pages.get_mut(&id) {
+            page.updated_at = now;
+        }
+    }
+
+    /// Brings what follows from the pages up to date: tags and tree.
+    pub(in crate::demo) fn settle(&mut self) {
+        self.collect_tags();
+        self.rebuild_tree();
+    }
+
+    pub(super) fn existing(&self, id: i64) -> Result<&PageRow, Fault> {
+        Ok(self.page(id).ok_or(WikiError::NotFound)?)
+    }
+
+    pub(super) fn next_version(&mut self) -> i64 {
+        self.last_version += 1;
+        self.last_version
+    }
+}

@@ -1,0 +1,180 @@
+//! `pages.update` and `pages.convert`: no patch, whatever it looks like (W12, W13).
+
+use super::Store;
+use crate::demo::access::Access;
+use crate::demo::fault::{Fault, WikiError};
+use crate::demo::{css, sql};
+
+/// An argument that may be left out, be null, or have a value.
+#[derive(Debug, Clone, Default)]
+pub(in crate::demo) enum Field<T> {
+    #[default]
+    Absent,
+    Null,
+    Given(T),
+}
+
+impl<T> Field<T> {
+    /// The value, if there is one.
+    pub(in crate::demo) fn given(&self) -> Option<&T> {
+        match self {
+            Self::Given(value) => Some(value),
+            Self::Absent | Self::Null => None,
+        }
+    }
+}
+
+impl Field<String> {
+    /// The text, empty where there is none.
+    fn text(&self) -> String {
+        self.given().cloned().unwrap_or_default()
+    }
+}
+
+/// What an update asks for.
+#[derive(Debug, Clone, Default)]
+pub(in crate::demo) struct PageChange {
+    pub(in crate::demo) content: Field<String>,
+    pub(in crate::demo) title: Field<String>,
+    pub(in crate::demo) description: Field<String>,
+    pub(in crate::demo) is_published: bool,
+    pub(in crate::demo) publish_start_date: String,
+    pub(in crate::demo) publish_end_date: String,
+    pub(in crate::demo) script_css: Field<String>,
+    pub(in crate::demo) script_js: Field<String>,
+    pub(in crate::demo) tags: Field<Vec<String>>,
+    pub(in crate::demo) locale: Field<String>,
+    pub(in crate::demo) path: Field<String>,
+}
+
+impl Store {
+    /// First step of an update: everything but tags and place is written.
+    pub(in crate::demo) fn update_fields(
+        &mut self,
+        id: i64,
+        change: &PageChange,
+        action: &'static str,
+        access: &Access,
+    ) -> Result<(), Fault> {
+        let Some(page) = self.page(id) else {
+            return Err(Fault::error("Invalid Page Id"));
+        };
+        if !access.may(&["write:pages"], &page.path) {
+            return Err(WikiError::UpdateForbidden.into());
+        }
+        let content = change.content.text();
+        if content.trim().is_empty() {
+            return Err(WikiError::EmptyContent.into());
+        }
+        let mut new = page.clone();
+        // The version is kept before anything is checked: a failed update
+        // leaves one behind too.
+        self.keep_version(id, action)?;
+        check_null("title", &change.title)?;
+        check_null("description", &change.description)?;
+        new.content = content;
+        if let Some(title) = change.title.given() {
+            new.title.clone_from(title);
+        }
+        if let Some(description) = change.description.given() {
+            new.description = Some(description.clone());
+        }
+        new.is_published = change.is_published;
+        new.publish_start_date
+            .clone_from(&change.publish_start_date);
+        new.publish_end_date.clone_from(&change.publish_end_date);
+        if access.may(&["write:styles"], &new.path) {
+            new.script_css = css::minify(&change.script_css.text());
+        }
+        if access.may(&["write:scripts"], &new.path) {
+            new.script_js = change.script_js.text();
+        }
+        sql::check(
+            "pages",
+            &[
+                sql::long("content", &new.content),
+                sql::short(
+                    "description",
+                    new.description.as_deref().unwrap_or_default(),
+                ),
+                sql::short("publishEndDate", &new.publish_end_date),
+                sql::short("publishStartDate", &new.publish_start_date),
+                sql::short("title", &new.title),
+                sql::long("scriptCss", &new.script_css),
+                sql::long("scriptJs", &new.script_js),
+            ],
+        )?;
+        new.updated_at = self.clock.now();
+        self.pages.insert(id, new);
+        Ok(())
+    }
+
+    /// Second step of an update: the tags. Left out they are a crash, after
+    /// the first step was written.
+    pub(in crate::demo) fn update_tags(
+        &mut self,
+        id: i64,
+        tags: &Field<Vec<String>>,
+    ) -> Result<(), Fault> {
+        match tags {
+            Field::Given(tags) => self.write_tags(id, tags),
+            Field::Null => Err(Fault::type_error("null", "map")),
+            Field::Absent => Err(Fault::type_error("undefined", "map")),
+        }
+    }
+
+    /// Third step of an update: the move, if another place is asked for (W14).
+    /// Answers whether there was one.
+    pub(in crate::demo) fn update_place(
+        &mut self,
+        id: i64,
+        change: &PageChange,
+        access: &Access,
+    ) -> Result<bool, Fault> {
+        let page = self.existing(id)?;
+        let wanted = |field: &Field<String>| field.given().filter(|v| !v.is_empty()).cloned();
+        let (locale, path) = (wanted(&change.locale), wanted(&change.path));
+        let stays = locale.as_ref().is_none_or(|locale| *locale == page.locale)
+            && path.as_ref().is_none_or(|path| *path == page.path);
+        if stays {
+            return Ok(false);
+        }
+        let Some(path) = path else {
+            return Err(Fault::type_error("undefined", "includes"));
+        };
+        self.move_page(id, &path, locale.as_deref(), access)?;
+        Ok(true)
+    }
+
+    /// `pages.convert`: another editor for the page, the content as it is.
+    pub(in crate::demo) fn convert(
+        &mut self,
+        id: i64,
+        editor: &str,
+        access: &Access,
+    ) -> Result<(), Fault> {
+        let Some(page) = self.page(id) else {
+            return Err(Fault::error("Invalid Page Id"));
+        };
+        if !access.may(&["write:pages"], &page.path) {
+            return Err(WikiError::UpdateForbidden.into());
+        }
+        sql::check_editor("pages", &[sql::short("editorKey", editor)], editor)?;
+        self.keep_version(id, "updated")?;
+        if let Some(page) = self.page_mut(id) {
+            editor.clone_into(&mut page.editor);
+        }
+        self.touch(id);
+        Ok(())
+    }
+}
+
+fn check_null(name: &str, field: &Field<String>) -> Result<(), Fault> {
+    match field {
+        Field::Null => Err(Fault::Internal {
+            slug: "ValidationError",
+            message: format!("{name}: should be string"),
+        }),
+        Field::Absent | Field::Given(_) => Ok(()),
+    }
+}
