@@ -2,10 +2,12 @@
 
 pub mod audit;
 pub mod change;
+pub mod config;
 #[cfg(feature = "demo")]
 pub mod demo;
 pub mod error;
 pub mod gates;
 pub mod page;
+pub mod tools;
 pub mod wiki;
 pub mod write;

@@ -56,7 +56,7 @@ impl NewPage {
 }
 
 /// The fields of a page that shall change; what is none stays as it is.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Edits {
     /// Where the page shall stand; was checked.
     pub path: Option<NewPath>,
@@ -83,6 +83,12 @@ pub struct Edits {
 }
 
 impl Edits {
+    /// Whether nothing is asked for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// The page with these changes made. A field whose new value means the same as the old
     /// keeps the old to the letter, so that it is no change.
     pub(super) fn onto(self, before: &PageState) -> PageState {

@@ -2,14 +2,11 @@
 //!
 //! Each function answers one sentence about what is wrong, without the value's name.
 
-/// The largest body that Wiki.js takes: 5 MB (W19), less what the request has around it.
-pub const MAX_BODY_BYTES: usize = 5 * 1024 * 1024 - 64 * 1024;
-
 /// The longest title, description or tag that the database stores, in characters (W16, W17).
 const MAX_TEXT_CHARS: usize = 255;
 
-/// A text of any kind: no NUL, which is an SQL error (W17), and no U+FFFD that a lone
-/// surrogate would leave behind.
+/// A text of any kind: no NUL, which is an SQL error (W17). A lone surrogate cannot
+/// get this far: no Rust string holds one.
 ///
 /// # Errors
 /// One sentence about what is wrong.
@@ -72,6 +69,23 @@ pub fn check_tag(tag: &str) -> Result<String, String> {
     }
     check_short(&tag)?;
     Ok(tag)
+}
+
+/// The editors that every Wiki.js knows; another is an SQL error (W17).
+const EDITORS: [&str; 7] = [
+    "markdown", "ckeditor", "code", "asciidoc", "wysiwyg", "api", "redirect",
+];
+
+/// An editor.
+///
+/// # Errors
+/// One sentence about what is wrong.
+pub fn check_editor(editor: &str) -> Result<(), String> {
+    if EDITORS.contains(&editor) {
+        Ok(())
+    } else {
+        Err(format!("must be one of {}", EDITORS.join(", ")))
+    }
 }
 
 #[cfg(test)]

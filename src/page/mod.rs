@@ -12,7 +12,7 @@ mod path;
 mod state;
 
 pub use checks::{
-    MAX_BODY_BYTES, check_content, check_description, check_tag, check_text, check_title,
+    check_content, check_description, check_editor, check_tag, check_text, check_title,
 };
 pub use date::Date;
 pub use field::Field;

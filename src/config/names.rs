@@ -1,0 +1,142 @@
+//! Every setting by its name: for the documentation and for names that are none.
+
+use std::fmt::Write as _;
+
+/// A setting as the documentation shows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Its name in the environment.
+    pub name: &'static str,
+    /// Its default, in words.
+    pub default: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+const fn setting(name: &'static str, default: &'static str, meaning: &'static str) -> Setting {
+    Setting {
+        name,
+        default,
+        meaning,
+    }
+}
+
+/// All settings, in the order of the documentation.
+pub const SETTINGS: &[Setting] = &[
+    setting(
+        "WIKI_BASE_URL",
+        "required",
+        "The address of the wiki, such as `https://wiki.example.com`.",
+    ),
+    setting("WIKI_API_TOKEN", "required", "The wiki's API key."),
+    setting(
+        "WIKI_API_TOKEN_FILE",
+        "none",
+        "A file that holds the key, in place of `WIKI_API_TOKEN`; both stop the start.",
+    ),
+    setting(
+        "WIKI_GRAPHQL_PATH",
+        "`/graphql`",
+        "The path of the wiki's API below its address.",
+    ),
+    setting(
+        "WIKI_DEFAULT_LOCALE",
+        "`en`",
+        "The locale where a call says none.",
+    ),
+    setting(
+        "WIKI_DEFAULT_EDITOR",
+        "`markdown`",
+        "The editor of new pages.",
+    ),
+    setting(
+        "WIKI_MUTATIONS_ENABLED",
+        "`false`",
+        "Whether anything may be written at all.",
+    ),
+    setting(
+        "WIKI_MUTATION_DRY_RUN",
+        "`true`",
+        "Whether every write ends as a preview.",
+    ),
+    setting(
+        "WIKI_MUTATION_CONFIRM_TOKEN",
+        "none",
+        "The operator's static token that every write must carry.",
+    ),
+    setting(
+        "WIKI_CONFIRM",
+        "`token` if a static token is set, else `preview`",
+        "How a write is confirmed: `token` or `preview`.",
+    ),
+    setting(
+        "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
+        "everywhere",
+        "Where may be written: comma-separated prefixes of whole segments, compared exactly; `de:docs` holds for one locale.",
+    ),
+    setting(
+        "WIKI_DENIED_MUTATION_PATH_PREFIXES",
+        "nowhere",
+        "Where may not be written; wins, and is compared without regard to case and Unicode form.",
+    ),
+    setting(
+        "WIKI_HTTP_TIMEOUT_MS",
+        "`15000`",
+        "How long one try of a read may take.",
+    ),
+    setting(
+        "WIKI_HTTP_MAX_RETRIES",
+        "`2`",
+        "How many times a read is tried again.",
+    ),
+    setting(
+        "WIKI_HTTP_RETRY_TOTAL_MS",
+        "`40000`",
+        "How long a read may take with all its tries.",
+    ),
+    setting(
+        "WIKI_HTTP_WRITE_TIMEOUT_MS",
+        "`30000`",
+        "How long a write may take from sending it on; it is never retried.",
+    ),
+    setting(
+        "WIKI_AUDIT_DIR",
+        "`wikijs-mcp/audit` in the user's state directory",
+        "Where the audit log and the kept pages lie.",
+    ),
+    setting(
+        "WIKI_LOG",
+        "`info`",
+        "How much the program logs: `off`, `error`, `warn`, `info`, `debug` or `trace`.",
+    ),
+    setting(
+        "WIKI_LOG_DIR",
+        "none: stderr",
+        "A directory for log files, one a day.",
+    ),
+];
+
+/// The table of settings, as the documentation shows it.
+#[must_use]
+pub fn table() -> String {
+    let mut table = String::from("| name | default | meaning |\n|---|---|---|\n");
+    for setting in SETTINGS {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            table,
+            "| `{}` | {} | {} |",
+            setting.name, setting.default, setting.meaning
+        );
+    }
+    table
+}
+
+/// The setting whose name is nearest to one that is none.
+pub(super) fn nearest(name: &str) -> Option<&'static str> {
+    SETTINGS
+        .iter()
+        .map(|setting| (strsim::jaro_winkler(setting.name, name), setting.name))
+        .filter(|(likeness, _)| *likeness > 0.85)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}

@@ -1,0 +1,471 @@
+//! All settings of one server.
+
+use std::path::PathBuf;
+
+use secrecy::SecretString;
+use url::Url;
+
+use super::names::{SETTINGS, nearest};
+use super::parse::{SettingError, Source};
+use crate::gates::{ConfirmMode, Policy, StaticToken};
+use crate::page::{Locale, check_editor};
+use crate::wiki::{ApiKey, RetryLimits, TimeLimits, WikiSettings, is_loopback};
+
+/// All settings of one server.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The wiki.
+    pub wiki: WikiSettings,
+    /// What may be written.
+    pub policy: Policy,
+    /// Where the audit log lies.
+    pub audit_dir: PathBuf,
+    /// What is worth knowing about these settings, though it stops nothing.
+    pub warnings: Vec<String>,
+}
+
+/// Where the program's own log goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogSettings {
+    /// How much of it: a level's name.
+    pub level: String,
+    /// A directory for daily files; stderr without one.
+    pub dir: Option<PathBuf>,
+}
+
+impl Settings {
+    /// Reads the settings from the environment.
+    ///
+    /// # Errors
+    /// The first setting that is missing or bad.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the room that reads the environment"
+    )]
+    pub fn from_environment() -> Result<Self, SettingError> {
+        let mut settings = Self::read(&Source::new(&|name| std::env::var_os(name)))?;
+        settings
+            .warnings
+            .extend(std::env::vars_os().filter_map(|(name, _)| unknown_name(name.to_str()?)));
+        Ok(settings)
+    }
+
+    /// Reads the settings from a source.
+    ///
+    /// # Errors
+    /// The first setting that is missing or bad.
+    pub fn read(source: &Source<'_>) -> Result<Self, SettingError> {
+        let base_url = base_url(source)?;
+        let key = key(source)?;
+        let mut warnings = Vec::new();
+        if base_url.scheme() == "http" && !is_loopback(&base_url) {
+            warnings.push("WIKI_BASE_URL is plain http: the key travels unprotected".to_owned());
+        }
+        if !key.is_jwt() {
+            warnings.push(
+                "the key does not have the form of a Wiki.js key; Wiki.js treats an unknown key as a guest".to_owned(),
+            );
+        }
+        if let Some(at) = key.expired_at() {
+            warnings.push(format!(
+                "the key expired at {at}; Wiki.js treats it as a guest"
+            ));
+        }
+        Ok(Self {
+            wiki: WikiSettings {
+                name: name_of(&base_url),
+                graphql_path: graphql_path(source)?,
+                default_locale: default_locale(source)?,
+                default_editor: default_editor(source)?,
+                time: TimeLimits {
+                    read: source.millis("WIKI_HTTP_TIMEOUT_MS", 15_000, 100..=600_000)?,
+                    write: source.millis("WIKI_HTTP_WRITE_TIMEOUT_MS", 30_000, 100..=600_000)?,
+                },
+                retry: RetryLimits {
+                    retries: source.number("WIKI_HTTP_MAX_RETRIES", 2, 0..=10)?,
+                    total: source.millis("WIKI_HTTP_RETRY_TOTAL_MS", 40_000, 100..=600_000)?,
+                    ..RetryLimits::default()
+                },
+                base_url,
+                key,
+            },
+            policy: policy(source)?,
+            audit_dir: audit_dir(source)?,
+            warnings,
+        })
+    }
+}
+
+/// Where the program's own log goes, from the environment; read before all else, so that
+/// everything else can be logged.
+///
+/// # Errors
+/// The setting that is bad.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the room that reads the environment"
+)]
+pub fn log_settings() -> Result<LogSettings, SettingError> {
+    let source = Source::new(&|name| std::env::var_os(name));
+    let level = source
+        .filled("WIKI_LOG")?
+        .map_or("info".to_owned(), |level| level.to_lowercase());
+    if !["off", "error", "warn", "info", "debug", "trace"].contains(&level.as_str()) {
+        return Err(SettingError::new(
+            "WIKI_LOG",
+            "must be off, error, warn, info, debug or trace",
+        ));
+    }
+    Ok(LogSettings {
+        level,
+        dir: source.filled("WIKI_LOG_DIR")?.map(PathBuf::from),
+    })
+}
+
+/// A name that looks like a setting of ours and is none; one that is misspelt could leave a
+/// gate open that its operator thinks closed.
+fn unknown_name(name: &str) -> Option<String> {
+    let is_known = SETTINGS.iter().any(|setting| setting.name == name);
+    if is_known || !name.starts_with("WIKI_") {
+        return None;
+    }
+    Some(match nearest(name) {
+        Some(nearest) => format!("{name} is no setting of this version; did you mean {nearest}?"),
+        None => format!("{name} is no setting of this version"),
+    })
+}
+
+fn base_url(source: &Source<'_>) -> Result<Url, SettingError> {
+    const NAME: &str = "WIKI_BASE_URL";
+    let allowed = "must be an address such as https://wiki.example.com";
+    let text = source
+        .filled(NAME)?
+        .ok_or_else(|| SettingError::new(NAME, format!("is missing; it {allowed}")))?;
+    let url = Url::parse(&text).map_err(|_| SettingError::new(NAME, allowed))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        return Err(SettingError::new(NAME, allowed));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(SettingError::new(
+            NAME,
+            "must not hold a user name or password",
+        ));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(SettingError::new(
+            NAME,
+            "must not hold a query or a fragment",
+        ));
+    }
+    Ok(url)
+}
+
+fn name_of(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    let port = url
+        .port()
+        .map(|port| format!("_{port}"))
+        .unwrap_or_default();
+    let path = url.path().trim_matches('/').replace('/', "_");
+    let path = if path.is_empty() {
+        path
+    } else {
+        format!("_{path}")
+    };
+    format!("{host}{port}{path}")
+}
+
+fn key(source: &Source<'_>) -> Result<ApiKey, SettingError> {
+    const NAME: &str = "WIKI_API_TOKEN";
+    const FILE: &str = "WIKI_API_TOKEN_FILE";
+    let text = match (source.filled(NAME)?, source.filled(FILE)?) {
+        (Some(_), Some(_)) => {
+            return Err(SettingError::new(
+                FILE,
+                "is set beside WIKI_API_TOKEN; leave one of them out",
+            ));
+        }
+        (Some(key), None) => (NAME, key),
+        (None, Some(file)) => {
+            let text = std::fs::read_to_string(&file).map_err(|error| {
+                SettingError::new(
+                    FILE,
+                    format!("names a file that cannot be read: {}", error.kind()),
+                )
+            })?;
+            (FILE, text.trim().to_owned())
+        }
+        (None, None) => {
+            return Err(SettingError::new(
+                NAME,
+                "is missing; it must be an API key of the wiki (or set WIKI_API_TOKEN_FILE)",
+            ));
+        }
+    };
+    let (name, key) = text;
+    if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(SettingError::new(
+            name,
+            "must hold a key: letters, digits and signs without spaces",
+        ));
+    }
+    Ok(ApiKey::new(SecretString::from(key)))
+}
+
+fn graphql_path(source: &Source<'_>) -> Result<String, SettingError> {
+    const NAME: &str = "WIKI_GRAPHQL_PATH";
+    let path = source
+        .filled(NAME)?
+        .unwrap_or_else(|| "/graphql".to_owned());
+    let is_plain = path.starts_with('/')
+        && !path.contains("//")
+        && path
+            .split('/')
+            .all(|segment| !matches!(segment, "." | ".."))
+        && path
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#' | b'\\'));
+    if is_plain {
+        Ok(path)
+    } else {
+        Err(SettingError::new(NAME, "must be a path such as /graphql"))
+    }
+}
+
+fn default_locale(source: &Source<'_>) -> Result<Locale, SettingError> {
+    const NAME: &str = "WIKI_DEFAULT_LOCALE";
+    let code = source.filled(NAME)?.unwrap_or_else(|| "en".to_owned());
+    Locale::parse(&code).map_err(|fault| SettingError::new(NAME, fault))
+}
+
+fn default_editor(source: &Source<'_>) -> Result<String, SettingError> {
+    const NAME: &str = "WIKI_DEFAULT_EDITOR";
+    let editor = source
+        .filled(NAME)?
+        .unwrap_or_else(|| "markdown".to_owned());
+    check_editor(&editor).map_err(|fault| SettingError::new(NAME, fault))?;
+    Ok(editor)
+}
+
+fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
+    Ok(Policy {
+        is_enabled: source.flag("WIKI_MUTATIONS_ENABLED", false)?,
+        is_dry_run: source.flag("WIKI_MUTATION_DRY_RUN", true)?,
+        confirm: confirm(source)?,
+        allowed: source.prefixes("WIKI_ALLOWED_MUTATION_PATH_PREFIXES")?,
+        denied: source
+            .prefixes("WIKI_DENIED_MUTATION_PATH_PREFIXES")?
+            .unwrap_or_default(),
+    })
+}
+
+fn confirm(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
+    const NAME: &str = "WIKI_CONFIRM";
+    const TOKEN: &str = "WIKI_MUTATION_CONFIRM_TOKEN";
+    let token = source
+        .filled(TOKEN)?
+        .map(SecretString::from)
+        .map(StaticToken::new);
+    match (source.filled(NAME)?.as_deref(), token) {
+        (None | Some("token"), Some(token)) => Ok(ConfirmMode::Token(token)),
+        (None | Some("preview"), None) => Ok(ConfirmMode::Preview),
+        (Some("token"), None) => Err(SettingError::new(
+            TOKEN,
+            "is missing; WIKI_CONFIRM=token needs it",
+        )),
+        (Some("preview"), Some(_)) => Err(SettingError::new(
+            TOKEN,
+            "is set beside WIKI_CONFIRM=preview; leave one of them out",
+        )),
+        (Some("person"), _) => Err(SettingError::new(
+            NAME,
+            "is person, which this version does not have yet; it must be token or preview",
+        )),
+        (Some(_), _) => Err(SettingError::new(NAME, "must be token or preview")),
+    }
+}
+
+fn audit_dir(source: &Source<'_>) -> Result<PathBuf, SettingError> {
+    const NAME: &str = "WIKI_AUDIT_DIR";
+    if let Some(dir) = source.filled(NAME)? {
+        return Ok(PathBuf::from(dir));
+    }
+    let absolute = |dir: PathBuf| dir.is_absolute().then_some(dir);
+    let state = source
+        .text("XDG_STATE_HOME")?
+        .map(PathBuf::from)
+        .and_then(absolute);
+    let home = source.text("HOME")?.map(PathBuf::from).and_then(absolute);
+    state
+        .or_else(|| home.map(|home| home.join(".local").join("state")))
+        .map(|state| state.join("wikijs-mcp").join("audit"))
+        .ok_or_else(|| {
+            SettingError::new(
+                NAME,
+                "is missing, and there is no home directory to put the audit log in",
+            )
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::ffi::OsString;
+
+    use std::time::Duration;
+
+    use super::{Settings, unknown_name};
+    use crate::config::Source;
+    use crate::gates::ConfirmMode;
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Settings, String> {
+        let mut map: HashMap<&str, &str> = [
+            ("WIKI_BASE_URL", "https://wiki.example.com"),
+            (
+                "WIKI_API_TOKEN",
+                "e30.eyJhcGkiOjEsImV4cCI6MzI1MDM2ODAwMDB9.sig",
+            ),
+            ("HOME", "/home/somebody"),
+        ]
+        .into_iter()
+        .chain(pairs.iter().copied())
+        .collect();
+        map.retain(|_, value| *value != "-");
+        let get = |name: &str| map.get(name).map(|value| OsString::from(*value));
+        Settings::read(&Source::new(&get)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_defaults_let_nothing_be_written() {
+        let settings = read(&[]).expect("settings");
+        assert!(!settings.policy.is_enabled && settings.policy.is_dry_run);
+        assert!(matches!(settings.policy.confirm, ConfirmMode::Preview));
+        assert_eq!(settings.wiki.name, "wiki.example.com");
+        assert_eq!(settings.wiki.time.read, Duration::from_secs(15));
+        assert_eq!(
+            settings.audit_dir.to_str(),
+            Some("/home/somebody/.local/state/wikijs-mcp/audit")
+        );
+        assert_eq!(settings.warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_bad_value_stops_the_start_in_one_line_that_names_it() {
+        for (pairs, start) in [
+            (&[("WIKI_BASE_URL", "-")][..], "WIKI_BASE_URL is missing"),
+            (
+                &[("WIKI_BASE_URL", "wiki")],
+                "WIKI_BASE_URL must be an address",
+            ),
+            (
+                &[("WIKI_BASE_URL", "ftp://x")],
+                "WIKI_BASE_URL must be an address",
+            ),
+            (
+                &[("WIKI_BASE_URL", "https://a:b@x")],
+                "WIKI_BASE_URL must not hold a user",
+            ),
+            (&[("WIKI_API_TOKEN", "-")], "WIKI_API_TOKEN is missing"),
+            (
+                &[("WIKI_API_TOKEN", "a b")],
+                "WIKI_API_TOKEN must hold a key",
+            ),
+            (
+                &[("WIKI_API_TOKEN_FILE", "x")],
+                "WIKI_API_TOKEN_FILE is set beside",
+            ),
+            (
+                &[("WIKI_MUTATIONS_ENABLED", "yes")],
+                "WIKI_MUTATIONS_ENABLED must be true or false",
+            ),
+            (
+                &[("WIKI_MUTATION_DRY_RUN", "")],
+                "WIKI_MUTATION_DRY_RUN is set but empty",
+            ),
+            (&[("WIKI_CONFIRM", "person")], "WIKI_CONFIRM is person"),
+            (
+                &[("WIKI_CONFIRM", "token")],
+                "WIKI_MUTATION_CONFIRM_TOKEN is missing",
+            ),
+            (
+                &[
+                    ("WIKI_CONFIRM", "preview"),
+                    ("WIKI_MUTATION_CONFIRM_TOKEN", "s"),
+                ],
+                "WIKI_MUTATION_CONFIRM_TOKEN is set beside",
+            ),
+            (
+                &[("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "")],
+                "WIKI_ALLOWED_MUTATION_PATH_PREFIXES is set but empty",
+            ),
+            (
+                &[("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,")],
+                "WIKI_ALLOWED_MUTATION_PATH_PREFIXES has \"\"",
+            ),
+            (
+                &[("WIKI_DENIED_MUTATION_PATH_PREFIXES", "a/../b")],
+                "WIKI_DENIED_MUTATION_PATH_PREFIXES has",
+            ),
+            (
+                &[("WIKI_HTTP_MAX_RETRIES", "-1")],
+                "WIKI_HTTP_MAX_RETRIES must be a whole number from 0 to 10",
+            ),
+            (
+                &[("WIKI_HTTP_TIMEOUT_MS", "soon")],
+                "WIKI_HTTP_TIMEOUT_MS must be a whole number",
+            ),
+            (
+                &[("WIKI_DEFAULT_LOCALE", "english")],
+                "WIKI_DEFAULT_LOCALE must be a locale code",
+            ),
+            (
+                &[("WIKI_DEFAULT_EDITOR", "html")],
+                "WIKI_DEFAULT_EDITOR must be",
+            ),
+            (
+                &[("WIKI_GRAPHQL_PATH", "graphql")],
+                "WIKI_GRAPHQL_PATH must be a path",
+            ),
+            (&[("HOME", "-")], "WIKI_AUDIT_DIR is missing"),
+        ] {
+            let error = read(pairs).expect_err(start);
+            assert!(error.starts_with(start), "{error}");
+            assert_eq!(error.lines().count(), 1, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_never_shown() {
+        let error = read(&[("WIKI_API_TOKEN", "very secret")]).expect_err("a space");
+        assert!(!error.contains("very"), "{error}");
+        let settings = read(&[("WIKI_MUTATION_CONFIRM_TOKEN", "sesame")]).expect("settings");
+        let shown = format!("{settings:?}");
+        assert!(
+            !shown.contains("sesame") && !shown.contains("eyJ"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn a_misspelt_name_is_told_with_the_right_one() {
+        let told = unknown_name("WIKI_ALLOWED_MUTATION_PATH_PREFIX").expect("a warning");
+        assert!(
+            told.ends_with("did you mean WIKI_ALLOWED_MUTATION_PATH_PREFIXES?"),
+            "{told}"
+        );
+        assert_eq!(unknown_name("WIKI_BASE_URL"), None);
+        assert_eq!(unknown_name("HOME"), None);
+    }
+
+    #[test]
+    fn plain_http_and_odd_keys_are_warned_of() {
+        let settings = read(&[
+            ("WIKI_BASE_URL", "http://wiki.lan"),
+            ("WIKI_API_TOKEN", "abc"),
+        ]);
+        assert_eq!(settings.expect("settings").warnings.len(), 2);
+        let local = read(&[("WIKI_BASE_URL", "http://127.0.0.1:3000")]).expect("settings");
+        assert_eq!(local.warnings.len(), 0);
+        assert_eq!(local.wiki.name, "127.0.0.1_3000");
+    }
+}

@@ -1,0 +1,38 @@
+//! What a tool is given beside its arguments.
+
+use std::sync::Arc;
+
+use crate::error::Failure;
+use crate::page::Locale;
+use crate::wiki::Wiki;
+use crate::write::{Answer, Caller, Plan, Writer};
+
+/// What a tool is given beside its arguments: a wiki, the way to write to it, and who calls.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// The wiki.
+    pub wiki: Arc<Wiki>,
+    /// The way of a write.
+    pub writer: Arc<Writer>,
+    /// Who calls.
+    pub caller: Caller,
+}
+
+impl Context {
+    /// The locale that was said, or the configured one.
+    pub(super) fn locale(&self, said: Option<&str>) -> Locale {
+        said.map_or_else(
+            || self.wiki.settings().default_locale.clone(),
+            Locale::as_stored,
+        )
+    }
+
+    /// Takes a plan through the gates.
+    pub(super) async fn write(
+        self,
+        plan: Plan,
+        confirm: Option<String>,
+    ) -> Result<Answer, Failure> {
+        self.writer.write(self.caller, plan, confirm).await
+    }
+}

@@ -1,0 +1,97 @@
+//! `wikijs_create_page`: a page comes to be.
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::context::Context;
+use super::input::{self, rule};
+use super::output::Write;
+use super::tool::{Kind, Tool};
+use crate::change::NewPage;
+use crate::error::Failure;
+use crate::write::Plan;
+
+/// The tool.
+pub(super) struct CreatePage;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// The operator's token, or the preview's; leave out for a preview.
+    #[garde(length(chars, max = 1000))]
+    confirm: Option<String>,
+    /// Where the page shall be, without the locale, e.g. "docs/install".
+    #[garde(custom(|path: &String, &()| rule::new_path(path)))]
+    path: String,
+    #[garde(custom(|title: &String, &()| rule::title(title)))]
+    title: String,
+    /// The source, in the editor's format.
+    #[garde(custom(|content: &String, &()| rule::content(content)))]
+    content: String,
+    /// The configured locale if left out.
+    #[garde(custom(rule::optional(rule::locale)))]
+    locale: Option<String>,
+    #[garde(custom(rule::optional(rule::description)))]
+    description: Option<String>,
+    /// The configured editor if left out, e.g. "markdown".
+    #[garde(custom(rule::optional(rule::editor)))]
+    editor: Option<String>,
+    #[garde(custom(rule::optional(rule::tags)))]
+    tags: Option<Vec<String>>,
+    /// true if left out.
+    #[garde(skip)]
+    is_published: Option<bool>,
+    /// false if left out.
+    #[garde(skip)]
+    is_private: Option<bool>,
+    /// ISO 8601.
+    #[garde(custom(rule::optional(rule::date)))]
+    publish_start_date: Option<String>,
+    /// ISO 8601.
+    #[garde(custom(rule::optional(rule::date)))]
+    publish_end_date: Option<String>,
+    #[garde(custom(rule::optional(rule::text)))]
+    script_css: Option<String>,
+    #[garde(custom(rule::optional(rule::text)))]
+    script_js: Option<String>,
+}
+
+impl Tool for CreatePage {
+    const NAME: &'static str = "wikijs_create_page";
+    const TITLE: &'static str = "Create page";
+    const DESCRIPTION: &'static str = "Make a new page. Without confirm it may answer with a preview and a confirm token: show it to the user, then call again with the same arguments and the token. To change a page that is there use wikijs_update_page.";
+    const KIND: Kind = Kind::Add;
+    type Input = Input;
+    type Output = Write;
+
+    async fn run(context: Context, input: Input) -> Result<Write, Failure> {
+        let page = NewPage {
+            locale: context.locale(input.locale.as_deref()),
+            path: input::new_path(&input.path)?,
+            title: input.title,
+            description: input.description.unwrap_or_default(),
+            content: input.content,
+            editor: input
+                .editor
+                .unwrap_or_else(|| context.wiki.settings().default_editor.clone()),
+            tags: input::tags(input.tags.unwrap_or_default())?,
+            is_published: input.is_published.unwrap_or(true),
+            is_private: input.is_private.unwrap_or(false),
+            publish_start_date: input::date(
+                "publishStartDate",
+                input.publish_start_date.as_deref(),
+            )?
+            .unwrap_or_default(),
+            publish_end_date: input::date("publishEndDate", input.publish_end_date.as_deref())?
+                .unwrap_or_default(),
+            script_css: input.script_css.unwrap_or_default(),
+            script_js: input.script_js.unwrap_or_default(),
+        };
+        context
+            .write(Plan::Create(Box::new(page)), input.confirm)
+            .await
+            .map(Write::from)
+    }
+}

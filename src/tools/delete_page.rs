@@ -1,0 +1,42 @@
+//! `wikijs_delete_page`: a page goes.
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::context::Context;
+use super::output::Write;
+use super::tool::{Kind, Tool};
+use crate::error::Failure;
+use crate::write::Plan;
+
+/// The tool.
+pub(super) struct DeletePage;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The operator's token, or the preview's; leave out for a preview.
+    #[garde(length(chars, max = 1000))]
+    confirm: Option<String>,
+    /// The page's id.
+    #[garde(range(min = 1, max = 2_147_483_647))]
+    id: i64,
+}
+
+impl Tool for DeletePage {
+    const NAME: &'static str = "wikijs_delete_page";
+    const TITLE: &'static str = "Delete page";
+    const DESCRIPTION: &'static str = "Delete a page with its history and comments. Without confirm it may answer with a preview, which names pages that link there, and a confirm token: show it to the user, then call again with id and confirm. To hide a page instead use wikijs_update_page with isPublished false.";
+    const KIND: Kind = Kind::Change;
+    type Input = Input;
+    type Output = Write;
+
+    async fn run(context: Context, input: Input) -> Result<Write, Failure> {
+        context
+            .write(Plan::Delete { id: input.id }, input.confirm)
+            .await
+            .map(Write::from)
+    }
+}

@@ -1,0 +1,89 @@
+//! `wikijs_get_page_tree`: what lies below a path.
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::input::rule;
+use super::tool::{Kind, Tool};
+use crate::error::Failure;
+use crate::page::PagePath;
+use crate::wiki::PageTreeMode;
+
+/// The tool.
+pub(super) struct GetPageTree;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// ALL if left out.
+    #[garde(skip)]
+    mode: Option<PageTreeMode>,
+    /// What lies below this path; the whole wiki if left out.
+    #[garde(custom(rule::optional(rule::text)))]
+    path: Option<String>,
+    /// The configured locale if left out.
+    #[garde(custom(rule::optional(rule::locale)))]
+    locale: Option<String>,
+    /// How many levels; 1 if left out.
+    #[garde(range(min = 1, max = 5))]
+    depth: Option<u32>,
+}
+
+/// Its answer: a flat list, parents before children.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Output {
+    nodes: Vec<Node>,
+    /// There are more nodes than are shown: ask for a deeper path.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Node {
+    path: String,
+    title: String,
+    is_folder: bool,
+    /// Only where there is a page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+}
+
+impl Tool for GetPageTree {
+    const NAME: &'static str = "wikijs_get_page_tree";
+    const TITLE: &'static str = "Get page tree";
+    const DESCRIPTION: &'static str = "See which folders and pages lie below a path, level by level, as a flat list. A page and a folder can share a path. For pages in another order than the tree's use wikijs_list_pages.";
+    const KIND: Kind = Kind::Read;
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+        let locale = context.locale(input.locale.as_deref());
+        let path = input.path.as_deref().map(PagePath::of);
+        let (mode, depth) = (input.mode.unwrap_or_default(), input.depth.unwrap_or(1));
+        let wiki = &context.wiki;
+        let walk = wiki.tree(&locale, path.as_ref(), mode, depth).await?;
+        let nodes = walk
+            .nodes
+            .into_iter()
+            .map(|node| Node {
+                url: node
+                    .page_id
+                    .map(|_| wiki.page_url(&node.locale, &node.path)),
+                path: node.path.as_str().to_owned(),
+                title: node.title,
+                is_folder: node.is_folder,
+                id: node.page_id,
+            })
+            .collect();
+        Ok(Output {
+            nodes,
+            truncated: walk.is_cut,
+        })
+    }
+}

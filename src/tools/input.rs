@@ -1,0 +1,276 @@
+//! From what a client sent to a tool's typed input, with all faults told at once.
+//!
+//! First all names and top-level types are checked against the schema, then serde reads, then
+//! garde checks the values: each stage tells all that it finds.
+
+use garde::Validate;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::error::{Code, Failure};
+
+/// One fault of the arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// The argument, as a path into the arguments.
+    pub path: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl Fault {
+    fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            message: message.into(),
+        }
+    }
+}
+
+/// Reads arguments by a schema into a typed input.
+///
+/// # Errors
+/// `INVALID_INPUT` with `details.fields`.
+pub fn parse<T>(
+    schema: &Map<String, Value>,
+    explained: &[(&str, &str)],
+    arguments: Map<String, Value>,
+) -> Result<T, Failure>
+where
+    T: DeserializeOwned + Validate<Context = ()>,
+{
+    let faults = check_shape(schema, explained, &arguments);
+    if !faults.is_empty() {
+        return Err(invalid(&faults));
+    }
+    let input: T = serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
+        let path = error.path().to_string();
+        invalid(&[Fault::new(
+            if path == "." { "" } else { &path },
+            error.inner().to_string(),
+        )])
+    })?;
+    input.validate().map_err(|report| {
+        let faults: Vec<Fault> = report
+            .iter()
+            .map(|(path, error)| Fault::new(camel_case(&path.to_string()), error.message()))
+            .collect();
+        invalid(&faults)
+    })?;
+    Ok(input)
+}
+
+/// A failure that names faults of the arguments.
+#[must_use]
+pub fn invalid(faults: &[Fault]) -> Failure {
+    let message = match faults {
+        [Fault { path, message }] if path.is_empty() => {
+            format!("The arguments are not valid: {message}.")
+        }
+        [Fault { path, message }] => format!("The argument {path} {message}."),
+        faults => format!(
+            "{} arguments are not valid; see details.fields.",
+            faults.len()
+        ),
+    };
+    Failure::new(Code::InvalidInput, message).detail("fields", json!(faults))
+}
+
+/// A failure that names one faulty argument.
+#[must_use]
+pub fn invalid_argument(path: &str, message: impl Into<String>) -> Failure {
+    invalid(&[Fault::new(path, message)])
+}
+
+fn check_shape(
+    schema: &Map<String, Value>,
+    explained: &[(&str, &str)],
+    arguments: &Map<String, Value>,
+) -> Vec<Fault> {
+    let empty = Map::new();
+    let known = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .unwrap_or(&empty);
+    let mut faults = Vec::new();
+    for (name, value) in arguments {
+        match known.get(name) {
+            Some(property) => faults.extend(type_fault(name, property, value)),
+            None => faults.push(Fault::new(printable(name), unknown(name, explained, known))),
+        }
+    }
+    let required = schema.get("required").and_then(Value::as_array);
+    for name in required.into_iter().flatten().filter_map(Value::as_str) {
+        if !arguments.contains_key(name) {
+            faults.push(Fault::new(name, "is required"));
+        }
+    }
+    faults
+}
+
+fn type_fault(name: &str, property: &Value, value: &Value) -> Option<Fault> {
+    let wanted = property.get("type").and_then(Value::as_str)?;
+    let fits = match wanted {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => true,
+    };
+    if !fits {
+        let given = match value {
+            Value::Null => "null; leave it out instead",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::String(_) => "a string",
+            Value::Array(_) => "an array",
+            Value::Object(_) => "an object",
+        };
+        let article = if wanted.starts_with(['a', 'i', 'o']) {
+            "an"
+        } else {
+            "a"
+        };
+        return Some(Fault::new(
+            name,
+            format!("must be {article} {wanted}, not {given}"),
+        ));
+    }
+    let allowed = property.get("enum").and_then(Value::as_array)?;
+    (!allowed.contains(value)).then(|| {
+        let names: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
+        Fault::new(name, format!("must be one of {}", names.join(", ")))
+    })
+}
+
+fn unknown(name: &str, explained: &[(&str, &str)], known: &Map<String, Value>) -> String {
+    if let Some((_, why)) = explained.iter().find(|(explained, _)| *explained == name) {
+        return (*why).to_owned();
+    }
+    let nearest = known
+        .keys()
+        .map(|known| {
+            (
+                strsim::jaro_winkler(&known.to_lowercase(), &name.to_lowercase()),
+                known,
+            )
+        })
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match nearest {
+        Some((_, nearest)) => format!("is not an argument of this tool; did you mean {nearest}?"),
+        None => {
+            let names: Vec<&str> = known.keys().map(String::as_str).collect();
+            format!(
+                "is not an argument of this tool; it takes {}",
+                names.join(", ")
+            )
+        }
+    }
+}
+
+/// A name that somebody sent, fit to be shown: cut, and without control characters.
+fn printable(name: &str) -> String {
+    name.chars().take(64).flat_map(char::escape_debug).collect()
+}
+
+/// garde names fields as Rust does; callers know them as JSON does.
+fn camel_case(path: &str) -> String {
+    let mut camel = String::with_capacity(path.len());
+    let mut chars = path.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '_' => camel.extend(chars.next().map(|c| c.to_ascii_uppercase())),
+            c => camel.push(c),
+        }
+    }
+    camel
+}
+
+/// Rules for garde, each made of the check that the rest of the program uses.
+pub(super) mod rule {
+    use crate::page::{self, Date, Locale, NewPath};
+
+    fn told(result: Result<(), String>) -> garde::Result {
+        result.map_err(garde::Error::new)
+    }
+
+    pub(in crate::tools) fn optional<T>(
+        rule: impl Fn(&T) -> garde::Result,
+    ) -> impl FnOnce(&Option<T>, &()) -> garde::Result {
+        move |value, ()| value.as_ref().map_or(Ok(()), rule)
+    }
+
+    pub(in crate::tools) fn locale(code: &String) -> garde::Result {
+        told(Locale::parse(code).map(|_| ()))
+    }
+
+    pub(in crate::tools) fn text(text: &String) -> garde::Result {
+        told(page::check_text(text))
+    }
+
+    pub(in crate::tools) fn title(title: &String) -> garde::Result {
+        told(page::check_title(title))
+    }
+
+    pub(in crate::tools) fn content(content: &String) -> garde::Result {
+        told(page::check_content(content))
+    }
+
+    pub(in crate::tools) fn description(description: &String) -> garde::Result {
+        told(page::check_description(description))
+    }
+
+    pub(in crate::tools) fn new_path(path: &String) -> garde::Result {
+        told(NewPath::parse(path).map(|_| ()))
+    }
+
+    pub(in crate::tools) fn date(date: &String) -> garde::Result {
+        told(Date::parse(date).map(|_| ()))
+    }
+
+    pub(in crate::tools) fn editor(editor: &String) -> garde::Result {
+        told(page::check_editor(editor))
+    }
+
+    pub(in crate::tools) fn tags(tags: &Vec<String>) -> garde::Result {
+        if tags.len() > 100 {
+            return told(Err("must have at most 100 tags".to_owned()));
+        }
+        for (index, tag) in tags.iter().enumerate() {
+            told(
+                page::check_tag(tag)
+                    .map(|_| ())
+                    .map_err(|fault| format!("[{index}] {fault}")),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads tags as the wiki stores them; each once.
+pub(super) fn tags(tags: Vec<String>) -> Result<Vec<String>, Failure> {
+    let mut stored: Vec<String> = Vec::with_capacity(tags.len());
+    for tag in tags {
+        let tag = crate::page::check_tag(&tag).map_err(|fault| invalid_argument("tags", fault))?;
+        if !stored.contains(&tag) {
+            stored.push(tag);
+        }
+    }
+    Ok(stored)
+}
+
+/// Reads a place where a page shall come to be.
+pub(super) fn new_path(path: &str) -> Result<crate::page::NewPath, Failure> {
+    crate::page::NewPath::parse(path).map_err(|fault| invalid_argument("path", fault))
+}
+
+/// Reads a date.
+pub(super) fn date(name: &str, date: Option<&str>) -> Result<Option<crate::page::Date>, Failure> {
+    date.map(crate::page::Date::parse)
+        .transpose()
+        .map_err(|fault| invalid_argument(name, fault))
+}

@@ -1,0 +1,25 @@
+//! The tools: one module each, and their registry.
+//!
+//! A tool is a type with a [`Tool`] implementation: name and description, input, output, and
+//! what it does. A new one is one file and one line in [`Registry::standard`].
+
+mod context;
+mod create_page;
+mod delete_page;
+mod get_page_by_id;
+mod get_page_by_path;
+mod get_page_history;
+mod get_page_tree;
+pub mod input;
+mod list_pages;
+mod list_tags;
+mod output;
+mod registry;
+mod schema;
+mod search_pages;
+mod tool;
+mod update_page;
+
+pub use context::Context;
+pub use registry::{Definition, DuplicateTool, Registry};
+pub use tool::{Kind, Tool};

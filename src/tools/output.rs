@@ -1,0 +1,180 @@
+//! The shapes of answers that several tools share.
+//!
+//! A member that is not there is absent, never null. Members say by their names what they
+//! are: the schemas have to stay small.
+
+#![expect(
+    missing_docs,
+    reason = "the names say it, and a doc would grow every client's context"
+)]
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::page::{Date, Field};
+use crate::wiki::{PageReading, Wiki};
+use crate::write::{Answer, LinkedFrom, Target};
+
+/// A page, flat; what the key cannot read is absent.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Page {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<i64>,
+    pub locale: String,
+    pub path: String,
+    pub title: String,
+    pub url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tags: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_published: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_private: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<String>,
+}
+
+/// A page with its content and everything else that the key can read.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WholePage {
+    #[serde(flatten)]
+    pub page: Page,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub editor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub publish_start_date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub publish_end_date: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script_css: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script_js: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
+/// What a write would do, or did.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Write {
+    pub dry_run: bool,
+    pub operation: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<&'static str>,
+    pub target: Target,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Vec<&'static str>>,
+    pub lines_added: i64,
+    pub lines_removed: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unverified: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub linked_from: Vec<LinkedFrom>,
+    pub warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirm_expires_at: Option<String>,
+    pub call_id: String,
+}
+
+impl Page {
+    pub(super) fn of(wiki: &Wiki, page: PageReading) -> Self {
+        Self {
+            url: wiki.page_url(&page.locale, &page.path),
+            id: page.id,
+            locale: page.locale.as_str().to_owned(),
+            path: page.path.as_str().to_owned(),
+            title: page.title,
+            description: page.description,
+            tags: page.tags,
+            is_published: page.is_published,
+            is_private: page.is_private,
+            created_at: page.created_at.map(String::from),
+            updated_at: page.updated_at.map(String::from),
+        }
+    }
+}
+
+impl WholePage {
+    pub(super) fn of(wiki: &Wiki, mut page: PageReading) -> Self {
+        let text = |date: Option<Date>| date.map(String::from);
+        Self {
+            author_name: page.author_name.take(),
+            editor: page.editor.take(),
+            publish_start_date: text(page.publish_start_date.take()),
+            publish_end_date: text(page.publish_end_date.take()),
+            script_css: page.script_css.take(),
+            script_js: page.script_js.take(),
+            content: page.content.take(),
+            page: Page::of(wiki, page),
+        }
+    }
+}
+
+impl From<Answer> for Write {
+    fn from(answer: Answer) -> Self {
+        let names = |fields: Vec<Field>| fields.into_iter().map(Field::name).collect();
+        let count = |lines: usize| i64::try_from(lines).unwrap_or(i64::MAX);
+        match answer {
+            Answer::Preview(preview) => Self {
+                dry_run: true,
+                operation: preview.operation.as_str(),
+                outcome: None,
+                target: preview.target,
+                changes: Some(preview.changes),
+                diff: Some(preview.diff),
+                changed: None,
+                lines_added: count(preview.lines.added),
+                lines_removed: count(preview.lines.removed),
+                updated_at: None,
+                unverified: Vec::new(),
+                linked_from: preview.linked_from,
+                warnings: preview.warnings,
+                confirm: preview
+                    .confirm
+                    .as_ref()
+                    .map(|confirm| confirm.token.clone()),
+                confirm_expires_at: preview.confirm.map(|confirm| confirm.expires_at),
+                call_id: preview.call.to_string(),
+            },
+            Answer::Applied(applied) => Self {
+                dry_run: false,
+                operation: applied.operation.as_str(),
+                outcome: Some(if applied.is_unchanged {
+                    "unchanged"
+                } else {
+                    "applied"
+                }),
+                target: applied.target,
+                changes: None,
+                diff: None,
+                changed: Some(names(applied.changed)),
+                lines_added: count(applied.lines.added),
+                lines_removed: count(applied.lines.removed),
+                updated_at: applied.updated_at,
+                unverified: names(applied.unverified),
+                linked_from: Vec::new(),
+                warnings: applied.warnings,
+                confirm: None,
+                confirm_expires_at: None,
+                call_id: applied.call.to_string(),
+            },
+        }
+    }
+}

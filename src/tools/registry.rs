@@ -1,0 +1,148 @@
+//! All tools by name, with the types taken off.
+
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+
+use futures_util::FutureExt;
+use serde_json::{Map, Value};
+
+use super::context::Context;
+use super::tool::{Kind, Tool};
+use super::{input, schema};
+use crate::error::{Code, Failure};
+
+type Answer = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
+type Call = Box<dyn Fn(Context, Map<String, Value>) -> Answer + Send + Sync>;
+
+/// What a client is told of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Definition {
+    /// Its name.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// When to use it.
+    pub description: &'static str,
+    /// Whether it can change the wiki.
+    pub kind: Kind,
+    /// The schema of its arguments.
+    pub input: Map<String, Value>,
+    /// The schema of its answer.
+    pub output: Map<String, Value>,
+}
+
+struct Entry {
+    definition: Definition,
+    call: Call,
+}
+
+/// Two tools of one name: the start is stopped.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("two tools are named {0}")]
+pub struct DuplicateTool(&'static str);
+
+/// The tools that a server offers, in a fixed order.
+#[derive(Default)]
+pub struct Registry {
+    entries: Vec<Entry>,
+}
+
+impl Registry {
+    /// The ten tools.
+    ///
+    /// # Errors
+    /// [`DuplicateTool`].
+    pub fn standard() -> Result<Self, DuplicateTool> {
+        let mut registry = Self::default();
+        registry.add::<super::search_pages::SearchPages>()?;
+        registry.add::<super::list_pages::ListPages>()?;
+        registry.add::<super::get_page_by_path::GetPageByPath>()?;
+        registry.add::<super::get_page_by_id::GetPageById>()?;
+        registry.add::<super::get_page_tree::GetPageTree>()?;
+        registry.add::<super::get_page_history::GetPageHistory>()?;
+        registry.add::<super::list_tags::ListTags>()?;
+        registry.add::<super::create_page::CreatePage>()?;
+        registry.add::<super::update_page::UpdatePage>()?;
+        registry.add::<super::delete_page::DeletePage>()?;
+        Ok(registry)
+    }
+
+    /// Adds a tool behind the others.
+    ///
+    /// # Errors
+    /// [`DuplicateTool`].
+    pub fn add<T: Tool>(&mut self) -> Result<(), DuplicateTool> {
+        if self.find(T::NAME).is_some() {
+            return Err(DuplicateTool(T::NAME));
+        }
+        let schema = schema::of_input::<T::Input>();
+        let definition = Definition {
+            name: T::NAME,
+            title: T::TITLE,
+            description: T::DESCRIPTION,
+            kind: T::KIND,
+            input: schema.clone(),
+            output: schema::of_output::<T::Output>(),
+        };
+        let call: Call = Box::new(move |context, arguments| {
+            let input = input::parse::<T::Input>(&schema, T::EXPLAINED, arguments);
+            Box::pin(async move {
+                let input = match input {
+                    Ok(input) => input,
+                    // A write that was asked for in vain is on record too.
+                    Err(failure) if T::KIND != Kind::Read => {
+                        return Err(context.writer.refuse_input(&context.caller, failure).await);
+                    }
+                    Err(failure) => return Err(failure),
+                };
+                // Without this, a panic would leave the call without any answer.
+                let output = AssertUnwindSafe(T::run(context, input))
+                    .catch_unwind()
+                    .await;
+                let output = output.unwrap_or_else(|_| Err(bug("The tool broke off.")))?;
+                serde_json::to_value(output).map_err(|_| bug("The answer could not be written."))
+            })
+        });
+        self.entries.push(Entry { definition, call });
+        Ok(())
+    }
+
+    /// What clients are told of all tools.
+    pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
+        self.entries.iter().map(|entry| &entry.definition)
+    }
+
+    /// What clients are told of one tool.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Definition> {
+        self.definitions()
+            .find(|definition| definition.name == name)
+    }
+
+    /// Calls a tool; nothing if there is none of that name.
+    #[must_use]
+    pub fn call(
+        &self,
+        name: &str,
+        context: Context,
+        arguments: Map<String, Value>,
+    ) -> Option<Answer> {
+        let entry = self
+            .entries
+            .iter()
+            .find(|entry| entry.definition.name == name)?;
+        Some((entry.call)(context, arguments))
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list()
+            .entries(self.definitions().map(|definition| definition.name))
+            .finish()
+    }
+}
+
+fn bug(message: &str) -> Failure {
+    Failure::new(Code::InternalError, message)
+}

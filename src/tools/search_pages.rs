@@ -1,0 +1,80 @@
+//! `wikijs_search_pages`: what the wiki's own search engine finds.
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::input::rule;
+use super::tool::{Kind, Tool};
+use crate::error::Failure;
+use crate::page::{Locale, PagePath};
+
+/// The tool.
+pub(super) struct SearchPages;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// Words to look for.
+    #[garde(length(chars, min = 1, max = 500))]
+    query: String,
+    /// Only in this locale, e.g. "en".
+    #[garde(custom(rule::optional(rule::locale)))]
+    locale: Option<String>,
+    /// Only at this path and below, by whole segments.
+    #[garde(custom(rule::optional(rule::text)))]
+    path: Option<String>,
+    /// At most so many hits; 20 if left out.
+    #[garde(range(min = 1, max = 100))]
+    limit: Option<u32>,
+}
+
+/// Its answer.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Output {
+    hits: Vec<Hit>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Hit {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<i64>,
+    locale: String,
+    path: String,
+    title: String,
+    description: String,
+    url: String,
+}
+
+impl Tool for SearchPages {
+    const NAME: &'static str = "wikijs_search_pages";
+    const TITLE: &'static str = "Search pages";
+    const DESCRIPTION: &'static str = "Find pages by words. The wiki's default engine looks at titles, descriptions and paths of published pages, not at their content. To see what is below a path use wikijs_get_page_tree; for tags or dates use wikijs_list_pages.";
+    const KIND: Kind = Kind::Read;
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+        let locale = input.locale.map(Locale::as_stored);
+        let path = input.path.as_deref().map(PagePath::of);
+        let limit = usize::try_from(input.limit.unwrap_or(20)).unwrap_or(20);
+        let wiki = &context.wiki;
+        let hits = wiki
+            .search(&input.query, locale.as_ref(), path.as_ref(), limit)
+            .await?;
+        let hits = hits
+            .into_iter()
+            .map(|hit| Hit {
+                url: wiki.page_url(&hit.locale, &hit.path),
+                id: hit.id,
+                locale: hit.locale.as_str().to_owned(),
+                path: hit.path.as_str().to_owned(),
+                title: hit.title,
+                description: hit.description,
+            })
+            .collect();
+        Ok(Output { hits })
+    }
+}
