@@ -2,12 +2,14 @@
 
 pub mod audit;
 pub mod change;
+pub mod cli;
 pub mod config;
 #[cfg(feature = "demo")]
 pub mod demo;
 pub mod error;
 pub mod gates;
 pub mod page;
+pub mod server;
 pub mod tools;
 pub mod wiki;
 pub mod write;

@@ -1,3 +1,5 @@
 //! The `wikijs-mcp` binary.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    wikijs_mcp::cli::main()
+}

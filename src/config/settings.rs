@@ -122,6 +122,16 @@ pub fn log_settings() -> Result<LogSettings, SettingError> {
     })
 }
 
+/// Whether the user wants no colours (`NO_COLOR`, set to anything).
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the room that reads the environment"
+)]
+pub fn no_colour() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
 /// A name that looks like a setting of ours and is none; one that is misspelt could leave a
 /// gate open that its operator thinks closed.
 fn unknown_name(name: &str) -> Option<String> {

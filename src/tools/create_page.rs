@@ -19,31 +19,30 @@ pub(super) struct CreatePage;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The operator's token, or the preview's; leave out for a preview.
-    #[garde(length(chars, max = 1000))]
+    /// The operator's token, or a preview's.
+    #[garde(skip)]
     confirm: Option<String>,
-    /// Where the page shall be, without the locale, e.g. "docs/install".
+    /// Without the locale, e.g. "docs/install".
     #[garde(custom(|path: &String, &()| rule::new_path(path)))]
     path: String,
     #[garde(custom(|title: &String, &()| rule::title(title)))]
     title: String,
-    /// The source, in the editor's format.
     #[garde(custom(|content: &String, &()| rule::content(content)))]
     content: String,
-    /// The configured locale if left out.
+    /// Default: as configured.
     #[garde(custom(rule::optional(rule::locale)))]
     locale: Option<String>,
     #[garde(custom(rule::optional(rule::description)))]
     description: Option<String>,
-    /// The configured editor if left out, e.g. "markdown".
+    /// E.g. "markdown"; default: as configured.
     #[garde(custom(rule::optional(rule::editor)))]
     editor: Option<String>,
     #[garde(custom(rule::optional(rule::tags)))]
     tags: Option<Vec<String>>,
-    /// true if left out.
+    /// Default true.
     #[garde(skip)]
     is_published: Option<bool>,
-    /// false if left out.
+    /// Default false.
     #[garde(skip)]
     is_private: Option<bool>,
     /// ISO 8601.
@@ -61,7 +60,7 @@ pub(super) struct Input {
 impl Tool for CreatePage {
     const NAME: &'static str = "wikijs_create_page";
     const TITLE: &'static str = "Create page";
-    const DESCRIPTION: &'static str = "Make a new page. Without confirm it may answer with a preview and a confirm token: show it to the user, then call again with the same arguments and the token. To change a page that is there use wikijs_update_page.";
+    const DESCRIPTION: &'static str = "Make a new page. Without confirm it may answer with a preview and a confirm token: show it to the user, then call again with the same arguments and the token. To change a page use wikijs_update_page.";
     const KIND: Kind = Kind::Add;
     type Input = Input;
     type Output = Write;

@@ -17,10 +17,9 @@ pub(super) struct DeletePage;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The operator's token, or the preview's; leave out for a preview.
-    #[garde(length(chars, max = 1000))]
+    /// The operator's token, or a preview's.
+    #[garde(skip)]
     confirm: Option<String>,
-    /// The page's id.
     #[garde(range(min = 1, max = 2_147_483_647))]
     id: i64,
 }
@@ -28,7 +27,7 @@ pub(super) struct Input {
 impl Tool for DeletePage {
     const NAME: &'static str = "wikijs_delete_page";
     const TITLE: &'static str = "Delete page";
-    const DESCRIPTION: &'static str = "Delete a page with its history and comments. Without confirm it may answer with a preview, which names pages that link there, and a confirm token: show it to the user, then call again with id and confirm. To hide a page instead use wikijs_update_page with isPublished false.";
+    const DESCRIPTION: &'static str = "Delete a page with its history and comments. Without confirm it may answer with a preview and a confirm token: show it to the user, then call again with id and confirm. To hide a page use wikijs_update_page with isPublished false.";
     const KIND: Kind = Kind::Change;
     type Input = Input;
     type Output = Write;

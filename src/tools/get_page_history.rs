@@ -15,13 +15,12 @@ pub(super) struct GetPageHistory;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The page's id.
     #[garde(range(min = 1, max = 2_147_483_647))]
     id: i64,
-    /// How many of the newest entries to skip; 0 if left out.
+    /// Newest entries to skip.
     #[garde(range(max = 1_000_000))]
     offset: Option<u32>,
-    /// At most so many entries; 20 if left out.
+    /// Default 20.
     #[garde(range(min = 1, max = 100))]
     limit: Option<u32>,
 }
@@ -50,7 +49,7 @@ struct Entry {
 impl Tool for GetPageHistory {
     const NAME: &'static str = "wikijs_get_page_history";
     const TITLE: &'static str = "Get page history";
-    const DESCRIPTION: &'static str = "See who changed a page and when, newest first. An entry is a version that a later change left behind. For the page as it is now use wikijs_get_page_by_id.";
+    const DESCRIPTION: &'static str = "See who changed a page and when, newest first; an entry is a version that a later change left behind. For the page as it is use wikijs_get_page_by_id.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;

@@ -18,16 +18,16 @@ pub(super) struct GetPageTree;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// ALL if left out.
+    /// Default ALL.
     #[garde(skip)]
     mode: Option<PageTreeMode>,
-    /// What lies below this path; the whole wiki if left out.
+    /// Default: the root.
     #[garde(custom(rule::optional(rule::text)))]
     path: Option<String>,
-    /// The configured locale if left out.
+    /// Default: as configured.
     #[garde(custom(rule::optional(rule::locale)))]
     locale: Option<String>,
-    /// How many levels; 1 if left out.
+    /// Levels; default 1.
     #[garde(range(min = 1, max = 5))]
     depth: Option<u32>,
 }
@@ -57,7 +57,7 @@ struct Node {
 impl Tool for GetPageTree {
     const NAME: &'static str = "wikijs_get_page_tree";
     const TITLE: &'static str = "Get page tree";
-    const DESCRIPTION: &'static str = "See which folders and pages lie below a path, level by level, as a flat list. A page and a folder can share a path. For pages in another order than the tree's use wikijs_list_pages.";
+    const DESCRIPTION: &'static str = "See which folders and pages lie below a path, as a flat list; both may share one path. For another order or tags use wikijs_list_pages.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;

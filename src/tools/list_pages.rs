@@ -22,26 +22,25 @@ pub(super) struct ListPages;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// Only in this locale.
     #[garde(custom(rule::optional(rule::locale)))]
     locale: Option<String>,
-    /// At most so many pages; 50 if left out.
+    /// Default 50.
     #[garde(range(min = 1, max = 100))]
     limit: Option<u32>,
-    /// Only pages that have all of these tags; their tags are then left out of the answer.
+    /// Only pages with all of these; the answer then leaves tags out.
     #[garde(custom(rule::optional(rule::tags)))]
     tags: Option<Vec<String>>,
-    /// Only at this path and below, by whole segments.
+    /// Only at or below this path.
     #[garde(custom(rule::optional(rule::text)))]
     path: Option<String>,
-    /// ID if left out.
+    /// Default ID.
     #[garde(skip)]
     order_by: Option<PageOrderBy>,
-    /// ASC if left out.
+    /// Default ASC.
     #[garde(skip)]
     direction: Option<PageOrderByDirection>,
-    /// nextCursor of the part before, with the other arguments as they were.
-    #[garde(length(chars, max = 200))]
+    /// nextCursor of the same list's part before.
+    #[garde(skip)]
     cursor: Option<String>,
 }
 
@@ -49,6 +48,7 @@ pub(super) struct Input {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     pages: Vec<Page>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -57,7 +57,7 @@ pub(super) struct Output {
 impl Tool for ListPages {
     const NAME: &'static str = "wikijs_list_pages";
     const TITLE: &'static str = "List pages";
-    const DESCRIPTION: &'static str = "List pages without their content, in an order you choose; by tags or below a path. For what changed last: orderBy UPDATED, direction DESC. To find pages by words use wikijs_search_pages.";
+    const DESCRIPTION: &'static str = "List pages without content, in an order, by tags or below a path. Recent changes: orderBy UPDATED, direction DESC. To find pages by words use wikijs_search_pages.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;

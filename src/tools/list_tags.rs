@@ -37,7 +37,8 @@ struct Tag {
 impl Tool for ListTags {
     const NAME: &'static str = "wikijs_list_tags";
     const TITLE: &'static str = "List tags";
-    const DESCRIPTION: &'static str = "See which tags pages have, e.g. before you tag a page. For the pages of a tag use wikijs_list_pages with tags.";
+    const DESCRIPTION: &'static str =
+        "See which tags pages have. For the pages of a tag use wikijs_list_pages.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;

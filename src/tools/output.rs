@@ -3,11 +3,6 @@
 //! A member that is not there is absent, never null. Members say by their names what they
 //! are: the schemas have to stay small.
 
-#![expect(
-    missing_docs,
-    reason = "the names say it, and a doc would grow every client's context"
-)]
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -19,78 +14,80 @@ use crate::write::{Answer, LinkedFrom, Target};
 /// A page, flat; what the key cannot read is absent.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Page {
+pub(super) struct Page {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<i64>,
-    pub locale: String,
-    pub path: String,
-    pub title: String,
-    pub url: String,
+    pub(super) id: Option<i64>,
+    pub(super) locale: String,
+    pub(super) path: String,
+    pub(super) title: String,
+    pub(super) url: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
+    pub(super) description: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tags: Option<Vec<String>>,
+    pub(super) tags: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub is_published: Option<bool>,
+    pub(super) is_published: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub is_private: Option<bool>,
+    pub(super) is_private: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<String>,
+    pub(super) created_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub updated_at: Option<String>,
+    pub(super) updated_at: Option<String>,
 }
 
 /// A page with its content and everything else that the key can read.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct WholePage {
+pub(super) struct WholePage {
     #[serde(flatten)]
-    pub page: Page,
+    pub(super) page: Page,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub author_name: Option<String>,
+    pub(super) author_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub editor: Option<String>,
+    pub(super) editor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub publish_start_date: Option<String>,
+    pub(super) publish_start_date: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub publish_end_date: Option<String>,
+    pub(super) publish_end_date: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub script_css: Option<String>,
+    pub(super) script_css: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub script_js: Option<String>,
+    pub(super) script_js: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub content: Option<String>,
+    pub(super) content: Option<String>,
 }
 
 /// What a write would do, or did.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Write {
-    pub dry_run: bool,
-    pub operation: &'static str,
+pub(super) struct Write {
+    pub(super) dry_run: bool,
+    pub(super) operation: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<&'static str>,
-    pub target: Target,
+    pub(super) outcome: Option<&'static str>,
+    #[schemars(with = "Map<String, Value>")]
+    pub(super) target: Target,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub changes: Option<Map<String, Value>>,
+    pub(super) changes: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub diff: Option<String>,
+    pub(super) diff: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub changed: Option<Vec<&'static str>>,
-    pub lines_added: i64,
-    pub lines_removed: i64,
+    pub(super) changed: Option<Vec<&'static str>>,
+    pub(super) lines_added: i64,
+    pub(super) lines_removed: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub updated_at: Option<String>,
+    pub(super) updated_at: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unverified: Vec<&'static str>,
+    pub(super) unverified: Vec<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub linked_from: Vec<LinkedFrom>,
-    pub warnings: Vec<String>,
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub(super) linked_from: Vec<LinkedFrom>,
+    pub(super) warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub confirm: Option<String>,
+    pub(super) confirm: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub confirm_expires_at: Option<String>,
-    pub call_id: String,
+    pub(super) confirm_expires_at: Option<String>,
+    pub(super) call_id: String,
 }
 
 impl Page {

@@ -16,12 +16,29 @@ pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
     schema
 }
 
-/// The schema of an answer.
+/// The schema of an answer: names and types, no more. It is in the context of every client
+/// from the first call on, so what a name says already is not said again.
 pub(super) fn of_output<T: JsonSchema>() -> Map<String, Value> {
-    of(
-        SchemaSettings::draft2020_12().for_serialize(),
-        T::json_schema,
-    )
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let mut schema = of(settings, T::json_schema);
+    brief(&mut schema);
+    schema
+}
+
+fn brief(schema: &mut Map<String, Value>) {
+    schema.shift_remove("description");
+    schema.shift_remove("required");
+    if schema.get("additionalProperties") == Some(&true.into()) {
+        schema.shift_remove("additionalProperties");
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for property in properties.values_mut().filter_map(Value::as_object_mut) {
+            brief(property);
+        }
+    }
+    if let Some(Value::Object(items)) = schema.get_mut("items") {
+        brief(items);
+    }
 }
 
 fn of(
@@ -33,7 +50,7 @@ fn of(
     RecursiveTransform(plain).transform(&mut schema);
     let mut schema = schema.as_object().cloned().unwrap_or_default();
     for noise in ["$schema", "title", "description"] {
-        schema.remove(noise);
+        schema.shift_remove(noise);
     }
     schema
 }

@@ -17,16 +17,15 @@ pub(super) struct SearchPages;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// Words to look for.
     #[garde(length(chars, min = 1, max = 500))]
     query: String,
-    /// Only in this locale, e.g. "en".
+    /// E.g. "en".
     #[garde(custom(rule::optional(rule::locale)))]
     locale: Option<String>,
-    /// Only at this path and below, by whole segments.
+    /// Only at or below this path.
     #[garde(custom(rule::optional(rule::text)))]
     path: Option<String>,
-    /// At most so many hits; 20 if left out.
+    /// Default 20.
     #[garde(range(min = 1, max = 100))]
     limit: Option<u32>,
 }
@@ -51,7 +50,7 @@ struct Hit {
 impl Tool for SearchPages {
     const NAME: &'static str = "wikijs_search_pages";
     const TITLE: &'static str = "Search pages";
-    const DESCRIPTION: &'static str = "Find pages by words. The wiki's default engine looks at titles, descriptions and paths of published pages, not at their content. To see what is below a path use wikijs_get_page_tree; for tags or dates use wikijs_list_pages.";
+    const DESCRIPTION: &'static str = "Find pages by words. The wiki's default engine searches titles, descriptions and paths of published pages, not content. For what lies below a path use wikijs_get_page_tree; for tags or recent changes wikijs_list_pages.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;

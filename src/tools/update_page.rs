@@ -20,21 +20,20 @@ pub(super) struct UpdatePage;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The operator's token, or the preview's; leave out for a preview.
-    #[garde(length(chars, max = 1000))]
+    /// The operator's token, or a preview's.
+    #[garde(skip)]
     confirm: Option<String>,
-    /// The page's id.
     #[garde(range(min = 1, max = 2_147_483_647))]
     id: i64,
-    /// Moves the page there.
+    /// Moves the page.
     #[garde(custom(rule::optional(rule::new_path)))]
     path: Option<String>,
-    /// Moves the page to this locale.
+    /// Moves the page.
     #[garde(custom(rule::optional(rule::locale)))]
     locale: Option<String>,
     #[garde(custom(rule::optional(rule::title)))]
     title: Option<String>,
-    /// The whole new source.
+    /// All of the new source.
     #[garde(custom(rule::optional(rule::content)))]
     content: Option<String>,
     /// "" clears it.
@@ -62,7 +61,7 @@ pub(super) struct Input {
 impl Tool for UpdatePage {
     const NAME: &'static str = "wikijs_update_page";
     const TITLE: &'static str = "Update page";
-    const DESCRIPTION: &'static str = "Change fields of a page, or move it; what you leave out stays as it is. Without confirm it may answer with a preview and a confirm token: show it to the user, then call again with id and confirm alone. Read the page first.";
+    const DESCRIPTION: &'static str = "Change fields of a page, or move it; what is left out stays as it is. Without confirm it may answer with a preview and a confirm token: show it to the user, then call again with id and confirm alone.";
     const KIND: Kind = Kind::Change;
     const EXPLAINED: &'static [(&'static str, &'static str)] = &[
         (

@@ -1,6 +1,5 @@
 //! What a caller is answered where nothing went wrong.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -18,55 +17,30 @@ pub enum Answer {
 }
 
 /// The page that a write is about.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Target {
-    #[expect(
-        missing_docs,
-        reason = "its name says it, and the schema has to stay small"
-    )]
+    /// Its id; none for a page that is yet to be created.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "i64")]
     pub id: Option<i64>,
-    #[expect(
-        missing_docs,
-        reason = "its name says it, and the schema has to stay small"
-    )]
+    /// Its locale.
     pub locale: String,
-    #[expect(
-        missing_docs,
-        reason = "its name says it, and the schema has to stay small"
-    )]
+    /// Its path.
     pub path: String,
-    #[expect(
-        missing_docs,
-        reason = "its name says it, and the schema has to stay small"
-    )]
+    /// Its title.
     pub title: String,
-    #[expect(
-        missing_docs,
-        reason = "its name says it, and the schema has to stay small"
-    )]
+    /// Where a person sees it.
     pub url: String,
 }
 
 /// A page that links to one which shall go.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LinkedFrom {
-    #[expect(
-        missing_docs,
-        reason = "its name says it, and the schema has to stay small"
-    )]
+    /// Its id.
     pub id: i64,
-    #[expect(
-        missing_docs,
-        reason = "its name says it, and the schema has to stay small"
-    )]
+    /// Its path.
     pub path: String,
-    #[expect(
-        missing_docs,
-        reason = "its name says it, and the schema has to stay small"
-    )]
+    /// Its title.
     pub title: String,
 }
 

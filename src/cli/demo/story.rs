@@ -1,0 +1,322 @@
+//! The story: what an agent does, what the gates answer, what goes on record.
+
+use std::io::BufReader;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::client::Client;
+use super::{Embedded, Exit, Outcome, print};
+use crate::audit::chain;
+use crate::audit::record::Record;
+
+const PAGE: &str = "releases/2-4";
+const OLD: &str = "takes about a minute";
+const NEW: &str = "takes about two minutes";
+
+/// Tells the story. Each step checks what came of it; the first that does not go as told ends
+/// it with an error.
+pub(super) async fn tell() -> Outcome {
+    let embedded = Embedded::start()
+        .await
+        .map_err(|error| (Exit::Failed, error))?;
+    let told = tokio::task::spawn_blocking(move || {
+        let told = Story::new(&embedded).tell();
+        drop(embedded);
+        told
+    });
+    match told.await {
+        Ok(Ok(())) => Ok(Exit::Done),
+        Ok(Err(error)) => Err((
+            Exit::Failed,
+            format!("the demo did not go as told: {error}"),
+        )),
+        Err(_) => Err((Exit::Failed, "the demo broke off".to_owned())),
+    }
+}
+
+struct Story<'a> {
+    embedded: &'a Embedded,
+    has_colour: bool,
+    step: u32,
+}
+
+impl<'a> Story<'a> {
+    fn new(embedded: &'a Embedded) -> Self {
+        Self {
+            embedded,
+            has_colour: print::has_colour(),
+            step: 0,
+        }
+    }
+
+    fn tell(&mut self) -> Result<(), String> {
+        self.say("An embedded Wiki.js, a real server, and a client that speaks MCP to it.");
+        let mut reader = Client::start(&self.settings(&[("WIKI_MUTATIONS_ENABLED", "false")]))?;
+        let page = self.find_and_read(&mut reader)?;
+        self.refused_while_off(&mut reader, &page)?;
+        reader.end()?;
+
+        let prefixes = ("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "releases");
+        let mut writer = Client::start(&self.settings(&[prefixes]))?;
+        let token = self.previewed(&mut writer, &page)?;
+        self.refused_outside(&mut writer)?;
+        self.confirmed(&mut writer, &page, &token)?;
+        self.nothing_else_changed(&mut writer, &page)?;
+        writer.end()?;
+
+        self.on_record()?;
+        self.say("\nThat was all of it; nothing is left behind. Next: point WIKI_BASE_URL and\nWIKI_API_TOKEN at your own wiki. Writes stay off until you switch them on.");
+        Ok(())
+    }
+
+    fn settings(&self, changed: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
+        let mut variables = self.embedded.variables();
+        for (name, value) in changed {
+            variables.retain(|(variable, _)| variable != name);
+            variables.push((name, (*value).to_owned()));
+        }
+        variables.push(("WIKI_LOG", "error".to_owned()));
+        variables
+    }
+
+    fn find_and_read(&mut self, client: &mut Client) -> Result<Value, String> {
+        self.step("An agent looks for a page");
+        let found = answer(client.call("wikijs_search_pages", &json!({ "query": "release" }))?)?;
+        let hit = found
+            .pointer("/hits/0")
+            .filter(|hit| hit.get("path") == Some(&json!(PAGE)))
+            .ok_or("the search did not find the page")?;
+        self.show(&format!(
+            "wikijs_search_pages \"release\" -> {} ({PAGE}), id {}",
+            text(hit, "title"),
+            number(hit, "id")
+        ));
+        self.step("It reads the page, with everything that an update could lose");
+        let page = answer(client.call("wikijs_get_page_by_id", &json!({ "id": hit.get("id") }))?)?;
+        self.show(&format!(
+            "tags {}, published {} from {} to {}, {} bytes of styles, {} bytes of script",
+            page.get("tags").unwrap_or(&Value::Null),
+            page.get("isPublished").unwrap_or(&Value::Null),
+            text(&page, "publishStartDate"),
+            text(&page, "publishEndDate"),
+            text(&page, "scriptCss").len(),
+            text(&page, "scriptJs").len(),
+        ));
+        if !text(&page, "content").contains(OLD) {
+            return Err("the page is not the one that the story is about".to_owned());
+        }
+        Ok(page)
+    }
+
+    fn refused_while_off(&mut self, client: &mut Client, page: &Value) -> Result<(), String> {
+        self.step("It tries to change the page, but writing is off by default");
+        let refused = client.call("wikijs_update_page", &changed(page))?;
+        self.refusal(&refused, "MUTATIONS_DISABLED")
+    }
+
+    fn previewed(&mut self, client: &mut Client, page: &Value) -> Result<String, String> {
+        self.step("The operator allows writes below releases/, each confirmed; the call answers with a preview");
+        let preview = answer(client.call("wikijs_update_page", &changed(page))?)?;
+        if preview.get("dryRun") != Some(&json!(true)) {
+            return Err("the preview is no preview".to_owned());
+        }
+        for line in text(&preview, "diff").lines() {
+            let colour = match line.as_bytes().first() {
+                Some(b'+') => "32",
+                Some(b'-') => "31",
+                _ => "2",
+            };
+            self.show(&self.painted(colour, line));
+        }
+        let token = text(&preview, "confirm");
+        let shown: String = token.chars().take(8).collect();
+        self.show(&format!(
+            "confirm token {shown}..., good for this change, once, until {}",
+            text(&preview, "confirmExpiresAt")
+        ));
+        Ok(token.to_owned())
+    }
+
+    fn refused_outside(&mut self, client: &mut Client) -> Result<(), String> {
+        self.step("It tries to delete a page outside of what is allowed");
+        let page = answer(client.call(
+            "wikijs_get_page_by_path",
+            &json!({ "path": "runbooks/disk-full" }),
+        )?)?;
+        let refused = client.call("wikijs_delete_page", &json!({ "id": page.get("id") }))?;
+        self.refusal(&refused, "PATH_NOT_ALLOWED")
+    }
+
+    fn confirmed(&mut self, client: &mut Client, page: &Value, token: &str) -> Result<(), String> {
+        self.step("The change is confirmed with the preview's token, sent once, and read back");
+        let arguments = json!({ "id": page.get("id"), "confirm": token });
+        let applied = answer(client.call("wikijs_update_page", &arguments)?)?;
+        if applied.get("outcome") != Some(&json!("applied"))
+            || applied.get("changed") != Some(&json!(["content"]))
+        {
+            return Err(format!("the write was not applied as previewed: {applied}"));
+        }
+        self.show(&self.painted(
+            "32",
+            &format!(
+                "applied: changed {}, +{} -{} lines, call {}",
+                applied.get("changed").unwrap_or(&Value::Null),
+                number(&applied, "linesAdded"),
+                number(&applied, "linesRemoved"),
+                text(&applied, "callId"),
+            ),
+        ));
+        Ok(())
+    }
+
+    fn nothing_else_changed(&mut self, client: &mut Client, before: &Value) -> Result<(), String> {
+        self.step("Nothing else changed: a plain Wiki.js update would have wiped tags, dates, styles and script");
+        let after =
+            answer(client.call("wikijs_get_page_by_id", &json!({ "id": before.get("id") }))?)?;
+        let (before, after) = (before.as_object(), after.as_object());
+        let (Some(before), Some(after)) = (before, after) else {
+            return Err("a page is no object".to_owned());
+        };
+        let mut differing: Vec<&str> = before
+            .iter()
+            .filter(|(name, value)| after.get(*name) != Some(*value))
+            .map(|(name, _)| name.as_str())
+            .collect();
+        differing.sort_unstable();
+        if differing != ["content", "updatedAt"] {
+            return Err(format!("these fields changed: {differing:?}"));
+        }
+        self.show(
+            "compared field by field with the page as it was: only content and updatedAt differ",
+        );
+        Ok(())
+    }
+
+    fn on_record(&mut self) -> Result<(), String> {
+        self.step("What the audit log says: every refusal, the preview, the attempt before it was sent, its outcome");
+        let runs: Vec<_> = files(self.embedded.dir.path())
+            .into_iter()
+            .flat_map(|dir| files(&dir.join("runs")))
+            .collect();
+        let mut events = Vec::new();
+        for run in &runs {
+            let open = || {
+                std::fs::File::open(run)
+                    .map(BufReader::new)
+                    .map_err(|error| error.to_string())
+            };
+            chain::verify(open()?).map_err(|broken| broken.to_string())?;
+            let lines = std::fs::read(run).map_err(|error| error.to_string())?;
+            for line in lines
+                .split(|byte| *byte == b'\n')
+                .filter(|line| !line.is_empty())
+            {
+                let record = Record::parse(line).map_err(|_| "a line that is no record")?;
+                if record.tool.is_some() {
+                    events.push(record);
+                }
+            }
+        }
+        events.sort_by(|a: &Record, b| a.time.cmp(&b.time));
+        for record in &events {
+            self.show(&told(record));
+        }
+        let names: Vec<String> = events.iter().map(|record| word(&record.event)).collect();
+        if names != ["refusal", "preview", "refusal", "attempt", "outcome"] {
+            return Err(format!("the log says {names:?}"));
+        }
+        self.show(&self.painted("2", &format!("{} runs, both chains verified", runs.len())));
+        Ok(())
+    }
+
+    fn refusal(&self, result: &Result<Value, Value>, code: &str) -> Result<(), String> {
+        let Err(error) = result else {
+            return Err(format!(
+                "a write that had to be refused with {code} was not"
+            ));
+        };
+        if error.get("code") != Some(&json!(code)) {
+            return Err(format!(
+                "refused with {} in place of {code}",
+                text(error, "code")
+            ));
+        }
+        self.show(&self.painted(
+            "31",
+            &format!("refused: {code}. {}", text(error, "message")),
+        ));
+        self.show(&self.painted("2", &format!("hint: {}", text(error, "hint"))));
+        Ok(())
+    }
+
+    #[expect(clippy::unused_self, reason = "all that is said goes the same way")]
+    fn say(&self, text: &str) {
+        print::line(text);
+    }
+
+    fn step(&mut self, title: &str) {
+        self.step += 1;
+        print::line(&self.painted("1", &format!("\n{}. {title}", self.step)));
+    }
+
+    #[expect(clippy::unused_self, reason = "all that is said goes the same way")]
+    fn show(&self, line: &str) {
+        print::line(&format!("   {line}"));
+    }
+
+    fn painted(&self, colour: &str, text: &str) -> String {
+        if self.has_colour {
+            format!("\u{1b}[{colour}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+fn changed(page: &Value) -> Value {
+    json!({ "id": page.get("id"), "content": text(page, "content").replace(OLD, NEW) })
+}
+
+fn answer(result: Result<Value, Value>) -> Result<Value, String> {
+    result.map_err(|error| format!("{}: {}", text(&error, "code"), text(&error, "message")))
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn number(value: &Value, name: &str) -> i64 {
+    value.get(name).and_then(Value::as_i64).unwrap_or_default()
+}
+
+/// A record in one line for a person.
+fn told(record: &Record) -> String {
+    let operation = record
+        .operation
+        .map_or("", crate::change::Operation::as_str);
+    let path = record.path.as_ref().map_or("", |path| path.as_str());
+    let end = record
+        .outcome
+        .map(|outcome| outcome.as_str().to_owned())
+        .or_else(|| record.code.clone())
+        .unwrap_or_default();
+    format!("{:<8} {operation:<7} {path:<19} {end}", word(&record.event))
+        .trim_end()
+        .to_owned()
+}
+
+fn word(event: &crate::audit::Event) -> String {
+    serde_json::to_value(event)
+        .ok()
+        .and_then(|word| word.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
+
+fn files(dir: &Path) -> Vec<std::path::PathBuf> {
+    std::fs::read_dir(dir)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect()
+}

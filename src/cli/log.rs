@@ -1,0 +1,35 @@
+//! The program's own log: to stderr, or to a file a day.
+
+use tracing_appender::rolling::{RollingFileAppender, Rotation};
+use tracing_subscriber::EnvFilter;
+
+use crate::config::LogSettings;
+
+/// Starts the log. Other crates' lines pass from warnings on: rmcp logs whole messages, with
+/// what pages say, at its lower levels.
+///
+/// # Errors
+/// One sentence, if the directory cannot be written.
+pub(super) fn start(settings: &LogSettings) -> Result<(), String> {
+    let filter = match settings.level.as_str() {
+        "off" => "off".to_owned(),
+        "error" => "error".to_owned(),
+        level => format!("warn,rmcp=error,wikijs_mcp={level}"),
+    };
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(filter))
+        .with_ansi(false);
+    match &settings.dir {
+        None => subscriber.with_writer(std::io::stderr).init(),
+        Some(dir) => {
+            let file = RollingFileAppender::builder()
+                .rotation(Rotation::DAILY)
+                .filename_prefix("wikijs-mcp")
+                .filename_suffix("log")
+                .build(dir)
+                .map_err(|_| "WIKI_LOG_DIR must be a directory that can be written".to_owned())?;
+            subscriber.with_writer(file).init();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! The command line: one file a subcommand. The only room that prints.
+
+mod exit;
+mod log;
+mod print;
+mod serve;
+mod signals;
+
+#[cfg(feature = "demo")]
+mod demo;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+
+pub use exit::Exit;
+
+/// Let language-model agents read and edit a Wiki.js wiki, with safety gates on every write
+#[derive(Debug, Parser)]
+#[command(name = "wikijs-mcp", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the configured wiki over standard input and output (the default)
+    Serve(serve::Arguments),
+    /// Show in a few seconds what this program is for, on an embedded wiki
+    #[cfg(feature = "demo")]
+    Demo(demo::Arguments),
+}
+
+/// How long the threads of the runtime may take to end, when all that matters is done.
+const LAST_WAIT: Duration = Duration::from_millis(200);
+
+/// Parses the command line, runs the command, prints its error if it has one: the one place
+/// that picks an exit code.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let is_help = !error.use_stderr();
+            print::help(&error.render().to_string(), is_help);
+            return if is_help { Exit::Done } else { Exit::Usage }.into();
+        }
+    };
+    // Two workers are plenty for one wiki, and keep memory small.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            print::error(&format!("no threads could be started: {error}"));
+            return Exit::Failed.into();
+        }
+    };
+    let exit = runtime.block_on(run(arguments.command));
+    // A read of stdin that blocks must not keep the program alive.
+    runtime.shutdown_timeout(LAST_WAIT);
+    exit.unwrap_or_else(|(exit, message)| {
+        print::error(&message);
+        exit
+    })
+    .into()
+}
+
+/// A command's end, or its error with the exit code that goes with it.
+type Outcome = Result<Exit, (Exit, String)>;
+
+async fn run(command: Option<Command>) -> Outcome {
+    match command {
+        None => serve::run(serve::Arguments::default()).await,
+        Some(Command::Serve(arguments)) => serve::run(arguments).await,
+        #[cfg(feature = "demo")]
+        Some(Command::Demo(arguments)) => demo::run(arguments).await,
+    }
+}
