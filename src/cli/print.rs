@@ -22,9 +22,9 @@ pub(super) fn error(message: &str) {
 /// The help, or what is wrong with the command line.
 pub(super) fn help(text: &str, is_help: bool) {
     if is_help {
-        print!("{text}")
+        print!("{text}");
     } else {
-        eprint!("{text}")
+        eprint!("{text}");
     }
 }
 

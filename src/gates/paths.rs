@@ -42,10 +42,8 @@ pub fn paths(enabled: Enabled, policy: &Policy, change: Change) -> Result<Allowe
             return Err(Refusal::at(Gate::Paths, failure));
         }
     }
-    Ok(Allowed {
-        change,
-        has_token: enabled.has_token,
-    })
+    let Enabled { has_token } = enabled;
+    Ok(Allowed { change, has_token })
 }
 
 fn fault(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {

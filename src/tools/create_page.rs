@@ -23,11 +23,11 @@ pub(super) struct Input {
     #[garde(skip)]
     confirm: Option<String>,
     /// Without the locale, e.g. "docs/install".
-    #[garde(custom(|path: &String, &()| rule::new_path(path)))]
+    #[garde(custom(rule::required(rule::new_path)))]
     path: String,
-    #[garde(custom(|title: &String, &()| rule::title(title)))]
+    #[garde(custom(rule::required(rule::title)))]
     title: String,
-    #[garde(custom(|content: &String, &()| rule::content(content)))]
+    #[garde(custom(rule::required(rule::content)))]
     content: String,
     /// Default: as configured.
     #[garde(custom(rule::optional(rule::locale)))]

@@ -19,7 +19,7 @@ pub(super) struct GetPageByPath;
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
     /// Without the locale, e.g. "docs/install".
-    #[garde(custom(|path: &String, &()| rule::text(path)))]
+    #[garde(custom(rule::required(rule::text)))]
     path: String,
     /// Default: as configured.
     #[garde(custom(rule::optional(rule::locale)))]

@@ -160,16 +160,14 @@ fn unknown(name: &str, explained: &[(&str, &str)], known: &Map<String, Value>) -
         })
         .filter(|(likeness, _)| *likeness > 0.7)
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    match nearest {
-        Some((_, nearest)) => format!("is not an argument of this tool; did you mean {nearest}?"),
-        None => {
-            let names: Vec<&str> = known.keys().map(String::as_str).collect();
-            format!(
-                "is not an argument of this tool; it takes {}",
-                names.join(", ")
-            )
-        }
+    if let Some((_, nearest)) = nearest {
+        return format!("is not an argument of this tool; did you mean {nearest}?");
     }
+    let names: Vec<&str> = known.keys().map(String::as_str).collect();
+    format!(
+        "is not an argument of this tool; it takes {}",
+        names.join(", ")
+    )
 }
 
 /// A name that somebody sent, fit to be shown: cut, and without control characters.
@@ -192,60 +190,54 @@ fn camel_case(path: &str) -> String {
 
 /// Rules for garde, each made of the check that the rest of the program uses.
 pub(super) mod rule {
+    use std::ops::Deref;
+
     use crate::page::{self, Date, Locale, NewPath};
 
-    fn told(result: Result<(), String>) -> garde::Result {
-        result.map_err(garde::Error::new)
+    type Told = Result<(), String>;
+
+    /// A rule for an argument that must be there.
+    pub(in crate::tools) fn required<T: Deref>(
+        rule: impl Fn(&T::Target) -> Told,
+    ) -> impl FnOnce(&T, &()) -> garde::Result {
+        move |value, ()| rule(value).map_err(garde::Error::new)
     }
 
-    pub(in crate::tools) fn optional<T>(
-        rule: impl Fn(&T) -> garde::Result,
+    /// A rule for an argument that may be left out.
+    pub(in crate::tools) fn optional<T: Deref>(
+        rule: impl Fn(&T::Target) -> Told,
     ) -> impl FnOnce(&Option<T>, &()) -> garde::Result {
-        move |value, ()| value.as_ref().map_or(Ok(()), rule)
+        move |value, ()| {
+            value
+                .as_deref()
+                .map_or(Ok(()), rule)
+                .map_err(garde::Error::new)
+        }
     }
 
-    pub(in crate::tools) fn locale(code: &String) -> garde::Result {
-        told(Locale::parse(code).map(|_| ()))
+    pub(in crate::tools) use page::{
+        check_content as content, check_description as description, check_editor as editor,
+        check_text as text, check_title as title,
+    };
+
+    pub(in crate::tools) fn locale(code: &str) -> Told {
+        Locale::parse(code).map(|_| ())
     }
 
-    pub(in crate::tools) fn text(text: &String) -> garde::Result {
-        told(page::check_text(text))
+    pub(in crate::tools) fn new_path(path: &str) -> Told {
+        NewPath::parse(path).map(|_| ())
     }
 
-    pub(in crate::tools) fn title(title: &String) -> garde::Result {
-        told(page::check_title(title))
+    pub(in crate::tools) fn date(date: &str) -> Told {
+        Date::parse(date).map(|_| ())
     }
 
-    pub(in crate::tools) fn content(content: &String) -> garde::Result {
-        told(page::check_content(content))
-    }
-
-    pub(in crate::tools) fn description(description: &String) -> garde::Result {
-        told(page::check_description(description))
-    }
-
-    pub(in crate::tools) fn new_path(path: &String) -> garde::Result {
-        told(NewPath::parse(path).map(|_| ()))
-    }
-
-    pub(in crate::tools) fn date(date: &String) -> garde::Result {
-        told(Date::parse(date).map(|_| ()))
-    }
-
-    pub(in crate::tools) fn editor(editor: &String) -> garde::Result {
-        told(page::check_editor(editor))
-    }
-
-    pub(in crate::tools) fn tags(tags: &Vec<String>) -> garde::Result {
+    pub(in crate::tools) fn tags(tags: &[String]) -> Told {
         if tags.len() > 100 {
-            return told(Err("must have at most 100 tags".to_owned()));
+            return Err("must have at most 100 tags".to_owned());
         }
         for (index, tag) in tags.iter().enumerate() {
-            told(
-                page::check_tag(tag)
-                    .map(|_| ())
-                    .map_err(|fault| format!("[{index}] {fault}")),
-            )?;
+            page::check_tag(tag).map_err(|fault| format!("[{index}] {fault}"))?;
         }
         Ok(())
     }

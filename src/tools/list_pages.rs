@@ -101,11 +101,7 @@ impl Tool for ListPages {
 /// What ties a cursor to the list that it was given for.
 fn mark(query: &ListQuery) -> String {
     let digest = Sha256::digest(format!("{query:?}"));
-    digest
-        .iter()
-        .take(4)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
 }
 
 fn seal(position: Position, mark: &str) -> String {

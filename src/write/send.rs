@@ -111,7 +111,7 @@ impl Writer {
                 match self.audit.keep(&proof.found).await {
                     Ok(found) => entry.found = Some(found),
                     Err(error) => {
-                        tracing::error!(%error, call = %docket.call(), "the page as found could not be kept")
+                        tracing::error!(%error, call = %docket.call(), "the page as found could not be kept");
                     }
                 }
             }

@@ -13,4 +13,8 @@ mod contract;
 #[cfg(feature = "demo")]
 mod demo_wiki;
 #[cfg(feature = "demo")]
+mod harness;
+#[cfg(feature = "demo")]
 mod wiki_client;
+#[cfg(feature = "demo")]
+mod writes;

@@ -222,7 +222,7 @@ impl<'a> Story<'a> {
         for record in &events {
             self.show(&told(record));
         }
-        let names: Vec<String> = events.iter().map(|record| word(&record.event)).collect();
+        let names: Vec<String> = events.iter().map(|record| word(record.event)).collect();
         if names != ["refusal", "preview", "refusal", "attempt", "outcome"] {
             return Err(format!("the log says {names:?}"));
         }
@@ -301,12 +301,12 @@ fn told(record: &Record) -> String {
         .map(|outcome| outcome.as_str().to_owned())
         .or_else(|| record.code.clone())
         .unwrap_or_default();
-    format!("{:<8} {operation:<7} {path:<19} {end}", word(&record.event))
+    format!("{:<8} {operation:<7} {path:<19} {end}", word(record.event))
         .trim_end()
         .to_owned()
 }
 
-fn word(event: &crate::audit::Event) -> String {
+fn word(event: crate::audit::Event) -> String {
     serde_json::to_value(event)
         .ok()
         .and_then(|word| word.as_str().map(str::to_owned))

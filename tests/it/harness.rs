@@ -1,0 +1,206 @@
+//! A real client against a real server against the embedded wiki, over an in-memory duplex.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{CallToolRequestParams, CallToolResult};
+use rmcp::service::{RoleClient, RunningService};
+use rmcp::{ServiceExt, serve_server};
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+use wikijs_mcp::audit::Record;
+use wikijs_mcp::audit::chain::{self, Verified};
+use wikijs_mcp::config::{Settings, Source};
+use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys};
+use wikijs_mcp::gates::SessionId;
+use wikijs_mcp::server::{App, Handler};
+use wikijs_mcp::write::Patience;
+
+/// Waiting made short, so that tests of what takes long take little.
+pub(crate) const QUICK: Patience = Patience {
+    settling: Duration::from_millis(1_500),
+    pause: Duration::from_millis(10),
+    apart: Duration::from_millis(50),
+    queueing: Duration::from_secs(20),
+};
+
+/// What a server is to be like.
+pub(crate) struct Setup {
+    variables: Vec<(String, String)>,
+    pub(crate) patience: Patience,
+    dir: Option<Arc<TempDir>>,
+}
+
+/// A server with a client, and where its audit log lies.
+pub(crate) struct Served {
+    pub(crate) client: RunningService<RoleClient, ()>,
+    pub(crate) app: Arc<App>,
+    pub(crate) dir: Arc<TempDir>,
+}
+
+impl Setup {
+    /// A server of a wiki at an address, with a key; writes on, confirmed by previews.
+    pub(crate) fn at(address: &str, key: &str) -> Self {
+        let variables = [
+            ("WIKI_BASE_URL", address),
+            ("WIKI_API_TOKEN", key),
+            ("WIKI_MUTATIONS_ENABLED", "true"),
+            ("WIKI_MUTATION_DRY_RUN", "false"),
+            ("WIKI_HTTP_WRITE_TIMEOUT_MS", "5000"),
+        ];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Self {
+            variables: variables.into(),
+            patience: QUICK,
+            dir: None,
+        }
+    }
+
+    /// The same for an embedded wiki, with one of its keys.
+    pub(crate) fn of(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Self {
+        Self::at(&wiki.address(), key(wiki.keys()))
+    }
+
+    /// With one setting changed.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.variables.retain(|(variable, _)| variable != name);
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With the audit directory of another server.
+    pub(crate) fn in_dir_of(mut self, other: &Served) -> Self {
+        self.dir = Some(Arc::clone(&other.dir));
+        self
+    }
+
+    pub(crate) async fn serve(self) -> Served {
+        let dir = self
+            .dir
+            .clone()
+            .unwrap_or_else(|| Arc::new(TempDir::new().unwrap()));
+        let this = self.with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap());
+        let get = |name: &str| {
+            let found = this.variables.iter().find(|(variable, _)| variable == name);
+            found.map(|(_, value)| value.into())
+        };
+        let settings = Settings::read(&Source::new(&get)).unwrap();
+        let app = Arc::new(App::new(settings, this.patience).unwrap());
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let handler = Handler::new(Arc::clone(&app), SessionId::new("test"));
+        tokio::spawn(async move { serve_server(handler, theirs).await.unwrap().waiting().await });
+        let client = ().serve(ours).await.unwrap();
+        Served { client, app, dir }
+    }
+}
+
+impl Served {
+    /// Calls a tool: its structured answer, or its error. Checks the form of either.
+    pub(crate) async fn call(&self, tool: &'static str, arguments: Value) -> Result<Value, Value> {
+        let mut request = CallToolRequestParams::new(tool);
+        request.arguments = Some(arguments.as_object().unwrap().clone());
+        let result = self.client.call_tool(request).await.unwrap();
+        read(&result)
+    }
+
+    /// Previews a write and confirms it.
+    pub(crate) async fn confirmed(
+        &self,
+        tool: &'static str,
+        arguments: Value,
+    ) -> Result<Value, Value> {
+        let preview = self.call(tool, arguments.clone()).await?;
+        let Some(token) = preview.get("confirm") else {
+            return Ok(preview);
+        };
+        let mut arguments: Map<String, Value> = arguments.as_object().unwrap().clone();
+        arguments.insert("confirm".to_owned(), token.clone());
+        self.call(tool, Value::Object(arguments)).await
+    }
+
+    /// All records of all runs in the audit directory, in order of time; their chains hold.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        records(self.dir.path())
+    }
+}
+
+/// Reads a result: structured content with the same JSON as text, or an error in text and
+/// `_meta` without any structured content.
+pub(crate) fn read(result: &CallToolResult) -> Result<Value, Value> {
+    let block = serde_json::to_value(&result.content).unwrap();
+    let text = block[0]["text"].as_str().unwrap();
+    let text: Value = serde_json::from_str(text).unwrap();
+    if result.is_error == Some(true) {
+        assert_eq!(result.structured_content, None);
+        let meta = serde_json::to_value(result.meta.as_ref().unwrap()).unwrap();
+        assert_eq!(meta["error"], text["error"]);
+        return Err(text["error"].clone());
+    }
+    assert_eq!(result.structured_content.as_ref(), Some(&text));
+    Ok(text)
+}
+
+/// An embedded wiki with its sample pages.
+pub(crate) async fn sample_wiki() -> DemoWiki {
+    DemoWiki::start(DemoOptions::default()).await.unwrap()
+}
+
+/// The files of all runs below an audit directory.
+pub(crate) fn runs(dir: &Path) -> Vec<PathBuf> {
+    let entries = |dir: &Path| -> Vec<PathBuf> {
+        fs::read_dir(dir)
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().path())
+            .collect()
+    };
+    entries(dir)
+        .iter()
+        .flat_map(|wiki| entries(&wiki.join("runs")))
+        .collect()
+}
+
+/// All records below an audit directory, in order of time; their chains hold.
+pub(crate) fn records(dir: &Path) -> Vec<Record> {
+    let mut records = Vec::new();
+    for run in runs(dir) {
+        let bytes = fs::read(&run).unwrap();
+        let Verified { records: count, .. } = chain::verify(&bytes[..]).unwrap();
+        let lines = bytes
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty());
+        let parsed: Vec<Record> = lines.map(|line| Record::parse(line).unwrap()).collect();
+        assert_eq!(u64::try_from(parsed.len()).unwrap(), count);
+        records.extend(parsed);
+    }
+    records.sort_by(|a, b| a.time.cmp(&b.time));
+    records
+}
+
+/// What each record tells, in a word or three: for comparing whole logs.
+pub(crate) fn told(records: &[Record]) -> Vec<String> {
+    records
+        .iter()
+        .filter(|record| record.tool.is_some())
+        .map(|record| {
+            let event = serde_json::to_value(record.event).unwrap();
+            let mut words = vec![event.as_str().unwrap().to_owned()];
+            words.extend(record.step.clone());
+            words.extend(record.outcome.map(|outcome| outcome.as_str().to_owned()));
+            words.extend(record.code.clone());
+            words.join(" ")
+        })
+        .collect()
+}
+
+/// The id of the page at a path of the embedded wiki.
+pub(crate) fn id_of(wiki: &DemoWiki, path: &str) -> i64 {
+    wiki.with_store(|store| store.page_at("en", path).unwrap().id)
+}
+
+/// Arguments of a page that is created.
+pub(crate) fn new_page(path: &str) -> Value {
+    json!({ "path": path, "title": "New", "content": "# New\n" })
+}
