@@ -94,7 +94,8 @@ impl Wiki {
     }
 
     /// The pages at a path, in whatever letter case: the one that is there to the letter, and
-    /// others that a person would take for it.
+    /// others that a person would take for it. Nothing stands beside a path that does not
+    /// exist (W8), so the way there is walked from the root.
     ///
     /// # Errors
     /// See [`WikiError`].
@@ -104,11 +105,17 @@ impl Wiki {
         path: &PagePath,
     ) -> Result<Vec<TreeNode>, WikiError> {
         let wanted = path.as_str().to_lowercase();
-        let level = nodes(self.query::<PageTree>(beside(locale, path)).await?);
-        Ok(level
-            .into_iter()
-            .filter(|node| node.page_id.is_some() && node.path.as_str().to_lowercase() == wanted)
-            .collect())
+        let mut parents = vec![None];
+        let mut level = Vec::new();
+        for depth in 1..=wanted.split('/').count() {
+            let way: Vec<&str> = wanted.split('/').take(depth).collect();
+            let way = way.join("/");
+            level = self.children(locale, &parents).await?;
+            level.retain(|node| node.path.as_str().to_lowercase() == way);
+            parents = level.iter().map(|node| Some(node.node)).collect();
+        }
+        level.retain(|node| node.page_id.is_some());
+        Ok(level)
     }
 
     /// The id of the page at a path, if there is one.

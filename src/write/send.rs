@@ -1,5 +1,7 @@
 //! From a permit to an outcome: on record, sent, read back, on record.
 
+use serde_json::{Map, Value};
+
 use crate::audit::{AuditError, Outcome};
 use crate::change::{Change, Proof, StepKind};
 use crate::error::{Code, Failure};
@@ -257,26 +259,37 @@ fn partly_applied(settled: &Settled, change: &Change) -> Failure {
         ),
     )
     .detail("fields", names);
-    // The wiki tells a key without these rights success and keeps the old text (W24).
-    let asked = change.fields();
-    for (field, right) in [
-        (Field::ScriptCss, "write:styles"),
-        (Field::ScriptJs, "write:scripts"),
-    ] {
-        if settled.cause.is_none() && differing.contains(&field) && asked.contains(&field) {
-            let mut rights = failure
-                .details
-                .remove("rights")
-                .and_then(|rights| rights.as_object().cloned())
-                .unwrap_or_default();
-            rights.insert(field.name().to_owned(), right.into());
-            failure = failure.detail("rights", rights);
-        }
+    let rights = rights_missing(settled, change);
+    if !rights.is_empty() {
+        failure = failure
+            .hint("The key may lack the right in details.rights; Wiki.js also drops styles that it cannot read. Read the page before you go on.")
+            .detail("rights", rights);
     }
     match settled.cause.clone().map(Failure::from) {
         Some(cause) => failure.detail("cause", cause.code.as_str()),
         None => failure,
     }
+}
+
+/// The rights without which the wiki tells success and keeps the old text (W24), for those
+/// fields that were asked for and did keep it.
+fn rights_missing(settled: &Settled, change: &Change) -> Map<String, Value> {
+    let Some(proof) = settled.proof.as_ref().filter(|_| settled.cause.is_none()) else {
+        return Map::new();
+    };
+    let asked = change.fields();
+    [
+        (Field::ScriptCss, "write:styles"),
+        (Field::ScriptJs, "write:scripts"),
+    ]
+    .into_iter()
+    .filter(|(field, _)| proof.differing.contains(field) && asked.contains(field))
+    .filter(|(field, _)| match change.before() {
+        Some(before) => before.same(&proof.found, *field),
+        None => proof.found.value(*field) == "",
+    })
+    .map(|(field, right)| (field.name().to_owned(), right.into()))
+    .collect()
 }
 
 fn unknown(settled: &Settled) -> Failure {
