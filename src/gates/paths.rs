@@ -33,6 +33,10 @@ impl Allowed {
 ///
 /// # Errors
 /// `PATH_DENIED` or `PATH_NOT_ALLOWED`.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a proof is used up by the gate it opens"
+)]
 pub fn paths(enabled: Enabled, policy: &Policy, change: Change) -> Result<Allowed, Refusal> {
     for (locale, path) in change.places() {
         if let Some(failure) = fault(policy, locale, path) {
@@ -42,8 +46,10 @@ pub fn paths(enabled: Enabled, policy: &Policy, change: Change) -> Result<Allowe
             return Err(Refusal::at(Gate::Paths, failure));
         }
     }
-    let Enabled { has_token } = enabled;
-    Ok(Allowed { change, has_token })
+    Ok(Allowed {
+        change,
+        has_token: enabled.has_token,
+    })
 }
 
 fn fault(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {

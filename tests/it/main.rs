@@ -13,7 +13,11 @@ mod contract;
 #[cfg(feature = "demo")]
 mod demo_wiki;
 #[cfg(feature = "demo")]
+mod docs;
+#[cfg(feature = "demo")]
 mod harness;
+#[cfg(feature = "demo")]
+mod promises;
 #[cfg(feature = "demo")]
 mod wiki_client;
 #[cfg(feature = "demo")]
