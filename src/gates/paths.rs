@@ -66,7 +66,7 @@ fn fault(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {
         ));
     }
     let prefixes = policy.allowed.as_ref()?;
-    if !climbs(path) && prefixes.iter().any(|prefix| prefix.holds(locale, path)) {
+    if !path.climbs() && prefixes.iter().any(|prefix| prefix.holds(locale, path)) {
         return None;
     }
     let names: Vec<String> = prefixes.iter().map(ToString::to_string).collect();
@@ -75,13 +75,6 @@ fn fault(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {
         "This path lies outside the prefixes that may be written.",
     );
     Some(failure.detail("allowed", names))
-}
-
-/// Whether a stored path has segments that something else might take for "here" or "up".
-fn climbs(path: &PagePath) -> bool {
-    path.as_str()
-        .split('/')
-        .any(|segment| matches!(segment, "." | ".."))
 }
 
 fn folded(prefix: &Prefix) -> Prefix {

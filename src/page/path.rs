@@ -47,6 +47,14 @@ impl PagePath {
         self.0.rsplit('/').next().unwrap_or_default()
     }
 
+    /// Whether it has segments that something else might take for "here" or "up".
+    #[must_use]
+    pub fn climbs(&self) -> bool {
+        self.0
+            .split('/')
+            .any(|segment| matches!(segment, "." | ".."))
+    }
+
     /// Whether this path is `prefix` itself or below it, segment by segment.
     #[must_use]
     pub fn is_within(&self, prefix: &Self) -> bool {
@@ -192,11 +200,7 @@ impl Prefix {
         if path.as_str().is_empty() {
             return Err("must name a path, such as \"docs\" or \"de:docs\"".to_owned());
         }
-        if path
-            .as_str()
-            .split('/')
-            .any(|s| s.is_empty() || s == "." || s == "..")
-        {
+        if path.climbs() || path.as_str().split('/').any(str::is_empty) {
             return Err(
                 "must be made of whole segments, without \"//\", \".\" or \"..\"".to_owned(),
             );

@@ -1,5 +1,7 @@
 //! The page tree made right (W8): true children, and the id of the page at a path.
 
+use std::time::Duration;
+
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageTree, PageTreeMode, page_tree};
@@ -9,6 +11,9 @@ use crate::page::{Locale, PagePath};
 pub const MAX_NODES: usize = 1_000;
 /// The most operations in one request.
 const MAX_BATCH: usize = 50;
+/// How long to wait before an absence is believed: longer than the tree was seen to be empty
+/// while it is rebuilt (W8).
+const REBUILD: Duration = Duration::from_millis(400);
 
 /// A node of the tree: a folder, a page, or both at one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,6 +143,7 @@ impl Wiki {
     ) -> Result<Vec<Option<i64>>, WikiError> {
         let mut ids = self.page_ids_once(places).await?;
         if ids.iter().any(Option::is_none) {
+            tokio::time::sleep(REBUILD).await;
             let again = self.page_ids_once(places).await?;
             for (id, again) in ids.iter_mut().zip(again) {
                 *id = id.or(again);
@@ -171,7 +177,10 @@ impl Wiki {
         locale: &Locale,
         path: &PagePath,
     ) -> Result<Option<TreeNode>, WikiError> {
-        for _ in 0..2 {
+        for look in 0..2 {
+            if look > 0 {
+                tokio::time::sleep(REBUILD).await;
+            }
             let level = nodes(self.query::<PageTree>(beside(locale, path)).await?);
             if let Some(node) = level.into_iter().find(|node| node.path == *path) {
                 return Ok(Some(node));

@@ -1,5 +1,7 @@
 //! From a plan to a change that the gates can look at, and to its preview.
 
+use serde_json::{Map, Value};
+
 use crate::change::{Change, Operation};
 use crate::error::{Code, Failure};
 use crate::gates::{Allowed, Previewed, SessionId};
@@ -14,6 +16,8 @@ use super::writer::Writer;
 const MAX_LINKING: usize = 20;
 /// The most bytes of a difference that an answer holds.
 const MAX_DIFF_BYTES: usize = 32 * 1024;
+/// The most bytes of one field's value that an answer holds.
+const MAX_VALUE_BYTES: usize = 8 * 1024;
 
 impl Writer {
     /// Makes the change that a plan asks for, of the page as it is now.
@@ -55,7 +59,12 @@ impl Writer {
 
     async fn whole_page(&self, id: i64) -> Result<PageState, Failure> {
         let reading = self.wiki.page_by_id(id).await?;
-        reading.complete().ok_or_else(|| unreadable(&reading))
+        reading.complete().ok_or_else(|| {
+            // A key that has expired reads as a guest does (W3): that is the cause to name.
+            self.wiki
+                .expired()
+                .map_or_else(|| unreadable(&reading), Failure::from)
+        })
     }
 
     /// Looks at the place where a page shall come to be.
@@ -114,7 +123,7 @@ impl Writer {
             call,
             operation: change.operation(),
             target: target(&self.wiki, change.target()),
-            changes: change.values(),
+            changes: short(change.values(), &mut warnings),
             diff: cut(diff, &mut warnings),
             lines,
             linked_from,
@@ -172,7 +181,7 @@ fn taken(node: &TreeNode) -> Failure {
 fn unreadable(reading: &PageReading) -> Failure {
     let missing = reading.unreadable();
     let fields: Vec<&str> = missing.keys().map(|field| field.name()).collect();
-    let rights: serde_json::Map<String, serde_json::Value> = missing
+    let rights: Map<String, Value> = missing
         .iter()
         .map(|(field, right)| (field.name().to_owned(), (*right).into()))
         .collect();
@@ -202,15 +211,32 @@ fn conflict(previewed: PageState, fresh: PageState) -> Failure {
     }
 }
 
+/// Cuts values that are long texts, such as scripts; says so.
+fn short(mut values: Map<String, Value>, warnings: &mut Vec<String>) -> Map<String, Value> {
+    for (field, states) in &mut values {
+        for state in states.as_object_mut().into_iter().flat_map(Map::values_mut) {
+            if let Value::String(text) = state
+                && text.len() > MAX_VALUE_BYTES
+            {
+                let end = text.floor_char_boundary(MAX_VALUE_BYTES);
+                warnings.push(format!(
+                    "value_cut: {end} of {} bytes of {field} are shown.",
+                    text.len()
+                ));
+                text.truncate(end);
+            }
+        }
+    }
+    values
+}
+
 /// Cuts a difference at the end of a line; says so.
 fn cut(mut diff: String, warnings: &mut Vec<String>) -> String {
     if diff.len() > MAX_DIFF_BYTES {
-        let end = diff
-            .char_indices()
-            .take_while(|(at, _)| *at < MAX_DIFF_BYTES)
-            .filter(|(_, c)| *c == '\n')
-            .last()
-            .map_or(0, |(at, _)| at + 1);
+        let shown = diff
+            .get(..diff.floor_char_boundary(MAX_DIFF_BYTES))
+            .unwrap_or_default();
+        let end = shown.rfind('\n').map_or(0, |at| at + 1);
         let whole = diff.len();
         diff.truncate(end);
         warnings.push(format!(

@@ -162,6 +162,13 @@ impl Writer {
                     None => Confirmation::StaticToken,
                 };
                 let permit = gates::confirm(allowed, confirmation)?;
+                if self.tasks.is_closed() {
+                    let failure = Failure::new(
+                        Code::AuditUnavailable,
+                        "The server is ending; nothing was sent.",
+                    );
+                    return Err(Refusal::at(Gate::Record, failure));
+                }
                 let (writer, docket) = (Arc::clone(self), docket.clone());
                 // Once begun, no cancellation, disconnect or closed stdin may cut it short.
                 let task = self.tasks.spawn(async move {
