@@ -15,7 +15,7 @@ use wikijs_mcp::page::{Date, Locale, PagePath, PageState};
 const CHILDS_DIR: &str = "AUDIT_TEST_DIR";
 
 const SHORT: Duration = Duration::from_millis(50);
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 fn entry(event: Event) -> Entry {
     Entry {

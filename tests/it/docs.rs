@@ -1,5 +1,6 @@
 //! What the documentation says is what the program does: tables and captures are made by it.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -7,6 +8,14 @@ use std::process::Command;
 use wikijs_mcp::cli::Exit;
 use wikijs_mcp::error::Code;
 use wikijs_mcp::tools::{Kind, Registry};
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one switch of all golden files"
+)]
+fn may_write() -> bool {
+    std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always")
+}
 
 /// Compares the text between two markers of a file; with `INSTA_UPDATE=always`, writes it.
 fn generated(file: &str, marker: &str, text: &str, normal: impl Fn(&str) -> String) {
@@ -22,7 +31,7 @@ fn generated(file: &str, marker: &str, text: &str, normal: impl Fn(&str) -> Stri
         return;
     }
     assert!(
-        std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always"),
+        may_write(),
         "{file} does not say what the program does at {marker}; `just accept` writes it:\n{text}"
     );
     fs::write(&path, format!("{head}{open}{text}{close}{tail}")).unwrap();
@@ -41,7 +50,7 @@ fn the_tools_are_those_of_the_registry() {
         } else {
             "write"
         };
-        table += &format!("| `{}` | {kind} | {} |\n", tool.name, tool.description);
+        let _ = writeln!(table, "| `{}` | {kind} | {} |", tool.name, tool.description);
     }
     generated("README.md", "tools", &table, as_it_is);
 }
@@ -68,7 +77,7 @@ fn the_settings_are_those_that_are_read() {
 fn the_error_codes_are_those_of_the_program() {
     let mut table = String::from("| code | meaning | what to do next |\n|---|---|---|\n");
     for code in Code::ALL {
-        table += &format!("| `{code}` | {} | {} |\n", code.meaning(), code.hint());
+        let _ = writeln!(table, "| `{code}` | {} | {} |", code.meaning(), code.hint());
     }
     generated("docs/reference.md", "errors", &table, as_it_is);
 }
@@ -77,7 +86,7 @@ fn the_error_codes_are_those_of_the_program() {
 fn the_exit_codes_are_those_of_the_program() {
     let mut table = String::from("| code | meaning |\n|---|---|\n");
     for exit in Exit::ALL {
-        table += &format!("| {} | {} |\n", exit.code(), exit.meaning());
+        let _ = writeln!(table, "| {} | {} |", exit.code(), exit.meaning());
     }
     generated("docs/reference.md", "exits", &table, as_it_is);
 }

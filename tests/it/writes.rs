@@ -439,7 +439,7 @@ async fn a_page_that_changed_since_its_preview_is_a_conflict() {
     let id = id_of(&wiki, "home");
     let token = preview_of_a_title(&served, id).await;
     wiki.with_store(|store| {
-        "Somebody was quicker.\n".clone_into(&mut store.page_mut(id).unwrap().content)
+        "Somebody was quicker.\n".clone_into(&mut store.page_mut(id).unwrap().content);
     });
     let error = served
         .call("wikijs_update_page", json!({ "id": id, "confirm": token }))
