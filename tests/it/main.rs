@@ -13,7 +13,12 @@ mod contract;
 #[cfg(feature = "demo")]
 mod demo_wiki;
 #[cfg(feature = "demo")]
+mod faults;
+#[cfg(feature = "demo")]
+mod faulty_wiki;
+#[cfg(feature = "demo")]
 mod harness;
+mod properties;
 #[cfg(feature = "demo")]
 mod wiki_client;
 #[cfg(feature = "demo")]
