@@ -653,6 +653,11 @@ async fn a_wait_that_is_asked_for_is_kept_if_it_fits_into_the_total() {
     assert_eq!(error["code"], "RATE_LIMITED");
     assert_eq!(error["details"]["retryAfterSeconds"], 31);
     assert_eq!(faulty.seen().len(), 3);
+    // Once more than a second has gone by, this one and that are over what can be counted.
+    faulty.on_reads(1, wait("1"));
+    faulty.then_on_reads(1, wait(&u64::MAX.to_string()));
+    let error = read(&served, &wiki).await.unwrap_err();
+    assert_eq!(error["code"], "RATE_LIMITED", "{error}");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! A misbehaving server in the wiki's place: raw HTTP/1.1 that stands before an embedded wiki,
 //! passes on what it is asked, and does to mutations or reads what a test scripts.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ pub(crate) struct Arrival {
 #[derive(Debug, Default)]
 struct Script {
     mutations: Option<(usize, Fault)>,
-    reads: Option<(usize, Fault)>,
+    reads: VecDeque<(usize, Fault)>,
     reads_after_mutation: Option<Fault>,
     close_at: Option<usize>,
 }
@@ -169,7 +170,12 @@ impl FaultyWiki {
 
     /// Does this to the next so many reads.
     pub(crate) fn on_reads(&self, count: usize, fault: Fault) {
-        self.script(|script| script.reads = Some((count, fault)));
+        self.script(|script| script.reads = [(count, fault)].into());
+    }
+
+    /// Then does this to so many reads more.
+    pub(crate) fn then_on_reads(&self, count: usize, fault: Fault) {
+        self.script(|script| script.reads.push_back((count, fault)));
     }
 
     /// Does this to every read that comes in after a mutation.
@@ -344,13 +350,13 @@ fn arrive(state: &State, request: &Request) -> (Option<Fault>, bool) {
     if has_written && let Some(fault) = &script.reads_after_mutation {
         return (Some(fault.clone()), closes);
     }
-    let fault = match &mut script.reads {
-        Some((left, fault)) if *left > 0 => {
-            *left -= 1;
-            Some(fault.clone())
-        }
-        _ => None,
-    };
+    let fault = script.reads.front_mut().map(|(left, fault)| {
+        *left -= 1;
+        fault.clone()
+    });
+    if script.reads.front().is_some_and(|(left, _)| *left == 0) {
+        script.reads.pop_front();
+    }
     (fault, closes)
 }
 
