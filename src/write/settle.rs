@@ -152,8 +152,14 @@ pub(super) async fn settle(
     };
     let began = Instant::now();
     let mut stable: Option<(Seen, Instant)> = None;
+    let longest = patience.settling + patience.apart;
     loop {
-        match promise.read(wiki, new_id).await {
+        // A reading has retries of its own, which must not outlast the settling.
+        let left = longest.saturating_sub(began.elapsed());
+        let Ok(reading) = tokio::time::timeout(left, promise.read(wiki, new_id)).await else {
+            return settled(Outcome::Unknown, stable.map(|(seen, _)| seen), cause);
+        };
+        match reading {
             Ok(seen) if promise.is_kept(&seen) => {
                 return settled(Outcome::Applied, Some(seen), cause);
             }
@@ -190,7 +196,7 @@ pub(super) async fn settle(
                 stable = None;
             }
         }
-        if began.elapsed() >= patience.settling + patience.apart {
+        if began.elapsed() >= longest {
             return settled(Outcome::Unknown, stable.map(|(seen, _)| seen), cause);
         }
         tokio::time::sleep(patience.pause).await;
