@@ -100,6 +100,15 @@ impl<'a> Promise<'a> {
         }
     }
 
+    /// Whether the wiki refused a new page since another stands at its place. It looks before
+    /// it writes anything (6002).
+    const fn is_taken(&self, cause: Option<&WikiError>) -> bool {
+        matches!(
+            (self, cause),
+            (Self::Created { .. }, Some(WikiError::PageExists))
+        )
+    }
+
     fn prove(&self, reading: &PageReading) -> Proof {
         match self {
             Self::Created { after } => prove(after, None, reading),
@@ -169,7 +178,8 @@ pub(super) async fn settle(
                     _ => Instant::now(),
                 };
                 let is_stable = since.elapsed() >= patience.apart;
-                let is_old = promise.is_old_state(&seen);
+                let is_taken = promise.is_taken(cause.as_ref());
+                let is_old = is_taken || promise.is_old_state(&seen);
                 let outcome = match answered {
                     Answered::Refusal if is_old && (is_stable || is_final(cause.as_ref())) => {
                         Some(Outcome::NotApplied)
@@ -187,7 +197,9 @@ pub(super) async fn settle(
                     _ => None,
                 };
                 if let Some(outcome) = outcome {
-                    return settled(outcome, Some(seen), cause);
+                    // What was found at a place that was taken is somebody else's.
+                    let found = Some(seen).filter(|_| !is_taken);
+                    return settled(outcome, found, cause);
                 }
                 stable = Some((seen, since));
             }
