@@ -1,5 +1,6 @@
 //! What came of a step that was sent, found out by reading the page.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use crate::audit::Outcome;
@@ -37,7 +38,8 @@ pub(super) enum Promise<'a> {
     Created { after: &'a PageState },
     /// A page is as it shall be.
     Changed {
-        before: &'a PageState,
+        /// As it is before this step, which may follow another.
+        before: Cow<'a, PageState>,
         after: PageState,
     },
     /// A page is gone.
@@ -75,7 +77,11 @@ impl<'a> Promise<'a> {
             (None, Some(after)) => Some(Self::Created { after }),
             (Some(before), None) => Some(Self::Deleted { before }),
             (Some(before), Some(_)) => Some(Self::Changed {
-                before,
+                before: if step == StepKind::Update && change.moves() {
+                    Cow::Owned(change.after_step(StepKind::Move)?)
+                } else {
+                    Cow::Borrowed(before)
+                },
                 after: change.after_step(step)?,
             }),
             (None, None) => None,
@@ -93,7 +99,10 @@ impl<'a> Promise<'a> {
     fn is_old_state(&self, seen: &Seen) -> bool {
         match (self, seen) {
             (Self::Created { .. }, seen) => *seen == Seen::Gone,
-            (Self::Changed { before, .. } | Self::Deleted { before }, Seen::Page(proof)) => {
+            (Self::Changed { before, .. }, Seen::Page(proof)) => {
+                before.difference(&proof.found).is_empty()
+            }
+            (Self::Deleted { before }, Seen::Page(proof)) => {
                 before.difference(&proof.found).is_empty()
             }
             (Self::Changed { .. } | Self::Deleted { .. }, Seen::Gone) => false,
@@ -119,13 +128,15 @@ impl<'a> Promise<'a> {
     }
 
     async fn read(&self, wiki: &Wiki, new_id: Option<i64>) -> Result<Seen, WikiError> {
-        let reading = match (self, new_id) {
-            (Self::Created { .. }, Some(id)) => wiki.page_by_id(id).await,
+        let id = match self {
+            Self::Created { .. } => new_id,
+            Self::Changed { before, .. } => before.id,
+            Self::Deleted { before } => before.id,
+        };
+        let reading = match (self, id) {
+            (_, Some(id)) => wiki.page_by_id(id).await,
             (Self::Created { after }, None) => wiki.page_by_path(&after.locale, &after.path).await,
-            (Self::Changed { before, .. } | Self::Deleted { before }, _) => match before.id {
-                Some(id) => wiki.page_by_id(id).await,
-                None => Err(WikiError::NotFound),
-            },
+            (Self::Changed { .. } | Self::Deleted { .. }, None) => Err(WikiError::NotFound),
         };
         match reading {
             Ok(reading) => Ok(Seen::Page(Box::new(self.prove(&reading)))),
