@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use crate::error::{Code, Failure};
 
+/// The kind of an error that comes with HTTP status 500 and a cause that we do not know.
+pub(super) const HTTP_500: &str = "HTTP 500";
+
 /// Why a request got no answer that can be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WikiError {
@@ -86,10 +89,10 @@ pub enum WikiError {
     #[error("the wiki could not rebuild its page tree")]
     TreeRebuild,
     /// Any other error of Wiki.js; its text may be SQL and is never shown (W5).
-    #[error("the wiki answered with an internal error ({slug})")]
+    #[error("the wiki answered with an internal error ({kind})")]
     Internal {
-        /// The kind of error, in letters and digits only.
-        slug: String,
+        /// The kind of error: one of the few that have a name.
+        kind: &'static str,
     },
     /// The wiki refuses the operation itself: another version, or a schema that changed.
     #[error("the wiki does not understand the request; it may be another version of Wiki.js")]
