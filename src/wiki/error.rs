@@ -134,16 +134,31 @@ impl WikiError {
     }
 
     /// Whether, for a mutation, this leaves open what the wiki did with it.
-    pub(super) const fn leaves_open(&self) -> bool {
-        matches!(
-            self,
+    pub(super) fn leaves_open(&self) -> bool {
+        match self {
             Self::Timeout { .. }
-                | Self::Cut
-                | Self::Unavailable { .. }
-                | Self::NotGraphQl { .. }
-                | Self::AnswerTooLarge { .. }
-                | Self::Malformed { .. }
-        )
+            | Self::Cut
+            | Self::Unavailable { .. }
+            | Self::NotGraphQl { .. }
+            // What answers so may have passed the request on before.
+            | Self::Redirected { .. }
+            | Self::AnswerTooLarge { .. }
+            | Self::Malformed { .. } => true,
+            Self::Internal { kind } => *kind == HTTP_500,
+            Self::NotFound
+            | Self::PageExists
+            | Self::IllegalPath
+            | Self::EmptyContent
+            | Self::Forbidden { .. }
+            | Self::KeyRevoked
+            | Self::KeyExpired { .. }
+            | Self::ApiDisabled
+            | Self::RateLimited { .. }
+            | Self::NotConnected
+            | Self::RequestTooLarge
+            | Self::TreeRebuild
+            | Self::Misunderstood => false,
+        }
     }
 
     /// Whether the wiki refused for want of a right.
