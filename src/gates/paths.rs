@@ -88,10 +88,12 @@ fn folded(prefix: &Prefix) -> Prefix {
 }
 
 fn fold(text: &str) -> String {
-    // Lower case can leave NFC, so it is made last once more.
+    // Some letters have two forms in lower case and one in upper case (final sigma, long s),
+    // some the other way round. Both can leave NFC, so it is made last once more.
     text.nfc()
         .collect::<String>()
         .to_lowercase()
+        .to_uppercase()
         .nfc()
         .collect()
 }
@@ -172,6 +174,7 @@ mod tests {
             ("de", "docs/X/y"),
             ("DE", "docs/x"),
             ("en", "docs/caf\u{e9}/"),
+            ("en", "doc\u{17f}/caf\u{e9}"),
         ] {
             assert_eq!(
                 code(&policy, locale, path),

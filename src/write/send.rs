@@ -192,33 +192,39 @@ fn said_of(settled: &Settled) -> Vec<String> {
 fn failure_of(settled: &Settled, kind: StepKind, change: &Change) -> Option<Failure> {
     let failure = match settled.outcome {
         Outcome::Applied | Outcome::Unchanged => return None,
+        Outcome::NotApplied if kind == StepKind::Update && change.moves() => {
+            return Some(only_moved(settled, change));
+        }
         Outcome::NotApplied => not_applied(settled),
         Outcome::PartlyApplied => partly_applied(settled, change),
         Outcome::Unknown => unknown(settled),
     };
-    let failure = failure
-        .detail("outcome", settled.outcome.as_str())
-        .detail("operation", change.operation().as_str());
-    // A page that was moved before stays moved, whatever became of the rest.
-    Some(
-        if kind == StepKind::Update && change.moves() && settled.outcome == Outcome::NotApplied {
-            let fields: Vec<&str> = change
-                .fields()
-                .into_iter()
-                .filter(|field| !matches!(field, Field::Path | Field::Locale))
-                .map(Field::name)
-                .collect();
-            Failure {
-                code: Code::PartlyApplied,
-                hint: Code::PartlyApplied.hint().to_owned(),
-                ..failure
-            }
-            .detail("outcome", Outcome::PartlyApplied.as_str())
-            .detail("fields", fields)
-        } else {
-            failure
-        },
-    )
+    let failure = failure.detail("outcome", settled.outcome.as_str());
+    Some(failure.detail("operation", change.operation().as_str()))
+}
+
+/// A page that was moved before stays moved, whatever became of the rest.
+fn only_moved(settled: &Settled, change: &Change) -> Failure {
+    let rest: Vec<&str> = change
+        .after_step(StepKind::Move)
+        .zip(change.after())
+        .map(|(moved, after)| moved.difference(after))
+        .unwrap_or_default()
+        .into_iter()
+        .map(Field::name)
+        .collect();
+    let cause = settled.cause.clone().map(Failure::from);
+    let why = cause.as_ref().map_or("", |cause| cause.message.as_str());
+    let message = format!("The page was moved, and nothing else of it changed. {why}");
+    let mut failure = Failure::new(Code::PartlyApplied, message.trim_end());
+    if let Some(cause) = cause {
+        failure = failure.detail("cause", cause.code.as_str());
+        failure.details.extend(cause.details);
+    }
+    failure
+        .detail("fields", rest)
+        .detail("outcome", Outcome::PartlyApplied.as_str())
+        .detail("operation", change.operation().as_str())
 }
 
 fn not_applied(settled: &Settled) -> Failure {

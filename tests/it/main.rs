@@ -15,9 +15,14 @@ mod demo_wiki;
 #[cfg(feature = "demo")]
 mod docs;
 #[cfg(feature = "demo")]
+mod faults;
+#[cfg(feature = "demo")]
+mod faulty_wiki;
+#[cfg(feature = "demo")]
 mod harness;
 #[cfg(feature = "demo")]
 mod promises;
+mod properties;
 #[cfg(feature = "demo")]
 mod wiki_client;
 #[cfg(feature = "demo")]
