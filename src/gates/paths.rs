@@ -33,6 +33,10 @@ impl Allowed {
 ///
 /// # Errors
 /// `PATH_DENIED` or `PATH_NOT_ALLOWED`.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a proof is used up by the gate behind it"
+)]
 pub fn paths(enabled: Enabled, policy: &Policy, change: Change) -> Result<Allowed, Refusal> {
     for (locale, path) in change.places() {
         if let Some(failure) = fault(policy, locale, path) {
