@@ -9,6 +9,8 @@
 
 mod audit;
 #[cfg(feature = "demo")]
+mod conflicts;
+#[cfg(feature = "demo")]
 mod contract;
 #[cfg(feature = "demo")]
 mod demo_wiki;
