@@ -22,6 +22,7 @@ mod faults;
 mod faulty_wiki;
 #[cfg(feature = "demo")]
 mod harness;
+mod invariants;
 #[cfg(feature = "demo")]
 mod promises;
 mod properties;

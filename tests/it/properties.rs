@@ -1,17 +1,13 @@
 //! What holds for any text from outside: paths, prefixes, the gate of paths, the wiki's answers.
+//! What must hold is in `invariants`, which the fuzz targets share.
 
 use std::time::Duration;
 
 use proptest::prelude::*;
-use serde::Deserialize;
 use serde_json::{Value, json};
-use unicode_normalization::UnicodeNormalization;
-use wikijs_mcp::change::Change;
-use wikijs_mcp::error::{Code, Failure};
-use wikijs_mcp::gates::{Policy, enabled, paths};
-use wikijs_mcp::page::{Date, Locale, NewPath, PagePath, PageState, Prefix};
-use wikijs_mcp::wiki::WikiError;
-use wikijs_mcp::wiki::answer::{RawAnswer, read_batch, read_mutation, read_query, refusal};
+use wikijs_mcp::page::Prefix;
+
+use crate::invariants::{self, MARKER};
 
 /// Pieces of which paths are made that are nearly right.
 const PIECES: [&str; 46] = [
@@ -101,69 +97,6 @@ fn prefixes() -> impl Strategy<Value = Vec<Prefix>> {
     prop::collection::vec(prefix, 1..3)
 }
 
-/// Whether a place is at or below a prefix, segment by segment, once both are spelt alike.
-fn is_below(prefix: &Prefix, locale: &str, path: &str, spell: impl Fn(&str) -> String) -> bool {
-    let segments = |path: &str| -> Vec<String> { path.split('/').map(&spell).collect() };
-    let is_of_locale = prefix
-        .locale
-        .as_ref()
-        .is_none_or(|own| spell(own.as_str()) == spell(locale));
-    is_of_locale && segments(path).starts_with(&segments(prefix.path.as_str()))
-}
-
-fn lower(text: &str) -> String {
-    text.nfc()
-        .collect::<String>()
-        .to_lowercase()
-        .nfc()
-        .collect()
-}
-
-fn upper(text: &str) -> String {
-    text.nfc()
-        .collect::<String>()
-        .to_uppercase()
-        .nfc()
-        .collect()
-}
-
-fn page(locale: &str, path: &str) -> PageState {
-    PageState {
-        id: Some(7),
-        locale: Locale::as_stored(locale),
-        path: PagePath::as_stored(path),
-        title: "A".to_owned(),
-        description: String::new(),
-        content: "a".to_owned(),
-        editor: "markdown".to_owned(),
-        tags: Vec::new(),
-        is_published: true,
-        is_private: false,
-        publish_start_date: Date::Unset,
-        publish_end_date: Date::Unset,
-        script_css: String::new(),
-        script_js: String::new(),
-        updated_at: None,
-    }
-}
-
-/// What the gate says of a change; nothing where it lets it through.
-fn gate(policy: &Policy, change: Change) -> Option<Code> {
-    let enabled = enabled(policy, None).unwrap();
-    paths(enabled, policy, change)
-        .err()
-        .map(|refusal| refusal.failure.code)
-}
-
-/// Characters that show nothing or turn the direction: Unicode's `Default_Ignorable_Code_Point`.
-fn is_ignorable(c: char) -> bool {
-    matches!(u32::from(c),
-        0xAD | 0x34F | 0x61C | 0x115F..=0x1160 | 0x17B4..=0x17B5 | 0x180B..=0x180F
-        | 0x200B..=0x200F | 0x202A..=0x202E | 0x2060..=0x206F | 0x3164 | 0xFE00..=0xFE0F
-        | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFF8 | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A
-        | 0xE0000..=0xE0FFF)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
@@ -171,53 +104,21 @@ proptest! {
     fn a_path_that_may_come_to_be_has_nothing_that_the_wiki_refuses_or_cannot_show(
         text in path_like()
     ) {
-        let Ok(path) = NewPath::parse(&text) else { return Ok(()) };
-        let path = path.as_path().as_str();
-        prop_assert_eq!(path, text.trim_matches('/'));
-        prop_assert!(!path.is_empty() && path.chars().count() <= 255);
-        let is_bad = |c: char| {
-            c.is_control() || c.is_whitespace() || ".\\%?#".contains(c) || is_ignorable(c)
-        };
-        prop_assert!(!path.contains(is_bad), "{path:?}");
-        prop_assert!(path.split('/').all(|segment| !segment.is_empty()));
-        let first = path.split('/').next().unwrap().to_lowercase();
-        let reserved = ["login", "logout", "register", "verify", "favicons", "fonts", "img", "js", "svg"];
-        prop_assert!(!reserved.contains(&first.as_str()));
-        prop_assert!(first.chars().count() > 1);
-        let is_pair = |text: &str| text.len() == 2 && text.chars().all(|c| c.is_ascii_alphabetic());
-        prop_assert!(!first.split('-').all(is_pair) || first.split('-').count() > 2);
-        // What passed once passes again, unchanged.
-        let again = NewPath::parse(path).unwrap();
-        prop_assert_eq!(again.as_path().as_str(), path);
-        // And it can be a prefix of itself.
-        prop_assert!(again.as_path().is_within(again.as_path()));
+        invariants::new_path(&text);
     }
 
     #[test]
     fn a_path_is_within_another_where_its_first_segments_are_the_others(
         path in path_like(), prefix in path_like()
     ) {
-        let path = PagePath::of(&path);
-        let prefix = PagePath::of(&prefix);
-        let segments = |path: &PagePath| -> Vec<String> {
-            let path = path.as_str();
-            let all = path.split('/').map(str::to_owned).collect();
-            if path.is_empty() { Vec::new() } else { all }
-        };
-        prop_assert_eq!(path.is_within(&prefix), segments(&path).starts_with(&segments(&prefix)));
-        let below = PagePath::as_stored(format!("{prefix}/{path}"));
-        prop_assert!(below.is_within(&prefix));
+        invariants::within(&path, &prefix);
     }
 
     #[test]
     fn a_prefix_that_was_read_is_whole_segments_and_reads_the_same_again(
         text in path_like(), locale in locale_like(), has_locale in any::<bool>()
     ) {
-        let text = if has_locale { format!("{locale}:{text}") } else { text };
-        let Ok(prefix) = Prefix::parse(&text) else { return Ok(()) };
-        prop_assert!(!prefix.path.as_str().is_empty());
-        prop_assert!(prefix.path.as_str().split('/').all(|s| !matches!(s, "" | "." | "..")));
-        prop_assert_eq!(Prefix::parse(&prefix.to_string()), Ok(prefix));
+        invariants::prefix(&if has_locale { format!("{locale}:{text}") } else { text });
     }
 
     #[test]
@@ -225,97 +126,8 @@ proptest! {
         path in path_like(), locale in locale_like(),
         allowed in prop::option::of(prefixes()), denied in prop::option::of(prefixes()),
     ) {
-        let policy = Policy {
-            is_enabled: true,
-            allowed: allowed.clone(),
-            denied: denied.clone().unwrap_or_default(),
-            ..Policy::default()
-        };
-        let exactly = |prefix: &Prefix| is_below(prefix, &locale, &path, str::to_owned);
-        let climbs = path.split('/').any(|segment| segment == "." || segment == "..");
-        let is_allowed = allowed.as_ref().is_none_or(|all| !climbs && all.iter().any(exactly));
-        let alike = |prefix: &Prefix| {
-            [&path[..], path.trim_matches('/')].into_iter().any(|path| {
-                is_below(prefix, &locale, path, lower) || is_below(prefix, &locale, path, upper)
-            })
-        };
-        let is_denied = policy.denied.iter().any(alike);
-        let answer = gate(&policy, Change::delete(page(&locale, &path)));
-        match answer {
-            None => prop_assert!(is_allowed && !is_denied),
-            Some(Code::PathDenied) => {
-                let likest = |prefix: &Prefix| {
-                    let path = path.trim_matches('/');
-                    is_below(prefix, &locale, path, |text| upper(&lower(text)))
-                };
-                prop_assert!(policy.denied.iter().any(likest));
-            }
-            Some(code) => {
-                prop_assert_eq!(code, Code::PathNotAllowed);
-                prop_assert!(!is_allowed && !is_denied);
-            }
-        }
-        // Neither end of a move may lie where the page may not be written.
-        for (from, to) in [("elsewhere", &path[..]), (&path[..], "elsewhere")] {
-            let change = Change::between(page(&locale, from), page(&locale, to));
-            if answer.is_some() {
-                prop_assert!(gate(&policy, change).is_some());
-            } else if allowed.is_some() {
-                prop_assert_eq!(gate(&policy, change), Some(Code::PathNotAllowed));
-            }
-        }
+        invariants::gate(&locale, &path, allowed, denied.unwrap_or_default());
     }
-}
-
-/// What the wiki says and nobody shall read in an error. One word, so that it shows too where
-/// only letters and digits are let through.
-const MARKER: &str = "ObeyThisMarker";
-
-/// An answer's data as the generated types have it.
-#[derive(Debug, Deserialize)]
-#[expect(dead_code, reason = "read by serde alone")]
-struct Data {
-    pages: Option<Pages>,
-}
-
-#[derive(Debug, Deserialize)]
-#[expect(dead_code, reason = "read by serde alone")]
-struct Pages {
-    single: Option<Page>,
-    update: Option<Update>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "read by serde alone")]
-struct Page {
-    id: i64,
-    title: String,
-    is_published: bool,
-    tags: Vec<Option<String>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "read by serde alone")]
-struct Update {
-    response_result: Status,
-    kind: Option<Word>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "read by serde alone")]
-struct Status {
-    succeeded: bool,
-    error_code: i64,
-    slug: String,
-    message: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-enum Word {
-    Known,
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -433,18 +245,6 @@ fn status() -> impl Strategy<Value = u16> {
     prop_oneof![prop::sample::select(usual.to_vec()), any::<u16>()]
 }
 
-/// Nothing that the wiki said is in what is said of it.
-fn is_silent(error: WikiError) -> Result<(), TestCaseError> {
-    for said in [
-        error.to_string(),
-        format!("{error:?}"),
-        serde_json::to_string(&Failure::from(error)).unwrap(),
-    ] {
-        prop_assert!(!said.contains(MARKER), "{said}");
-    }
-    Ok(())
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
@@ -452,29 +252,13 @@ proptest! {
     fn any_answer_is_data_or_an_error_without_the_wikis_words(
         status in status(), body in body(), wait in prop::option::of(any::<u64>())
     ) {
-        let retry_after = wait.map(Duration::from_secs);
-        let answer = RawAnswer { status, retry_after, body };
-        if let Err(error) = read_query::<Data>(&answer) {
-            is_silent(error)?;
-        }
-        if let Err(error) = read_mutation::<Data>(&answer) {
-            is_silent(error)?;
-        }
-        match read_batch::<Data>(&answer, 1) {
-            Err(error) => is_silent(error)?,
-            Ok(answers) => {
-                prop_assert_eq!(answers.len(), 1);
-                for error in answers.into_iter().filter_map(Result::err) {
-                    is_silent(error)?;
-                }
-            }
-        }
+        invariants::answer(status, wait.map(Duration::from_secs), body);
     }
 
     #[test]
     fn any_refusal_is_an_error_without_the_wikis_words(
         code in prop_oneof![any::<i64>(), 5_990i64..6_020], slug in text(), message in text()
     ) {
-        is_silent(refusal(code, &slug, &message))?;
+        invariants::refused(code, &slug, &message);
     }
 }
