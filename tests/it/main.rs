@@ -15,6 +15,14 @@ mod demo_wiki;
 #[cfg(feature = "demo")]
 mod harness;
 #[cfg(feature = "demo")]
+mod input;
+#[cfg(feature = "demo")]
+mod operations;
+#[cfg(feature = "demo")]
+mod reads;
+#[cfg(feature = "demo")]
+mod tool_definitions;
+#[cfg(feature = "demo")]
 mod wiki_client;
 #[cfg(feature = "demo")]
 mod writes;
