@@ -189,10 +189,10 @@ async fn several_faults_are_told_together_with_the_names_that_callers_know() {
             "content: must not be blank: Wiki.js refuses a page without content",
             "description: must have at most 255 characters",
             "id: must be at least 1",
-            "locale: must be a locale code such as en, de or pt-br",
+            "locale: must be a locale code such as \"en\" or \"pt-br\"",
             "path: must not contain a space: Wiki.js refuses it or cannot show the page",
-            "publishEndDate: must be an ISO 8601 date",
-            "publishStartDate: must be an ISO 8601 date",
+            "publishEndDate: must be a date in ISO 8601, such as \"2030-01-31T09:00:00Z\", or \"\" for none",
+            "publishStartDate: must be a date in ISO 8601, such as \"2030-01-31T09:00:00Z\", or \"\" for none",
             "scriptCss: must not contain the character NUL",
             "scriptJs: must not contain the character NUL",
             "tags[1]: must not be blank",
@@ -298,7 +298,7 @@ async fn dates_are_iso_8601_or_empty() {
     for date in ["tomorrow", "2026", "2026-13-01", "2026-02-30", "01.02.2026", "2026-01-01T25:00:00Z", " ", "2026-01-01\0"] {
         for name in ["publishStartDate", "publishEndDate"] {
             let faults = faults(&at, "wikijs_update_page", json!({ "id": id, name: date })).await;
-            assert!(faults[0].starts_with(&format!("{name}: must be an ISO 8601 date")), "{date} {faults:?}");
+            assert!(faults[0].starts_with(&format!("{name}: must be a date in ISO 8601")), "{date} {faults:?}");
         }
     }
     for date in ["", "2026-01-01", "2026-01-01T10:00:00Z", "2026-01-01T10:00:00.000+02:00"] {
@@ -351,7 +351,6 @@ async fn unknown_tools_and_malformed_requests_are_protocol_errors_and_the_connec
             ErrorCode::INVALID_PARAMS,
             "malformed params of tools/call",
         ),
-        ("tools/list", json!({ "cursor": 1 }), ErrorCode::INVALID_PARAMS, "malformed params of tools/list"),
         ("no/such", json!({}), ErrorCode::METHOD_NOT_FOUND, "no/such"),
     ] {
         let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params.clone())));

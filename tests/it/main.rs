@@ -19,6 +19,8 @@ mod input;
 #[cfg(feature = "demo")]
 mod operations;
 #[cfg(feature = "demo")]
+mod process;
+#[cfg(feature = "demo")]
 mod reads;
 #[cfg(feature = "demo")]
 mod tool_definitions;
