@@ -211,10 +211,11 @@ fn unknown(name: &str, explained: &[(&str, &str)], known: &Map<String, Value>) -
     let nearest = known
         .keys()
         .map(|known| {
-            (
-                strsim::jaro_winkler(&known.to_lowercase(), &name.to_lowercase()),
-                known,
-            )
+            let (ours, given) = (known.to_lowercase(), name.to_lowercase());
+            // "published" means isPublished, though publishEndDate begins more like it.
+            let is_part = given.len() > 3 && ours.contains(&given);
+            let likeness = strsim::jaro_winkler(&ours, &given);
+            (if is_part { 1.0 } else { likeness }, known)
         })
         .filter(|(likeness, _)| *likeness > 0.7)
         .max_by(|a, b| a.0.total_cmp(&b.0));
