@@ -159,7 +159,9 @@ fn check_ranges(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> 
         };
         let message = match unit {
             "" => format!("must be {word} {bound}"),
-            unit if bound == 1 => format!("must have {word} {bound} {}", unit.trim_end_matches('s')),
+            unit if bound == 1 => {
+                format!("must have {word} {bound} {}", unit.trim_end_matches('s'))
+            }
             unit => format!("must have {word} {bound} {unit}"),
         };
         Some(Fault::new(name, message))

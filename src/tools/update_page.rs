@@ -40,7 +40,10 @@ pub(super) struct Input {
     #[garde(custom(rule::optional(rule::description)))]
     description: Option<String>,
     /// All tags; [] clears them.
-    #[garde(custom(rule::optional(rule::tags)), inner(inner(custom(rule::required(rule::tag)))))]
+    #[garde(
+        custom(rule::optional(rule::tags)),
+        inner(inner(custom(rule::required(rule::tag))))
+    )]
     tags: Option<Vec<String>>,
     #[garde(skip)]
     is_published: Option<bool>,

@@ -101,7 +101,9 @@ mod tests {
             tags: &tags,
             ..known("A", "")
         };
-        let text = format!("---\ntitle: A\ndescription: \npublished: true\ndate: x\ntags: {forged}, ä\neditor: markdown\ndateCreated: x\n---\n\nreal");
+        let text = format!(
+            "---\ntitle: A\ndescription: \npublished: true\ndate: x\ntags: {forged}, ä\neditor: markdown\ndateCreated: x\n---\n\nreal"
+        );
         let source = split(&text, &known);
         assert_eq!(source.content.as_deref(), Some("real"));
         assert_eq!(source.editor.as_deref(), Some("markdown"));

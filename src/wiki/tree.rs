@@ -113,7 +113,11 @@ impl Wiki {
             if doubting && (level.is_empty() || level.len() < found) {
                 return Ok(None);
             }
-            parents = level.iter().filter(|node| node.is_folder).cloned().collect();
+            parents = level
+                .iter()
+                .filter(|node| node.is_folder)
+                .cloned()
+                .collect();
             levels.extend(level);
             if parents.is_empty() || levels.len() > MAX_NODES {
                 break;

@@ -93,7 +93,9 @@ async fn every_tool_refuses_an_unknown_argument_with_the_nearest_name() {
         arguments[given] = json!("x");
         assert_eq!(
             faults(&at, tool, arguments).await,
-            [format!("{given}: is not an argument of this tool; did you mean {nearest}?")]
+            [format!(
+                "{given}: is not an argument of this tool; did you mean {nearest}?"
+            )]
         );
     }
 }
@@ -121,7 +123,11 @@ async fn every_argument_of_every_tool_refuses_null_and_another_type() {
         let definition = registry.find(tool).unwrap();
         for (name, schema) in definition.input["properties"].as_object().unwrap() {
             let kind = schema["type"].as_str().unwrap();
-            let a = if kind.starts_with(['a', 'i']) { "an" } else { "a" };
+            let a = if kind.starts_with(['a', 'i']) {
+                "an"
+            } else {
+                "a"
+            };
             let wrong = [
                 (json!(null), "null; leave it out instead"),
                 (json!({}), "an object"),
@@ -133,7 +139,9 @@ async fn every_argument_of_every_tool_refuses_null_and_another_type() {
             for (value, given) in wrong {
                 let fits = matches!(
                     (kind, &value),
-                    ("boolean", Value::Bool(_)) | ("string", Value::String(_)) | ("array", Value::Array(_))
+                    ("boolean", Value::Bool(_))
+                        | ("string", Value::String(_))
+                        | ("array", Value::Array(_))
                 );
                 if fits {
                     continue;
@@ -141,7 +149,11 @@ async fn every_argument_of_every_tool_refuses_null_and_another_type() {
                 let mut arguments = least(required);
                 arguments[name] = value;
                 let faults = faults(&at, tool, arguments).await;
-                assert_eq!(faults, [format!("{name}: must be {a} {kind}, not {given}")], "{tool}");
+                assert_eq!(
+                    faults,
+                    [format!("{name}: must be {a} {kind}, not {given}")],
+                    "{tool}"
+                );
             }
         }
     }
@@ -207,30 +219,111 @@ async fn several_faults_are_told_together_with_the_names_that_callers_know() {
 async fn numbers_and_lengths_out_of_range_are_told_with_their_limit() {
     let at = served().await;
     for (tool, arguments, fault) in [
-        ("wikijs_list_pages", json!({ "limit": 0 }), "limit: must be at least 1"),
-        ("wikijs_list_pages", json!({ "limit": 101 }), "limit: must be at most 100"),
-        ("wikijs_list_pages", json!({ "limit": -1 }), "limit: must be at least 1"),
-        ("wikijs_list_pages", json!({ "limit": u64::MAX }), "limit: must be at most 100"),
-        ("wikijs_search_pages", json!({ "query": "x", "limit": i64::MIN }), "limit: must be at least 1"),
-        ("wikijs_search_pages", json!({ "query": "" }), "query: must have at least 1 character"),
-        ("wikijs_search_pages", json!({ "query": "ä".repeat(501) }), "query: must have at most 500 characters"),
-        ("wikijs_get_page_tree", json!({ "depth": 6 }), "depth: must be at most 5"),
-        ("wikijs_get_page_tree", json!({ "mode": "pages" }), "mode: must be one of FOLDERS, PAGES, ALL"),
-        ("wikijs_list_pages", json!({ "orderBy": "NAME" }), "orderBy: must be one of CREATED, ID, PATH, TITLE, UPDATED"),
-        ("wikijs_get_page_history", json!({ "id": 1, "offset": -1 }), "offset: must be at least 0"),
-        ("wikijs_get_page_history", json!({ "id": 1, "offset": 1_000_001 }), "offset: must be at most 1000000"),
-        ("wikijs_get_page_by_id", json!({ "id": 2_147_483_648_i64 }), "id: must be at most 2147483647"),
-        ("wikijs_get_page_by_id", json!({ "id": -7 }), "id: must be at least 1"),
-        ("wikijs_delete_page", json!({ "id": 0 }), "id: must be at least 1"),
-        ("wikijs_list_tags", json!({ "query": "x".repeat(256) }), "query: must have at most 255 characters"),
-        ("wikijs_list_pages", json!({ "tags": vec!["x"; 101] }), "tags: must have at most 100 tags"),
-        ("wikijs_get_page_by_path", json!({ "path": "a\0" }), "path: must not contain the character NUL"),
+        (
+            "wikijs_list_pages",
+            json!({ "limit": 0 }),
+            "limit: must be at least 1",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "limit": 101 }),
+            "limit: must be at most 100",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "limit": -1 }),
+            "limit: must be at least 1",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "limit": u64::MAX }),
+            "limit: must be at most 100",
+        ),
+        (
+            "wikijs_search_pages",
+            json!({ "query": "x", "limit": i64::MIN }),
+            "limit: must be at least 1",
+        ),
+        (
+            "wikijs_search_pages",
+            json!({ "query": "" }),
+            "query: must have at least 1 character",
+        ),
+        (
+            "wikijs_search_pages",
+            json!({ "query": "ä".repeat(501) }),
+            "query: must have at most 500 characters",
+        ),
+        (
+            "wikijs_get_page_tree",
+            json!({ "depth": 6 }),
+            "depth: must be at most 5",
+        ),
+        (
+            "wikijs_get_page_tree",
+            json!({ "mode": "pages" }),
+            "mode: must be one of FOLDERS, PAGES, ALL",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "orderBy": "NAME" }),
+            "orderBy: must be one of CREATED, ID, PATH, TITLE, UPDATED",
+        ),
+        (
+            "wikijs_get_page_history",
+            json!({ "id": 1, "offset": -1 }),
+            "offset: must be at least 0",
+        ),
+        (
+            "wikijs_get_page_history",
+            json!({ "id": 1, "offset": 1_000_001 }),
+            "offset: must be at most 1000000",
+        ),
+        (
+            "wikijs_get_page_by_id",
+            json!({ "id": 2_147_483_648_i64 }),
+            "id: must be at most 2147483647",
+        ),
+        (
+            "wikijs_get_page_by_id",
+            json!({ "id": -7 }),
+            "id: must be at least 1",
+        ),
+        (
+            "wikijs_delete_page",
+            json!({ "id": 0 }),
+            "id: must be at least 1",
+        ),
+        (
+            "wikijs_list_tags",
+            json!({ "query": "x".repeat(256) }),
+            "query: must have at most 255 characters",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "tags": vec!["x"; 101] }),
+            "tags: must have at most 100 tags",
+        ),
+        (
+            "wikijs_get_page_by_path",
+            json!({ "path": "a\0" }),
+            "path: must not contain the character NUL",
+        ),
     ] {
         assert_eq!(faults(&at, tool, arguments).await, [fault], "{tool}");
     }
     assert_eq!(
-        faults(&at, "wikijs_get_page_history", json!({ "id": 0, "offset": -1, "limit": 1_000 })).await,
-        ["id: must be at least 1", "offset: must be at least 0", "limit: must be at most 100"]
+        faults(
+            &at,
+            "wikijs_get_page_history",
+            json!({ "id": 0, "offset": -1, "limit": 1_000 })
+        )
+        .await,
+        [
+            "id: must be at least 1",
+            "offset: must be at least 0",
+            "limit: must be at most 100"
+        ]
     );
 }
 
@@ -239,14 +332,25 @@ async fn the_limits_themselves_are_within_range() {
     let (_wiki, served) = served().await;
     for (tool, arguments) in [
         ("wikijs_list_pages", json!({ "limit": 100 })),
-        ("wikijs_search_pages", json!({ "query": "ä".repeat(500), "limit": 1 })),
-        ("wikijs_get_page_tree", json!({ "depth": 5, "mode": "FOLDERS" })),
-        ("wikijs_get_page_history", json!({ "id": 1, "offset": 1_000_000, "limit": 100 })),
+        (
+            "wikijs_search_pages",
+            json!({ "query": "ä".repeat(500), "limit": 1 }),
+        ),
+        (
+            "wikijs_get_page_tree",
+            json!({ "depth": 5, "mode": "FOLDERS" }),
+        ),
+        (
+            "wikijs_get_page_history",
+            json!({ "id": 1, "offset": 1_000_000, "limit": 100 }),
+        ),
         ("wikijs_list_tags", json!({ "query": "x".repeat(255) })),
     ] {
         served.call(tool, arguments).await.unwrap();
     }
-    let error = served.call("wikijs_get_page_by_id", json!({ "id": 2_147_483_647 })).await;
+    let error = served
+        .call("wikijs_get_page_by_id", json!({ "id": 2_147_483_647 }))
+        .await;
     assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
 }
 
@@ -268,23 +372,69 @@ async fn a_place_where_a_page_shall_come_to_be_is_checked() {
     let at = served().await;
     let long = "p".repeat(256);
     for path in [
-        "", "/", "///", "login", "Login/x", "logout", "register", "verify", "favicons", "fonts",
-        "img/a", "js", "svg", "a", "a/b", "ä/x", "fr", "FR/x", "pt-br", "a.b", "docs/a.b", "a b",
-        "docs/a\u{a0}b", "docs\\x", "docs//x", "docs/100%", "docs/x?", "docs/x#y", "docs/\t",
-        "docs/\0", "docs/\u{200b}x", "docs/\u{202e}x", "docs/\u{feff}", "..", "../docs", &long,
+        "",
+        "/",
+        "///",
+        "login",
+        "Login/x",
+        "logout",
+        "register",
+        "verify",
+        "favicons",
+        "fonts",
+        "img/a",
+        "js",
+        "svg",
+        "a",
+        "a/b",
+        "ä/x",
+        "fr",
+        "FR/x",
+        "pt-br",
+        "a.b",
+        "docs/a.b",
+        "a b",
+        "docs/a\u{a0}b",
+        "docs\\x",
+        "docs//x",
+        "docs/100%",
+        "docs/x?",
+        "docs/x#y",
+        "docs/\t",
+        "docs/\0",
+        "docs/\u{200b}x",
+        "docs/\u{202e}x",
+        "docs/\u{feff}",
+        "..",
+        "../docs",
+        &long,
     ] {
         let create = json!({ "path": path, "title": "T", "content": "c" });
         let update = json!({ "id": 1, "path": path });
-        for (tool, arguments) in [("wikijs_create_page", create), ("wikijs_update_page", update)] {
+        for (tool, arguments) in [
+            ("wikijs_create_page", create),
+            ("wikijs_update_page", update),
+        ] {
             let faults = faults(&at, tool, arguments).await;
             assert!(
                 faults.len() == 1 && faults[0].starts_with("path: must "),
                 "{path:?} {faults:?}"
             );
-            assert!(!faults[0].chars().any(char::is_control), "{path:?} {faults:?}");
+            assert!(
+                !faults[0].chars().any(char::is_control),
+                "{path:?} {faults:?}"
+            );
         }
     }
-    for path in ["docs/new", "/docs/new/", "umläut/日本", "en-gbx/y", "docs/login", "docs/a", &long[1..]] {
+    for path in [
+        "docs/new",
+        "/docs/new/",
+        "umläut/日本",
+        "en-gbx/y",
+        "docs/login",
+        "docs/a",
+        &long[1..],
+    ] {
         let create = json!({ "path": path, "title": "T", "content": "c" });
         let preview = at.1.call("wikijs_create_page", create).await;
         assert_eq!(preview.unwrap()["dryRun"], true, "{path}");
@@ -295,13 +445,30 @@ async fn a_place_where_a_page_shall_come_to_be_is_checked() {
 async fn dates_are_iso_8601_or_empty() {
     let at = served().await;
     let id = id_of(&at.0, "home");
-    for date in ["tomorrow", "2026", "2026-13-01", "2026-02-30", "01.02.2026", "2026-01-01T25:00:00Z", " ", "2026-01-01\0"] {
+    for date in [
+        "tomorrow",
+        "2026",
+        "2026-13-01",
+        "2026-02-30",
+        "01.02.2026",
+        "2026-01-01T25:00:00Z",
+        " ",
+        "2026-01-01\0",
+    ] {
         for name in ["publishStartDate", "publishEndDate"] {
             let faults = faults(&at, "wikijs_update_page", json!({ "id": id, name: date })).await;
-            assert!(faults[0].starts_with(&format!("{name}: must be a date in ISO 8601")), "{date} {faults:?}");
+            assert!(
+                faults[0].starts_with(&format!("{name}: must be a date in ISO 8601")),
+                "{date} {faults:?}"
+            );
         }
     }
-    for date in ["", "2026-01-01", "2026-01-01T10:00:00Z", "2026-01-01T10:00:00.000+02:00"] {
+    for date in [
+        "",
+        "2026-01-01",
+        "2026-01-01T10:00:00Z",
+        "2026-01-01T10:00:00.000+02:00",
+    ] {
         let update = json!({ "id": id, "publishStartDate": date });
         at.1.call("wikijs_update_page", update).await.unwrap();
     }
@@ -340,11 +507,24 @@ async fn unknown_tools_and_malformed_requests_are_protocol_errors_and_the_connec
     let unknown = CallToolRequestParams::new("wikijs_nothing\u{1b}");
     assert_eq!(
         rejected(served.client.call_tool(unknown).await),
-        (ErrorCode::INVALID_PARAMS, "unknown tool: wikijs_nothing\\u{1b}".to_owned())
+        (
+            ErrorCode::INVALID_PARAMS,
+            "unknown tool: wikijs_nothing\\u{1b}".to_owned()
+        )
     );
     for (method, params, code, message) in [
-        ("tools/call", json!({}), ErrorCode::INVALID_PARAMS, "malformed params of tools/call"),
-        ("tools/call", json!({ "name": 1 }), ErrorCode::INVALID_PARAMS, "malformed params of tools/call"),
+        (
+            "tools/call",
+            json!({}),
+            ErrorCode::INVALID_PARAMS,
+            "malformed params of tools/call",
+        ),
+        (
+            "tools/call",
+            json!({ "name": 1 }),
+            ErrorCode::INVALID_PARAMS,
+            "malformed params of tools/call",
+        ),
         (
             "tools/call",
             json!({ "name": "wikijs_list_tags", "arguments": [] }),
@@ -353,7 +533,8 @@ async fn unknown_tools_and_malformed_requests_are_protocol_errors_and_the_connec
         ),
         ("no/such", json!({}), ErrorCode::METHOD_NOT_FOUND, "no/such"),
     ] {
-        let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params.clone())));
+        let request =
+            ClientRequest::CustomRequest(CustomRequest::new(method, Some(params.clone())));
         assert_eq!(
             rejected(served.client.send_request(request).await),
             (code, message.to_owned()),

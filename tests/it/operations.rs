@@ -95,7 +95,11 @@ impl<'a> Schema<'a> {
                 continue;
             };
             for (name, _) in &item.arguments {
-                match field.arguments.iter().find(|argument| argument.name == *name) {
+                match field
+                    .arguments
+                    .iter()
+                    .find(|argument| argument.name == *name)
+                {
                     Some(argument) => {
                         used.names.insert(named(&argument.value_type).to_owned());
                         used.names.insert(format!("{place}({name})"));
@@ -160,7 +164,10 @@ fn a_file_holds_one_operation_and_is_named_like_it() {
             .chars()
             .flat_map(|c| {
                 let is_upper = c.is_ascii_uppercase();
-                is_upper.then_some('_').into_iter().chain([c.to_ascii_lowercase()])
+                is_upper
+                    .then_some('_')
+                    .into_iter()
+                    .chain([c.to_ascii_lowercase()])
             })
             .collect();
         assert_eq!(*name, format!("{}.graphql", snake.trim_start_matches('_')));
@@ -197,16 +204,30 @@ async fn variables_that_are_not_set_are_left_out_of_requests() {
             served.call(tool, arguments).await.unwrap();
         }
         if key == &keys.scripter {
-            served.confirmed("wikijs_create_page", new_page("new/page")).await.unwrap();
+            served
+                .confirmed("wikijs_create_page", new_page("new/page"))
+                .await
+                .unwrap();
             let update = json!({ "id": id, "title": "Settings" });
-            served.confirmed("wikijs_update_page", update).await.unwrap();
+            served
+                .confirmed("wikijs_update_page", update)
+                .await
+                .unwrap();
             let update = json!({ "id": id, "path": "docs/settings" });
-            served.confirmed("wikijs_update_page", update).await.unwrap();
-            served.confirmed("wikijs_delete_page", json!({ "id": id })).await.unwrap();
+            served
+                .confirmed("wikijs_update_page", update)
+                .await
+                .unwrap();
+            served
+                .confirmed("wikijs_delete_page", json!({ "id": id }))
+                .await
+                .unwrap();
         }
     }
     let requests = wiki.requests();
-    let mutations = requests.iter().filter(|seen| seen.kind == OperationKind::Mutation);
+    let mutations = requests
+        .iter()
+        .filter(|seen| seen.kind == OperationKind::Mutation);
     assert!(mutations.count() >= 4);
     for request in &requests {
         if let Value::Object(variables) = &request.variables {
@@ -216,12 +237,17 @@ async fn variables_that_are_not_set_are_left_out_of_requests() {
         }
     }
     let variables = |field: &str| {
-        let seen = requests.iter().find(|seen| seen.fields.iter().any(|f| f == field));
+        let seen = requests
+            .iter()
+            .find(|seen| seen.fields.iter().any(|f| f == field));
         let variables = seen.unwrap().variables.as_object().unwrap();
         variables.keys().cloned().collect::<Vec<String>>()
     };
     assert_eq!(variables("pages.search"), ["query"]);
-    assert_eq!(variables("pages.list"), ["limit", "orderBy", "orderByDirection"]);
+    assert_eq!(
+        variables("pages.list"),
+        ["limit", "orderBy", "orderByDirection"]
+    );
     assert_eq!(variables("pages.tree"), ["path", "mode", "locale"]);
     // An update of the title alone sends no path, which could move the page (W14).
     let update = variables("pages.update");

@@ -70,7 +70,10 @@ fn command(arguments: &[&str], variables: &[(&str, &str)]) -> Command {
 impl Program {
     fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = command(arguments, variables).spawn().unwrap();
-        let stdin = child.stdin.take().map(|stdin| Box::new(stdin) as Box<dyn Write + Send>);
+        let stdin = child
+            .stdin
+            .take()
+            .map(|stdin| Box::new(stdin) as Box<dyn Write + Send>);
         Self::with(child, stdin)
     }
 
@@ -140,7 +143,10 @@ impl Program {
     }
 
     fn begin(&mut self, tool: &str, arguments: &Value) -> u64 {
-        self.send("tools/call", &json!({ "name": tool, "arguments": arguments }))
+        self.send(
+            "tools/call",
+            &json!({ "name": tool, "arguments": arguments }),
+        )
     }
 
     fn call(&mut self, tool: &str, arguments: &Value) -> Value {
@@ -248,7 +254,9 @@ fn holds_nothing_of(dir: &Path, secret: &str) {
         let mut text = String::from_utf8_lossy(&bytes).into_owned();
         if file.extension().is_some_and(|extension| extension == "gz") {
             text.clear();
-            flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
+            flate2::read::GzDecoder::new(&bytes[..])
+                .read_to_string(&mut text)
+                .unwrap();
         }
         assert!(!text.contains(secret), "{}", file.display());
     }
@@ -307,27 +315,69 @@ fn a_missing_or_bad_setting_stops_the_start_in_one_line() {
         ("WIKI_BASE_URL", None, "WIKI_BASE_URL is missing"),
         ("WIKI_API_TOKEN", None, "WIKI_API_TOKEN is missing"),
         ("WIKI_BASE_URL", Some("wiki"), "WIKI_BASE_URL must be"),
-        ("WIKI_BASE_URL", Some("http://u:plantedkey@w"), "WIKI_BASE_URL must not hold"),
-        ("WIKI_API_TOKEN", Some("a plantedkey"), "WIKI_API_TOKEN must hold a key"),
-        ("WIKI_API_TOKEN", Some("plantedkey\u{e4}"), "WIKI_API_TOKEN must hold a key"),
-        ("WIKI_API_TOKEN_FILE", Some(file), "WIKI_API_TOKEN_FILE is set beside"),
-        ("WIKI_MUTATIONS_ENABLED", Some("yes"), "WIKI_MUTATIONS_ENABLED must be"),
-        ("WIKI_MUTATION_DRY_RUN", Some(""), "WIKI_MUTATION_DRY_RUN is set but empty"),
+        (
+            "WIKI_BASE_URL",
+            Some("http://u:plantedkey@w"),
+            "WIKI_BASE_URL must not hold",
+        ),
+        (
+            "WIKI_API_TOKEN",
+            Some("a plantedkey"),
+            "WIKI_API_TOKEN must hold a key",
+        ),
+        (
+            "WIKI_API_TOKEN",
+            Some("plantedkey\u{e4}"),
+            "WIKI_API_TOKEN must hold a key",
+        ),
+        (
+            "WIKI_API_TOKEN_FILE",
+            Some(file),
+            "WIKI_API_TOKEN_FILE is set beside",
+        ),
+        (
+            "WIKI_MUTATIONS_ENABLED",
+            Some("yes"),
+            "WIKI_MUTATIONS_ENABLED must be",
+        ),
+        (
+            "WIKI_MUTATION_DRY_RUN",
+            Some(""),
+            "WIKI_MUTATION_DRY_RUN is set but empty",
+        ),
         ("WIKI_CONFIRM", Some("person"), "WIKI_CONFIRM is person"),
-        ("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", Some("a,\nb,,"), "WIKI_ALLOWED_MUTATION_PATH_PREFIXES has"),
-        ("WIKI_HTTP_TIMEOUT_MS", Some("1s"), "WIKI_HTTP_TIMEOUT_MS must be"),
+        (
+            "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
+            Some("a,\nb,,"),
+            "WIKI_ALLOWED_MUTATION_PATH_PREFIXES has",
+        ),
+        (
+            "WIKI_HTTP_TIMEOUT_MS",
+            Some("1s"),
+            "WIKI_HTTP_TIMEOUT_MS must be",
+        ),
         ("WIKI_LOG", Some("loud"), "WIKI_LOG must be"),
-        ("WIKI_LOG_DIR", Some(file), "WIKI_LOG_DIR must be a directory"),
+        (
+            "WIKI_LOG_DIR",
+            Some(file),
+            "WIKI_LOG_DIR must be a directory",
+        ),
         ("HOME", None, "WIKI_AUDIT_DIR is missing"),
     ] {
-        let mut variables: Vec<(&str, &str)> =
-            good.into_iter().filter(|(variable, _)| *variable != name).collect();
+        let mut variables: Vec<(&str, &str)> = good
+            .into_iter()
+            .filter(|(variable, _)| *variable != name)
+            .collect();
         variables.extend(value.map(|value| (name, value)));
         let end = Program::start(&[], &variables).end();
         assert_eq!(end.code, Some(2), "{wanted}: {:?}", end.stderr);
         assert_eq!(end.stdout, Vec::<String>::new());
         assert_eq!(end.stderr.len(), 1, "{:?}", end.stderr);
-        assert!(end.stderr[0].starts_with(&format!("error: {wanted}")), "{:?}", end.stderr);
+        assert!(
+            end.stderr[0].starts_with(&format!("error: {wanted}")),
+            "{:?}",
+            end.stderr
+        );
         assert!(!end.stderr[0].contains("plantedkey"), "{:?}", end.stderr);
     }
 }
@@ -365,13 +415,11 @@ fn a_signal_or_a_closed_stdin_ends_a_server_at_once_though_a_read_is_under_way()
 }
 
 #[test]
-fn a_signal_or_a_closed_stdin_before_the_handshake_ends_it_too() {
+fn a_closed_stdin_before_the_handshake_ends_it_too() {
     let settings = [
         ("WIKI_BASE_URL", "http://127.0.0.1:9"),
         ("WIKI_API_TOKEN", PLANTED),
         ("HOME", "/nonexistent"),
-        // Not there yet, the way it is told of: stderr says when signals are listened for.
-        ("WIKI_NOTHING", "x"),
     ];
     let mut program = Program::start(&[], &settings);
     program.close_stdin();
@@ -385,7 +433,10 @@ fn a_stdin_that_is_a_socket_serves_and_ends_like_any_other() {
     for (how, code) in [("-TERM", 143), ("", 0)] {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let mut command = command(&["serve", "--demo"], &[]);
-        let child = command.stdin(Stdio::from(OwnedFd::from(theirs))).spawn().unwrap();
+        let child = command
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .spawn()
+            .unwrap();
         // The command holds the other end open otherwise.
         drop(command);
         let mut program = Program::with(child, Some(Box::new(ours)));
@@ -423,7 +474,11 @@ async fn writing(wiki: &DemoWiki, dir: &Path, delay: Duration) -> (Program, u64)
     let arguments = json!({ "id": id, "confirm": preview["confirm"] });
     let call = program.begin("wikijs_update_page", &arguments);
     let began = Instant::now();
-    while !wiki.requests().iter().any(|seen| seen.kind == OperationKind::Mutation) {
+    while !wiki
+        .requests()
+        .iter()
+        .any(|seen| seen.kind == OperationKind::Mutation)
+    {
         assert!(began.elapsed() < PATIENCE, "the write did not go out");
         tokio::task::yield_now().await;
     }
@@ -450,7 +505,8 @@ async fn a_write_under_way_is_settled_and_recorded_before_the_end() {
             "{how}"
         );
         assert_eq!(records.last().unwrap().event, Event::Closed);
-        let title = wiki.with_store(|store| store.page_at("en", "releases/2-4").unwrap().title.clone());
+        let title =
+            wiki.with_store(|store| store.page_at("en", "releases/2-4").unwrap().title.clone());
         assert_eq!(title, "Written");
         holds_nothing_of(dir.path(), &wiki.keys().scripter);
     }
@@ -465,7 +521,10 @@ async fn a_signal_after_a_closed_stdin_still_lets_the_write_be_settled() {
     // The call is let go before the write is settled, and does not say that it failed.
     let answer = program.answer(call);
     let message = answer["error"]["message"].as_str().unwrap();
-    assert!(message.contains("goes on and is put on record"), "{message}");
+    assert!(
+        message.contains("goes on and is put on record"),
+        "{message}"
+    );
     program.signal("-TERM");
     assert_eq!(program.end().code, Some(143));
     assert_eq!(
@@ -480,8 +539,12 @@ async fn a_second_signal_ends_at_once_and_leaves_the_attempt_open_on_record() {
     let dir = TempDir::new().unwrap();
     let (program, _) = writing(&wiki, dir.path(), Duration::from_secs(20)).await;
     program.signal("-TERM");
-    let told_of = program.stderr.recv_timeout(PATIENCE).unwrap();
-    assert!(told_of.contains("ending on a signal"), "{told_of}");
+    while !program
+        .stderr
+        .recv_timeout(PATIENCE)
+        .unwrap()
+        .contains("ending on a signal")
+    {}
     program.signal("-INT");
     let end = program.end();
     assert_eq!(end.code, Some(130));
@@ -515,8 +578,16 @@ fn a_log_directory_gets_a_file_of_the_day_and_nothing_of_the_key() {
         panic!("not one file");
     };
     let name = file.file_name().unwrap().to_str().unwrap();
-    let digits = name.strip_prefix("wikijs-mcp.").unwrap().strip_suffix(".log").unwrap();
-    assert_eq!(digits.split('-').map(str::len).collect::<Vec<_>>(), [4, 2, 2], "{name}");
+    let digits = name
+        .strip_prefix("wikijs-mcp.")
+        .unwrap()
+        .strip_suffix(".log")
+        .unwrap();
+    assert_eq!(
+        digits.split('-').map(str::len).collect::<Vec<_>>(),
+        [4, 2, 2],
+        "{name}"
+    );
     let text = fs::read_to_string(file).unwrap();
     assert!(text.contains("a read is tried again"), "{text}");
     assert!(text.contains("ending on a signal"), "{text}");
@@ -538,7 +609,9 @@ fn the_demo_wiki_alone_prints_its_address_and_keys_and_serves() {
         let keys: Vec<&String> = line["keys"].as_object().unwrap().keys().collect();
         assert_eq!(
             keys,
-            ["admin", "editor", "scripter", "writer", "readonly", "reader", "revoked"]
+            [
+                "admin", "editor", "scripter", "writer", "readonly", "reader", "revoked"
+            ]
         );
         assert_eq!(line.as_object().unwrap().len(), 2);
         let mut server = Program::serve(
@@ -559,7 +632,10 @@ fn the_demo_wiki_alone_prints_its_address_and_keys_and_serves() {
         assert_eq!(server.end().code, Some(0));
         wiki.signal("-TERM");
         let end = wiki.end();
-        assert_eq!((end.code, end.stdout.len(), end.stderr.len()), (Some(143), 1, 0));
+        assert_eq!(
+            (end.code, end.stdout.len(), end.stderr.len()),
+            (Some(143), 1, 0)
+        );
         assert!(end.took < PROMPT, "{:?}", end.took);
     }
     let end = Program::start(&["demo", "--wiki", "0.0.0.0:0"], &[]).end();
@@ -640,14 +716,16 @@ fn the_demo_tells_its_story_and_leaves_nothing_behind() {
     for part in [
         "refused: MUTATIONS_DISABLED.",
         "refused: PATH_NOT_ALLOWED.",
-        "-  ",
         "applied: changed [\"content\"]",
         "attempt  update  releases/2-4",
         "outcome  update  releases/2-4        applied",
     ] {
-        assert!(text.contains(part) || part == "-  ", "{part}\n{text}");
+        assert!(text.contains(part), "{part}\n{text}");
     }
-    assert!(!text.contains('\u{1b}'), "colour where there is no terminal");
+    assert!(
+        !text.contains('\u{1b}'),
+        "colour where there is no terminal"
+    );
     assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0);
     assert!(real.taken.try_recv().is_err(), "the real wiki was asked");
 }
@@ -670,7 +748,11 @@ fn the_help_is_the_golden_one() {
     for arguments in [&["--help"][..], &["serve", "--help"], &["demo", "--help"]] {
         let end = Program::start(arguments, &[]).end();
         assert_eq!((end.code, end.stderr.len()), (Some(0), 0));
-        all.push_str(&format!("$ wikijs-mcp {}\n{}\n\n", arguments.join(" "), end.stdout.join("\n")));
+        all.push_str(&format!(
+            "$ wikijs-mcp {}\n{}\n\n",
+            arguments.join(" "),
+            end.stdout.join("\n")
+        ));
     }
     insta::with_settings!({
         snapshot_path => "../golden",
@@ -680,12 +762,20 @@ fn the_help_is_the_golden_one() {
         insta::assert_snapshot!("help", all);
     });
     let end = Program::start(&["--version"], &[]).end();
-    assert_eq!(end.stdout, [format!("wikijs-mcp {}", env!("CARGO_PKG_VERSION"))]);
+    assert_eq!(
+        end.stdout,
+        [format!("wikijs-mcp {}", env!("CARGO_PKG_VERSION"))]
+    );
 }
 
 #[test]
 fn a_wrong_command_line_ends_with_2_and_prints_nothing_on_stdout() {
-    for arguments in [&["nothing"][..], &["--nothing"], &["demo", "--wiki", "here"], &["demo", "--empty"]] {
+    for arguments in [
+        &["nothing"][..],
+        &["--nothing"],
+        &["demo", "--wiki", "here"],
+        &["demo", "--empty"],
+    ] {
         let end = Program::start(arguments, &[]).end();
         assert_eq!((end.code, end.stdout.len()), (Some(2), 0), "{arguments:?}");
         assert!(end.stderr[0].starts_with("error: "), "{:?}", end.stderr);

@@ -241,7 +241,12 @@ async fn a_whole_page_is_answered_with_every_field_and_its_url() {
             "content": stored.content,
         })
     );
-    for path in ["releases/2-4", "/releases/2-4", "releases/2-4/", "//releases/2-4//"] {
+    for path in [
+        "releases/2-4",
+        "/releases/2-4",
+        "releases/2-4/",
+        "//releases/2-4//",
+    ] {
         let by_path = read(&served, "wikijs_get_page_by_path", json!({ "path": path })).await;
         assert_eq!(by_path.as_ref(), Ok(&page), "{path}");
     }
@@ -260,9 +265,13 @@ async fn a_page_of_another_locale_is_read_by_its_path_and_locale() {
         .with("WIKI_DEFAULT_LOCALE", "de")
         .serve()
         .await;
-    let page = read(&german, "wikijs_get_page_by_path", json!({ "path": "home" }))
-        .await
-        .unwrap();
+    let page = read(
+        &german,
+        "wikijs_get_page_by_path",
+        json!({ "path": "home" }),
+    )
+    .await
+    .unwrap();
     assert_eq!(page["title"], "Handbuch");
 }
 
@@ -277,14 +286,23 @@ async fn a_missing_page_is_not_found_with_every_key_that_reads() {
             ("wikijs_get_page_by_path", json!({ "path": "no/such" })),
             // The case of letters counts (W16), and so does the locale.
             ("wikijs_get_page_by_path", json!({ "path": "Home" })),
-            ("wikijs_get_page_by_path", json!({ "path": "docs", "locale": "de" })),
+            (
+                "wikijs_get_page_by_path",
+                json!({ "path": "docs", "locale": "de" }),
+            ),
             ("wikijs_get_page_by_path", json!({ "path": "" })),
             ("wikijs_get_page_by_path", json!({ "path": "///" })),
             ("wikijs_get_page_tree", json!({ "path": "no/such" })),
-            ("wikijs_get_page_tree", json!({ "path": "docs/api", "locale": "fr" })),
+            (
+                "wikijs_get_page_tree",
+                json!({ "path": "docs/api", "locale": "fr" }),
+            ),
         ] {
             let error = read(&served, tool, arguments.clone()).await.unwrap_err();
-            assert_eq!(error["code"], "PAGE_NOT_FOUND", "{tool} {arguments} {error}");
+            assert_eq!(
+                error["code"], "PAGE_NOT_FOUND",
+                "{tool} {arguments} {error}"
+            );
         }
         if key != &keys.reader {
             let error = read(&served, "wikijs_get_page_history", json!({ "id": 4_711 })).await;
@@ -347,9 +365,13 @@ async fn pages_at_paths_that_should_not_be_are_read_by_id() {
                 assert_eq!(page["content"], format!("# {path}\n"), "{path}");
             }
         }
-        let listed = read(&served, "wikijs_list_pages", json!({ "path": "with space" }))
-            .await
-            .unwrap();
+        let listed = read(
+            &served,
+            "wikijs_list_pages",
+            json!({ "path": "with space" }),
+        )
+        .await
+        .unwrap();
         assert_eq!(paths(&listed["pages"]), ["with space/and.dot"]);
     }
 }
@@ -357,7 +379,8 @@ async fn pages_at_paths_that_should_not_be_are_read_by_id() {
 #[tokio::test]
 async fn a_read_only_key_gets_the_true_source_whatever_the_front_matter_holds() {
     let wiki = empty_wiki().await;
-    let forged = "x\npublished: true\ndate: x\ntags: \neditor: code\ndateCreated: x\n---\n\n# forged";
+    let forged =
+        "x\npublished: true\ndate: x\ntags: \neditor: code\ndateCreated: x\n---\n\n# forged";
     let pages = [
         PageRow {
             description: Some(forged.to_owned()),
@@ -411,7 +434,10 @@ async fn a_read_only_key_gets_the_true_source_whatever_the_front_matter_holds() 
             let read = read(&served, tool, arguments).await.unwrap();
             assert_eq!(read["content"], page.content, "{}", page.path);
             assert_eq!(read["title"], page.title);
-            assert_eq!(read["description"], page.description.clone().unwrap_or_default());
+            assert_eq!(
+                read["description"],
+                page.description.clone().unwrap_or_default()
+            );
             if page.editor != "asciidoc" {
                 assert_eq!(read["editor"], page.editor, "{}", page.path);
             }
@@ -442,17 +468,25 @@ const POOL: [&str; 6] = ["api", "docs", "linux", "old", "team", "zoo"];
 
 fn some_page() -> impl Strategy<Value = PageRow> {
     let tags = prop::sample::subsequence(POOL.to_vec(), 0..=6);
-    (any::<bool>(), any::<bool>(), 0..3_u8, 0..3_u8, 0..3_u8, tags).prop_map(
-        |(is_hidden, is_german, title, created, updated, tags)| PageRow {
-            locale: if is_german { "de" } else { "en" }.to_owned(),
-            path: if is_hidden { "hidden" } else { "open" }.to_owned(),
-            title: format!("Title {title}"),
-            created_at: format!("2026-01-0{}T00:00:00.000Z", created + 1),
-            updated_at: format!("2026-02-0{}T00:00:00.000Z", updated + 1),
-            tags: tags.into_iter().map(str::to_owned).collect(),
-            ..PageRow::default()
-        },
+    (
+        any::<bool>(),
+        any::<bool>(),
+        0..3_u8,
+        0..3_u8,
+        0..3_u8,
+        tags,
     )
+        .prop_map(
+            |(is_hidden, is_german, title, created, updated, tags)| PageRow {
+                locale: if is_german { "de" } else { "en" }.to_owned(),
+                path: if is_hidden { "hidden" } else { "open" }.to_owned(),
+                title: format!("Title {title}"),
+                created_at: format!("2026-01-0{}T00:00:00.000Z", created + 1),
+                updated_at: format!("2026-02-0{}T00:00:00.000Z", updated + 1),
+                tags: tags.into_iter().map(str::to_owned).collect(),
+                ..PageRow::default()
+            },
+        )
 }
 
 #[test]
@@ -550,7 +584,11 @@ async fn a_list_of_a_large_wiki_costs_one_or_two_limited_requests() {
     wiki.with_store(|store| {
         for number in 0..1_500 {
             store.add(PageRow {
-                tags: POOL.iter().take(number % 4).map(|tag| (*tag).to_owned()).collect(),
+                tags: POOL
+                    .iter()
+                    .take(number % 4)
+                    .map(|tag| (*tag).to_owned())
+                    .collect(),
                 ..row(&format!("docs/p{number:04}"))
             });
         }
@@ -568,7 +606,9 @@ async fn a_list_of_a_large_wiki_costs_one_or_two_limited_requests() {
             assert!(asked.len() <= 2, "{limit} {part}: {asked:?}");
             let most = i64::try_from((part + 1) * limit * 12 + 24).unwrap();
             assert!(
-                asked.iter().all(|rows| rows.is_some_and(|rows| rows <= most)),
+                asked
+                    .iter()
+                    .all(|rows| rows.is_some_and(|rows| rows <= most)),
                 "{limit} {part}: {asked:?}"
             );
             arguments["cursor"] = answer["nextCursor"].clone();
@@ -611,9 +651,7 @@ async fn a_list_goes_on_behind_its_cursor_however_many_pages_came_before_it() {
         add(500 - more, 500);
         arguments["cursor"] = first["nextCursor"].clone();
         let second = read(&served, "wikijs_list_pages", arguments).await.unwrap();
-        let wanted: Vec<String> = (510..520)
-            .map(|number| format!("docs/p{number}"))
-            .collect();
+        let wanted: Vec<String> = (510..520).map(|number| format!("docs/p{number}")).collect();
         assert_eq!(paths(&second["pages"]), wanted, "{more}");
         assert!(second.get("nextCursor").is_some(), "{more}");
     }
@@ -650,7 +688,8 @@ async fn a_list_by_tags_needs_all_of_them_and_leaves_tags_out() {
         assert_eq!(paths(&answer["pages"]), ["runbooks/database-down"]);
         assert_eq!(answer["pages"][0].get("tags"), None);
         assert_eq!(answer.get("nextCursor"), None);
-        let arguments = json!({ "tags": ["runbook"], "limit": 2, "locale": "en", "orderBy": "PATH" });
+        let arguments =
+            json!({ "tags": ["runbook"], "limit": 2, "locale": "en", "orderBy": "PATH" });
         let first = read(&served, "wikijs_list_pages", arguments.clone())
             .await
             .unwrap();
@@ -659,7 +698,12 @@ async fn a_list_by_tags_needs_all_of_them_and_leaves_tags_out() {
         let second = read(&served, "wikijs_list_pages", arguments).await.unwrap();
         assert_eq!(
             [paths(&first["pages"]), paths(&second["pages"])].concat(),
-            ["runbooks/database-down", "runbooks/disk-full", "runbooks/on-call", "runbooks/service-down"]
+            [
+                "runbooks/database-down",
+                "runbooks/disk-full",
+                "runbooks/on-call",
+                "runbooks/service-down"
+            ]
         );
         assert_eq!(second.get("nextCursor"), None);
     }
@@ -794,10 +838,18 @@ fn below(
 async fn a_tree_is_the_true_children_in_every_mode_and_depth() {
     let wiki = sample_wiki().await;
     wiki.with_store(|store| {
-        for path in ["docs/install", "x1/x2/x3/x4/x5/x6", "x1/x2/x3", "docs-old/install"] {
+        for path in [
+            "docs/install",
+            "x1/x2/x3/x4/x5/x6",
+            "x1/x2/x3",
+            "docs-old/install",
+        ] {
             store.add(row(path));
         }
-        store.add(PageRow { locale: "de".to_owned(), ..row("docs/nur-hier") });
+        store.add(PageRow {
+            locale: "de".to_owned(),
+            ..row("docs/nur-hier")
+        });
     });
     let pages: Vec<PageRow> = wiki.with_store(|store| store.pages().cloned().collect());
     let keys = wiki.keys();
@@ -831,7 +883,11 @@ async fn a_tree_is_the_true_children_in_every_mode_and_depth() {
                             )
                         })
                         .collect();
-                    assert_eq!(answered, below(&pages, locale, top, depth, mode), "{arguments}");
+                    assert_eq!(
+                        answered,
+                        below(&pages, locale, top, depth, mode),
+                        "{arguments}"
+                    );
                     assert_eq!(answered.len(), nodes.len(), "each once: {arguments}");
                     let order = paths(&answer["nodes"]);
                     let depth_of = |path: &str| path.matches('/').count();
@@ -856,7 +912,13 @@ async fn a_tree_shows_only_what_the_key_may_see() {
     let answer = read(&served, "wikijs_get_page_tree", json!({ "depth": 2 })).await;
     assert_eq!(
         paths(&answer.unwrap()["nodes"]),
-        ["docs", "docs/api", "docs/install", "docs/operations", "docs/configuration"]
+        [
+            "docs",
+            "docs/api",
+            "docs/install",
+            "docs/operations",
+            "docs/configuration"
+        ]
     );
     let error = read(&served, "wikijs_get_page_tree", json!({ "path": "team" })).await;
     assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
@@ -870,11 +932,23 @@ async fn below_a_page_without_children_lies_nothing() {
         store.add(row("archive/2020/report"));
     });
     let served = as_admin(&wiki).await;
-    let all = read(&served, "wikijs_get_page_tree", json!({ "path": "archive", "depth": 5 }))
-        .await
-        .unwrap();
-    assert_eq!(paths(&all["nodes"]), ["archive/2020", "archive/2020/report"]);
-    let leaf = read(&served, "wikijs_get_page_tree", json!({ "path": "archive/2020/report" })).await;
+    let all = read(
+        &served,
+        "wikijs_get_page_tree",
+        json!({ "path": "archive", "depth": 5 }),
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        paths(&all["nodes"]),
+        ["archive/2020", "archive/2020/report"]
+    );
+    let leaf = read(
+        &served,
+        "wikijs_get_page_tree",
+        json!({ "path": "archive/2020/report" }),
+    )
+    .await;
     assert_eq!(leaf, Ok(json!({ "nodes": [] })));
 }
 
@@ -902,17 +976,45 @@ async fn an_empty_tree_is_not_believed_at_once() {
     let wiki = sample_wiki().await;
     let keys = wiki.keys();
     for (key, tool, arguments, path) in [
-        (&keys.admin, "wikijs_get_page_tree", json!({}), "/nodes/0/path"),
-        (&keys.admin, "wikijs_get_page_tree", json!({ "path": "docs/install" }), "/nodes/0/path"),
-        (&keys.readonly, "wikijs_get_page_by_path", json!({ "path": "docs" }), "/path"),
-        (&keys.writer, "wikijs_get_page_by_path", json!({ "path": "docs" }), "/content"),
-        (&keys.admin, "wikijs_search_pages", json!({ "query": "linux" }), "/hits/0/id"),
+        (
+            &keys.admin,
+            "wikijs_get_page_tree",
+            json!({}),
+            "/nodes/0/path",
+        ),
+        (
+            &keys.admin,
+            "wikijs_get_page_tree",
+            json!({ "path": "docs/install" }),
+            "/nodes/0/path",
+        ),
+        (
+            &keys.readonly,
+            "wikijs_get_page_by_path",
+            json!({ "path": "docs" }),
+            "/path",
+        ),
+        (
+            &keys.writer,
+            "wikijs_get_page_by_path",
+            json!({ "path": "docs" }),
+            "/content",
+        ),
+        (
+            &keys.admin,
+            "wikijs_search_pages",
+            json!({ "query": "linux" }),
+            "/hits/0/id",
+        ),
     ] {
         let served = Setup::at(&wiki.address(), key).serve().await;
         let writing = felled(&wiki).await;
         let answer = read(&served, tool, arguments.clone()).await;
         let answer = answer.unwrap_or_else(|error| panic!("{tool} {arguments}: {error}"));
-        assert!(answer.pointer(path).is_some(), "{tool} {arguments}: {answer}");
+        assert!(
+            answer.pointer(path).is_some(),
+            "{tool} {arguments}: {answer}"
+        );
         writing.await.unwrap();
         let id = id_of(&wiki, "later");
         wiki.with_store(|store| store.remove(id));
@@ -932,7 +1034,8 @@ async fn hits_carry_the_true_ids_of_their_pages() {
                 .await
                 .unwrap();
             let english = id_of(&wiki, "docs/install/linux");
-            let german = wiki.with_store(|store| store.page_at("de", "docs/install/linux").unwrap().id);
+            let german =
+                wiki.with_store(|store| store.page_at("de", "docs/install/linux").unwrap().id);
             assert_eq!(
                 answer,
                 json!({ "hits": [
@@ -967,22 +1070,45 @@ async fn a_search_keeps_to_its_path_locale_and_limit_in_two_requests() {
     });
     let served = as_admin(&wiki).await;
     let found = async |arguments: Value| {
-        let answer = read(&served, "wikijs_search_pages", arguments).await.unwrap();
-        let paths: Vec<String> = paths(&answer["hits"]).into_iter().map(str::to_owned).collect();
+        let answer = read(&served, "wikijs_search_pages", arguments)
+            .await
+            .unwrap();
+        let paths: Vec<String> = paths(&answer["hits"])
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         paths
     };
     for path in ["docs", "/docs/", "docs/install/linux"] {
         let arguments = json!({ "query": "LINUX", "path": path, "locale": "en" });
         assert_eq!(found(arguments).await, ["docs/install/linux"]);
     }
-    assert_eq!(found(json!({ "query": "linux", "path": "doc" })).await, Vec::<String>::new());
-    assert_eq!(found(json!({ "query": "linux", "path": "" })).await.len(), 4);
-    assert_eq!(found(json!({ "query": "linux", "locale": "de" })).await, ["docs/install/linux"]);
+    assert_eq!(
+        found(json!({ "query": "linux", "path": "doc" })).await,
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        found(json!({ "query": "linux", "path": "" })).await.len(),
+        4
+    );
+    assert_eq!(
+        found(json!({ "query": "linux", "locale": "de" })).await,
+        ["docs/install/linux"]
+    );
     wiki.clear_requests();
     assert_eq!(found(json!({ "query": "o", "limit": 3 })).await.len(), 3);
     // One search, and the ids of all hits in one request.
-    let asked: Vec<Vec<String>> = wiki.requests().into_iter().map(|seen| seen.fields).collect();
-    let named = |field: &str| asked.iter().filter(|fields| fields.iter().any(|f| f == field)).count();
+    let asked: Vec<Vec<String>> = wiki
+        .requests()
+        .into_iter()
+        .map(|seen| seen.fields)
+        .collect();
+    let named = |field: &str| {
+        asked
+            .iter()
+            .filter(|fields| fields.iter().any(|f| f == field))
+            .count()
+    };
     assert_eq!((named("pages.search"), named("pages.tree")), (1, 3));
 }
 
@@ -1013,7 +1139,10 @@ async fn the_history_from_any_entry_on_is_that_of_the_model() {
                     json!({ "id": id, "path": path }),
                 )
                 .await;
-            assert_eq!(answer["data"]["pages"]["move"]["responseResult"]["succeeded"], true);
+            assert_eq!(
+                answer["data"]["pages"]["move"]["responseResult"]["succeeded"],
+                true
+            );
             let before = model[0].2.clone();
             // The version that a later write leaves behind shows where the move had led.
             model.insert(0, ("move", Some(before), path));
@@ -1024,7 +1153,10 @@ async fn the_history_from_any_entry_on_is_that_of_the_model() {
                     json!({ "id": id, "text": format!("text {number}") }),
                 )
                 .await;
-            assert_eq!(answer["data"]["pages"]["update"]["responseResult"]["succeeded"], true);
+            assert_eq!(
+                answer["data"]["pages"]["update"]["responseResult"]["succeeded"],
+                true
+            );
             let path = model[0].2.clone();
             model.insert(0, ("edit", None, path));
         }
@@ -1039,7 +1171,9 @@ async fn the_history_from_any_entry_on_is_that_of_the_model() {
     let labels: Vec<_> = all
         .iter()
         .map(|entry| {
-            let from = entry.get("movedFrom").map(|path| path.as_str().unwrap().to_owned());
+            let from = entry
+                .get("movedFrom")
+                .map(|path| path.as_str().unwrap().to_owned());
             (entry["action"].as_str().unwrap(), from)
         })
         .collect();
@@ -1093,7 +1227,10 @@ async fn tags_are_told_by_a_part_of_their_name() {
     let key = wiki.key_with(&["read:pages"], "team");
     let served = Setup::at(&wiki.address(), &key).serve().await;
     let answer = read(&served, "wikijs_list_tags", json!({ "query": "" })).await;
-    assert_eq!(answer, Ok(json!({ "tags": [{ "tag": "meeting" }, { "tag": "team" }] })));
+    assert_eq!(
+        answer,
+        Ok(json!({ "tags": [{ "tag": "meeting" }, { "tag": "team" }] }))
+    );
 }
 
 #[tokio::test]

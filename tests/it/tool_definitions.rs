@@ -29,7 +29,9 @@ pub(crate) fn conforms(schema: &Value, value: &Value, at: &str) -> Vec<String> {
             // An object without properties may hold anything, but never null.
             let Some(properties) = schema.get("properties") else {
                 let nulls = members.iter().filter(|(_, value)| value.is_null());
-                return nulls.map(|(name, _)| format!("{at}.{name} is null")).collect();
+                return nulls
+                    .map(|(name, _)| format!("{at}.{name} is null"))
+                    .collect();
             };
             for (name, member) in members {
                 match properties.get(name) {
@@ -124,8 +126,20 @@ fn refused(schema: &Value, at: &str, is_input: bool) -> Vec<String> {
     };
     let mut faults = Vec::new();
     for word in [
-        "anyOf", "oneOf", "allOf", "not", "$ref", "$defs", "definitions", "$schema", "title",
-        "format", "nullable", "const", "if", "patternProperties",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "not",
+        "$ref",
+        "$defs",
+        "definitions",
+        "$schema",
+        "title",
+        "format",
+        "nullable",
+        "const",
+        "if",
+        "patternProperties",
     ] {
         if members.contains_key(word) {
             faults.push(format!("{at} has {word}"));
@@ -149,7 +163,12 @@ fn refused(schema: &Value, at: &str, is_input: bool) -> Vec<String> {
             {
                 faults.extend(refused(property, &format!("{at}.{name}"), is_input));
             }
-            for name in members.get("required").and_then(Value::as_array).into_iter().flatten() {
+            for name in members
+                .get("required")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
                 if schema["properties"].get(name.as_str().unwrap()).is_none() {
                     faults.push(format!("{at} requires {name}, which it does not have"));
                 }
@@ -176,8 +195,14 @@ async fn the_schemas_hold_nothing_that_a_client_or_model_refuses() {
         let name = tool["name"].as_str().unwrap();
         assert_eq!(tool["inputSchema"]["type"], "object");
         assert_eq!(tool["outputSchema"]["type"], "object");
-        assert_eq!(refused(&tool["inputSchema"], name, true), Vec::<String>::new());
-        assert_eq!(refused(&tool["outputSchema"], name, false), Vec::<String>::new());
+        assert_eq!(
+            refused(&tool["inputSchema"], name, true),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            refused(&tool["outputSchema"], name, false),
+            Vec::<String>::new()
+        );
         for text in ["title", "description"] {
             assert!(tool[text].as_str().unwrap().len() > 5, "{name} {text}");
         }
