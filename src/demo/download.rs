@@ -11,7 +11,7 @@ pub(super) fn content_type(page: &PageRow) -> &'static str {
     }
 }
 
-/// The file: what is known of the page, then its content; for AsciiDoc and plain text its
+/// The file: what is known of the page, then its content; for `asciidoc` and plain text its
 /// content alone. The values are
 /// written bare, so a title with a line break breaks the front matter too.
 pub(super) fn source(page: &PageRow) -> String {

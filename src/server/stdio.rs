@@ -58,9 +58,10 @@ pub async fn serve_stdio(app: Arc<App>, stop: CancellationToken) -> Result<Ended
             Ok(_) => Ok(Ended::ByClient),
             Err(error) => Err(format!("the server broke off: {error}")),
         },
-        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(Ended::ByClient),
         Err(ServerInitializeError::Cancelled) if stop.is_cancelled() => Ok(Ended::ByToken),
-        Err(ServerInitializeError::Cancelled) => Ok(Ended::ByClient),
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+            Ok(Ended::ByClient)
+        }
         Err(error) => Err(format!("the handshake failed: {error}")),
     };
     last_answers.abort();

@@ -56,15 +56,12 @@ impl Wiki {
         depth: u32,
     ) -> Result<Walk, WikiError> {
         let path = path.filter(|path| !path.as_str().is_empty());
-        let mut levels = match self.levels(locale, path, depth, true).await? {
-            Some(levels) => levels,
-            None => {
-                tokio::time::sleep(DOUBT).await;
-                self.levels(locale, path, depth, false)
-                    .await?
-                    .ok_or(WikiError::NotFound)?
-            }
-        };
+        let mut levels = self.levels(locale, path, depth, true).await?;
+        if levels.is_none() {
+            tokio::time::sleep(DOUBT).await;
+            levels = self.levels(locale, path, depth, false).await?;
+        }
+        let mut levels = levels.ok_or(WikiError::NotFound)?;
         let is_cut = levels.len() > MAX_NODES;
         levels.truncate(MAX_NODES);
         levels.retain(|node| match mode {
