@@ -73,7 +73,7 @@ impl Program {
         let stdin = child
             .stdin
             .take()
-            .map(|stdin| Box::new(stdin) as Box<dyn Write + Send>);
+            .map(|stdin| -> Box<dyn Write + Send> { Box::new(stdin) });
         Self::with(child, stdin)
     }
 
@@ -490,7 +490,7 @@ async fn a_write_under_way_is_settled_and_recorded_before_the_end() {
     for (how, code) in [("-TERM", 143), ("-INT", 130), ("", 0)] {
         let wiki = sample_wiki().await;
         let dir = TempDir::new().unwrap();
-        let (mut program, _) = writing(&wiki, dir.path(), Duration::from_millis(1_000)).await;
+        let (mut program, _) = writing(&wiki, dir.path(), Duration::from_secs(1)).await;
         match how {
             "" => program.close_stdin(),
             signal => program.signal(signal),
@@ -516,7 +516,7 @@ async fn a_write_under_way_is_settled_and_recorded_before_the_end() {
 async fn a_signal_after_a_closed_stdin_still_lets_the_write_be_settled() {
     let wiki = sample_wiki().await;
     let dir = TempDir::new().unwrap();
-    let (mut program, call) = writing(&wiki, dir.path(), Duration::from_millis(2_000)).await;
+    let (mut program, call) = writing(&wiki, dir.path(), Duration::from_secs(2)).await;
     program.close_stdin();
     // The call is let go before the write is settled, and does not say that it failed.
     let answer = program.answer(call);
@@ -748,11 +748,8 @@ fn the_help_is_the_golden_one() {
     for arguments in [&["--help"][..], &["serve", "--help"], &["demo", "--help"]] {
         let end = Program::start(arguments, &[]).end();
         assert_eq!((end.code, end.stderr.len()), (Some(0), 0));
-        all.push_str(&format!(
-            "$ wikijs-mcp {}\n{}\n\n",
-            arguments.join(" "),
-            end.stdout.join("\n")
-        ));
+        let (arguments, help) = (arguments.join(" "), end.stdout.join("\n"));
+        all += &["$ wikijs-mcp ", &arguments, "\n", &help, "\n\n"].concat();
     }
     insta::with_settings!({
         snapshot_path => "../golden",
