@@ -43,7 +43,10 @@ pub(super) struct Input {
     #[garde(custom(rule::optional(rule::description)))]
     description: Option<String>,
     /// All tags; [] clears them.
-    #[garde(custom(rule::optional(rule::tags)))]
+    #[garde(
+        custom(rule::optional(rule::tags)),
+        inner(inner(custom(rule::required(rule::tag))))
+    )]
     tags: Option<Vec<String>>,
     #[garde(skip)]
     is_published: Option<bool>,
