@@ -26,23 +26,20 @@ impl Proof {
 
 /// Compares a page that was read back with what was promised of it.
 ///
-/// The styles are compared without white space and comments, which the wiki drops (W24). New
-/// ones that still differ, but are neither gone nor the old ones, were minified further.
+/// The styles are compared in [`plain_css`], since the wiki minifies them (W24). New ones that
+/// still differ, but are neither gone nor the old ones, were minified further.
 #[must_use]
 pub fn prove(promised: &PageState, before: Option<&PageState>, reading: &PageReading) -> Proof {
     let found = reading.laid_over(promised);
     let mut differing = promised.difference(&found);
     let mut css_minified = false;
     if differing.contains(&Field::ScriptCss) {
-        let old = before.map_or("", |before| before.script_css.as_str());
-        let is_new = bare_css(&promised.script_css) != bare_css(old);
-        let is_minified = bare_css(&promised.script_css) == bare_css(&found.script_css)
-            || (is_new
-                && !found.script_css.is_empty()
-                && bare_css(&found.script_css) != bare_css(old));
-        if is_minified {
+        let wanted = plain_css(&promised.script_css);
+        let stored = plain_css(&found.script_css);
+        let old = plain_css(before.map_or("", |before| before.script_css.as_str()));
+        css_minified = wanted == stored || (wanted != old && stored != old && !stored.is_empty());
+        if css_minified {
             differing.retain(|field| *field != Field::ScriptCss);
-            css_minified = true;
         }
     }
     Proof {
@@ -53,29 +50,80 @@ pub fn prove(promised: &PageState, before: Option<&PageState>, reading: &PageRea
     }
 }
 
-/// Styles without white space and comments.
-fn bare_css(css: &str) -> String {
-    let mut bare = String::with_capacity(css.len());
-    let mut rest = css;
-    while let Some((text, comment)) = rest.split_once("/*") {
-        bare.extend(text.chars().filter(|c| !c.is_whitespace()));
-        rest = comment.split_once("*/").map_or("", |(_, rest)| rest);
+/// Styles without comments and without the white space that means nothing: around `{`, `}`,
+/// `;` and `,`, and behind `:`. Elsewhere a run of it is one space, since `.a .b` is not
+/// `.a.b`; strings stay as they are.
+fn plain_css(css: &str) -> String {
+    let mut plain = String::with_capacity(css.len());
+    let mut quote = None;
+    let mut is_space_due = false;
+    let mut chars = css.chars().peekable();
+    while let Some(c) = chars.next() {
+        if let Some(open) = quote {
+            plain.push(c);
+            if c == '\\' {
+                plain.extend(chars.next());
+            } else if c == open {
+                quote = None;
+            }
+            continue;
+        }
+        if c == '/' && chars.peek() == Some(&'*') {
+            chars.next();
+            let mut last = ' ';
+            for c in chars.by_ref() {
+                if last == '*' && c == '/' {
+                    break;
+                }
+                last = c;
+            }
+            is_space_due = true;
+        } else if c.is_whitespace() {
+            is_space_due = true;
+        } else {
+            let is_tight = plain.is_empty()
+                || plain.ends_with(['{', '}', ';', ',', ':'])
+                || matches!(c, '{' | '}' | ';' | ',');
+            if is_space_due && !is_tight {
+                plain.push(' ');
+            }
+            is_space_due = false;
+            if c == '}' && plain.ends_with(';') {
+                plain.pop();
+            }
+            if matches!(c, '"' | '\'') {
+                quote = Some(c);
+            }
+            plain.push(c);
+        }
     }
-    bare.extend(rest.chars().filter(|c| !c.is_whitespace()));
-    // The last semicolon of a block says nothing and goes too.
-    bare.replace(";}", "}")
+    plain
 }
 
 #[cfg(test)]
 mod tests {
-    use super::bare_css;
+    use super::plain_css;
 
     #[test]
-    fn white_space_comments_and_last_semicolons_do_not_count() {
+    fn white_space_that_means_nothing_comments_and_last_semicolons_do_not_count() {
         assert_eq!(
-            bare_css("body { color: red; } /* x */\n"),
+            plain_css("body { color: red; } /* x */\n"),
             "body{color:red}"
         );
-        assert_eq!(bare_css("a{b:c}/* open"), "a{b:c}");
+        assert_eq!(plain_css("a , b{c:d}/* open"), "a,b{c:d}");
+        assert_eq!(plain_css(" a  /**/  b { c : d }"), "a b{c :d}");
+    }
+
+    #[test]
+    fn white_space_that_means_something_stays() {
+        assert_ne!(plain_css(".a .b{c:d}"), plain_css(".a.b{c:d}"));
+        assert_ne!(
+            plain_css("a{content:\"a b\"}"),
+            plain_css("a{content:\"ab\"}")
+        );
+        assert_eq!(
+            plain_css("a{content:\"; }  \\\" /* */\"}"),
+            "a{content:\"; }  \\\" /* */\"}"
+        );
     }
 }

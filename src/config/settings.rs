@@ -66,6 +66,19 @@ impl Settings {
                 "the key does not have the form of a Wiki.js key; Wiki.js treats an unknown key as a guest".to_owned(),
             );
         }
+        for name in [
+            "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
+            "WIKI_DENIED_MUTATION_PATH_PREFIXES",
+        ] {
+            let doubts = source.prefixes(name)?.unwrap_or_default().into_iter();
+            warnings.extend(doubts.filter_map(|prefix| {
+                Some(format!(
+                    "{name} has {:?}, {}",
+                    prefix.to_string(),
+                    prefix.doubt()?
+                ))
+            }));
+        }
         if let Some(at) = key.expired_at() {
             warnings.push(format!(
                 "the key expired at {at}; Wiki.js treats it as a guest"
@@ -170,19 +183,15 @@ fn base_url(source: &Source<'_>) -> Result<Url, SettingError> {
     Ok(url)
 }
 
+/// The wiki's name, under which its records lie: its host, and what else of its address is not
+/// the usual. No two addresses share one.
 fn name_of(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let port = url
         .port()
-        .map(|port| format!("_{port}"))
+        .map(|port| format!(":{port}"))
         .unwrap_or_default();
-    let path = url.path().trim_matches('/').replace('/', "_");
-    let path = if path.is_empty() {
-        path
-    } else {
-        format!("_{path}")
-    };
-    format!("{host}{port}{path}")
+    format!("{host}{port}{}", url.path().trim_end_matches('/'))
 }
 
 fn key(source: &Source<'_>) -> Result<ApiKey, SettingError> {
@@ -476,6 +485,6 @@ mod tests {
         assert_eq!(settings.expect("settings").warnings.len(), 2);
         let local = read(&[("WIKI_BASE_URL", "http://127.0.0.1:3000")]).expect("settings");
         assert_eq!(local.warnings.len(), 0);
-        assert_eq!(local.wiki.name, "127.0.0.1_3000");
+        assert_eq!(local.wiki.name, "127.0.0.1:3000");
     }
 }

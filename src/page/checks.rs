@@ -60,7 +60,13 @@ pub fn check_content(content: &str) -> Result<(), String> {
 /// # Errors
 /// One sentence about what is wrong.
 pub fn check_tag(tag: &str) -> Result<String, String> {
-    let tag = tag.trim().to_lowercase();
+    // The wiki trims as JavaScript does, the byte order mark too.
+    let tag = tag
+        .trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+        .to_lowercase();
+    if tag.chars().any(char::is_control) {
+        return Err("must not contain control characters".to_owned());
+    }
     if tag.is_empty() {
         return Err("must not be blank".to_owned());
     }

@@ -84,10 +84,11 @@ impl Field {
                 "read:pages"
             }
             Self::Content => "read:source",
-            Self::Editor | Self::IsPublished | Self::IsPrivate => {
-                "manage:pages with write:pages, or read:source"
-            }
-            Self::PublishStartDate | Self::PublishEndDate => "manage:pages with write:pages",
+            Self::Editor
+            | Self::IsPublished
+            | Self::IsPrivate
+            | Self::PublishStartDate
+            | Self::PublishEndDate => "manage:pages with write:pages",
             Self::ScriptCss | Self::ScriptJs => "manage:pages or delete:pages",
         }
     }

@@ -210,6 +210,22 @@ impl Prefix {
         Ok(Self { locale, path })
     }
 
+    /// Why it may hold for no page at all, if that is likely: a gate that its operator thinks
+    /// closed must not stand open in silence.
+    #[must_use]
+    pub fn doubt(&self) -> Option<&'static str> {
+        let path = self.path.as_str();
+        let first = path.split('/').next().unwrap_or_default();
+        if is_locale_like(&first.to_lowercase()) {
+            return Some(
+                "which begins like a locale; a locale stands before a colon, as in en:docs",
+            );
+        }
+        path.chars().any(|c| is_unfit(c) || c == '*').then_some(
+            "which has signs that no usual path has; prefixes are whole segments without wildcards",
+        )
+    }
+
     /// Whether a page at this place lies within, compared exactly.
     #[must_use]
     pub fn holds(&self, locale: &Locale, path: &PagePath) -> bool {

@@ -117,7 +117,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&request.name, &context);
-        tracing::debug!(tool = caller.tool, request = %context.id, "a call");
+        tracing::debug!(tool = caller.tool, request = ?context.id, "a call");
         let tool_context = Context {
             wiki: Arc::clone(&self.app.wiki),
             writer: Arc::clone(&self.app.writer),

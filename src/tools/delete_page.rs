@@ -24,7 +24,7 @@ pub(super) struct Input {
     #[garde(range(min = 1, max = 2_147_483_647))]
     id: i64,
     /// updatedAt of the page you know; a newer page is a conflict.
-    #[garde(custom(rule::optional(rule::date)))]
+    #[garde(custom(rule::optional(rule::time)))]
     if_updated_at: Option<String>,
 }
 

@@ -289,6 +289,14 @@ pub(super) mod rule {
         NewPath::parse(path).map(|_| ())
     }
 
+    /// A date that must be one.
+    pub(in crate::tools) fn time(date: &str) -> Told {
+        if date.is_empty() {
+            return Err("must be a date in ISO 8601, as updatedAt is".to_owned());
+        }
+        Date::parse(date).map(|_| ())
+    }
+
     pub(in crate::tools) fn date(date: &str) -> Told {
         Date::parse(date).map(|_| ())
     }

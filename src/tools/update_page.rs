@@ -26,7 +26,7 @@ pub(super) struct Input {
     #[garde(range(min = 1, max = 2_147_483_647))]
     id: i64,
     /// updatedAt of the page you know; a newer page is a conflict.
-    #[garde(custom(rule::optional(rule::date)))]
+    #[garde(custom(rule::optional(rule::time)))]
     if_updated_at: Option<String>,
     /// Moves the page.
     #[garde(custom(rule::optional(rule::new_path)))]
@@ -83,9 +83,13 @@ impl Tool for UpdatePage {
     type Output = Write;
 
     async fn run(context: Context, input: Input) -> Result<Write, Failure> {
+        let edits = edits(&input)?;
+        if edits.is_none() && input.confirm.is_none() {
+            return Err(input::invalid_argument("", "nothing to change is named"));
+        }
         let plan = Plan::Update {
             id: input.id,
-            edits: edits(&input)?.map(Box::new),
+            edits: edits.map(Box::new),
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
         };
         context.write(plan, input.confirm).await.map(Write::from)

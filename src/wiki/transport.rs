@@ -63,14 +63,13 @@ impl Transport {
             .redirect(redirect::Policy::none())
             .retry(reqwest::retry::never())
             .pool_idle_timeout(IDLE)
+            // A proxy of the environment would get to see the key; only a setting may name one.
+            .no_proxy()
             .gzip(true)
             .user_agent(concat!("wikijs-mcp/", env!("CARGO_PKG_VERSION")));
         if endpoint.scheme() == "http" {
             // Plain HTTP needs no roots; without this, an image without any refuses to start.
             builder = builder.tls_certs_only([]);
-        }
-        if is_loopback(&endpoint) {
-            builder = builder.no_proxy();
         }
         let client = builder.build().map_err(|_| {
             "no HTTP client could be made; is the system's trust store readable?".to_owned()

@@ -4,6 +4,8 @@
 //! write arrives, one request later. What was overwritten in that window is found out
 //! afterwards, from the version that the write left behind ([`Writer::overwritten`]).
 
+use std::time::Duration;
+
 use crate::change::{Change, StepKind};
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
@@ -13,6 +15,9 @@ use crate::wiki::{Version, WikiError};
 use super::plan::Plan;
 use super::prepare::{cut, short};
 use super::writer::Writer;
+
+/// How long the version that a write left behind is looked for.
+const LOOK_BACK: Duration = Duration::from_secs(3);
 
 /// What a change was held against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,19 +54,24 @@ impl Writer {
         if !is_newer {
             return Ok(ConflictCheck::Checked);
         }
+        if known.instant().is_none() {
+            return Err(unshown(
+                updated_at,
+                "The page is not the one that you name: its updatedAt is another.",
+            ));
+        }
         match self.wiki.version_at(id, &known).await {
             // Nothing was written since: a page that it links to came, went or moved.
             Ok(None) => Ok(ConflictCheck::Checked),
             Ok(Some(version)) => {
                 let author = version.author_name.clone();
-                Err(newer(&known, version.laid_over(page), page.clone()).detail("changedBy", author))
+                Err(newer(&known, version.laid_over(page), page.clone())
+                    .detail("changedBy", author))
             }
-            Err(WikiError::Forbidden { .. }) => Err(Failure::new(
-                Code::EditConflict,
+            Err(WikiError::Forbidden { .. }) => Err(unshown(
+                updated_at,
                 "The page was changed since you read it; what changed cannot be shown without read:history.",
-            )
-            .hint("Read the page again, then make the change of what you find.")
-            .detail("updatedAt", updated_at.as_str())),
+            )),
             Err(error) => Err(error.into()),
         }
     }
@@ -74,7 +84,9 @@ impl Writer {
             .after_step(StepKind::Move)
             .or_else(|| change.before().cloned())?;
         let (id, at) = (before.id?, written.updated_at.as_ref()?);
-        match self.left_behind(id, at).await {
+        // The write is done: what is looked up after it must not keep its caller waiting.
+        let left_behind = tokio::time::timeout(LOOK_BACK, self.left_behind(id, at)).await;
+        match left_behind.unwrap_or(Err(WikiError::Timeout { after: LOOK_BACK })) {
             Ok(Some(version)) => {
                 let version_id = version.id;
                 let found = version.laid_over(&before);
@@ -113,6 +125,12 @@ impl Writer {
             None => Ok(None),
         }
     }
+}
+
+fn unshown(updated_at: &Date, message: &str) -> Failure {
+    Failure::new(Code::EditConflict, message)
+        .hint("Read the page again, then make the change of what you find.")
+        .detail("updatedAt", updated_at.as_str())
 }
 
 /// The conflict of a page that was written since a time.

@@ -211,7 +211,7 @@ fn conflict(previewed: PageState, fresh: PageState) -> Failure {
         "The page was changed since it was previewed.",
     )
     .detail("fields", fields)
-    .detail("changes", change.values())
+    .detail("changes", short(change.values(), &mut Vec::new()))
     .detail("diff", cut(diff, &mut Vec::new()));
     match updated_at {
         Some(at) => failure.detail("updatedAt", at.as_str()),

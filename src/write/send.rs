@@ -27,13 +27,17 @@ impl Writer {
     ) -> Result<Answer, Failure> {
         let mut last: Option<Settled> = None;
         if let Err(error) = self.keep_states(permit.change(), &mut docket).await {
-            return Err(self.stopped(&docket, &error, None).await);
+            return Err(self.stopped(&docket, &error, permit.change(), None).await);
         }
         while let Some(kind) = permit.upcoming() {
             let attempt = docket.attempt(kind, self.policy.confirm.as_str());
             let record = match self.audit.attempt(attempt).await {
                 Ok(record) => record,
-                Err(error) => return Err(self.stopped(&docket, &error, last.as_ref()).await),
+                Err(error) => {
+                    return Err(self
+                        .stopped(&docket, &error, permit.change(), last.as_ref())
+                        .await);
+                }
             };
             let Some(step) = permit.next_step(record) else {
                 break;
@@ -45,16 +49,16 @@ impl Writer {
             let settled = settle(&self.wiki, self.patience, &promise, sent).await;
             notes.warnings.extend(said_of(&settled));
             let failure = failure_of(&settled, kind, permit.change());
-            if !self
+            let is_recorded = self
                 .record_outcome(&docket, kind, &settled, failure.as_ref(), permit.change())
-                .await
-            {
-                notes.warnings.push(
+                .await;
+            match failure {
+                Some(failure) if is_recorded => return Err(failure),
+                Some(failure) => return Err(failure.detail("outcomeRecorded", false)),
+                None if is_recorded => {}
+                None => notes.warnings.push(
                     "outcome_not_recorded: the write happened, but its outcome could not be put on record.".to_owned(),
-                );
-            }
-            if let Some(failure) = failure {
-                return Err(failure);
+                ),
             }
             if kind == StepKind::Update
                 && let Some(proof) = &settled.proof
@@ -88,6 +92,7 @@ impl Writer {
         &self,
         docket: &Docket,
         error: &AuditError,
+        change: &Change,
         last: Option<&Settled>,
     ) -> Failure {
         let failure = unavailable(error);
@@ -101,7 +106,9 @@ impl Writer {
                 Code::PartlyApplied,
                 "The page was moved; then the audit log failed, and nothing more was sent.",
             )
-            .detail("outcome", "partly_applied"),
+            .detail("fields", behind_the_move(change))
+            .detail("outcome", Outcome::PartlyApplied.as_str())
+            .detail("operation", change.operation().as_str()),
         }
     }
 
@@ -210,16 +217,20 @@ fn failure_of(settled: &Settled, kind: StepKind, change: &Change) -> Option<Fail
     Some(failure.detail("operation", change.operation().as_str()))
 }
 
-/// A page that was moved before stays moved, whatever became of the rest.
-fn only_moved(settled: &Settled, change: &Change) -> Failure {
-    let rest: Vec<&str> = change
+/// The fields that a page which was only moved still lacks.
+fn behind_the_move(change: &Change) -> Vec<&'static str> {
+    change
         .after_step(StepKind::Move)
         .zip(change.after())
         .map(|(moved, after)| moved.difference(after))
         .unwrap_or_default()
         .into_iter()
         .map(Field::name)
-        .collect();
+        .collect()
+}
+
+/// A page that was moved before stays moved, whatever became of the rest.
+fn only_moved(settled: &Settled, change: &Change) -> Failure {
     let cause = settled.cause.clone().map(Failure::from);
     let why = cause.as_ref().map_or("", |cause| cause.message.as_str());
     let message = format!("The page was moved, and nothing else of it changed. {why}");
@@ -229,7 +240,7 @@ fn only_moved(settled: &Settled, change: &Change) -> Failure {
         failure.details.extend(cause.details);
     }
     failure
-        .detail("fields", rest)
+        .detail("fields", behind_the_move(change))
         .detail("outcome", Outcome::PartlyApplied.as_str())
         .detail("operation", change.operation().as_str())
 }

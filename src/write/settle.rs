@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::audit::Outcome;
 use crate::change::{Change, Proof, StepKind, prove};
-use crate::page::PageState;
+use crate::page::{Field, PageState};
 use crate::wiki::{PageReading, Sent, Wiki, WikiError};
 
 /// How long an outcome is waited for. Values, so that tests can make them short.
@@ -128,21 +128,35 @@ impl<'a> Promise<'a> {
     }
 
     async fn read(&self, wiki: &Wiki, new_id: Option<i64>) -> Result<Seen, WikiError> {
-        let id = match self {
-            Self::Created { .. } => new_id,
-            Self::Changed { before, .. } => before.id,
-            Self::Deleted { before } => before.id,
-        };
-        let reading = match (self, id) {
-            (_, Some(id)) => wiki.page_by_id(id).await,
+        let reading = match (self, new_id) {
+            (Self::Created { .. }, Some(id)) => wiki.page_by_id(id).await,
             (Self::Created { after }, None) => wiki.page_by_path(&after.locale, &after.path).await,
-            (Self::Changed { .. } | Self::Deleted { .. }, None) => Err(WikiError::NotFound),
+            (Self::Changed { before, .. }, _) => read_whole(wiki, before).await,
+            (Self::Deleted { before }, _) => read_whole(wiki, before).await,
         };
         match reading {
             Ok(reading) => Ok(Seen::Page(Box::new(self.prove(&reading)))),
             Err(WikiError::NotFound) => Ok(Seen::Gone),
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether a page that was found is surely the one that was written. A new page is known
+    /// by the id in the answer of success; without it another client's could stand there.
+    fn is_ours(&self, seen: &Seen, new_id: Option<i64>) -> bool {
+        match (self, seen) {
+            (Self::Created { .. }, Seen::Page(proof)) => {
+                new_id.is_some() || (proof.holds() && !proof.unverified.contains(&Field::Content))
+            }
+            _ => true,
+        }
+    }
+}
+
+async fn read_whole(wiki: &Wiki, page: &PageState) -> Result<PageReading, WikiError> {
+    match page.id {
+        Some(id) => wiki.whole_page(id).await,
+        None => Err(WikiError::NotFound),
     }
 }
 
@@ -180,7 +194,11 @@ pub(super) async fn settle(
             return settled(Outcome::Unknown, stable.map(|(seen, _)| seen), cause);
         };
         match reading {
-            Ok(seen) if promise.is_kept(&seen) => {
+            Ok(seen)
+                if promise.is_kept(&seen)
+                    && promise.is_ours(&seen, new_id)
+                    && !promise.is_taken(cause.as_ref()) =>
+            {
                 return settled(Outcome::Applied, Some(seen), cause);
             }
             Ok(seen) => {
@@ -208,9 +226,13 @@ pub(super) async fn settle(
                     _ => None,
                 };
                 if let Some(outcome) = outcome {
-                    // What was found at a place that was taken is somebody else's.
-                    let found = Some(seen).filter(|_| !is_taken);
-                    return settled(outcome, found, cause);
+                    // What cannot be known to be ours is not claimed: undo would take it away.
+                    let is_ours = !is_taken && promise.is_ours(&seen, new_id);
+                    let outcome = match outcome {
+                        Outcome::PartlyApplied if !is_ours => Outcome::Unknown,
+                        outcome => outcome,
+                    };
+                    return settled(outcome, Some(seen).filter(|_| is_ours), cause);
                 }
                 stable = Some((seen, since));
             }

@@ -1,16 +1,17 @@
 //! The one way of every write.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio_util::task::TaskTracker;
 
-use crate::audit::{AuditLog, CallId, Outcome, PageLock, TreeLock};
+use crate::audit::{AuditError, AuditLog, CallId, Outcome, PageLock, TreeLock};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{
     self, Allowed, ConfirmMode, Confirmation, Gate, Policy, Previews, Refusal, SessionId, Verdict,
 };
-use crate::page::{Date, LineCounts};
+use crate::page::{Date, Field, LineCounts};
 use crate::wiki::Wiki;
 
 use super::answer::{Answer, Applied, Notes};
@@ -99,6 +100,15 @@ impl Writer {
         self.reads.note(session, page, updated_at);
     }
 
+    /// After its own write a session knows the page: if it knew the page before it, or wrote
+    /// the content itself. Otherwise it could overwrite a text that it never saw.
+    fn knows_after(&self, session: &SessionId, change: &Change) -> bool {
+        change.fields().contains(&Field::Content)
+            || change.before().is_some_and(|page| {
+                page.id.and_then(|id| self.reads.last(session, id)) == page.updated_at
+            })
+    }
+
     fn note_written(&self, session: &SessionId, answer: &Result<Answer, Failure>) {
         if let Ok(Answer::Applied(applied)) = answer
             && let (Some(id), Some(at)) = (applied.target.id, &applied.updated_at)
@@ -125,6 +135,14 @@ impl Writer {
     ) -> Result<Passed, Refusal> {
         let enabled = gates::enabled(&self.policy, confirm.as_deref())?;
         let verdict = gates::dry_run(&self.policy, confirm.is_some());
+        if let (ConfirmMode::Preview, Verdict::Write, Some(token)) =
+            (&self.policy.confirm, verdict, &confirm)
+        {
+            // A token that counts for nothing must not wait for its turn.
+            self.previews
+                .look(session, token)
+                .map_err(|failure| Refusal::at(Gate::Confirm, failure))?;
+        }
         let turn = match verdict {
             Verdict::Write => Some(
                 self.turn(&plan)
@@ -186,7 +204,10 @@ impl Writer {
                     ),
                     None => Confirmation::StaticToken,
                 };
+                let knows_after = self.knows_after(session, allowed.change());
                 let permit = gates::confirm(allowed, confirmation)?;
+                // From here on the end of the server waits for this write, or refuses it.
+                let awaited = self.tasks.token();
                 if self.tasks.is_closed() {
                     let failure = Failure::new(
                         Code::AuditUnavailable,
@@ -198,8 +219,10 @@ impl Writer {
                 // Once begun, no cancellation, disconnect or closed stdin may cut it short.
                 let task = self.tasks.spawn(async move {
                     let answer = writer.carry_out(permit, docket, lines, notes).await;
-                    writer.note_written(&session, &answer);
-                    drop(turn);
+                    if knows_after {
+                        writer.note_written(&session, &answer);
+                    }
+                    drop((turn, awaited));
                     answer
                 });
                 Ok(Passed::Sent(
@@ -211,17 +234,19 @@ impl Writer {
 
     /// Waits until no other write can get in the way (W19): creates, moves and deletes go out
     /// one at a time, updates of one page one after another.
-    async fn turn(&self, plan: &Plan) -> Result<Turn, crate::audit::AuditError> {
+    async fn turn(&self, plan: &Plan) -> Result<Turn, AuditError> {
+        let began = Instant::now();
         let page = match plan.id() {
             Some(id) => Some(
                 tokio::time::timeout(self.patience.queueing, self.audit.lock_page(id))
                     .await
-                    .map_err(|_| crate::audit::AuditError::Busy)?,
+                    .map_err(|_| AuditError::Busy)?,
             ),
             None => None,
         };
+        let left = self.patience.queueing.saturating_sub(began.elapsed());
         let tree = if plan.may_rebuild_tree() {
-            Some(self.audit.lock_tree(self.patience.queueing).await?)
+            Some(self.audit.lock_tree(left).await?)
         } else {
             None
         };
