@@ -18,6 +18,27 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Done,
+        Self::Failed,
+        Self::Usage,
+        Self::Interrupted,
+        Self::Terminated,
+    ];
+
+    /// What the code means, for the documentation.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Done => "Done.",
+            Self::Failed => "Failed.",
+            Self::Usage => "Wrong usage, or a setting that is missing or bad.",
+            Self::Interrupted => "Interrupted (SIGINT).",
+            Self::Terminated => "Told to end (SIGTERM).",
+        }
+    }
+
     /// The number.
     #[must_use]
     pub const fn code(self) -> u8 {

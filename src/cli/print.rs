@@ -6,9 +6,11 @@
     reason = "this is the room that prints"
 )]
 
-use std::io::{IsTerminal, Write as _};
+#[cfg(feature = "demo")]
+use std::io::{IsTerminal as _, Write as _};
 
 /// One line for a person, or for a program that asked for it, on stdout.
+#[cfg(feature = "demo")]
 pub(super) fn line(text: &str) {
     // A reader that has gone away is no reason to fail.
     let _ = writeln!(std::io::stdout(), "{text}");
@@ -29,6 +31,7 @@ pub(super) fn help(text: &str, is_help: bool) {
 }
 
 /// Whether stdout shows colours.
+#[cfg(feature = "demo")]
 pub(super) fn has_colour() -> bool {
     std::io::stdout().is_terminal() && !crate::config::no_colour()
 }

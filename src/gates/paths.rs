@@ -33,6 +33,10 @@ impl Allowed {
 ///
 /// # Errors
 /// `PATH_DENIED` or `PATH_NOT_ALLOWED`.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "a proof is used up by the gate it opens"
+)]
 pub fn paths(enabled: Enabled, policy: &Policy, change: Change) -> Result<Allowed, Refusal> {
     for (locale, path) in change.places() {
         if let Some(failure) = fault(policy, locale, path) {
@@ -42,8 +46,10 @@ pub fn paths(enabled: Enabled, policy: &Policy, change: Change) -> Result<Allowe
             return Err(Refusal::at(Gate::Paths, failure));
         }
     }
-    let Enabled { has_token } = enabled;
-    Ok(Allowed { change, has_token })
+    Ok(Allowed {
+        change,
+        has_token: enabled.has_token,
+    })
 }
 
 fn fault(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {
@@ -60,7 +66,7 @@ fn fault(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {
         ));
     }
     let prefixes = policy.allowed.as_ref()?;
-    if !climbs(path) && prefixes.iter().any(|prefix| prefix.holds(locale, path)) {
+    if !path.climbs() && prefixes.iter().any(|prefix| prefix.holds(locale, path)) {
         return None;
     }
     let names: Vec<String> = prefixes.iter().map(ToString::to_string).collect();
@@ -69,13 +75,6 @@ fn fault(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {
         "This path lies outside the prefixes that may be written.",
     );
     Some(failure.detail("allowed", names))
-}
-
-/// Whether a stored path has segments that something else might take for "here" or "up".
-fn climbs(path: &PagePath) -> bool {
-    path.as_str()
-        .split('/')
-        .any(|segment| matches!(segment, "." | ".."))
 }
 
 fn folded(prefix: &Prefix) -> Prefix {
@@ -89,10 +88,12 @@ fn folded(prefix: &Prefix) -> Prefix {
 }
 
 fn fold(text: &str) -> String {
-    // Lower case can leave NFC, so it is made last once more.
+    // Some letters have two forms in lower case and one in upper case (final sigma, long s),
+    // some the other way round. Both can leave NFC, so it is made last once more.
     text.nfc()
         .collect::<String>()
         .to_lowercase()
+        .to_uppercase()
         .nfc()
         .collect()
 }
@@ -173,6 +174,7 @@ mod tests {
             ("de", "docs/X/y"),
             ("DE", "docs/x"),
             ("en", "docs/caf\u{e9}/"),
+            ("en", "doc\u{17f}/caf\u{e9}"),
         ] {
             assert_eq!(
                 code(&policy, locale, path),

@@ -57,7 +57,7 @@ pub struct Previews {
 
 impl Previews {
     /// How long a preview counts.
-    pub const LIFE: Duration = Duration::from_secs(10 * 60);
+    pub const LIFE: Duration = Duration::from_mins(10);
 
     /// No previews yet; each will count for `life`.
     #[must_use]

@@ -1,9 +1,7 @@
 //! A `Date` of Wiki.js: ISO 8601, or an empty string where there is none (W12).
 
-use std::cmp::Ordering;
-
 use serde::{Deserialize, Serialize};
-use time::format_description::well_known::{Iso8601, Rfc3339};
+use time::format_description::well_known::Iso8601;
 use time::macros::format_description;
 use time::{OffsetDateTime, PrimitiveDateTime, UtcOffset};
 
@@ -31,16 +29,9 @@ impl Date {
         if text.is_empty() {
             return Ok(Self::Unset);
         }
-        let day_only = format_description!("[year]-[month]-[day]");
-        let instant = OffsetDateTime::parse(text, &Iso8601::DEFAULT)
-            .or_else(|_| {
-                PrimitiveDateTime::parse(text, &Iso8601::DEFAULT).map(PrimitiveDateTime::assume_utc)
-            })
-            .or_else(|_| time::Date::parse(text, day_only).map(|day| day.midnight().assume_utc()))
-            .map_err(|_| {
-                "must be a date in ISO 8601, such as \"2030-01-31T09:00:00Z\", or \"\" for none"
-                    .to_owned()
-            })?;
+        let instant = read(text).ok_or(
+            "must be a date in ISO 8601, such as \"2030-01-31T09:00:00Z\", or \"\" for none",
+        )?;
         Self::from_instant(instant)
             .ok_or_else(|| "must be a date between the years 0000 and 9999".to_owned())
     }
@@ -75,7 +66,7 @@ impl Date {
     /// The instant, if the text is one.
     #[must_use]
     pub fn instant(&self) -> Option<OffsetDateTime> {
-        OffsetDateTime::parse(self.as_str(), &Rfc3339).ok()
+        read(self.as_str())
     }
 
     /// Whether both name one instant, or are the same text.
@@ -83,12 +74,17 @@ impl Date {
     pub fn same(&self, other: &Self) -> bool {
         self == other || matches!((self.instant(), other.instant()), (Some(a), Some(b)) if a == b)
     }
+}
 
-    /// Orders two dates by instant; nothing where one of them is none.
-    #[must_use]
-    pub fn compare(&self, other: &Self) -> Option<Ordering> {
-        Some(self.instant()?.cmp(&other.instant()?))
-    }
+/// Reads ISO 8601; without an offset as UTC, without a time as midnight.
+fn read(text: &str) -> Option<OffsetDateTime> {
+    let day_only = format_description!("[year]-[month]-[day]");
+    OffsetDateTime::parse(text, &Iso8601::DEFAULT)
+        .or_else(|_| {
+            PrimitiveDateTime::parse(text, &Iso8601::DEFAULT).map(PrimitiveDateTime::assume_utc)
+        })
+        .or_else(|_| time::Date::parse(text, day_only).map(|day| day.midnight().assume_utc()))
+        .ok()
 }
 
 impl From<String> for Date {

@@ -47,6 +47,14 @@ impl PagePath {
         self.0.rsplit('/').next().unwrap_or_default()
     }
 
+    /// Whether it has segments that something else might take for "here" or "up".
+    #[must_use]
+    pub fn climbs(&self) -> bool {
+        self.0
+            .split('/')
+            .any(|segment| matches!(segment, "." | ".."))
+    }
+
     /// Whether this path is `prefix` itself or below it, segment by segment.
     #[must_use]
     pub fn is_within(&self, prefix: &Self) -> bool {
@@ -125,7 +133,7 @@ impl NewPath {
     }
 }
 
-/// Two letters, or two letters, a hyphen and two letters or more: what Wiki.js takes for a
+/// Two letters, or two letters, a hyphen and two letters: what Wiki.js takes for a
 /// locale at the beginning of an address (W16).
 fn is_locale_like(segment: &str) -> bool {
     let letters = |s: &str| s.bytes().all(|b| b.is_ascii_alphabetic());
@@ -151,7 +159,8 @@ fn is_invisible(c: char) -> bool {
         '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
         | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
         | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}'
-        | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1D173}'..='\u{1D17A}'
+        | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1BCA0}'..='\u{1BCA3}'
+        | '\u{1D173}'..='\u{1D17A}'
         | '\u{E0000}'..='\u{E0FFF}')
 }
 
@@ -188,15 +197,12 @@ impl Prefix {
             Some((locale, path)) => (Some(Locale::parse(locale)?), path),
             None => (None, text),
         };
-        let path = PagePath::of(path);
+        // No path has white space around it: a prefix that had would hold nowhere, in silence.
+        let path = PagePath::of(path.trim_matches(|c: char| c == '/' || c.is_whitespace()));
         if path.as_str().is_empty() {
             return Err("must name a path, such as \"docs\" or \"de:docs\"".to_owned());
         }
-        if path
-            .as_str()
-            .split('/')
-            .any(|s| s.is_empty() || s == "." || s == "..")
-        {
+        if path.climbs() || path.as_str().split('/').any(str::is_empty) {
             return Err(
                 "must be made of whole segments, without \"//\", \".\" or \"..\"".to_owned(),
             );

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::error::WikiError;
+use super::error::{HTTP_500, WikiError};
 
 /// One HTTP answer, read to its end.
 #[derive(Debug, Clone)]
@@ -102,9 +102,7 @@ pub fn refusal(code: i64, slug: &str, message: &str) -> WikiError {
         Some(error) => error,
         None if message.contains("rebuild-tree") => WikiError::TreeRebuild,
         None if message == "Invalid Page Id" => WikiError::NotFound,
-        None => WikiError::Internal {
-            slug: plain_word(slug),
-        },
+        None => WikiError::Internal { kind: kind(slug) },
     }
 }
 
@@ -159,9 +157,7 @@ fn named_cause(error: &GraphQlError) -> WikiError {
     } else if error.message.contains("API is disabled") {
         WikiError::ApiDisabled
     } else {
-        WikiError::Internal {
-            slug: "HTTP500".to_owned(),
-        }
+        WikiError::Internal { kind: HTTP_500 }
     }
 }
 
@@ -187,13 +183,9 @@ fn graphql_error(error: &GraphQlError) -> WikiError {
     if field == "history" && error.message.contains("Cannot read propert") {
         return WikiError::NotFound;
     }
-    let kind = error
-        .extensions
-        .get("code")
-        .and_then(Value::as_str)
-        .unwrap_or("Error");
+    let word = error.extensions.get("code").and_then(Value::as_str);
     WikiError::Internal {
-        slug: plain_word(kind),
+        kind: kind(word.unwrap_or("Error")),
     }
 }
 
@@ -239,16 +231,27 @@ fn right_for(operation: &str, field: Option<&Value>) -> &'static str {
     }
 }
 
-/// The wiki's word for a kind of error, as far as it is a word.
-fn plain_word(text: &str) -> String {
-    let word: String = text
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .take(40)
-        .collect();
-    if word.is_empty() {
-        "Error".to_owned()
-    } else {
-        word
-    }
+/// The kinds of error that have a name: those of JavaScript, of the database and of the
+/// GraphQL engine. Any other word of the wiki's is not repeated.
+const KINDS: [&str; 13] = [
+    "Error",
+    "error",
+    "TypeError",
+    "RangeError",
+    "ReferenceError",
+    "SyntaxError",
+    "INTERNAL_SERVER_ERROR",
+    "BAD_USER_INPUT",
+    "GRAPHQL_PARSE_FAILED",
+    "GRAPHQL_VALIDATION_FAILED",
+    "UNAUTHENTICATED",
+    "FORBIDDEN",
+    "PERSISTED_QUERY_NOT_FOUND",
+];
+
+fn kind(word: &str) -> &'static str {
+    KINDS
+        .into_iter()
+        .find(|known| *known == word)
+        .unwrap_or("another kind")
 }

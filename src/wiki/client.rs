@@ -112,6 +112,10 @@ impl Wiki {
         locale: &Locale,
         path: &PagePath,
     ) -> Result<String, WikiError> {
+        if path.climbs() {
+            // An address drops such segments, and would name another page.
+            return Err(WikiError::NotFound);
+        }
         let segments = ["d", locale.as_str()]
             .into_iter()
             .chain(path.as_str().split('/'));
@@ -151,10 +155,18 @@ impl Wiki {
 
     /// Tells a key that has expired, and is now a guest, from one without the right (W3, W4).
     pub(super) fn explain(&self, error: WikiError) -> WikiError {
-        match (&error, self.settings.key.expired_at()) {
-            (WikiError::Forbidden { .. }, Some(at)) => WikiError::KeyExpired { at },
+        match (&error, self.expired()) {
+            (WikiError::Forbidden { .. }, Some(expired)) => expired,
             _ => error,
         }
+    }
+
+    /// The error of a key that has expired, if it has (W4).
+    pub(crate) fn expired(&self) -> Option<WikiError> {
+        self.settings
+            .key
+            .expired_at()
+            .map(|at| WikiError::KeyExpired { at })
     }
 }
 

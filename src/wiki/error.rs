@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use crate::error::{Code, Failure};
 
+/// The kind of an error that comes with HTTP status 500 and a cause that we do not know.
+pub(super) const HTTP_500: &str = "HTTP 500";
+
 /// Why a request got no answer that can be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WikiError {
@@ -86,10 +89,10 @@ pub enum WikiError {
     #[error("the wiki could not rebuild its page tree")]
     TreeRebuild,
     /// Any other error of Wiki.js; its text may be SQL and is never shown (W5).
-    #[error("the wiki answered with an internal error ({slug})")]
+    #[error("the wiki answered with an internal error ({kind})")]
     Internal {
-        /// The kind of error, in letters and digits only.
-        slug: String,
+        /// The kind of error: one of the few that have a name.
+        kind: &'static str,
     },
     /// The wiki refuses the operation itself: another version, or a schema that changed.
     #[error("the wiki does not understand the request; it may be another version of Wiki.js")]
@@ -131,16 +134,31 @@ impl WikiError {
     }
 
     /// Whether, for a mutation, this leaves open what the wiki did with it.
-    pub(super) const fn leaves_open(&self) -> bool {
-        matches!(
-            self,
+    pub(super) fn leaves_open(&self) -> bool {
+        match self {
             Self::Timeout { .. }
-                | Self::Cut
-                | Self::Unavailable { .. }
-                | Self::NotGraphQl { .. }
-                | Self::AnswerTooLarge { .. }
-                | Self::Malformed { .. }
-        )
+            | Self::Cut
+            | Self::Unavailable { .. }
+            | Self::NotGraphQl { .. }
+            // What answers so may have passed the request on before.
+            | Self::Redirected { .. }
+            | Self::AnswerTooLarge { .. }
+            | Self::Malformed { .. } => true,
+            Self::Internal { kind } => *kind == HTTP_500,
+            Self::NotFound
+            | Self::PageExists
+            | Self::IllegalPath
+            | Self::EmptyContent
+            | Self::Forbidden { .. }
+            | Self::KeyRevoked
+            | Self::KeyExpired { .. }
+            | Self::ApiDisabled
+            | Self::RateLimited { .. }
+            | Self::NotConnected
+            | Self::RequestTooLarge
+            | Self::TreeRebuild
+            | Self::Misunderstood => false,
+        }
     }
 
     /// Whether the wiki refused for want of a right.

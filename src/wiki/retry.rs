@@ -65,7 +65,8 @@ where
                         backoff::Error::permanent(error.clone())
                     }
                     WikiError::RateLimited { after: Some(wait) } => {
-                        if began.elapsed() + *wait < limits.total {
+                        // A sum would overflow where a wait is absurdly long.
+                        if *wait < limits.total.saturating_sub(began.elapsed()) {
                             backoff::Error::retry_after(error.clone(), *wait)
                         } else {
                             backoff::Error::permanent(error.clone())

@@ -10,10 +10,11 @@ use crate::page::{Locale, PagePath};
 
 /// The most nodes that one walk gives.
 pub const MAX_NODES: usize = 1_000;
-/// How long an absence is doubted: longer than the tree was ever seen empty (W8).
-const DOUBT: Duration = Duration::from_millis(400);
 /// The most operations in one request.
 const MAX_BATCH: usize = 50;
+/// How long to wait before an absence is believed: longer than the tree was seen to be empty
+/// while it is rebuilt (W8).
+const REBUILD: Duration = Duration::from_millis(400);
 
 /// A node of the tree: a folder, a page, or both at one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +59,7 @@ impl Wiki {
         let path = path.filter(|path| !path.as_str().is_empty());
         let mut levels = self.levels(locale, path, depth, true).await?;
         if levels.is_none() {
-            tokio::time::sleep(DOUBT).await;
+            tokio::time::sleep(REBUILD).await;
             levels = self.levels(locale, path, depth, false).await?;
         }
         let mut levels = levels.ok_or(WikiError::NotFound)?;
@@ -124,7 +125,8 @@ impl Wiki {
     }
 
     /// The pages at a path, in whatever letter case: the one that is there to the letter, and
-    /// others that a person would take for it.
+    /// others that a person would take for it. Nothing stands beside a path that does not
+    /// exist (W8), so the way there is walked from the root.
     ///
     /// # Errors
     /// See [`WikiError`].
@@ -134,11 +136,17 @@ impl Wiki {
         path: &PagePath,
     ) -> Result<Vec<TreeNode>, WikiError> {
         let wanted = path.as_str().to_lowercase();
-        let level = nodes(self.query::<PageTree>(beside(locale, path)).await?);
-        Ok(level
-            .into_iter()
-            .filter(|node| node.page_id.is_some() && node.path.as_str().to_lowercase() == wanted)
-            .collect())
+        let mut parents = vec![None];
+        let mut level = Vec::new();
+        for depth in 1..=wanted.split('/').count() {
+            let way: Vec<&str> = wanted.split('/').take(depth).collect();
+            let way = way.join("/");
+            level = self.children(locale, &parents).await?;
+            level.retain(|node| node.path.as_str().to_lowercase() == way);
+            parents = level.iter().map(|node| Some(node.node)).collect();
+        }
+        level.retain(|node| node.page_id.is_some());
+        Ok(level)
     }
 
     /// The id of the page at a path, if there is one. An absence is believed only when seen
@@ -150,7 +158,7 @@ impl Wiki {
     ) -> Result<Option<i64>, WikiError> {
         let mut node = self.node_at_once(locale, path).await?;
         if node.is_none() {
-            tokio::time::sleep(DOUBT).await;
+            tokio::time::sleep(REBUILD).await;
             node = self.node_at_once(locale, path).await?;
         }
         Ok(node.and_then(|node| node.page_id))
@@ -164,7 +172,7 @@ impl Wiki {
     ) -> Result<Vec<Option<i64>>, WikiError> {
         let mut ids = self.page_ids_once(places).await?;
         if ids.iter().any(Option::is_none) {
-            tokio::time::sleep(DOUBT).await;
+            tokio::time::sleep(REBUILD).await;
             let again = self.page_ids_once(places).await?;
             for (id, again) in ids.iter_mut().zip(again) {
                 *id = id.or(again);

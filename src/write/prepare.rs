@@ -1,12 +1,15 @@
 //! From a plan to a change that the gates can look at, and to its preview.
 
+use serde_json::{Map, Value};
+
 use crate::change::{Change, Operation};
 use crate::error::{Code, Failure};
 use crate::gates::{Allowed, Previewed, SessionId};
 use crate::page::{Field, LineCounts, PageState};
 use crate::wiki::{PageReading, TreeNode, Wiki, WikiError};
 
-use super::answer::{LinkedFrom, Preview, Target};
+use super::answer::{LinkedFrom, Notes, Preview, Target};
+use super::conflict::ConflictCheck;
 use super::plan::Plan;
 use super::writer::Writer;
 
@@ -14,15 +17,23 @@ use super::writer::Writer;
 const MAX_LINKING: usize = 20;
 /// The most bytes of a difference that an answer holds.
 const MAX_DIFF_BYTES: usize = 32 * 1024;
+/// The most bytes of one field's value that an answer holds.
+const MAX_VALUE_BYTES: usize = 8 * 1024;
 
 impl Writer {
-    /// Makes the change that a plan asks for, of the page as it is now.
-    pub(super) async fn change(&self, plan: Plan) -> Result<Change, Failure> {
-        let before = match plan.id() {
-            Some(id) => Some(self.whole_page(id).await?),
-            None => None,
+    /// Makes the change that a plan asks for, of the page as it is now, if that still is the
+    /// page that the caller knows.
+    pub(super) async fn change(
+        &self,
+        session: &SessionId,
+        plan: Plan,
+    ) -> Result<(Change, ConflictCheck), Failure> {
+        let Some(id) = plan.id() else {
+            return Ok((plan.of(None)?, ConflictCheck::Checked));
         };
-        plan.of(before)
+        let page = self.whole_page(id).await?;
+        let check = self.check_conflict(session, &plan, &page).await?;
+        Ok((plan.of(Some(page))?, check))
     }
 
     /// Makes the change that a token was given for, if the plan agrees with it and the page
@@ -55,7 +66,12 @@ impl Writer {
 
     async fn whole_page(&self, id: i64) -> Result<PageState, Failure> {
         let reading = self.wiki.page_by_id(id).await?;
-        reading.complete().ok_or_else(|| unreadable(&reading))
+        reading.complete().ok_or_else(|| {
+            // A key that has expired reads as a guest does (W3): that is the cause to name.
+            self.wiki
+                .expired()
+                .map_or_else(|| unreadable(&reading), Failure::from)
+        })
     }
 
     /// Looks at the place where a page shall come to be.
@@ -97,28 +113,29 @@ impl Writer {
         call: crate::audit::CallId,
         allowed: &Allowed,
         (diff, lines): (String, LineCounts),
-        mut warnings: Vec<String>,
+        mut notes: Notes,
         confirm: Option<Previewed>,
     ) -> Preview {
         let change = allowed.change();
         let mut linked_from = Vec::new();
+        let warnings = &mut notes.warnings;
         if change.operation() == Operation::Delete {
             warnings.push(
                 "lost_for_good: the wiki keeps no history, comments or id of a deleted page; \
                  the audit log keeps the page itself."
                     .to_owned(),
             );
-            linked_from = self.linking_pages(change.target(), &mut warnings).await;
+            linked_from = self.linking_pages(change.target(), warnings).await;
         }
         Preview {
             call,
             operation: change.operation(),
             target: target(&self.wiki, change.target()),
-            changes: change.values(),
-            diff: cut(diff, &mut warnings),
+            changes: short(change.values(), warnings),
+            diff: cut(diff, warnings),
             lines,
             linked_from,
-            warnings,
+            notes,
             confirm,
         }
     }
@@ -172,7 +189,7 @@ fn taken(node: &TreeNode) -> Failure {
 fn unreadable(reading: &PageReading) -> Failure {
     let missing = reading.unreadable();
     let fields: Vec<&str> = missing.keys().map(|field| field.name()).collect();
-    let rights: serde_json::Map<String, serde_json::Value> = missing
+    let rights: Map<String, Value> = missing
         .iter()
         .map(|(field, right)| (field.name().to_owned(), (*right).into()))
         .collect();
@@ -202,15 +219,35 @@ fn conflict(previewed: PageState, fresh: PageState) -> Failure {
     }
 }
 
+/// Cuts values that are long texts, such as scripts; says so.
+pub(super) fn short(
+    mut values: Map<String, Value>,
+    warnings: &mut Vec<String>,
+) -> Map<String, Value> {
+    for (field, states) in &mut values {
+        for state in states.as_object_mut().into_iter().flat_map(Map::values_mut) {
+            if let Value::String(text) = state
+                && text.len() > MAX_VALUE_BYTES
+            {
+                let end = text.floor_char_boundary(MAX_VALUE_BYTES);
+                warnings.push(format!(
+                    "value_cut: {end} of {} bytes of {field} are shown.",
+                    text.len()
+                ));
+                text.truncate(end);
+            }
+        }
+    }
+    values
+}
+
 /// Cuts a difference at the end of a line; says so.
-fn cut(mut diff: String, warnings: &mut Vec<String>) -> String {
+pub(super) fn cut(mut diff: String, warnings: &mut Vec<String>) -> String {
     if diff.len() > MAX_DIFF_BYTES {
-        let end = diff
-            .char_indices()
-            .take_while(|(at, _)| *at < MAX_DIFF_BYTES)
-            .filter(|(_, c)| *c == '\n')
-            .last()
-            .map_or(0, |(at, _)| at + 1);
+        let shown = diff
+            .get(..diff.floor_char_boundary(MAX_DIFF_BYTES))
+            .unwrap_or_default();
+        let end = shown.rfind('\n').map_or(0, |at| at + 1);
         let whole = diff.len();
         diff.truncate(end);
         warnings.push(format!(

@@ -1,5 +1,7 @@
 //! From a permit to an outcome: on record, sent, read back, on record.
 
+use serde_json::{Map, Value};
+
 use crate::audit::{AuditError, Outcome};
 use crate::change::{Change, Proof, StepKind};
 use crate::error::{Code, Failure};
@@ -7,7 +9,7 @@ use crate::gates::{Gate, Permit, Refusal};
 use crate::page::{Field, LineCounts};
 use crate::wiki::WikiError;
 
-use super::answer::{Answer, Applied};
+use super::answer::{Answer, Applied, Notes};
 use super::docket::{Docket, is_worth_keeping, unavailable};
 use super::prepare::target;
 use super::settle::{Promise, Settled, settle};
@@ -21,7 +23,7 @@ impl Writer {
         mut permit: Permit,
         mut docket: Docket,
         lines: LineCounts,
-        mut warnings: Vec<String>,
+        mut notes: Notes,
     ) -> Result<Answer, Failure> {
         let mut last: Option<Settled> = None;
         if let Err(error) = self.keep_states(permit.change(), &mut docket).await {
@@ -41,23 +43,30 @@ impl Writer {
             };
             let sent = self.wiki.send(step).await;
             let settled = settle(&self.wiki, self.patience, &promise, sent).await;
-            warnings.extend(said_of(&settled));
+            notes.warnings.extend(said_of(&settled));
             let failure = failure_of(&settled, kind, permit.change());
             if !self
                 .record_outcome(&docket, kind, &settled, failure.as_ref(), permit.change())
                 .await
             {
-                warnings.push(
+                notes.warnings.push(
                     "outcome_not_recorded: the write happened, but its outcome could not be put on record.".to_owned(),
                 );
             }
             if let Some(failure) = failure {
                 return Err(failure);
             }
+            if kind == StepKind::Update
+                && let Some(proof) = &settled.proof
+            {
+                notes
+                    .warnings
+                    .extend(self.overwritten(permit.change(), &proof.found).await);
+            }
             last = Some(settled);
         }
         Ok(Answer::Applied(Box::new(
-            self.applied(&permit, &docket, last, lines, warnings),
+            self.applied(&permit, &docket, last, lines, notes),
         )))
     }
 
@@ -131,7 +140,7 @@ impl Writer {
         docket: &Docket,
         last: Option<Settled>,
         lines: LineCounts,
-        warnings: Vec<String>,
+        notes: Notes,
     ) -> Applied {
         let change = permit.change();
         let proof = last.and_then(|settled| settled.proof);
@@ -151,7 +160,7 @@ impl Writer {
                 .filter(|_| change.after().is_some())
                 .map(|at| at.as_str().to_owned()),
             unverified: proof.map(|proof| proof.unverified).unwrap_or_default(),
-            warnings,
+            notes,
         }
     }
 }
@@ -190,33 +199,39 @@ fn said_of(settled: &Settled) -> Vec<String> {
 fn failure_of(settled: &Settled, kind: StepKind, change: &Change) -> Option<Failure> {
     let failure = match settled.outcome {
         Outcome::Applied | Outcome::Unchanged => return None,
+        Outcome::NotApplied if kind == StepKind::Update && change.moves() => {
+            return Some(only_moved(settled, change));
+        }
         Outcome::NotApplied => not_applied(settled),
         Outcome::PartlyApplied => partly_applied(settled, change),
         Outcome::Unknown => unknown(settled),
     };
-    let failure = failure
-        .detail("outcome", settled.outcome.as_str())
-        .detail("operation", change.operation().as_str());
-    // A page that was moved before stays moved, whatever became of the rest.
-    Some(
-        if kind == StepKind::Update && change.moves() && settled.outcome == Outcome::NotApplied {
-            let fields: Vec<&str> = change
-                .fields()
-                .into_iter()
-                .filter(|field| !matches!(field, Field::Path | Field::Locale))
-                .map(Field::name)
-                .collect();
-            Failure {
-                code: Code::PartlyApplied,
-                hint: Code::PartlyApplied.hint().to_owned(),
-                ..failure
-            }
-            .detail("outcome", Outcome::PartlyApplied.as_str())
-            .detail("fields", fields)
-        } else {
-            failure
-        },
-    )
+    let failure = failure.detail("outcome", settled.outcome.as_str());
+    Some(failure.detail("operation", change.operation().as_str()))
+}
+
+/// A page that was moved before stays moved, whatever became of the rest.
+fn only_moved(settled: &Settled, change: &Change) -> Failure {
+    let rest: Vec<&str> = change
+        .after_step(StepKind::Move)
+        .zip(change.after())
+        .map(|(moved, after)| moved.difference(after))
+        .unwrap_or_default()
+        .into_iter()
+        .map(Field::name)
+        .collect();
+    let cause = settled.cause.clone().map(Failure::from);
+    let why = cause.as_ref().map_or("", |cause| cause.message.as_str());
+    let message = format!("The page was moved, and nothing else of it changed. {why}");
+    let mut failure = Failure::new(Code::PartlyApplied, message.trim_end());
+    if let Some(cause) = cause {
+        failure = failure.detail("cause", cause.code.as_str());
+        failure.details.extend(cause.details);
+    }
+    failure
+        .detail("fields", rest)
+        .detail("outcome", Outcome::PartlyApplied.as_str())
+        .detail("operation", change.operation().as_str())
 }
 
 fn not_applied(settled: &Settled) -> Failure {
@@ -257,26 +272,37 @@ fn partly_applied(settled: &Settled, change: &Change) -> Failure {
         ),
     )
     .detail("fields", names);
-    // The wiki tells a key without these rights success and keeps the old text (W24).
-    let asked = change.fields();
-    for (field, right) in [
-        (Field::ScriptCss, "write:styles"),
-        (Field::ScriptJs, "write:scripts"),
-    ] {
-        if settled.cause.is_none() && differing.contains(&field) && asked.contains(&field) {
-            let mut rights = failure
-                .details
-                .remove("rights")
-                .and_then(|rights| rights.as_object().cloned())
-                .unwrap_or_default();
-            rights.insert(field.name().to_owned(), right.into());
-            failure = failure.detail("rights", rights);
-        }
+    let rights = rights_missing(settled, change);
+    if !rights.is_empty() {
+        failure = failure
+            .hint("The key may lack the right in details.rights; Wiki.js also drops styles that it cannot read. Read the page before you go on.")
+            .detail("rights", rights);
     }
     match settled.cause.clone().map(Failure::from) {
         Some(cause) => failure.detail("cause", cause.code.as_str()),
         None => failure,
     }
+}
+
+/// The rights without which the wiki tells success and keeps the old text (W24), for those
+/// fields that were asked for and did keep it.
+fn rights_missing(settled: &Settled, change: &Change) -> Map<String, Value> {
+    let Some(proof) = settled.proof.as_ref().filter(|_| settled.cause.is_none()) else {
+        return Map::new();
+    };
+    let asked = change.fields();
+    [
+        (Field::ScriptCss, "write:styles"),
+        (Field::ScriptJs, "write:scripts"),
+    ]
+    .into_iter()
+    .filter(|(field, _)| proof.differing.contains(field) && asked.contains(field))
+    .filter(|(field, _)| match change.before() {
+        Some(before) => before.same(&proof.found, *field),
+        None => proof.found.value(*field) == "",
+    })
+    .map(|(field, right)| (field.name().to_owned(), right.into()))
+    .collect()
 }
 
 fn unknown(settled: &Settled) -> Failure {

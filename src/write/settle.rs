@@ -1,5 +1,6 @@
 //! What came of a step that was sent, found out by reading the page.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use crate::audit::Outcome;
@@ -37,7 +38,8 @@ pub(super) enum Promise<'a> {
     Created { after: &'a PageState },
     /// A page is as it shall be.
     Changed {
-        before: &'a PageState,
+        /// As it is before this step, which may follow another.
+        before: Cow<'a, PageState>,
         after: PageState,
     },
     /// A page is gone.
@@ -75,7 +77,11 @@ impl<'a> Promise<'a> {
             (None, Some(after)) => Some(Self::Created { after }),
             (Some(before), None) => Some(Self::Deleted { before }),
             (Some(before), Some(_)) => Some(Self::Changed {
-                before,
+                before: if step == StepKind::Update && change.moves() {
+                    Cow::Owned(change.after_step(StepKind::Move)?)
+                } else {
+                    Cow::Borrowed(before)
+                },
                 after: change.after_step(step)?,
             }),
             (None, None) => None,
@@ -93,11 +99,23 @@ impl<'a> Promise<'a> {
     fn is_old_state(&self, seen: &Seen) -> bool {
         match (self, seen) {
             (Self::Created { .. }, seen) => *seen == Seen::Gone,
-            (Self::Changed { before, .. } | Self::Deleted { before }, Seen::Page(proof)) => {
+            (Self::Changed { before, .. }, Seen::Page(proof)) => {
+                before.difference(&proof.found).is_empty()
+            }
+            (Self::Deleted { before }, Seen::Page(proof)) => {
                 before.difference(&proof.found).is_empty()
             }
             (Self::Changed { .. } | Self::Deleted { .. }, Seen::Gone) => false,
         }
+    }
+
+    /// Whether the wiki refused a new page since another stands at its place. It looks before
+    /// it writes anything (6002).
+    const fn is_taken(&self, cause: Option<&WikiError>) -> bool {
+        matches!(
+            (self, cause),
+            (Self::Created { .. }, Some(WikiError::PageExists))
+        )
     }
 
     fn prove(&self, reading: &PageReading) -> Proof {
@@ -110,13 +128,15 @@ impl<'a> Promise<'a> {
     }
 
     async fn read(&self, wiki: &Wiki, new_id: Option<i64>) -> Result<Seen, WikiError> {
-        let reading = match (self, new_id) {
-            (Self::Created { .. }, Some(id)) => wiki.page_by_id(id).await,
+        let id = match self {
+            Self::Created { .. } => new_id,
+            Self::Changed { before, .. } => before.id,
+            Self::Deleted { before } => before.id,
+        };
+        let reading = match (self, id) {
+            (_, Some(id)) => wiki.page_by_id(id).await,
             (Self::Created { after }, None) => wiki.page_by_path(&after.locale, &after.path).await,
-            (Self::Changed { before, .. } | Self::Deleted { before }, _) => match before.id {
-                Some(id) => wiki.page_by_id(id).await,
-                None => Err(WikiError::NotFound),
-            },
+            (Self::Changed { .. } | Self::Deleted { .. }, None) => Err(WikiError::NotFound),
         };
         match reading {
             Ok(reading) => Ok(Seen::Page(Box::new(self.prove(&reading)))),
@@ -152,8 +172,14 @@ pub(super) async fn settle(
     };
     let began = Instant::now();
     let mut stable: Option<(Seen, Instant)> = None;
+    let longest = patience.settling + patience.apart;
     loop {
-        match promise.read(wiki, new_id).await {
+        // A reading has retries of its own, which must not outlast the settling.
+        let left = longest.saturating_sub(began.elapsed());
+        let Ok(reading) = tokio::time::timeout(left, promise.read(wiki, new_id)).await else {
+            return settled(Outcome::Unknown, stable.map(|(seen, _)| seen), cause);
+        };
+        match reading {
             Ok(seen) if promise.is_kept(&seen) => {
                 return settled(Outcome::Applied, Some(seen), cause);
             }
@@ -163,7 +189,8 @@ pub(super) async fn settle(
                     _ => Instant::now(),
                 };
                 let is_stable = since.elapsed() >= patience.apart;
-                let is_old = promise.is_old_state(&seen);
+                let is_taken = promise.is_taken(cause.as_ref());
+                let is_old = is_taken || promise.is_old_state(&seen);
                 let outcome = match answered {
                     Answered::Refusal if is_old && (is_stable || is_final(cause.as_ref())) => {
                         Some(Outcome::NotApplied)
@@ -181,7 +208,9 @@ pub(super) async fn settle(
                     _ => None,
                 };
                 if let Some(outcome) = outcome {
-                    return settled(outcome, Some(seen), cause);
+                    // What was found at a place that was taken is somebody else's.
+                    let found = Some(seen).filter(|_| !is_taken);
+                    return settled(outcome, found, cause);
                 }
                 stable = Some((seen, since));
             }
@@ -190,7 +219,7 @@ pub(super) async fn settle(
                 stable = None;
             }
         }
-        if began.elapsed() >= patience.settling + patience.apart {
+        if began.elapsed() >= longest {
             return settled(Outcome::Unknown, stable.map(|(seen, _)| seen), cause);
         }
         tokio::time::sleep(patience.pause).await;

@@ -15,7 +15,7 @@ use wikijs_mcp::page::{Date, Locale, PagePath, PageState};
 const CHILDS_DIR: &str = "AUDIT_TEST_DIR";
 
 const SHORT: Duration = Duration::from_millis(50);
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 fn entry(event: Event) -> Entry {
     Entry {
@@ -48,7 +48,7 @@ fn calls(run: &Path, event: Event) -> Vec<CallId> {
 }
 
 /// This test binary once more, to run one of the tests below that are a child's part.
-fn child(part: &str, dir: &Path, shell: &str) -> Child {
+pub(crate) fn child(part: &str, dir: &Path, shell: &str) -> Child {
     Command::new("sh")
         .args(["-c", &format!("{shell} exec \"$0\" \"$@\"")])
         .arg(std::env::current_exe().unwrap())
@@ -70,7 +70,7 @@ fn child(part: &str, dir: &Path, shell: &str) -> Child {
     clippy::disallowed_methods,
     reason = "the one way to give a child of the test harness an argument"
 )]
-fn childs_dir() -> Option<PathBuf> {
+pub(crate) fn childs_dir() -> Option<PathBuf> {
     std::env::var_os(CHILDS_DIR).map(PathBuf::from)
 }
 

@@ -9,9 +9,17 @@
 
 mod audit;
 #[cfg(feature = "demo")]
+mod conflicts;
+#[cfg(feature = "demo")]
 mod contract;
 #[cfg(feature = "demo")]
 mod demo_wiki;
+#[cfg(feature = "demo")]
+mod docs;
+#[cfg(feature = "demo")]
+mod faults;
+#[cfg(feature = "demo")]
+mod faulty_wiki;
 #[cfg(feature = "demo")]
 mod harness;
 #[cfg(feature = "demo")]
@@ -20,6 +28,9 @@ mod input;
 mod operations;
 #[cfg(feature = "demo")]
 mod process;
+#[cfg(feature = "demo")]
+mod promises;
+mod properties;
 #[cfg(feature = "demo")]
 mod reads;
 #[cfg(feature = "demo")]

@@ -1,0 +1,33 @@
+//! The calls that are measured.
+
+use serde_json::{Value, json};
+
+use crate::server::message;
+
+/// The call that everything is measured with: a page by its id.
+pub(crate) fn page(id: usize, page: i64) -> String {
+    call(id, "wikijs_get_page_by_id", &json!({ "id": page }))
+}
+
+/// Each of the reading tools in turn.
+pub(crate) fn reading(id: usize, page: i64) -> String {
+    let calls = [
+        ("wikijs_search_pages", json!({ "query": "backup" })),
+        ("wikijs_list_pages", json!({ "limit": 20 })),
+        ("wikijs_get_page_by_path", json!({ "path": "home" })),
+        ("wikijs_get_page_by_id", json!({ "id": page })),
+        ("wikijs_get_page_tree", json!({ "depth": 2 })),
+        ("wikijs_get_page_history", json!({ "id": page })),
+        ("wikijs_list_tags", json!({})),
+    ];
+    let (tool, arguments) = calls.get(id % calls.len()).expect("one of them");
+    call(id, tool, arguments)
+}
+
+fn call(id: usize, tool: &str, arguments: &Value) -> String {
+    message(
+        id,
+        "tools/call",
+        &json!({ "name": tool, "arguments": arguments }),
+    )
+}

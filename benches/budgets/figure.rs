@@ -1,0 +1,74 @@
+//! A figure beside its budget.
+
+/// What a figure counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// Milliseconds.
+    Milliseconds,
+    /// Megabytes of 1,000,000 bytes.
+    Megabytes,
+    /// Bytes.
+    Bytes,
+    /// Calls a second.
+    PerSecond,
+}
+
+impl Unit {
+    /// How it is written behind a number.
+    pub(crate) const fn symbol(self) -> &'static str {
+        match self {
+            Self::Milliseconds => "ms",
+            Self::Megabytes => "MB",
+            Self::Bytes => "bytes",
+            Self::PerSecond => "/s",
+        }
+    }
+
+    /// A number of it, as exact as it is worth.
+    pub(crate) fn number(self, value: f64) -> String {
+        match self {
+            Self::Milliseconds => format!("{value:.3}"),
+            Self::Megabytes => format!("{value:.2}"),
+            Self::Bytes | Self::PerSecond => format!("{value:.0}"),
+        }
+    }
+}
+
+/// What a figure may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Budget {
+    /// This or less.
+    AtMost(f64),
+    /// This or more.
+    AtLeast(f64),
+}
+
+/// One measured figure.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Figure {
+    /// What was measured.
+    pub(crate) what: &'static str,
+    /// In which unit.
+    pub(crate) unit: Unit,
+    /// How much it was.
+    pub(crate) measured: f64,
+    /// How much it may be.
+    pub(crate) budget: Budget,
+    /// What the wiki itself took for the same in the same run, where that makes sense.
+    pub(crate) wiki: Option<f64>,
+}
+
+impl Figure {
+    /// Whether the budget is kept.
+    pub(crate) fn is_kept(&self) -> bool {
+        match self.budget {
+            Budget::AtMost(most) => self.measured <= most,
+            Budget::AtLeast(least) => self.measured >= least,
+        }
+    }
+
+    /// The figure in proportion to that of the wiki itself.
+    pub(crate) fn ratio(&self) -> Option<f64> {
+        self.wiki.map(|wiki| self.measured / wiki)
+    }
+}

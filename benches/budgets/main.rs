@@ -1,0 +1,103 @@
+//! Measures the budgets of `ARCHITECTURE.md` and fails on a missed one.
+//!
+//! The release binary runs as a client would run it: a process, with a message a line on its
+//! pipes. Times are compared with what the wiki itself takes for the same request in the same
+//! run, so that a slow or busy machine can be told from a slow server; each is a median.
+//!
+//! ```text
+//! cargo bench --bench budgets -- [--only NAME]… [--json]
+//! ```
+#![expect(
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a measurement that meets what it did not expect shall end there, and tell"
+)]
+
+mod added;
+mod calls;
+mod definitions;
+mod direct;
+mod figure;
+mod instant;
+mod memory;
+mod rate;
+mod report;
+mod server;
+mod size;
+mod start;
+mod stats;
+mod wiki;
+
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+
+use figure::Figure;
+
+/// Measures the budgets of wikijs-mcp
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Measure only this; may be given several times
+    #[arg(long, value_name = "NAME")]
+    only: Vec<Measurement>,
+    /// One JSON document for programs
+    #[arg(long)]
+    json: bool,
+    /// Given by cargo
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// What can be measured by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Measurement {
+    /// Start to the answer of `initialize`
+    Start,
+    /// Memory, idle and after many calls
+    Memory,
+    /// What is added to a call of the wiki
+    Added,
+    /// Calls a second
+    Rate,
+    /// Size of the binary
+    Size,
+    /// Size of the tools' definitions
+    Definitions,
+}
+
+impl Measurement {
+    fn measure(self) -> Vec<Figure> {
+        match self {
+            Self::Start => start::measure(),
+            Self::Memory => memory::measure(),
+            Self::Added => added::measure(),
+            Self::Rate => rate::measure(),
+            Self::Size => size::measure(),
+            Self::Definitions => definitions::measure(),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if cfg!(debug_assertions) {
+        eprintln!("error: budgets are those of a release build; run `cargo bench --bench budgets`");
+        return ExitCode::from(2);
+    }
+    let figures: Vec<Figure> = Measurement::value_variants()
+        .iter()
+        .filter(|name| arguments.only.is_empty() || arguments.only.contains(name))
+        .flat_map(|name| name.measure())
+        .collect();
+    if arguments.json {
+        println!("{}", report::json(&figures));
+    } else {
+        print!("{}", report::table(&figures));
+    }
+    if figures.iter().all(Figure::is_kept) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

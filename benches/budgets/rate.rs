@@ -1,0 +1,50 @@
+//! Calls a second: one client that does not wait for answers, a wiki that answers at once.
+
+use std::time::Instant;
+
+use crate::calls;
+use crate::direct::{Direct, at_once, one_by_one};
+use crate::figure::{Budget, Figure, Unit};
+use crate::instant::InstantWiki;
+use crate::server::Server;
+use crate::stats::median;
+use crate::wiki::Wiki;
+
+const ROUNDS: usize = 5;
+const CALLS: u16 = 20_000;
+/// How many calls the client has under way.
+const WINDOW: usize = 64;
+/// How many requests are under way at the wiki, through the server as without it.
+const LANES: usize = 8;
+
+pub(crate) fn measure() -> Vec<Figure> {
+    let demo = Wiki::start();
+    let (key, page) = (demo.key(), demo.page());
+    let answer = one_by_one().block_on(Direct::new(&demo.address(), key, page).ask());
+    let wiki = InstantWiki::start(&answer);
+    let runtime = at_once();
+    let direct = Direct::new(wiki.address(), key, page);
+    let mut server = Server::start(wiki.address(), key).ready();
+    let (mut through, mut own) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        through.push(rate(|| {
+            server.pipeline(CALLS.into(), WINDOW, |id| calls::page(id, page));
+        }));
+        own.push(rate(|| {
+            runtime.block_on(direct.ask_often(CALLS.into(), LANES));
+        }));
+    }
+    vec![Figure {
+        what: "calls a second, pipelined",
+        unit: Unit::PerSecond,
+        measured: median(through),
+        budget: Budget::AtLeast(10_000.0),
+        wiki: Some(median(own)),
+    }]
+}
+
+fn rate(calls: impl FnOnce()) -> f64 {
+    let began = Instant::now();
+    calls();
+    f64::from(CALLS) / began.elapsed().as_secs_f64()
+}

@@ -1,0 +1,18 @@
+//! The size of the release binary, which the profile strips.
+
+use std::fs;
+
+use crate::figure::{Budget, Figure, Unit};
+use crate::server::BINARY;
+use crate::stats::megabytes;
+
+pub(crate) fn measure() -> Vec<Figure> {
+    let binary = fs::metadata(BINARY).expect("the binary is there");
+    vec![Figure {
+        what: "release binary, stripped",
+        unit: Unit::Megabytes,
+        measured: megabytes(binary.len()),
+        budget: Budget::AtMost(20.0),
+        wiki: None,
+    }]
+}

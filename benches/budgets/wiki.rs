@@ -1,0 +1,44 @@
+//! The embedded wiki, on a thread of its own.
+
+use tokio::runtime::{Builder, Runtime};
+use wikijs_mcp::demo::{DemoOptions, DemoWiki};
+
+/// A running embedded wiki, and the page that is read in it.
+pub(crate) struct Wiki {
+    demo: DemoWiki,
+    _runtime: Runtime,
+}
+
+impl Wiki {
+    pub(crate) fn start() -> Self {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a thread");
+        let demo = runtime.block_on(DemoWiki::start(DemoOptions::default()));
+        Self {
+            demo: demo.expect("the embedded wiki starts"),
+            _runtime: runtime,
+        }
+    }
+
+    pub(crate) fn address(&self) -> String {
+        self.demo.address()
+    }
+
+    /// A key that can read all of a page.
+    pub(crate) fn key(&self) -> &str {
+        &self.demo.keys().editor
+    }
+
+    /// The id of the page.
+    pub(crate) fn page(&self) -> i64 {
+        self.demo.with_store(|store| {
+            store
+                .page_at("en", "docs/install/linux")
+                .expect("the page")
+                .id
+        })
+    }
+}

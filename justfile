@@ -1,0 +1,27 @@
+# What CI checks, and the tests last.
+ci:
+    bash .ci/run
+
+# The README's test command.
+test:
+    cargo test
+
+# The design's budgets, measured in one run; fails if one is missed.
+bench:
+    cargo bench --bench budgets
+
+# Format, with imports grouped as everywhere here.
+fmt:
+    cargo fmt
+
+# Each fuzz target for a minute (needs cargo-fuzz; without a nightly compiler, this one is asked to play it).
+fuzz seconds="60":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    for target in $(ls fuzz/fuzz_targets | sed 's/\.rs$//'); do
+        RUSTC_BOOTSTRAP=1 cargo fuzz run "$target" --sanitizer none -- -max_total_time={{seconds}}
+    done
+
+# Take new golden files and snapshots as they are; look at the diff before you commit.
+accept:
+    INSTA_UPDATE=always cargo test

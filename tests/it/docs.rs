@@ -1,0 +1,123 @@
+//! What the documentation says is what the program does: tables and captures are made by it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use wikijs_mcp::cli::Exit;
+use wikijs_mcp::error::Code;
+use wikijs_mcp::tools::{Kind, Registry};
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one switch of all golden files"
+)]
+fn may_write() -> bool {
+    std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always")
+}
+
+/// Compares the text between two markers of a file; with `INSTA_UPDATE=always`, writes it.
+fn generated(file: &str, marker: &str, text: &str, normal: impl Fn(&str) -> String) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let page = fs::read_to_string(&path).unwrap();
+    let (open, close) = (
+        format!("<!-- {marker} -->\n"),
+        format!("<!-- /{marker} -->"),
+    );
+    let (head, rest) = page.split_once(&open).unwrap();
+    let (written, tail) = rest.split_once(&close).unwrap();
+    if normal(written) == normal(text) {
+        return;
+    }
+    assert!(
+        may_write(),
+        "{file} does not say what the program does at {marker}; `just accept` writes it:\n{text}"
+    );
+    fs::write(&path, format!("{head}{open}{text}{close}{tail}")).unwrap();
+}
+
+fn as_it_is(text: &str) -> String {
+    text.to_owned()
+}
+
+#[test]
+fn the_tools_are_those_of_the_registry() {
+    let mut table = String::from("| tool | kind | when to use it |\n|---|---|---|\n");
+    for tool in Registry::standard().unwrap().definitions() {
+        let kind = if tool.kind == Kind::Read {
+            "read"
+        } else {
+            "write"
+        };
+        let _ = writeln!(table, "| `{}` | {kind} | {} |", tool.name, tool.description);
+    }
+    generated("README.md", "tools", &table, as_it_is);
+}
+
+#[test]
+fn the_settings_are_those_that_are_read() {
+    generated(
+        "README.md",
+        "settings",
+        &wikijs_mcp::config::table(),
+        as_it_is,
+    );
+    let source = include_str!("../../src/config/settings.rs");
+    for setting in wikijs_mcp::config::SETTINGS {
+        assert!(
+            source.contains(&format!("\"{}\"", setting.name)),
+            "{} is not read",
+            setting.name
+        );
+    }
+}
+
+#[test]
+fn the_error_codes_are_those_of_the_program() {
+    let mut table = String::from("| code | meaning | what to do next |\n|---|---|---|\n");
+    for code in Code::ALL {
+        let _ = writeln!(table, "| `{code}` | {} | {} |", code.meaning(), code.hint());
+    }
+    generated("docs/reference.md", "errors", &table, as_it_is);
+}
+
+#[test]
+fn the_exit_codes_are_those_of_the_program() {
+    let mut table = String::from("| code | meaning |\n|---|---|\n");
+    for exit in Exit::ALL {
+        let _ = writeln!(table, "| {} | {} |", exit.code(), exit.meaning());
+    }
+    generated("docs/reference.md", "exits", &table, as_it_is);
+}
+
+#[test]
+fn the_capture_in_the_readme_is_what_the_demo_prints() {
+    let output = Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"))
+        .arg("demo")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let told = String::from_utf8(output.stdout).unwrap();
+    let told = format!("```console\n$ cargo run --release -- demo\n{told}```\n");
+    // Tokens, ids and times differ from run to run.
+    let normal = |text: &str| -> String {
+        text.split_inclusive([' ', '\n'])
+            .map(|word| {
+                let bare = word.trim().trim_matches(['.', ',']);
+                let is_hex = bare.len() >= 8 && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
+                let is_time = bare.len() == 20 && bare.ends_with('Z');
+                if is_hex || is_time {
+                    "*".to_owned()
+                } else {
+                    word.to_owned()
+                }
+            })
+            .collect()
+    };
+    generated("README.md", "demo", &told, normal);
+}

@@ -1,0 +1,989 @@
+//! Writes and reads through everything that can go wrong between us and the wiki: a mutation
+//! goes out once, what is told of it is true, and it is on record.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rmcp::model::{CallToolRequest, CallToolRequestParams};
+use rmcp::service::PeerRequestOptions;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use wikijs_mcp::audit::{Event, Outcome};
+use wikijs_mcp::demo::{DemoWiki, OperationKind, PageRow};
+use wikijs_mcp::write::Patience;
+
+use crate::audit::{child, childs_dir};
+use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply, attempts_on_record};
+use crate::harness::{QUICK, Served, Setup, id_of, new_page, sample_wiki, told};
+use crate::wiki_client::WikiClient;
+
+/// Where a wiki that went silent is given up soon.
+const SHORT: Patience = Patience {
+    settling: Duration::from_millis(300),
+    ..QUICK
+};
+/// Where what comes late must not be missed, however busy the machine is.
+const LONG: Patience = Patience {
+    settling: Duration::from_secs(30),
+    ..QUICK
+};
+/// Longer than anything here may take, shorter than what must not be waited for.
+const SOON: Duration = Duration::from_secs(10);
+
+const PAGE: &str = "releases/2-4";
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Create,
+    Update,
+    Move,
+    Delete,
+}
+
+const KINDS: [Kind; 4] = [Kind::Create, Kind::Update, Kind::Move, Kind::Delete];
+
+impl Kind {
+    fn call(self, wiki: &DemoWiki) -> (&'static str, Value) {
+        let id = id_of(wiki, PAGE);
+        match self {
+            Self::Create => ("wikijs_create_page", new_page("faults/new")),
+            Self::Update => (
+                "wikijs_update_page",
+                json!({ "id": id, "title": "Two four" }),
+            ),
+            Self::Move => (
+                "wikijs_update_page",
+                json!({ "id": id, "path": "releases/two-four" }),
+            ),
+            Self::Delete => ("wikijs_delete_page", json!({ "id": id })),
+        }
+    }
+
+    const fn step(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Move => "move",
+            Self::Delete => "delete",
+        }
+    }
+
+    /// All pages as they are when this is applied.
+    fn applied_to(self, pages: &[PageRow]) -> Vec<PageRow> {
+        let mut pages = pages.to_vec();
+        let page = pages.iter_mut().find(|page| page.path == PAGE).unwrap();
+        match self {
+            Self::Create => pages.push(PageRow {
+                path: "faults/new".to_owned(),
+                title: "New".to_owned(),
+                content: "# New\n".to_owned(),
+                ..PageRow::default()
+            }),
+            Self::Update => "Two four".clone_into(&mut page.title),
+            Self::Move => "releases/two-four".clone_into(&mut page.path),
+            Self::Delete => pages.retain(|page| page.path != PAGE),
+        }
+        in_order(pages)
+    }
+}
+
+fn in_order(mut pages: Vec<PageRow>) -> Vec<PageRow> {
+    pages.sort_by(|a, b| (&a.locale, &a.path).cmp(&(&b.locale, &b.path)));
+    pages
+}
+
+/// All pages, without what no write can promise.
+fn pages(wiki: &DemoWiki) -> Vec<PageRow> {
+    let rows: Vec<PageRow> = wiki.with_store(|store| store.pages().cloned().collect());
+    let plain = |row: PageRow| PageRow {
+        id: 0,
+        created_at: String::new(),
+        updated_at: String::new(),
+        ..row
+    };
+    in_order(rows.into_iter().map(plain).collect())
+}
+
+fn html(status: u16) -> Reply {
+    Reply::say(status, "text/html", "<!DOCTYPE html><p>Sign in</p>")
+}
+
+fn json_of(status: u16, body: &Value) -> Reply {
+    Reply::say(status, "application/json", &body.to_string())
+}
+
+fn named(status: u16, message: &str) -> Reply {
+    let errors = json!([{ "message": message, "path": [] }]);
+    json_of(status, &json!({ "data": {}, "errors": errors }))
+}
+
+/// Answers that leave open what the wiki did, each with the code that is told as the cause.
+fn open_replies(elsewhere: &str) -> Vec<(&'static str, Reply, &'static str)> {
+    let to = |status: u16| html(status).header("location", &format!("{elsewhere}/graphql"));
+    vec![
+        ("cut", Reply::Cut, "WIKI_UNAVAILABLE"),
+        ("cut inside", Reply::CutInside, "WIKI_UNAVAILABLE"),
+        ("silence", Reply::Silence, "TIMEOUT"),
+        ("HTML", html(200), "WIKI_UNAVAILABLE"),
+        (
+            "nothing",
+            Reply::say(200, "text/plain", ""),
+            "WIKI_UNAVAILABLE",
+        ),
+        (
+            "other JSON",
+            json_of(200, &json!({ "ok": true })),
+            "WIKI_ERROR",
+        ),
+        (
+            "no pages",
+            json_of(200, &json!({ "data": null })),
+            "WIKI_ERROR",
+        ),
+        ("404", html(404), "WIKI_UNAVAILABLE"),
+        ("408", html(408), "WIKI_UNAVAILABLE"),
+        ("500 HTML", html(500), "WIKI_UNAVAILABLE"),
+        (
+            "500 empty",
+            Reply::say(500, "text/plain", ""),
+            "WIKI_UNAVAILABLE",
+        ),
+        (
+            "500 of something else",
+            named(500, "upstream timed out"),
+            "WIKI_ERROR",
+        ),
+        ("502", html(502), "WIKI_UNAVAILABLE"),
+        (
+            "503",
+            html(503).header("retry-after", "1"),
+            "WIKI_UNAVAILABLE",
+        ),
+        ("504", html(504), "WIKI_UNAVAILABLE"),
+        ("302", to(302), "WIKI_UNAVAILABLE"),
+        ("307", to(307), "WIKI_UNAVAILABLE"),
+        ("40 MB", Reply::Huge, "TOO_LARGE"),
+    ]
+}
+
+/// Answers that refuse, each with the code that is told as the cause.
+fn refusing_replies() -> Vec<(&'static str, Reply, &'static str)> {
+    let later = |seconds: &str| html(429).header("retry-after", seconds);
+    let revoked = named(500, "API Key is invalid or was revoked.");
+    let disabled = named(500, "API is disabled. You must enable it first.");
+    vec![
+        ("key revoked", revoked, "KEY_REJECTED"),
+        ("API off", disabled, "API_DISABLED"),
+        ("401", html(401), "PERMISSION_DENIED"),
+        ("403", html(403), "PERMISSION_DENIED"),
+        ("400", named(400, "Unknown type"), "WIKI_ERROR"),
+        ("413", html(413), "TOO_LARGE"),
+        ("429", html(429), "RATE_LIMITED"),
+        ("429, soon", later("1"), "RATE_LIMITED"),
+        ("429, much later", later("86400"), "RATE_LIMITED"),
+        ("429, never", later("18446744073709551615"), "RATE_LIMITED"),
+    ]
+}
+
+struct Case {
+    name: String,
+    kind: Kind,
+    fault: Fault,
+    outcome: Outcome,
+    cause: &'static str,
+}
+
+fn cases(elsewhere: &str) -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut add = |name: &str, reach, reply: &Reply, outcome, cause| {
+        cases.extend(KINDS.map(|kind| Case {
+            name: format!("{kind:?}, {name}, {reach:?}"),
+            kind,
+            fault: Fault::new(reach, reply.clone()),
+            outcome,
+            cause,
+        }));
+    };
+    for (name, reply, cause) in open_replies(elsewhere) {
+        add(name, Reach::Before, &reply, Outcome::Applied, cause);
+        add(name, Reach::Meanwhile, &reply, Outcome::Applied, cause);
+        add(name, Reach::Afterwards, &reply, Outcome::Unknown, cause);
+    }
+    for (name, reply, cause) in refusing_replies() {
+        add(name, Reach::Never, &reply, Outcome::NotApplied, cause);
+        add(name, Reach::Before, &reply, Outcome::Applied, cause);
+    }
+    add("well", Reach::Before, &Reply::Wiki, Outcome::Applied, "");
+    cases
+}
+
+/// A server before whose wiki something misbehaves.
+async fn served(wiki: &DemoWiki, set: impl FnOnce(Setup) -> Setup) -> (FaultyWiki, Served) {
+    let faulty = FaultyWiki::before(wiki).await;
+    let setup = Setup::at(&faulty.address(), &wiki.keys().scripter);
+    let served = set(setup).serve().await;
+    faulty.watch(served.dir.path());
+    (faulty, served)
+}
+
+/// The outcome that is told, and the code and cause of an error.
+fn outcome_of(answer: &Result<Value, Value>) -> (&str, &str, &str) {
+    match answer {
+        Ok(applied) => (applied["outcome"].as_str().unwrap(), "", ""),
+        Err(error) => {
+            let detail = |name: &str| error["details"][name].as_str().unwrap_or_default();
+            (
+                detail("outcome"),
+                error["code"].as_str().unwrap(),
+                detail("cause"),
+            )
+        }
+    }
+}
+
+async fn prove(case: Case) {
+    let Case {
+        name,
+        kind,
+        fault,
+        outcome,
+        cause,
+    } = case;
+    let is_silent = matches!(fault.reply, Reply::Silence);
+    let wiki = sample_wiki().await;
+    let before = pages(&wiki);
+    let promised = kind.applied_to(&before);
+    let (faulty, served) = served(&wiki, |mut setup| {
+        setup.patience = if outcome == Outcome::Unknown {
+            SHORT
+        } else {
+            LONG
+        };
+        let limit = if is_silent { "600" } else { "60000" };
+        setup.with("WIKI_HTTP_WRITE_TIMEOUT_MS", limit)
+    })
+    .await;
+    faulty.on_mutations(fault);
+    let (tool, arguments) = kind.call(&wiki);
+    let answer = served.confirmed(tool, arguments).await;
+
+    // What is told.
+    let (code, record) = match outcome {
+        Outcome::Applied => ("", String::new()),
+        Outcome::NotApplied => ("NOT_APPLIED", " NOT_APPLIED".to_owned()),
+        _ => ("OUTCOME_UNKNOWN", " OUTCOME_UNKNOWN".to_owned()),
+    };
+    let cause = if code.is_empty() { "" } else { cause };
+    assert_eq!(
+        outcome_of(&answer),
+        (outcome.as_str(), code, cause),
+        "{name}: {answer:?}"
+    );
+    // What is true.
+    let now = pages(&wiki);
+    match outcome {
+        Outcome::Applied => assert_eq!(now, promised, "{name}"),
+        _ => assert_eq!(now, before, "{name}"),
+    }
+    faulty.let_late_ones_through().await;
+    let is_same = outcome == Outcome::NotApplied;
+    assert_eq!(
+        pages(&wiki),
+        if is_same { before } else { promised },
+        "{name}"
+    );
+    // What went out, and what was on record by then.
+    let attempts: Vec<usize> = faulty.mutations().iter().map(|it| it.attempts).collect();
+    assert_eq!(attempts, [1], "{name}");
+    // What is on record now.
+    let step = kind.step();
+    let expected = [
+        "preview".to_owned(),
+        format!("attempt {step}"),
+        format!("outcome {step} {}{record}", outcome.as_str()),
+    ];
+    assert_eq!(told(&served.records()), expected, "{name}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn in_every_fault_a_write_goes_out_once_and_is_told_as_it_is() {
+    let elsewhere = FaultyWiki::alone().await;
+    let places = Arc::new(Semaphore::new(12));
+    let mut walk = JoinSet::new();
+    for case in cases(&elsewhere.address()) {
+        let places = Arc::clone(&places);
+        walk.spawn(async move {
+            let _place = places.acquire_owned().await.unwrap();
+            prove(case).await;
+        });
+    }
+    while let Some(proven) = walk.join_next().await {
+        proven.unwrap();
+    }
+    // The key does not travel.
+    assert_eq!(elsewhere.seen(), []);
+}
+
+#[tokio::test]
+async fn a_connection_that_never_opened_sent_nothing() {
+    for kind in KINDS {
+        let wiki = sample_wiki().await;
+        let before = pages(&wiki);
+        let (faulty, served) = served(&wiki, |setup| setup).await;
+        let (tool, mut arguments) = kind.call(&wiki);
+        let preview = served.call(tool, arguments.clone()).await.unwrap();
+        arguments["confirm"] = preview["confirm"].clone();
+        // The confirmed call reads the same once more, but for the links to a page that goes.
+        let links = usize::from(matches!(kind, Kind::Delete));
+        faulty.close_at(faulty.seen().len() - links - 1);
+        let answer = served.call(tool, arguments).await;
+        assert_eq!(
+            outcome_of(&answer),
+            ("not_applied", "NOT_APPLIED", "WIKI_UNAVAILABLE"),
+            "{kind:?}: {answer:?}"
+        );
+        assert_eq!(pages(&wiki), before);
+        assert_eq!(faulty.mutations(), []);
+        let step = kind.step();
+        let expected = [
+            "preview".to_owned(),
+            format!("attempt {step}"),
+            format!("outcome {step} not_applied NOT_APPLIED"),
+        ];
+        assert_eq!(told(&served.records()), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_write_is_settled_in_time_by_a_wiki_that_falls_silent_after_it() {
+    let wiki = sample_wiki().await;
+    let (faulty, served) = served(&wiki, |mut setup| {
+        setup.patience = SHORT;
+        setup
+    })
+    .await;
+    faulty.on_mutations(Fault::new(Reach::Before, Reply::Cut));
+    faulty.on_reads_after_mutation(Fault::new(Reach::Never, Reply::Silence));
+    let (tool, arguments) = Kind::Update.call(&wiki);
+    let began = Instant::now();
+    let answer = served.confirmed(tool, arguments).await;
+    assert_eq!(
+        outcome_of(&answer),
+        ("unknown", "OUTCOME_UNKNOWN", "WIKI_UNAVAILABLE")
+    );
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+    assert_eq!(
+        told(&served.records()),
+        [
+            "preview",
+            "attempt update",
+            "outcome update unknown OUTCOME_UNKNOWN"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_absurd_wait_that_is_asked_for_while_a_write_is_settled_breaks_nothing() {
+    let wiki = sample_wiki().await;
+    let (faulty, served) = served(&wiki, |mut setup| {
+        setup.patience = SHORT;
+        setup
+    })
+    .await;
+    let never = html(429).header("retry-after", "18446744073709551615");
+    faulty.on_mutations(Fault::new(Reach::Before, Reply::Cut));
+    faulty.on_reads_after_mutation(Fault::new(Reach::Never, never));
+    let (tool, arguments) = Kind::Update.call(&wiki);
+    let answer = served.confirmed(tool, arguments).await;
+    assert_eq!(
+        outcome_of(&answer),
+        ("unknown", "OUTCOME_UNKNOWN", "WIKI_UNAVAILABLE")
+    );
+    assert_eq!(
+        told(&served.records()),
+        [
+            "preview",
+            "attempt update",
+            "outcome update unknown OUTCOME_UNKNOWN"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn an_update_that_is_half_done_is_waited_for() {
+    let wiki = sample_wiki().await;
+    wiki.set_stepwise_updates(Duration::from_millis(150));
+    let (faulty, served) = served(&wiki, |mut setup| {
+        setup.patience = LONG;
+        setup
+    })
+    .await;
+    faulty.on_mutations(Fault::new(Reach::Meanwhile, Reply::Cut));
+    let id = id_of(&wiki, PAGE);
+    let change = json!({ "id": id, "title": "Two four", "tags": ["late"] });
+    // Half of it would be believed after these.
+    let answer = served.confirmed("wikijs_update_page", change).await;
+    assert_eq!(outcome_of(&answer), ("applied", "", ""), "{answer:?}");
+    let page = wiki.with_store(|store| store.page(id).unwrap().clone());
+    assert_eq!(
+        (page.title.as_str(), page.tags),
+        ("Two four", vec!["late".to_owned()])
+    );
+}
+
+#[tokio::test]
+async fn an_update_that_stays_half_done_is_partly_applied() {
+    let wiki = sample_wiki().await;
+    wiki.set_stepwise_updates(Duration::from_secs(3_600));
+    let (faulty, served) = served(&wiki, |setup| setup).await;
+    faulty.on_mutations(Fault::new(Reach::Meanwhile, Reply::Cut));
+    let id = id_of(&wiki, PAGE);
+    let change = json!({ "id": id, "title": "Two four", "tags": ["late"] });
+    let error = served
+        .confirmed("wikijs_update_page", change)
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "PARTLY_APPLIED");
+    assert_eq!(error["details"]["outcome"], "partly_applied");
+    assert_eq!(error["details"]["fields"], json!(["tags"]));
+    assert_eq!(
+        told(&served.records()),
+        [
+            "preview",
+            "attempt update",
+            "outcome update partly_applied PARTLY_APPLIED"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn after_a_move_an_update_without_an_answer_is_unknown_and_a_refused_one_leaves_the_rest() {
+    let refused = Fault::new(Reach::Never, html(413));
+    let late = Fault::new(Reach::Afterwards, Reply::Cut);
+    for (fault, code, outcome, step) in [
+        (
+            refused,
+            "PARTLY_APPLIED",
+            "partly_applied",
+            "not_applied PARTLY_APPLIED",
+        ),
+        (
+            late,
+            "OUTCOME_UNKNOWN",
+            "unknown",
+            "unknown OUTCOME_UNKNOWN",
+        ),
+    ] {
+        let wiki = sample_wiki().await;
+        let (faulty, served) = served(&wiki, |mut setup| {
+            setup.patience = SHORT;
+            setup
+        })
+        .await;
+        faulty.on_mutations_after(1, fault);
+        let id = id_of(&wiki, PAGE);
+        let change = json!({ "id": id, "path": "releases/two-four", "title": "Two four" });
+        let error = served
+            .confirmed("wikijs_update_page", change)
+            .await
+            .unwrap_err();
+        let page = wiki.with_store(|store| store.page(id).unwrap().clone());
+        assert_eq!(
+            (page.path.as_str(), page.title.as_str()),
+            ("releases/two-four", "Release 2.4")
+        );
+        assert_eq!(error["code"], code, "{error}");
+        assert_eq!(error["details"]["outcome"], outcome);
+        if code == "PARTLY_APPLIED" {
+            assert_eq!(error["details"]["fields"], json!(["title"]));
+        }
+        let attempts: Vec<usize> = faulty.mutations().iter().map(|it| it.attempts).collect();
+        assert_eq!(attempts, [1, 2]);
+        assert_eq!(
+            told(&served.records()),
+            [
+                "preview".to_owned(),
+                "attempt move".to_owned(),
+                "outcome move applied".to_owned(),
+                "attempt update".to_owned(),
+                format!("outcome update {step}"),
+            ]
+        );
+        faulty.let_late_ones_through().await;
+    }
+}
+
+#[tokio::test]
+async fn a_place_that_another_client_took_first_leaves_a_create_not_applied() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+    wiki.before_next_mutation(|store| {
+        store.add(PageRow {
+            path: "faults/new".to_owned(),
+            title: "Theirs".to_owned(),
+            content: "theirs".to_owned(),
+            ..PageRow::default()
+        });
+    });
+    let answer = served
+        .confirmed("wikijs_create_page", new_page("faults/new"))
+        .await;
+    assert_eq!(
+        outcome_of(&answer),
+        ("not_applied", "NOT_APPLIED", "PAGE_EXISTS"),
+        "{answer:?}"
+    );
+    assert_eq!(
+        told(&served.records()),
+        [
+            "preview",
+            "attempt create",
+            "outcome create not_applied NOT_APPLIED"
+        ]
+    );
+}
+
+/// A fault of a read: its name, whether it passes, and the code that it ends in.
+fn read_faults(elsewhere: &str) -> Vec<(&'static str, Reply, bool, &'static str)> {
+    let passing = [
+        "cut",
+        "cut inside",
+        "silence",
+        "408",
+        "500 HTML",
+        "500 empty",
+        "502",
+        "503",
+        "504",
+    ];
+    let mut faults: Vec<_> = open_replies(elsewhere)
+        .into_iter()
+        .map(|(name, reply, code)| (name, reply, passing.contains(&name), code))
+        .collect();
+    faults.extend(refusing_replies().into_iter().map(|(name, reply, code)| {
+        // A wait of a second fits into the total, a day does not.
+        let is_passing = matches!(name, "429" | "429, soon");
+        (name, reply, is_passing, code)
+    }));
+    faults
+}
+
+async fn read(served: &Served, wiki: &DemoWiki) -> Result<Value, Value> {
+    let id = id_of(wiki, PAGE);
+    served
+        .call("wikijs_get_page_by_id", json!({ "id": id }))
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_read_is_tried_again_where_that_may_help_and_nowhere_else() {
+    let elsewhere = FaultyWiki::alone().await;
+    let mut walk = JoinSet::new();
+    for (name, reply, is_passing, code) in read_faults(&elsewhere.address()) {
+        walk.spawn(async move {
+            let wiki = sample_wiki().await;
+            let limit = if name == "silence" { "300" } else { "60000" };
+            let (faulty, served) = served(&wiki, |setup| {
+                setup
+                    .with("WIKI_HTTP_TIMEOUT_MS", limit)
+                    .with("WIKI_HTTP_MAX_RETRIES", "1")
+            })
+            .await;
+            faulty.on_reads(usize::MAX, Fault::new(Reach::Never, reply.clone()));
+            let error = read(&served, &wiki).await.unwrap_err();
+            assert_eq!(error["code"], code, "{name}: {error}");
+            let tries = match name {
+                // There are three ways to read a page, and each key has rights of its own.
+                "401" | "403" => 3,
+                _ => 1 + usize::from(is_passing),
+            };
+            assert_eq!(faulty.seen().len(), tries, "{name}");
+            // What a body says is not repeated.
+            assert!(!error.to_string().contains("Sign in"), "{name}: {error}");
+            if is_passing {
+                faulty.on_reads(1, Fault::new(Reach::Never, reply));
+                let page = read(&served, &wiki).await.unwrap();
+                assert_eq!(page["title"], "Release 2.4", "{name}");
+                assert_eq!(faulty.seen().len(), tries + 2, "{name}");
+            }
+            // A read leaves no record.
+            assert_eq!(served.records(), []);
+        });
+    }
+    while let Some(proven) = walk.join_next().await {
+        proven.unwrap();
+    }
+    assert_eq!(elsewhere.seen(), []);
+}
+
+#[tokio::test]
+async fn a_read_ends_within_its_total_time_however_many_tries_are_left() {
+    let wiki = sample_wiki().await;
+    let (faulty, served) = served(&wiki, |setup| {
+        setup
+            .with("WIKI_HTTP_TIMEOUT_MS", "100")
+            .with("WIKI_HTTP_RETRY_TOTAL_MS", "700")
+            .with("WIKI_HTTP_MAX_RETRIES", "10")
+    })
+    .await;
+    faulty.on_reads(usize::MAX, Fault::new(Reach::Never, Reply::Silence));
+    let began = Instant::now();
+    let error = read(&served, &wiki).await.unwrap_err();
+    assert_eq!(error["code"], "TIMEOUT");
+    // Tries of 100 ms with waits of 200 ms and more between them: four at most.
+    assert!(
+        (1..=4).contains(&faulty.seen().len()),
+        "{:?}",
+        faulty.seen()
+    );
+    assert!(began.elapsed() < SOON);
+}
+
+#[tokio::test]
+async fn a_wait_that_is_asked_for_is_kept_if_it_fits_into_the_total() {
+    let wiki = sample_wiki().await;
+    let (faulty, served) = served(&wiki, |setup| {
+        setup.with("WIKI_HTTP_RETRY_TOTAL_MS", "30000")
+    })
+    .await;
+    let wait = |seconds: &str| Fault::new(Reach::Never, html(429).header("retry-after", seconds));
+    faulty.on_reads(1, wait("1"));
+    let began = Instant::now();
+    read(&served, &wiki).await.unwrap();
+    assert!(began.elapsed() >= Duration::from_secs(1));
+    faulty.on_reads(1, wait("31"));
+    let error = read(&served, &wiki).await.unwrap_err();
+    assert_eq!(error["code"], "RATE_LIMITED");
+    assert_eq!(error["details"]["retryAfterSeconds"], 31);
+    assert_eq!(faulty.seen().len(), 3);
+    // Once more than a second has gone by, this one and that are over what can be counted.
+    faulty.on_reads(1, wait("1"));
+    faulty.then_on_reads(1, wait(&u64::MAX.to_string()));
+    let error = read(&served, &wiki).await.unwrap_err();
+    assert_eq!(error["code"], "RATE_LIMITED", "{error}");
+}
+
+#[tokio::test]
+async fn an_answer_that_swells_when_unpacked_is_cut_off() {
+    use std::io::Write as _;
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    for _ in 0..40 {
+        packed.write_all(&vec![b' '; 1 << 20]).unwrap();
+    }
+    let head = "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n".to_owned();
+    let wiki = sample_wiki().await;
+    let (faulty, served) = served(&wiki, |setup| setup).await;
+    let reply = Reply::Say(head, packed.finish().unwrap());
+    faulty.on_reads(1, Fault::new(Reach::Never, reply));
+    let error = read(&served, &wiki).await.unwrap_err();
+    assert_eq!(error["code"], "TOO_LARGE");
+    assert_eq!(faulty.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn with_the_port_closed_a_read_says_so() {
+    let wiki = sample_wiki().await;
+    let (faulty, served) = served(&wiki, |setup| setup).await;
+    faulty.close_at(0);
+    read(&served, &wiki).await.unwrap();
+    let error = read(&served, &wiki).await.unwrap_err();
+    assert_eq!(error["code"], "WIKI_UNAVAILABLE");
+    // A write needs a read first, so it goes nowhere either.
+    let (tool, arguments) = Kind::Delete.call(&wiki);
+    let error = served.call(tool, arguments).await.unwrap_err();
+    assert_eq!(error["code"], "WIKI_UNAVAILABLE");
+    assert_eq!(told(&served.records()), ["refusal WIKI_UNAVAILABLE"]);
+}
+
+/// A wiki as it is with many pages: rebuilding the tree takes long, and two at once fail.
+async fn slow_wiki() -> DemoWiki {
+    let wiki = sample_wiki().await;
+    wiki.set_tree_rebuild_time(Duration::from_millis(300));
+    wiki.set_tree_rebuild_conflicts(true);
+    wiki
+}
+
+fn mutations(wiki: &DemoWiki) -> usize {
+    let seen = wiki.requests();
+    let is_mutation =
+        |request: &&wikijs_mcp::demo::SeenRequest| request.kind == OperationKind::Mutation;
+    seen.iter().filter(is_mutation).count()
+}
+
+#[tokio::test]
+async fn two_creates_at_once_both_end_applied() {
+    for has_two_servers in [false, true] {
+        let wiki = slow_wiki().await;
+        let one = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+        let two = Setup::of(&wiki, |keys| &keys.scripter)
+            .in_dir_of(&one)
+            .serve()
+            .await;
+        let second = if has_two_servers { &two } else { &one };
+        let (first, second) = tokio::join!(
+            one.confirmed("wikijs_create_page", new_page("twins/first")),
+            second.confirmed("wikijs_create_page", new_page("twins/second"))
+        );
+        for (answer, path) in [(first, "twins/first"), (second, "twins/second")] {
+            let applied = answer.unwrap();
+            assert_eq!(applied["outcome"], "applied");
+            // Neither met the other's rebuild.
+            assert_eq!(applied["warnings"], json!([]));
+            assert_eq!(applied["target"]["id"], id_of(&wiki, path));
+        }
+        assert_eq!(mutations(&wiki), 2);
+        let records = one.records();
+        let sent: Vec<_> = records
+            .iter()
+            .filter(|record| matches!(record.event, Event::Attempt | Event::Outcome))
+            .map(|record| (record.call, record.event))
+            .collect();
+        // One after the other: each attempt is followed by its own outcome.
+        assert_eq!(sent.len(), 4);
+        for pair in sent.chunks(2) {
+            assert_eq!(pair[0].0, pair[1].0);
+            assert_eq!((pair[0].1, pair[1].1), (Event::Attempt, Event::Outcome));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_servers_on_one_audit_directory_lose_nothing() {
+    let wiki = sample_wiki().await;
+    let one = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+    let two = Setup::of(&wiki, |keys| &keys.scripter)
+        .in_dir_of(&one)
+        .serve()
+        .await;
+    let ids: Vec<i64> = wiki.with_store(|store| store.pages().map(|page| page.id).collect());
+    let (odd, even): (Vec<i64>, Vec<i64>) = ids.iter().partition(|id| *id % 2 == 1);
+    let write = async |served: &Served, ids: &[i64], name: &str| {
+        let mut calls = Vec::new();
+        for id in ids {
+            let change = json!({ "id": id, "description": name });
+            let applied = served
+                .confirmed("wikijs_update_page", change)
+                .await
+                .unwrap();
+            assert_eq!(applied["outcome"], "applied");
+            calls.push(applied["callId"].as_str().unwrap().to_owned());
+        }
+        let path = format!("both/{name}");
+        let created = served
+            .confirmed("wikijs_create_page", new_page(&path))
+            .await;
+        calls.push(created.unwrap()["callId"].as_str().unwrap().to_owned());
+        calls
+    };
+    let (by_one, by_two) = tokio::join!(write(&one, &odd, "one"), write(&two, &even, "two"));
+    one.app.writer.finish().await;
+    two.app.writer.finish().await;
+    assert_eq!(crate::harness::runs(one.dir.path()).len(), 2);
+    let mut made = [by_one, by_two].concat();
+    made.sort();
+    assert_eq!(made.len(), mutations(&wiki));
+    let records = one.records();
+    for event in [Event::Attempt, Event::Outcome] {
+        let mut calls: Vec<String> = records
+            .iter()
+            .filter(|record| record.event == event)
+            .map(|record| record.call.unwrap().to_string())
+            .collect();
+        calls.sort();
+        assert_eq!(calls, made);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_names_the_trees_rebuild_is_applied_with_a_warning() {
+    const THEIRS: &str = "mutation { pages { create(path: \"theirs\", title: \"T\", content: \"c\",
+        description: \"\", editor: \"markdown\", isPublished: true, isPrivate: false,
+        locale: \"en\", tags: []) { responseResult { succeeded } } } }";
+    for kind in [Kind::Create, Kind::Move, Kind::Delete] {
+        let wiki = sample_wiki().await;
+        let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+        let (tool, mut arguments) = kind.call(&wiki);
+        let preview = served.call(tool, arguments.clone()).await.unwrap();
+        arguments["confirm"] = preview["confirm"].clone();
+        wiki.set_tree_rebuild_time(Duration::from_secs(2));
+        wiki.set_tree_rebuild_conflicts(true);
+        let second = WikiClient::new(&wiki, Some(&wiki.keys().admin));
+        let theirs = tokio::spawn(async move { second.run(THEIRS, json!({})).await });
+        while wiki.with_store(|store| store.page_at("en", "theirs").is_none()) {
+            tokio::task::yield_now().await;
+        }
+        let applied = served.call(tool, arguments).await.unwrap();
+        assert_eq!(applied["outcome"], "applied", "{kind:?}");
+        let warnings = applied["warnings"].as_array().unwrap();
+        assert_eq!(warnings.len(), 1, "{kind:?}: {warnings:?}");
+        let warning = warnings[0].as_str().unwrap();
+        assert!(warning.starts_with("wiki_index_incomplete: "), "{warning}");
+        theirs.abort();
+        assert_eq!(mutations(&wiki), 2);
+        let step = kind.step();
+        assert_eq!(
+            told(&served.records()),
+            [
+                "preview".to_owned(),
+                format!("attempt {step}"),
+                format!("outcome {step} applied"),
+            ]
+        );
+    }
+}
+
+/// A confirmed write whose mutation has reached the wiki, and whose answer is held back.
+async fn held(wiki: &DemoWiki) -> (FaultyWiki, Served, CallToolRequest) {
+    let (faulty, served) = served(wiki, |setup| {
+        setup.with("WIKI_HTTP_WRITE_TIMEOUT_MS", "60000")
+    })
+    .await;
+    let (tool, mut arguments) = Kind::Update.call(wiki);
+    let preview = served.call(tool, arguments.clone()).await.unwrap();
+    arguments["confirm"] = preview["confirm"].clone();
+    faulty.on_mutations(Fault::new(Reach::Before, Reply::WikiHeld));
+    let mut params = CallToolRequestParams::new(tool);
+    params.arguments = arguments.as_object().cloned();
+    (faulty, served, CallToolRequest::new(params))
+}
+
+const SETTLED: [&str; 3] = ["preview", "attempt update", "outcome update applied"];
+
+#[tokio::test]
+async fn a_cancelled_call_leaves_no_sent_write_unrecorded() {
+    let wiki = sample_wiki().await;
+    let (faulty, served, request) = held(&wiki).await;
+    let options = PeerRequestOptions::no_options();
+    let call = served
+        .client
+        .send_cancellable_request(request.into(), options)
+        .await
+        .unwrap();
+    faulty.mutations_arrive(1).await;
+    call.cancel(Some("enough".to_owned())).await.unwrap();
+    // Answered behind the cancellation, which has therefore arrived.
+    served.client.list_tools(None).await.unwrap();
+    assert_eq!(told(&served.records()), SETTLED[..2]);
+    faulty.let_late_ones_through().await;
+    served.app.writer.finish().await;
+    assert_eq!(told(&served.records()), SETTLED);
+    assert_eq!(faulty.mutations().len(), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_left_leaves_no_sent_write_unrecorded() {
+    let wiki = sample_wiki().await;
+    let (faulty, served, request) = held(&wiki).await;
+    let options = PeerRequestOptions::no_options();
+    let _call = served
+        .client
+        .send_cancellable_request(request.into(), options)
+        .await
+        .unwrap();
+    faulty.mutations_arrive(1).await;
+    let Served { client, app, dir } = served;
+    client.cancel().await.unwrap();
+    // The end of the server waits for the write.
+    let finish = tokio::spawn(async move { app.writer.finish().await });
+    faulty.let_late_ones_through().await;
+    finish.await.unwrap();
+    let records = crate::harness::records(dir.path());
+    assert_eq!(told(&records), SETTLED);
+    assert_eq!(records.last().unwrap().event, Event::Closed);
+    assert_eq!(faulty.mutations().len(), 1);
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_before_its_write_is_sent_sends_nothing() {
+    let wiki = sample_wiki().await;
+    let (faulty, served, request) = held(&wiki).await;
+    let so_far = faulty.seen().len();
+    faulty.on_reads(usize::MAX, Fault::new(Reach::Before, Reply::WikiHeld));
+    let options = PeerRequestOptions::no_options();
+    let call = served
+        .client
+        .send_cancellable_request(request.into(), options)
+        .await
+        .unwrap();
+    faulty.requests_arrive(so_far + 1).await;
+    call.cancel(None).await.unwrap();
+    served.client.list_tools(None).await.unwrap();
+    faulty.let_late_ones_through().await;
+    served.app.writer.finish().await;
+    assert_eq!(told(&served.records()), SETTLED[..1]);
+    assert_eq!(faulty.mutations(), []);
+}
+
+#[tokio::test]
+async fn without_a_record_nothing_is_sent() {
+    for kind in KINDS {
+        let wiki = sample_wiki().await;
+        let before = pages(&wiki);
+        let served = Setup::of(&wiki, |keys| &keys.scripter)
+            .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-and-more")
+            .serve()
+            .await;
+        let (tool, mut arguments) = kind.call(&wiki);
+        arguments["confirm"] = json!("sesame-and-more");
+        let name = &served.app.wiki.settings().name;
+        let place = served.dir.path().join(name);
+        std::fs::create_dir(&place).unwrap();
+        std::fs::write(place.join("runs"), "in the way").unwrap();
+        let error = served.call(tool, arguments).await.unwrap_err();
+        assert_eq!(error["code"], "AUDIT_UNAVAILABLE", "{error}");
+        let disk = served.dir.path().to_str().unwrap();
+        assert!(!error.to_string().contains(disk), "{error}");
+        assert_eq!(mutations(&wiki), 0);
+        assert_eq!(pages(&wiki), before);
+    }
+}
+
+/// A disk that is full, as `audit` makes one: a limit on the size of a file.
+#[test]
+fn a_full_disk_stops_a_write() {
+    let dir = tempfile::tempdir().unwrap();
+    let shell = "trap '' XFSZ; ulimit -f 16;";
+    let part = "faults::childs_part_writes_pages_until_the_disk_is_full";
+    let output = child(part, dir.path(), shell).wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{told}");
+    assert!(told.contains("1 passed"), "{told}");
+}
+
+#[tokio::test]
+#[ignore = "a child's part, run by the test of the full disk"]
+async fn childs_part_writes_pages_until_the_disk_is_full() {
+    if childs_dir().is_none() {
+        return;
+    }
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.scripter)
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-and-more")
+        .serve()
+        .await;
+    let id = id_of(&wiki, PAGE);
+    let mut applied = 0;
+    let refused = loop {
+        let title = format!("Title {}", applied + 1);
+        let change = json!({ "id": id, "title": title, "confirm": "sesame-and-more" });
+        match served.call("wikijs_update_page", change).await {
+            Ok(answer) => {
+                assert_eq!(answer["outcome"], "applied");
+                applied += 1;
+            }
+            Err(error) => break error,
+        }
+        assert!(applied < 1_000);
+    };
+    assert_eq!(refused["code"], "AUDIT_UNAVAILABLE");
+    let (tool, mut arguments) = Kind::Delete.call(&wiki);
+    arguments["confirm"] = json!("sesame-and-more");
+    let again = served.call(tool, arguments).await.unwrap_err();
+    assert_eq!(again["code"], "AUDIT_UNAVAILABLE");
+    assert!(applied > 2);
+    assert_eq!(mutations(&wiki), applied);
+    assert_eq!(attempts_on_record(served.dir.path()), applied);
+    let title = wiki.with_store(|store| store.page(id).unwrap().title.clone());
+    assert_eq!(title, format!("Title {applied}"));
+}
