@@ -10,10 +10,11 @@ use crate::page::{Locale, PagePath};
 
 /// The most nodes that one walk gives.
 pub const MAX_NODES: usize = 1_000;
-/// How long an absence is doubted: longer than the tree was ever seen empty (W8).
-const DOUBT: Duration = Duration::from_millis(400);
 /// The most operations in one request.
 const MAX_BATCH: usize = 50;
+/// How long to wait before an absence is believed: longer than the tree was seen to be empty
+/// while it is rebuilt (W8).
+const REBUILD: Duration = Duration::from_millis(400);
 
 /// A node of the tree: a folder, a page, or both at one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +59,7 @@ impl Wiki {
         let path = path.filter(|path| !path.as_str().is_empty());
         let mut levels = self.levels(locale, path, depth, true).await?;
         if levels.is_none() {
-            tokio::time::sleep(DOUBT).await;
+            tokio::time::sleep(REBUILD).await;
             levels = self.levels(locale, path, depth, false).await?;
         }
         let mut levels = levels.ok_or(WikiError::NotFound)?;
@@ -157,7 +158,7 @@ impl Wiki {
     ) -> Result<Option<i64>, WikiError> {
         let mut node = self.node_at_once(locale, path).await?;
         if node.is_none() {
-            tokio::time::sleep(DOUBT).await;
+            tokio::time::sleep(REBUILD).await;
             node = self.node_at_once(locale, path).await?;
         }
         Ok(node.and_then(|node| node.page_id))
@@ -171,7 +172,7 @@ impl Wiki {
     ) -> Result<Vec<Option<i64>>, WikiError> {
         let mut ids = self.page_ids_once(places).await?;
         if ids.iter().any(Option::is_none) {
-            tokio::time::sleep(DOUBT).await;
+            tokio::time::sleep(REBUILD).await;
             let again = self.page_ids_once(places).await?;
             for (id, again) in ids.iter_mut().zip(again) {
                 *id = id.or(again);

@@ -115,7 +115,9 @@ async fn the_list_of_tools_stays_within_its_budget() {
     let served = served().await;
     let listed = served.client.list_tools(None).await.unwrap();
     let bytes = serde_json::to_vec(&listed).unwrap().len();
-    assert!(bytes <= 12_000, "tools/list has {bytes} bytes");
+    // The design's budget: 12 kB for the first version, 16 kB with all depth (ifUpdatedAt and
+    // what follows).
+    assert!(bytes <= 16_000, "tools/list has {bytes} bytes");
     assert_eq!(listed.next_cursor, None);
 }
 
@@ -241,8 +243,8 @@ async fn the_arguments_are_those_of_the_design() {
             "get_page_history: id! offset limit",
             "list_tags: query",
             "create_page: confirm path! title! content! locale description editor tags isPublished isPrivate publishStartDate publishEndDate scriptCss scriptJs",
-            "update_page: confirm id! path locale title content description tags isPublished publishStartDate publishEndDate scriptCss scriptJs",
-            "delete_page: confirm id!",
+            "update_page: confirm id! ifUpdatedAt path locale title content description tags isPublished publishStartDate publishEndDate scriptCss scriptJs",
+            "delete_page: confirm id! ifUpdatedAt",
         ]
     );
 }
