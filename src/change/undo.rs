@@ -85,14 +85,14 @@ mod tests {
         let text = |name: &str| format!("{name}{}", seed % 3);
         PageState {
             id: Some(7),
-            locale: Locale::as_stored(if seed % 2 == 0 { "en" } else { "de" }),
+            locale: Locale::as_stored(if seed.is_multiple_of(2) { "en" } else { "de" }),
             path: PagePath::as_stored(text("docs/p")),
             title: text("title"),
             description: text("d"),
             content: text("content\n"),
             editor: "markdown".to_owned(),
             tags: vec![text("tag")],
-            is_published: seed % 2 == 0,
+            is_published: seed.is_multiple_of(2),
             is_private: false,
             publish_start_date: text("").into(),
             publish_end_date: crate::page::Date::Unset,

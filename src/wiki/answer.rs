@@ -143,6 +143,7 @@ fn envelope(answer: &RawAnswer) -> Result<Envelope, WikiError> {
             .map_or(WikiError::Unavailable { status }, named_cause)),
         (400, Some(envelope)) if !envelope.errors.is_empty() => Err(WikiError::Misunderstood),
         (500..=599, _) => Err(WikiError::Unavailable { status }),
+        (401 | 403, _) => Err(WikiError::TurnedAway { status }),
         (_, _) => Err(WikiError::NotGraphQl { status }),
     }
 }

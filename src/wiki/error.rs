@@ -28,6 +28,12 @@ pub enum WikiError {
         /// The right that is missing.
         right: &'static str,
     },
+    /// 401 or 403 in place of an answer: what stands before the wiki refuses.
+    #[error("what stands before the wiki turned the request away (HTTP status {status})")]
+    TurnedAway {
+        /// The HTTP status.
+        status: u16,
+    },
     /// The key was revoked (W3).
     #[error("the wiki says that the key is invalid or was revoked")]
     KeyRevoked,
@@ -119,6 +125,7 @@ impl WikiError {
             | Self::IllegalPath
             | Self::EmptyContent
             | Self::Forbidden { .. }
+            | Self::TurnedAway { .. }
             | Self::KeyRevoked
             | Self::KeyExpired { .. }
             | Self::ApiDisabled
@@ -178,6 +185,9 @@ impl From<WikiError> for Failure {
             WikiError::Forbidden { right } => {
                 failure(Code::PermissionDenied).detail("right", right)
             }
+            WikiError::TurnedAway { status } => failure(Code::PermissionDenied)
+                .detail("status", status)
+                .hint("Tell the user that a gateway or firewall before the wiki refuses this server's requests."),
             WikiError::KeyRevoked => failure(Code::KeyRejected),
             WikiError::KeyExpired { at } => failure(Code::KeyRejected).detail("expiredAt", at),
             WikiError::ApiDisabled => failure(Code::ApiDisabled),

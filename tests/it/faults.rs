@@ -278,10 +278,10 @@ async fn prove(case: Case) {
         Outcome::NotApplied => ("NOT_APPLIED", " NOT_APPLIED".to_owned()),
         _ => ("OUTCOME_UNKNOWN", " OUTCOME_UNKNOWN".to_owned()),
     };
-    let cause = if code.is_empty() { "" } else { cause };
+    let why = if code.is_empty() { "" } else { cause };
     assert_eq!(
         outcome_of(&answer),
-        (outcome.as_str(), code, cause),
+        (outcome.as_str(), code, why),
         "{name}: {answer:?}"
     );
     // What is true.
@@ -439,7 +439,7 @@ async fn an_update_that_is_half_done_is_waited_for() {
 #[tokio::test]
 async fn an_update_that_stays_half_done_is_partly_applied() {
     let wiki = sample_wiki().await;
-    wiki.set_stepwise_updates(Duration::from_secs(3_600));
+    wiki.set_stepwise_updates(Duration::from_hours(1));
     let (faulty, served) = served(&wiki, |mut setup| {
         // The last reading has the time of `apart` to come in.
         setup.patience.settling = Duration::from_secs(2);
@@ -925,6 +925,16 @@ async fn a_call_that_is_cancelled_before_its_write_is_sent_sends_nothing() {
     assert_eq!(faulty.mutations(), []);
 }
 
+/// The directory that the audit log of a wiki lies in, below its own.
+async fn dir_of(wiki: &str) -> std::ffi::OsString {
+    let dir = tempfile::TempDir::new().unwrap();
+    let log = AuditLog::new(dir.path(), wiki);
+    let entry = Entry::new(CallId::new().unwrap(), Event::Refusal);
+    log.record(entry).await.unwrap();
+    let mut entries = std::fs::read_dir(dir.path()).unwrap();
+    entries.next().unwrap().unwrap().file_name()
+}
+
 #[tokio::test]
 async fn without_a_record_nothing_is_sent() {
     for kind in KINDS {
@@ -936,8 +946,7 @@ async fn without_a_record_nothing_is_sent() {
             .await;
         let (tool, mut arguments) = kind.call(&wiki);
         arguments["confirm"] = json!("sesame-and-more");
-        let name = &served.app.wiki.settings().name;
-        let place = served.dir.path().join(name);
+        let place = served.dir.path().join(dir_of(&served.app.wiki.settings().name).await);
         std::fs::create_dir(&place).unwrap();
         std::fs::write(place.join("runs"), "in the way").unwrap();
         let error = served.call(tool, arguments).await.unwrap_err();

@@ -304,15 +304,12 @@ async fn serve(state: &Arc<State>, mut stream: TcpStream) -> std::io::Result<()>
             });
             return Ok(());
         }
-        let goes_on = match fault {
-            Some(fault) => misbehave(state, &mut stream, request, fault).await?,
-            None => {
-                let answer = forward(state, &request).await?;
-                stream.write_all(&answer).await?;
-                true
-            }
+        let Some(fault) = fault else {
+            let answer = forward(state, &request).await?;
+            stream.write_all(&answer).await?;
+            continue;
         };
-        if !goes_on {
+        if !misbehave(state, &mut stream, request, fault).await? {
             break;
         }
     }
