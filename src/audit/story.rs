@@ -1,0 +1,413 @@
+//! The story of one call, across all runs.
+//!
+//! **Undone.** A call is undone if an applied call that is not undone itself names it in
+//! `undoes`. So the undo of an undo brings the first write back to life, and the undo of that
+//! one takes it away again. Undos that name each other in a ring, which no honest log has,
+//! undo nothing.
+//!
+//! **Last** is the applied write that is not undone and whose outcome is the newest. An undo
+//! is a write as any other: right after one, it is the last itself.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::str::FromStr;
+
+use time::OffsetDateTime;
+
+use super::log::blocking;
+use super::place::Place;
+use super::reader::{RunFile, runs, scan};
+use super::steps::Steps;
+use super::{AuditError, AuditLog, CallId, Event, KeptState, Outcome, Record};
+use crate::change::Operation;
+
+/// The most records of one call that are given.
+const MAX_RECORDS: usize = 1000;
+/// The most calls that a prefix is answered with where it fits several.
+const MAX_CANDIDATES: usize = 8;
+/// How many of the newest writes are held while the last is looked for.
+const MAX_NEWEST: usize = 64;
+/// The fewest characters of a call's name that are taken for it.
+const MIN_PREFIX: usize = 4;
+
+/// Which call is meant: its name, the beginning of it, or `last`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallSelector(Wanted);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Wanted {
+    Call(CallId),
+    Prefix(String),
+    Last,
+}
+
+/// A text that names no call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a call's name, its first four or more lower-case hex characters, or `last`")]
+pub struct NotASelector;
+
+impl CallSelector {
+    /// The newest applied write that is not undone.
+    pub const LAST: Self = Self(Wanted::Last);
+
+    /// Reads what somebody typed.
+    ///
+    /// ```
+    /// use wikijs_mcp::audit::CallSelector;
+    ///
+    /// assert_eq!(CallSelector::parse("last"), Ok(CallSelector::LAST));
+    /// assert!(CallSelector::parse("01ab").is_ok());
+    /// assert!(CallSelector::parse("01a").is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// If it is neither a call's name, nor at least four characters of one, nor `last`.
+    pub fn parse(text: &str) -> Result<Self, NotASelector> {
+        if text == "last" {
+            return Ok(Self::LAST);
+        }
+        if let Ok(call) = text.parse() {
+            return Ok(Self(Wanted::Call(call)));
+        }
+        let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+        if (MIN_PREFIX..16).contains(&text.len()) && text.chars().all(is_hex) {
+            return Ok(Self(Wanted::Prefix(text.to_owned())));
+        }
+        Err(NotASelector)
+    }
+}
+
+impl From<CallId> for CallSelector {
+    fn from(call: CallId) -> Self {
+        Self(Wanted::Call(call))
+    }
+}
+
+impl FromStr for CallSelector {
+    type Err = NotASelector;
+
+    fn from_str(text: &str) -> Result<Self, NotASelector> {
+        Self::parse(text)
+    }
+}
+
+/// Why there is no story.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoryError {
+    /// No record is of such a call.
+    #[error("no such call is on record")]
+    NotFound,
+    /// `last` was asked for, and there is none.
+    #[error("no applied write is on record that is not undone")]
+    NoneLeft,
+    /// Several calls begin like this.
+    #[error("several calls begin like this")]
+    Ambiguous {
+        /// The first eight of them, in order of their names.
+        candidates: Vec<CallId>,
+        /// Whether there are more.
+        has_more: bool,
+    },
+    /// The log could not be read.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+}
+
+/// All that is on record of one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallStory {
+    /// The call.
+    pub call: CallId,
+    /// Its records in all runs, in order of time and, within a run, in the run's own; the
+    /// first thousand.
+    pub records: Vec<Record>,
+    /// Whether there are more than a thousand, which no honest log has.
+    pub is_cut: bool,
+    /// The applied call that took this one back, and was not taken back itself.
+    pub undone_by: Option<CallId>,
+    /// How many lines, in all runs, may have told of this call or of its undo, but cannot be
+    /// read; where there are any, `audit verify` says more.
+    pub unreadable: u64,
+}
+
+impl CallStory {
+    /// The kept state before the write.
+    #[must_use]
+    pub fn before(&self) -> Option<KeptState> {
+        self.records.iter().find_map(|record| record.before)
+    }
+
+    /// The kept state after it, as promised.
+    #[must_use]
+    pub fn after(&self) -> Option<KeptState> {
+        self.records.iter().rev().find_map(|record| record.after)
+    }
+
+    /// The kept state that was found by the last outcome that names one.
+    #[must_use]
+    pub fn found(&self) -> Option<KeptState> {
+        self.outcomes().find_map(|record| record.found)
+    }
+
+    /// The page's id: that of the last outcome that has one, which a created page's attempt
+    /// does not know, else that of the call.
+    #[must_use]
+    pub fn id(&self) -> Option<i64> {
+        let of_call = || self.records.iter().rev().find_map(|record| record.id);
+        self.outcomes()
+            .find_map(|record| record.id)
+            .or_else(of_call)
+    }
+
+    /// What came of all its steps; nothing while an attempt has no outcome, or if there was
+    /// neither. A write that stopped between two steps, or of whose steps only some are as
+    /// promised, is [`Outcome::PartlyApplied`]; one with a step that is unknown is
+    /// [`Outcome::Unknown`].
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        let mut steps = Steps::default();
+        self.records.iter().for_each(|record| steps.tell(record));
+        steps.outcome().filter(|_| !self.is_cut)
+    }
+
+    /// Whether an attempt has no outcome.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        let mut steps = Steps::default();
+        self.records.iter().for_each(|record| steps.tell(record));
+        steps.is_open()
+    }
+
+    /// The kind of write.
+    #[must_use]
+    pub fn operation(&self) -> Option<Operation> {
+        self.records
+            .iter()
+            .rev()
+            .find_map(|record| record.operation)
+    }
+
+    /// The outcomes, the last first.
+    fn outcomes(&self) -> impl Iterator<Item = &Record> {
+        let is_outcome = |record: &&Record| record.event == Event::Outcome;
+        self.records.iter().rev().filter(is_outcome)
+    }
+}
+
+impl AuditLog {
+    /// Finds a call and tells its story. What is held in memory is that story, and a few words
+    /// for each undo on record.
+    ///
+    /// # Errors
+    /// If there is no such call, or several are meant, or the runs cannot be read.
+    pub async fn story(&self, call: &CallSelector) -> Result<CallStory, StoryError> {
+        let (place, call) = (self.place(), call.clone());
+        blocking(move || Ok(story(&place, &call))).await?
+    }
+}
+
+fn story(place: &Place, selector: &CallSelector) -> Result<CallStory, StoryError> {
+    let runs = runs(place)?;
+    let undone = Undone::read(&runs)?;
+    match &selector.0 {
+        Wanted::Call(call) => story_of(&runs, *call, &undone),
+        Wanted::Prefix(prefix) => story_of(&runs, only(&runs, prefix)?, &undone),
+        Wanted::Last => last(&runs, &undone),
+    }
+}
+
+/// The one call that begins like this.
+fn only(runs: &[RunFile], prefix: &str) -> Result<CallId, StoryError> {
+    let mut found = std::collections::BTreeSet::new();
+    let mut has_more = false;
+    scan(runs, &[&format!("\"{prefix}")], |told| {
+        let call = told.record.ok().and_then(|record| record.call);
+        found.extend(call.filter(|call| call.to_string().starts_with(prefix)));
+        if found.len() > MAX_CANDIDATES {
+            has_more = true;
+            found.pop_last();
+        }
+    })?;
+    let mut found = found.into_iter();
+    match (found.next(), found.next()) {
+        (None, _) => Err(StoryError::NotFound),
+        (Some(call), None) => Ok(call),
+        (Some(first), Some(second)) => Err(StoryError::Ambiguous {
+            candidates: [first, second].into_iter().chain(found).collect(),
+            has_more,
+        }),
+    }
+}
+
+fn story_of(runs: &[RunFile], call: CallId, undone: &Undone) -> Result<CallStory, StoryError> {
+    let mut found: Vec<(Moment, Record)> = Vec::new();
+    let mut unreadable = undone.unreadable;
+    let mut is_cut = false;
+    let mut clock = Clock::default();
+    scan(runs, &[&format!("\"{call}\"")], |told| match told.record {
+        Ok(record) if record.call == Some(call) && found.len() < MAX_RECORDS => {
+            found.push((clock.read(told.index, told.line, &record), record));
+        }
+        Ok(record) => is_cut |= record.call == Some(call),
+        Err(_) => unreadable = unreadable.saturating_add(1),
+    })?;
+    if found.is_empty() {
+        return Err(StoryError::NotFound);
+    }
+    found.sort_by_key(|(moment, _)| *moment);
+    Ok(CallStory {
+        call,
+        records: found.into_iter().map(|(_, record)| record).collect(),
+        is_cut,
+        undone_by: undone.by.get(&call).copied(),
+        unreadable,
+    })
+}
+
+fn last(runs: &[RunFile], undone: &Undone) -> Result<CallStory, StoryError> {
+    let mut passed: HashSet<CallId> = undone.by.keys().copied().collect();
+    loop {
+        let newest = newest(runs, &passed)?;
+        if newest.is_empty() {
+            return Err(StoryError::NoneLeft);
+        }
+        for call in newest {
+            match story_of(runs, call, undone) {
+                Ok(story) if story.outcome() == Some(Outcome::Applied) => return Ok(story),
+                // Purged meanwhile, or stopped between two steps.
+                Ok(_) | Err(StoryError::NotFound) => passed.insert(call),
+                Err(error) => return Err(error),
+            };
+        }
+    }
+}
+
+/// The newest calls whose told steps were applied, the newest first; none that was passed over.
+fn newest(runs: &[RunFile], passed: &HashSet<CallId>) -> Result<Vec<CallId>, AuditError> {
+    let mut open: HashMap<CallId, Steps> = HashMap::new();
+    let mut newest: BTreeMap<Moment, CallId> = BTreeMap::new();
+    let mut clock = Clock::default();
+    scan(runs, &["\"attempt\"", "\"outcome\""], |told| {
+        let Ok(record) = told.record else { return };
+        let moment = clock.read(told.index, told.line, &record);
+        let is_step = matches!(record.event, Event::Attempt | Event::Outcome);
+        let Some(call) = record.call.filter(|call| is_step && !passed.contains(call)) else {
+            return;
+        };
+        let steps = open.entry(call).or_default();
+        steps.tell(&record);
+        if steps.is_open() {
+            return;
+        }
+        // Of a write with several steps each is settled before the next: its last counts.
+        let outcome = steps.so_far();
+        open.remove(&call);
+        newest.retain(|_, other| *other != call);
+        if outcome == Some(Outcome::Applied) {
+            newest.insert(moment, call);
+        }
+        if newest.len() > MAX_NEWEST {
+            newest.pop_first();
+        }
+    })?;
+    let is_settled = |call: &CallId| !open.contains_key(call);
+    Ok(newest.into_values().rev().filter(is_settled).collect())
+}
+
+/// Where a record stands among those of all runs: by time, then by run and line. In one run no
+/// record is before the one above it, also if the clock was set back.
+type Moment = (Option<OffsetDateTime>, usize, u64);
+
+#[derive(Debug, Default)]
+struct Clock {
+    run: usize,
+    latest: Option<OffsetDateTime>,
+}
+
+impl Clock {
+    fn read(&mut self, run: usize, line: u64, record: &Record) -> Moment {
+        if self.run != run {
+            *self = Self { run, latest: None };
+        }
+        self.latest = self.latest.max(record.instant());
+        (self.latest, run, line)
+    }
+}
+
+/// Which calls were taken back, and by which.
+#[derive(Debug, Default)]
+struct Undone {
+    by: HashMap<CallId, CallId>,
+    unreadable: u64,
+}
+
+#[derive(Debug)]
+struct Undo {
+    of: CallId,
+    steps: Steps,
+    latest: Moment,
+}
+
+impl Undone {
+    fn read(runs: &[RunFile]) -> Result<Self, AuditError> {
+        let mut undos: HashMap<CallId, Undo> = HashMap::new();
+        let mut unreadable: u64 = 0;
+        let mut clock = Clock::default();
+        scan(runs, &["\"undoes\""], |told| match told.record {
+            Ok(record) => {
+                let moment = clock.read(told.index, told.line, &record);
+                if let (Some(call), Some(of)) = (record.call, record.undoes) {
+                    let undo = undos.entry(call).or_insert_with(|| Undo {
+                        of,
+                        steps: Steps::default(),
+                        latest: moment,
+                    });
+                    undo.steps.tell(&record);
+                    undo.latest = undo.latest.max(moment);
+                }
+            }
+            Err(_) => unreadable = unreadable.saturating_add(1),
+        })?;
+        undos.retain(|_, undo| undo.steps.outcome() == Some(Outcome::Applied));
+        Ok(Self {
+            by: resolve(&undos),
+            unreadable,
+        })
+    }
+}
+
+/// Works from the undos that nobody took back to those that they took back.
+fn resolve(undos: &HashMap<CallId, Undo>) -> HashMap<CallId, CallId> {
+    let mut waits_for: HashMap<CallId, usize> = HashMap::new();
+    for undo in undos.values() {
+        let count = waits_for.entry(undo.of).or_default();
+        *count = count.saturating_add(1);
+    }
+    let mut ready: Vec<CallId> = undos
+        .keys()
+        .filter(|call| !waits_for.contains_key(call))
+        .copied()
+        .collect();
+    let mut by: HashMap<CallId, CallId> = HashMap::new();
+    while let Some(call) = ready.pop() {
+        let Some(undo) = undos.get(&call) else {
+            continue;
+        };
+        let is_later = |other: &CallId| {
+            let moment = |call| undos.get(call).map(|undo| undo.latest);
+            moment(&call) > moment(other)
+        };
+        if !by.contains_key(&call) && by.get(&undo.of).is_none_or(is_later) {
+            by.insert(undo.of, call);
+        }
+        if let Some(count) = waits_for.get_mut(&undo.of) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                ready.push(undo.of);
+            }
+        }
+    }
+    by
+}
+
+#[cfg(test)]
+mod tests;
