@@ -40,6 +40,7 @@ mod steps;
 mod story;
 #[cfg(test)]
 mod testing;
+mod undone;
 
 pub use entry::{Client, Entry, Event, Outcome};
 pub use error::AuditError;

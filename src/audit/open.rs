@@ -114,7 +114,10 @@ impl AuditLog {
     }
 }
 
-fn open_attempts(place: &Place, days: Option<u32>) -> Result<Vec<OpenAttempt>, AuditError> {
+pub(super) fn open_attempts(
+    place: &Place,
+    days: Option<u32>,
+) -> Result<Vec<OpenAttempt>, AuditError> {
     let since = days.and_then(|days| {
         let age = Duration::from_secs(u64::from(days).saturating_mul(24 * 60 * 60));
         SystemTime::now().checked_sub(age)

@@ -94,6 +94,12 @@ impl AuditLog {
     }
 }
 
+/// States that were kept after this stay.
+fn spared_since() -> SystemTime {
+    let now = SystemTime::now();
+    now.checked_sub(GRACE).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
 /// What can go.
 #[derive(Debug)]
 enum Item {
@@ -145,14 +151,10 @@ impl Plan {
             whole = whole.saturating_add(run.length);
             items.extend(look_at(run, &mut pages)?);
         }
-        let spared_since = OffsetDateTime::from(
-            SystemTime::now()
-                .checked_sub(GRACE)
-                .unwrap_or(SystemTime::UNIX_EPOCH),
-        );
+        let spared = OffsetDateTime::from(spared_since());
         items.extend(pages.into_iter().filter_map(|(name, page)| {
             let modified = OffsetDateTime::from(page.modified);
-            (modified <= spared_since).then(|| Doomed {
+            (modified <= spared).then(|| Doomed {
                 item: Item::Page(name),
                 length: page.length,
                 age: page.named.unwrap_or(modified),
@@ -176,16 +178,15 @@ impl Plan {
 
     fn carry_out(self, log: &AuditLog) -> Result<Purged, AuditError> {
         let place = log.place();
-        let spared_since = SystemTime::now()
-            .checked_sub(GRACE)
-            .unwrap_or(SystemTime::UNIX_EPOCH);
+        let spared = spared_since();
         let mut purged = Purged::default();
         for doomed in &self.doomed {
+            // What was named and stays goes the next time.
+            if log.check().is_err() {
+                break;
+            }
             let (is_gone, count) = match &doomed.item {
-                Item::Page(name) => (
-                    kept::remove(&place, *name, spared_since)?,
-                    &mut purged.pages,
-                ),
+                Item::Page(name) => (kept::remove(&place, *name, spared)?, &mut purged.pages),
                 Item::Run(run) => (remove_run(run)?, &mut purged.runs),
             };
             if is_gone {
@@ -317,14 +318,13 @@ fn choose(mut items: Vec<Doomed>, mut whole: u64, keep: Keep, now: OffsetDateTim
     let oldest = now.checked_sub(time::Duration::days(i64::from(keep.days)));
     // Of what is equally old, states go before the run that tells of them.
     items.sort_by_key(|item| (item.age, matches!(item.item, Item::Run(_))));
-    let is_too_much = |item: &Doomed| {
+    let mut is_too_much = |item: &Doomed| {
         let goes = oldest.is_some_and(|oldest| item.age < oldest) || whole > keep.bytes;
         if goes {
             whole = whole.saturating_sub(item.length);
         }
         goes
     };
-    let mut is_too_much = is_too_much;
     items.retain(|item| is_too_much(item));
     items
 }

@@ -68,7 +68,7 @@ impl Steps {
     }
 
     /// What came of the steps that were told; nothing while one is open.
-    pub(super) fn so_far(&self) -> Option<Outcome> {
+    fn so_far(&self) -> Option<Outcome> {
         let mut whole: Option<Outcome> = None;
         for step in &self.told {
             let next = step.outcome?;

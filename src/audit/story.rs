@@ -8,15 +8,14 @@
 //! **Last** is the applied write that is not undone and whose outcome is the newest. An undo
 //! is a write as any other: right after one, it is the last itself.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::str::FromStr;
-
-use time::OffsetDateTime;
 
 use super::log::blocking;
 use super::place::Place;
 use super::reader::{RunFile, runs, scan};
 use super::steps::Steps;
+use super::undone::{Clock, Moment, Undone};
 use super::{AuditError, AuditLog, CallId, Event, KeptState, Outcome, Record};
 use crate::change::Operation;
 
@@ -124,9 +123,9 @@ pub struct CallStory {
     pub is_cut: bool,
     /// The applied call that took this one back, and was not taken back itself.
     pub undone_by: Option<CallId>,
-    /// How many lines, in all runs, may have told of this call or of its undo, but cannot be
-    /// read; where there are any, `audit verify` says more.
-    pub unreadable: u64,
+    /// Whether there are lines, in any run, that may tell of this call or of an undo but cannot
+    /// be read; `audit verify` says more of them.
+    pub has_unreadable: bool,
 }
 
 impl CallStory {
@@ -217,7 +216,7 @@ fn story(place: &Place, selector: &CallSelector) -> Result<CallStory, StoryError
 
 /// The one call that begins like this.
 fn only(runs: &[RunFile], prefix: &str) -> Result<CallId, StoryError> {
-    let mut found = std::collections::BTreeSet::new();
+    let mut found = BTreeSet::new();
     let mut has_more = false;
     scan(runs, &[&format!("\"{prefix}")], |told| {
         let call = told.record.ok().and_then(|record| record.call);
@@ -240,7 +239,7 @@ fn only(runs: &[RunFile], prefix: &str) -> Result<CallId, StoryError> {
 
 fn story_of(runs: &[RunFile], call: CallId, undone: &Undone) -> Result<CallStory, StoryError> {
     let mut found: Vec<(Moment, Record)> = Vec::new();
-    let mut unreadable = undone.unreadable;
+    let mut has_unreadable = undone.has_unreadable;
     let mut is_cut = false;
     let mut clock = Clock::default();
     scan(runs, &[&format!("\"{call}\"")], |told| match told.record {
@@ -248,7 +247,7 @@ fn story_of(runs: &[RunFile], call: CallId, undone: &Undone) -> Result<CallStory
             found.push((clock.read(told.index, told.line, &record), record));
         }
         Ok(record) => is_cut |= record.call == Some(call),
-        Err(_) => unreadable = unreadable.saturating_add(1),
+        Err(_) => has_unreadable = true,
     })?;
     if found.is_empty() {
         return Err(StoryError::NotFound);
@@ -259,7 +258,7 @@ fn story_of(runs: &[RunFile], call: CallId, undone: &Undone) -> Result<CallStory
         records: found.into_iter().map(|(_, record)| record).collect(),
         is_cut,
         undone_by: undone.by.get(&call).copied(),
-        unreadable,
+        has_unreadable,
     })
 }
 
@@ -273,7 +272,7 @@ fn last(runs: &[RunFile], undone: &Undone) -> Result<CallStory, StoryError> {
         for call in newest {
             match story_of(runs, call, undone) {
                 Ok(story) if story.outcome() == Some(Outcome::Applied) => return Ok(story),
-                // Purged meanwhile, or stopped between two steps.
+                // Purged meanwhile, or not applied as a whole.
                 Ok(_) | Err(StoryError::NotFound) => passed.insert(call),
                 Err(error) => return Err(error),
             };
@@ -281,132 +280,35 @@ fn last(runs: &[RunFile], undone: &Undone) -> Result<CallStory, StoryError> {
     }
 }
 
-/// The newest calls whose told steps were applied, the newest first; none that was passed over.
+/// The newest calls of which a step was applied, the newest first; none that was passed over.
+/// Whether all of a call was is told by its story: nearly always it was.
 fn newest(runs: &[RunFile], passed: &HashSet<CallId>) -> Result<Vec<CallId>, AuditError> {
-    let mut open: HashMap<CallId, Steps> = HashMap::new();
     let mut newest: BTreeMap<Moment, CallId> = BTreeMap::new();
     let mut clock = Clock::default();
-    scan(runs, &["\"attempt\"", "\"outcome\""], |told| {
+    scan(runs, &["\"applied\""], |told| {
         let Ok(record) = told.record else { return };
-        let moment = clock.read(told.index, told.line, &record);
-        let is_step = matches!(record.event, Event::Attempt | Event::Outcome);
-        let Some(call) = record.call.filter(|call| is_step && !passed.contains(call)) else {
+        let mut moment = clock.read(told.index, told.line, &record);
+        let is_applied = record.outcome == Some(Outcome::Applied);
+        let Some(call) = record.call.filter(|call| !passed.contains(call)) else {
             return;
         };
-        let steps = open.entry(call).or_default();
-        steps.tell(&record);
-        if steps.is_open() {
+        if record.event != Event::Outcome || !is_applied {
             return;
         }
-        // Of a write with several steps each is settled before the next: its last counts.
-        let outcome = steps.so_far();
-        open.remove(&call);
-        newest.retain(|_, other| *other != call);
-        if outcome == Some(Outcome::Applied) {
-            newest.insert(moment, call);
-        }
+        // Of several steps the last counts, also where it stands in a file before.
+        newest.retain(|other, of| {
+            let is_same = *of == call;
+            if is_same {
+                moment = moment.max(*other);
+            }
+            !is_same
+        });
+        newest.insert(moment, call);
         if newest.len() > MAX_NEWEST {
             newest.pop_first();
         }
     })?;
-    let is_settled = |call: &CallId| !open.contains_key(call);
-    Ok(newest.into_values().rev().filter(is_settled).collect())
-}
-
-/// Where a record stands among those of all runs: by time, then by run and line. In one run no
-/// record is before the one above it, also if the clock was set back.
-type Moment = (Option<OffsetDateTime>, usize, u64);
-
-#[derive(Debug, Default)]
-struct Clock {
-    run: usize,
-    latest: Option<OffsetDateTime>,
-}
-
-impl Clock {
-    fn read(&mut self, run: usize, line: u64, record: &Record) -> Moment {
-        if self.run != run {
-            *self = Self { run, latest: None };
-        }
-        self.latest = self.latest.max(record.instant());
-        (self.latest, run, line)
-    }
-}
-
-/// Which calls were taken back, and by which.
-#[derive(Debug, Default)]
-struct Undone {
-    by: HashMap<CallId, CallId>,
-    unreadable: u64,
-}
-
-#[derive(Debug)]
-struct Undo {
-    of: CallId,
-    steps: Steps,
-    latest: Moment,
-}
-
-impl Undone {
-    fn read(runs: &[RunFile]) -> Result<Self, AuditError> {
-        let mut undos: HashMap<CallId, Undo> = HashMap::new();
-        let mut unreadable: u64 = 0;
-        let mut clock = Clock::default();
-        scan(runs, &["\"undoes\""], |told| match told.record {
-            Ok(record) => {
-                let moment = clock.read(told.index, told.line, &record);
-                if let (Some(call), Some(of)) = (record.call, record.undoes) {
-                    let undo = undos.entry(call).or_insert_with(|| Undo {
-                        of,
-                        steps: Steps::default(),
-                        latest: moment,
-                    });
-                    undo.steps.tell(&record);
-                    undo.latest = undo.latest.max(moment);
-                }
-            }
-            Err(_) => unreadable = unreadable.saturating_add(1),
-        })?;
-        undos.retain(|_, undo| undo.steps.outcome() == Some(Outcome::Applied));
-        Ok(Self {
-            by: resolve(&undos),
-            unreadable,
-        })
-    }
-}
-
-/// Works from the undos that nobody took back to those that they took back.
-fn resolve(undos: &HashMap<CallId, Undo>) -> HashMap<CallId, CallId> {
-    let mut waits_for: HashMap<CallId, usize> = HashMap::new();
-    for undo in undos.values() {
-        let count = waits_for.entry(undo.of).or_default();
-        *count = count.saturating_add(1);
-    }
-    let mut ready: Vec<CallId> = undos
-        .keys()
-        .filter(|call| !waits_for.contains_key(call))
-        .copied()
-        .collect();
-    let mut by: HashMap<CallId, CallId> = HashMap::new();
-    while let Some(call) = ready.pop() {
-        let Some(undo) = undos.get(&call) else {
-            continue;
-        };
-        let is_later = |other: &CallId| {
-            let moment = |call| undos.get(call).map(|undo| undo.latest);
-            moment(&call) > moment(other)
-        };
-        if !by.contains_key(&call) && by.get(&undo.of).is_none_or(is_later) {
-            by.insert(undo.of, call);
-        }
-        if let Some(count) = waits_for.get_mut(&undo.of) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                ready.push(undo.of);
-            }
-        }
-    }
-    by
+    Ok(newest.into_values().rev().collect())
 }
 
 #[cfg(test)]
