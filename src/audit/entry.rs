@@ -155,7 +155,7 @@ pub struct Entry {
     pub approval: Option<String>,
     /// The proposal that this belongs to.
     pub proposal: Option<String>,
-    /// The files that a purge is about to remove.
+    /// The files that a purge is about to remove, and those whose removal it says once more.
     pub removed: Vec<FileHead>,
     /// How long the call took so far, in milliseconds.
     pub ms: u64,

@@ -20,7 +20,8 @@ pub struct FileHead {
     /// Its length in bytes; of a run, up to the end of its last whole line, so that the line
     /// that ends there is the one with this hash even where the run went on writing.
     pub length: u64,
-    /// The hash of the last whole line, or of the kept state; none where there is none.
+    /// The hash of the last whole line; none where there is none, and of a kept state, whose
+    /// name says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<LineHash>,
 }
@@ -58,7 +59,7 @@ pub(super) fn of_runs(directory: &Path, own: &str) -> io::Result<Vec<FileHead>> 
 }
 
 /// Where the last whole line of a file ends, and its hash; read from the file's end.
-fn last_line(path: &Path) -> io::Result<(u64, Option<LineHash>)> {
+pub(super) fn last_line(path: &Path) -> io::Result<(u64, Option<LineHash>)> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     let mut end = length;

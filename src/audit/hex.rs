@@ -130,6 +130,16 @@ impl KeptState {
     pub(super) fn of(json: &[u8]) -> Self {
         Self(Sha256::digest(json).into())
     }
+
+    /// The name that a kept state's file tells, without looking into it.
+    pub(super) fn of_file(name: &str) -> Option<Self> {
+        Self::read(name.strip_suffix(".json.gz")?).ok()
+    }
+
+    /// The name in these 64 characters, where they are one.
+    pub(super) fn of_text(text: &[u8]) -> Option<Self> {
+        decode(std::str::from_utf8(text).ok()?).map(Self)
+    }
 }
 
 /// Bytes in lower-case hex.

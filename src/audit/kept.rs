@@ -3,9 +3,10 @@
 //! A state is kept as gzip of its JSON, under the SHA-256 of that JSON: equal states share a
 //! file, and a changed file shows.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, BufReader, Read as _, Write as _};
 use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -20,6 +21,10 @@ use crate::page::PageState;
 /// unpacks to more is none of ours.
 const MAX_STATE: usize = 64 * 1024 * 1024;
 
+/// How long to wait for others who keep or remove states, and how long between two looks.
+const WAIT: Duration = Duration::from_secs(10);
+const POLL: Duration = Duration::from_millis(1);
+
 /// Keeps a state: on the disk, whole, before this returns.
 pub(super) fn keep(place: &Place, state: &PageState) -> Result<KeptState, AuditError> {
     let json = serde_json::to_vec(state).map_err(|_| AuditError::BrokenOff)?;
@@ -28,8 +33,11 @@ pub(super) fn keep(place: &Place, state: &PageState) -> Result<KeptState, AuditE
     }
     let name = KeptState::of(&json);
     let path = place.kept(name);
+    // No purge may remove the state between our finding it and our touching it.
+    let _held = hold(place, true)?;
     let is_there = match unpack(&path) {
-        Ok(found) if found == json => true,
+        // One that no purge can be kept from is written again.
+        Ok(found) if found == json => touch(&path).is_ok(),
         Err(AuditError::Missing) => false,
         Ok(_) | Err(_) => {
             tracing::warn!(path = %path.display(), "audit: a damaged kept state is replaced");
@@ -54,6 +62,56 @@ pub(super) fn kept(place: &Place, name: KeptState) -> Result<PageState, AuditErr
         return Err(AuditError::Damaged);
     }
     serde_json::from_slice(&json).map_err(|_| AuditError::Damaged)
+}
+
+/// Removes a state, unless it was kept, or kept again, since then.
+pub(super) fn remove(
+    place: &Place,
+    name: KeptState,
+    not_since: SystemTime,
+) -> Result<bool, AuditError> {
+    let path = place.kept(name);
+    let _held = hold(place, false)?;
+    let removed = match std::fs::symlink_metadata(&path).and_then(|found| found.modified()) {
+        Ok(kept) if kept > not_since => return Ok(false),
+        Ok(_) => std::fs::remove_file(&path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(AuditError::at(&path, "remove a kept state", &error)),
+    }
+}
+
+/// Holds the states: shared with others who keep some, or alone, to remove one. Nobody holds
+/// them for longer than one state takes.
+fn hold(place: &Place, is_shared: bool) -> Result<File, AuditError> {
+    let path = place.pages_lock();
+    let failed = |error: &io::Error| AuditError::at(&path, "lock the kept states", error);
+    fs::make_dir(&place.wiki).map_err(|error| failed(&error))?;
+    let file = fs::open_lock_file(&path).map_err(|error| failed(&error))?;
+    let asked = Instant::now();
+    loop {
+        let locked = if is_shared {
+            file.try_lock_shared()
+        } else {
+            file.try_lock()
+        };
+        match locked {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if asked.elapsed() > WAIT => {
+                return Err(AuditError::Busy);
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(POLL),
+            Err(TryLockError::Error(error)) => return Err(failed(&error)),
+        }
+    }
+}
+
+/// Says that the state was kept now, for the purges.
+fn touch(path: &Path) -> io::Result<()> {
+    File::open(path)?.set_modified(SystemTime::now())
 }
 
 /// Writes under a name of its own and renames then: nobody sees half a state.

@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use super::locks::{PageLocks, lock_tree};
 use super::place::Place;
-use super::run::RunFile;
+use super::run::OwnRun;
 use super::{AuditError, CallId, Entry, Event, KeptState, PageLock, TreeLock, kept};
 use crate::page::PageState;
 
@@ -39,10 +39,10 @@ struct Shared {
 enum State {
     /// No event yet: no file.
     Fresh,
-    Running(RunFile),
+    Running(OwnRun),
     /// A write failed. The file stays locked, since a write to the wiki may still be under way
     /// whose outcome this run alone can know.
-    Failed(AuditError, Option<RunFile>),
+    Failed(AuditError, Option<OwnRun>),
     Ended,
 }
 
@@ -184,6 +184,11 @@ impl AuditLog {
         self.shared.pages.lock(id).await
     }
 
+    /// Where it lies, for those who read it back.
+    pub(super) fn place(&self) -> Place {
+        self.shared.place.clone()
+    }
+
     async fn write(&self, entry: Entry) -> Result<(), AuditError> {
         self.in_turn(move |shared, state| shared.write(state, &entry))
             .await
@@ -217,7 +222,7 @@ impl Shared {
         let mut run = match state {
             State::Running(run) => run,
             // As long as there is no file, nothing is lost by trying again later.
-            State::Fresh => match RunFile::make(&self.place, &self.wiki) {
+            State::Fresh => match OwnRun::make(&self.place, &self.wiki) {
                 Err(error) => return (State::Fresh, Err(error)),
                 Ok(mut run) => match run.start(&self.place) {
                     Err(error) => return (self.fail(&error, Some(run)), Err(error)),
@@ -235,7 +240,7 @@ impl Shared {
         }
     }
 
-    fn fail(&self, error: &AuditError, run: Option<RunFile>) -> State {
+    fn fail(&self, error: &AuditError, run: Option<OwnRun>) -> State {
         let why = match error {
             AuditError::Io(kind) => AuditError::Failed(*kind),
             other => other.clone(),

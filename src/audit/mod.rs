@@ -7,6 +7,8 @@
 //! ```text
 //! <dir>/<wiki>/runs/<UTC start>-<run>.jsonl   one a run, made at its first event
 //! <dir>/<wiki>/pages/<sha256>.json.gz         a kept state, named by its content
+//! <dir>/<wiki>/pages.lock                     held while a state is kept or one is removed
+//! <dir>/<wiki>/purge.lock                     held by the one purge that is under way
 //! <dir>/<wiki>/tree.lock                      held by the one write that rebuilds the tree
 //! ```
 //!
@@ -29,8 +31,16 @@ mod kept;
 mod lines;
 mod locks;
 mod log;
+mod open;
 mod place;
+mod purge;
+mod reader;
 mod run;
+mod steps;
+mod story;
+#[cfg(test)]
+mod testing;
+mod undone;
 
 pub use entry::{Client, Entry, Event, Outcome};
 pub use error::AuditError;
@@ -38,4 +48,8 @@ pub use heads::FileHead;
 pub use hex::{CallId, KeptState, LineHash, NotHex, RunId};
 pub use locks::{PageLock, TreeLock};
 pub use log::{AuditLog, OnRecord};
-pub use record::Record;
+pub use open::OpenAttempt;
+pub use purge::{Keep, Purged};
+pub use reader::{Records, RunFile};
+pub use record::{Record, Unreadable};
+pub use story::{CallSelector, CallStory, NotASelector, StoryError};

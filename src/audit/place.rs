@@ -38,6 +38,15 @@ impl Place {
         self.pages().join(format!("{state}.json.gz"))
     }
 
+    /// Held, shared, by those who keep a state, and alone by whoever removes one.
+    pub(super) fn pages_lock(&self) -> PathBuf {
+        self.wiki.join("pages.lock")
+    }
+
+    pub(super) fn purge_lock(&self) -> PathBuf {
+        self.wiki.join("purge.lock")
+    }
+
     pub(super) fn tree_lock(&self) -> PathBuf {
         self.wiki.join("tree.lock")
     }

@@ -5,6 +5,8 @@
 //! cut to lengths that no true value reaches: paths and reasons to 1,024 characters, all
 //! others to 256.
 
+use std::io;
+
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -107,7 +109,8 @@ pub struct Record {
     /// In a `start` alone: every other run that was found, by file name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Vec<FileHead>>,
-    /// In a `purge` alone: every file that is about to be removed.
+    /// In a `purge` alone: every file that is about to be removed, and those that were removed
+    /// before and whose record is in one of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<Vec<FileHead>>,
     /// How long the call took so far, in milliseconds.
@@ -137,6 +140,12 @@ pub enum Unreadable {
     /// It is none.
     #[error("not a record")]
     NotARecord,
+    /// It is longer than any record.
+    #[error("longer than any record")]
+    TooLong,
+    /// The file could not be read on.
+    #[error("could not be read: {0}")]
+    Io(io::ErrorKind),
 }
 
 impl Record {
@@ -149,10 +158,15 @@ impl Record {
         struct Form {
             v: u32,
         }
-        match serde_json::from_slice(line) {
-            Ok(Form { v }) if v > VERSION => Err(Unreadable::Newer(v)),
-            Ok(_) => serde_json::from_slice(line).map_err(|_| Unreadable::NotARecord),
-            Err(_) => Err(Unreadable::NotARecord),
+        let why = |v| match v {
+            Some(v) if v > VERSION => Unreadable::Newer(v),
+            _ => Unreadable::NotARecord,
+        };
+        match serde_json::from_slice::<Self>(line) {
+            Ok(record) if record.v > VERSION => Err(why(Some(record.v))),
+            Ok(record) => Ok(record),
+            // Only now, since there are many lines and nearly all of them are ours.
+            Err(_) => Err(why(serde_json::from_slice(line).ok().map(|Form { v }| v))),
         }
     }
 

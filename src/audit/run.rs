@@ -1,4 +1,4 @@
-//! The file of one run.
+//! The file of the run that is ours.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -18,7 +18,7 @@ use super::{AuditError, Entry, Event, LineHash, Record, RunId, fs, heads};
 /// The appender writes; our own handle on the same file, held from its making, carries the
 /// lock, syncs, and shows whether what was written arrived in the file that the path names.
 #[derive(Debug)]
-pub(super) struct RunFile {
+pub(super) struct OwnRun {
     run: RunId,
     name: String,
     path: PathBuf,
@@ -30,7 +30,7 @@ pub(super) struct RunFile {
     last: LineHash,
 }
 
-impl RunFile {
+impl OwnRun {
     /// Makes the file and locks it; nothing is written yet.
     pub(super) fn make(place: &Place, wiki: &str) -> Result<Self, AuditError> {
         let runs = place.runs();

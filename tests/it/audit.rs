@@ -8,7 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use wikijs_mcp::audit::chain::{End, Verified, verify};
-use wikijs_mcp::audit::{AuditError, AuditLog, CallId, Entry, Event, Outcome, Record};
+use wikijs_mcp::audit::{
+    AuditError, AuditLog, CallId, CallSelector, Entry, Event, Outcome, Record,
+};
 use wikijs_mcp::page::{Date, Locale, PagePath, PageState};
 
 /// Where a child of these tests finds the audit directory; without it, a child does nothing.
@@ -100,6 +102,13 @@ fn large_page() -> PageState {
         script_css: String::new(),
         script_js: String::new(),
         updated_at: None,
+    }
+}
+
+fn small_page() -> PageState {
+    PageState {
+        content: String::new(),
+        ..large_page()
     }
 }
 
@@ -264,6 +273,58 @@ async fn childs_part_holds_the_tree() {
     let log = AuditLog::new(&dir, "docs");
     let _lock = log.lock_tree(LONG).await.unwrap();
     tell("locked");
+    let mut until_closed = Vec::new();
+    std::io::stdin().read_to_end(&mut until_closed).unwrap();
+}
+
+/// What a killed server leaves is open as soon as it is dead, and not before.
+#[tokio::test]
+async fn an_attempt_of_a_killed_process_is_open_until_it_is_settled() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    let part = "audit::childs_part_attempts_and_waits";
+    let mut server = child(part, dir.path(), "");
+    let mut told = BufReader::new(server.stdout.take().unwrap()).lines();
+    let call: CallId = told
+        .find_map(|line| line.unwrap().strip_prefix("on record: ")?.parse().ok())
+        .unwrap();
+    assert_eq!(log.open_attempts(None).await.unwrap(), []);
+    server.kill().unwrap();
+    server.wait().unwrap();
+
+    let open = log.open_attempts(Some(1)).await.unwrap();
+    let [attempt] = open.as_slice() else {
+        panic!("one attempt: {open:?}");
+    };
+    assert_eq!((attempt.call, attempt.id), (call, Some(7)));
+    assert_eq!(attempt.path, Some(PagePath::of("docs/a")));
+    let story = log.story(&call.into()).await.unwrap();
+    assert!(story.is_open());
+    assert_eq!(
+        log.kept(story.before().unwrap()).await.unwrap(),
+        small_page()
+    );
+
+    log.record(attempt.outcome(Outcome::Applied)).await.unwrap();
+    assert_eq!(log.open_attempts(None).await.unwrap(), []);
+    let last = log.story(&CallSelector::LAST).await.unwrap();
+    assert_eq!((last.call, last.outcome()), (call, Some(Outcome::Applied)));
+}
+
+#[tokio::test]
+#[ignore = "a child's part, run by the test of the killed process"]
+async fn childs_part_attempts_and_waits() {
+    let Some(dir) = childs_dir() else { return };
+    let log = AuditLog::new(&dir, "docs");
+    let before = log.keep(&small_page()).await.unwrap();
+    let attempt = Entry {
+        id: Some(7),
+        step: Some("delete".to_owned()),
+        before: Some(before),
+        ..entry(Event::Attempt)
+    };
+    let proof = log.attempt(attempt).await.unwrap();
+    tell(&format!("on record: {}", proof.call()));
     let mut until_closed = Vec::new();
     std::io::stdin().read_to_end(&mut until_closed).unwrap();
 }

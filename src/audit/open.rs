@@ -1,0 +1,164 @@
+//! Attempts whose outcome nobody knows: what a run that was ended by force left behind.
+
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime};
+
+use super::log::blocking;
+use super::place::Place;
+use super::reader::{RunFile, runs, scan};
+use super::{
+    AuditError, AuditLog, CallId, Client, Entry, Event, KeptState, Outcome, Record, RunId,
+};
+use crate::change::Operation;
+use crate::page::{Field, LineCounts, Locale, PagePath};
+
+/// An attempt without an outcome, of a run that is no more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenAttempt {
+    /// The call that it belongs to.
+    pub call: CallId,
+    /// The run that recorded it.
+    pub run: RunId,
+    /// When it was recorded: UTC, in milliseconds.
+    pub time: String,
+    /// Who called.
+    pub client: Option<Client>,
+    /// The tool or command that was called.
+    pub tool: Option<String>,
+    /// The step of the write.
+    pub step: Option<String>,
+    /// The kind of write.
+    pub operation: Option<Operation>,
+    /// The page's id; none for a page that was yet to be created.
+    pub id: Option<i64>,
+    /// The page's locale.
+    pub locale: Option<Locale>,
+    /// The page's path.
+    pub path: Option<PagePath>,
+    /// The path that the page was to get.
+    pub new_path: Option<PagePath>,
+    /// The fields that were to change.
+    pub fields: Vec<Field>,
+    /// The lines of content that were to change.
+    pub lines: LineCounts,
+    /// The kept state before.
+    pub before: Option<KeptState>,
+    /// The kept state after, as promised.
+    pub after: Option<KeptState>,
+    /// The call that this one takes back.
+    pub undoes: Option<CallId>,
+}
+
+impl OpenAttempt {
+    fn of(call: CallId, record: Record) -> Self {
+        let lines = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        Self {
+            call,
+            run: record.run,
+            time: record.time,
+            client: record.client,
+            tool: record.tool,
+            step: record.step,
+            operation: record.operation,
+            id: record.id,
+            locale: record.locale,
+            path: record.path,
+            new_path: record.new_path,
+            fields: record.fields,
+            lines: LineCounts {
+                added: lines(record.lines_added),
+                removed: lines(record.lines_removed),
+            },
+            before: record.before,
+            after: record.after,
+            undoes: record.undoes,
+        }
+    }
+
+    /// What settles it, to be put on record in the own run: its outcome under its own call.
+    #[must_use]
+    pub fn outcome(&self, outcome: Outcome) -> Entry {
+        Entry {
+            client: self.client.clone(),
+            tool: self.tool.clone(),
+            step: self.step.clone(),
+            operation: self.operation,
+            id: self.id,
+            locale: self.locale.clone(),
+            path: self.path.clone(),
+            new_path: self.new_path.clone(),
+            fields: self.fields.clone(),
+            lines: self.lines,
+            before: self.before,
+            after: self.after,
+            undoes: self.undoes,
+            outcome: Some(outcome),
+            ..Entry::new(self.call, Event::Outcome)
+        }
+    }
+}
+
+impl AuditLog {
+    /// The attempts without an outcome, oldest first: of runs that no living process holds,
+    /// and settled by no outcome of the same call and step in any run.
+    ///
+    /// With `days`, runs that were last written before that are not looked at. What is held in
+    /// memory is what runs left open, settled later or not; each such run was ended by force.
+    ///
+    /// # Errors
+    /// If the runs cannot be read. Lines that are no records are passed over: what cannot be
+    /// understood cannot be settled either.
+    pub async fn open_attempts(&self, days: Option<u32>) -> Result<Vec<OpenAttempt>, AuditError> {
+        let place = self.place();
+        blocking(move || open_attempts(&place, days)).await
+    }
+}
+
+pub(super) fn open_attempts(
+    place: &Place,
+    days: Option<u32>,
+) -> Result<Vec<OpenAttempt>, AuditError> {
+    let since = days.and_then(|days| {
+        let age = Duration::from_secs(u64::from(days).saturating_mul(24 * 60 * 60));
+        SystemTime::now().checked_sub(age)
+    });
+    // Whether they are locked is known before they are read, so what is read is all there is.
+    let runs: Vec<RunFile> = runs(place)?
+        .into_iter()
+        .filter(|run| since.is_none_or(|since| run.modified >= since))
+        .collect();
+    // Within a run an outcome follows its attempt; a step may be attempted again after it.
+    let mut open: HashMap<(CallId, Option<String>), (String, OpenAttempt)> = HashMap::new();
+    for run in runs.iter().filter(|run| !run.is_locked()) {
+        scan([run], &["\"attempt\"", "\"outcome\""], |told| {
+            let Ok(record) = told.record else { return };
+            let Some(call) = record.call else { return };
+            let key = (call, record.step.clone());
+            if record.event == Event::Attempt {
+                let attempt = OpenAttempt::of(call, record);
+                open.insert(key, (run.name().to_owned(), attempt));
+            } else if record.event == Event::Outcome
+                && open.get(&key).is_some_and(|(of, _)| of == run.name())
+            {
+                open.remove(&key);
+            }
+        })?;
+    }
+    if !open.is_empty() {
+        scan(&runs, &["\"outcome\""], |told| {
+            let Ok(record) = told.record else { return };
+            let Some(call) = record.call else { return };
+            let key = (call, record.step);
+            let is_of_another = |(of, _): &(String, OpenAttempt)| of != told.run.name();
+            if record.event == Event::Outcome && open.get(&key).is_some_and(is_of_another) {
+                open.remove(&key);
+            }
+        })?;
+    }
+    let mut open: Vec<OpenAttempt> = open.into_values().map(|(_, attempt)| attempt).collect();
+    open.sort_by(|a, b| (&a.time, a.call, &a.step).cmp(&(&b.time, b.call, &b.step)));
+    Ok(open)
+}
+
+#[cfg(test)]
+mod tests;

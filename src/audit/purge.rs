@@ -1,0 +1,411 @@
+//! What goes when there is too much: kept states and ended runs, the oldest first, and never
+//! without saying so before.
+//!
+//! **Age.** A run is as old as its last record. A kept state is as old as the newest record
+//! that names it, in whatever run, not as its file: undo needs it as long as that record is of
+//! use. One that no record names is as old as its file.
+//!
+//! **What stays** whatever is asked: the own run and every other that a living process holds;
+//! a run in which a newer program wrote; a state that was kept, or kept again, within the last
+//! hour, since the attempt that names it may be just about to be recorded (keeping touches the
+//! file, and neither can slip between the other's look and deed). By days, a state stays as
+//! long as a record that names it is young enough; by bytes, even a young one goes when it is
+//! the oldest.
+//!
+//! **On record.** `purge` records name all that goes, before anything does. Where a run goes
+//! that explains the absence of others (its own `purge` records), and a run that stays still
+//! names those, the explanation is repeated.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io;
+use std::time::{Duration, SystemTime};
+
+use time::OffsetDateTime;
+
+use super::log::blocking;
+use super::place::Place;
+use super::reader::{RunFile, runs, scan};
+use super::{
+    AuditError, AuditLog, CallId, Entry, Event, FileHead, KeptState, Record, Unreadable, fs, heads,
+    kept,
+};
+
+/// How long a state stays after it was kept, whatever names it.
+const GRACE: Duration = Duration::from_hours(1);
+/// How many files one record names; far from the longest line, also where names are long.
+const FILES_A_RECORD: usize = 4096;
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    /// What is older goes.
+    pub days: u32,
+    /// What all runs and kept states together may take on the disk; 0 leaves what must stay.
+    pub bytes: u64,
+}
+
+/// What went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Purged {
+    /// How many runs.
+    pub runs: u64,
+    /// How many kept states.
+    pub pages: u64,
+    /// What they took, in bytes.
+    pub bytes: u64,
+}
+
+impl AuditLog {
+    /// Removes what is older than asked for, then, while the whole is too large, the oldest;
+    /// what goes is on record, synced, before it does. Where another process is purging this
+    /// wiki's log, nothing is done.
+    ///
+    /// The disk is worked on apart from the async threads, and the log is only held for the
+    /// record itself. Ends early when the log does.
+    ///
+    /// # Errors
+    /// If the log cannot be read, or what goes cannot be put on record: nothing was removed
+    /// then; or if something could not be removed.
+    pub async fn purge(&self, keep: Keep) -> Result<Purged, AuditError> {
+        self.purge_at(keep, OffsetDateTime::now_utc()).await
+    }
+
+    async fn purge_at(&self, keep: Keep, now: OffsetDateTime) -> Result<Purged, AuditError> {
+        let log = self.clone();
+        let plan = blocking(move || Plan::make(&log, keep, now)).await?;
+        let Some(plan) = plan else {
+            return Ok(Purged::default());
+        };
+        let call = CallId::new()?;
+        for removed in plan.heads.chunks(FILES_A_RECORD) {
+            let entry = Entry {
+                reason: Some(format!(
+                    "older than {} days, or beyond {} bytes",
+                    keep.days, keep.bytes
+                )),
+                removed: removed.to_vec(),
+                ..Entry::new(call, Event::Purge)
+            };
+            self.record(entry).await?;
+        }
+        let log = self.clone();
+        blocking(move || plan.carry_out(&log)).await
+    }
+}
+
+/// States that were kept after this stay.
+fn spared_since() -> SystemTime {
+    let now = SystemTime::now();
+    now.checked_sub(GRACE).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// What can go.
+#[derive(Debug)]
+enum Item {
+    Run(RunFile),
+    Page(KeptState),
+}
+
+#[derive(Debug)]
+struct Doomed {
+    item: Item,
+    length: u64,
+    age: OffsetDateTime,
+}
+
+/// What goes, and what is said of it; the turn to purge is held as long as this lives.
+#[derive(Debug)]
+struct Plan {
+    doomed: Vec<Doomed>,
+    heads: Vec<FileHead>,
+    _turn: File,
+}
+
+/// A kept state.
+#[derive(Debug)]
+struct Page {
+    length: u64,
+    modified: SystemTime,
+    /// When the newest record that names it was written.
+    named: Option<OffsetDateTime>,
+}
+
+impl Plan {
+    /// Nothing where nothing has to go, or somebody else is at it.
+    fn make(log: &AuditLog, keep: Keep, now: OffsetDateTime) -> Result<Option<Self>, AuditError> {
+        let place = log.place();
+        let Some(turn) = turn(&place)? else {
+            return Ok(None);
+        };
+        let mut pages = pages(&place)?;
+        let runs = runs(&place)?;
+        let mut whole = pages
+            .values()
+            .map(|page| page.length)
+            .fold(0, u64::saturating_add);
+        let mut items = Vec::new();
+        for run in &runs {
+            // A purge must not hold up the end of the server.
+            log.check()?;
+            whole = whole.saturating_add(run.length);
+            items.extend(look_at(run, &mut pages)?);
+        }
+        let spared = OffsetDateTime::from(spared_since());
+        items.extend(pages.into_iter().filter_map(|(name, page)| {
+            let modified = OffsetDateTime::from(page.modified);
+            (modified <= spared).then(|| Doomed {
+                item: Item::Page(name),
+                length: page.length,
+                age: page.named.unwrap_or(modified),
+            })
+        }));
+        let doomed = choose(items, whole, keep, now);
+        if doomed.is_empty() {
+            return Ok(None);
+        }
+        let mut heads = Vec::new();
+        for doomed in &doomed {
+            heads.push(doomed.head()?);
+        }
+        heads.extend(repeated(&runs, &heads)?);
+        Ok(Some(Self {
+            doomed,
+            heads,
+            _turn: turn,
+        }))
+    }
+
+    fn carry_out(self, log: &AuditLog) -> Result<Purged, AuditError> {
+        let place = log.place();
+        let spared = spared_since();
+        let mut purged = Purged::default();
+        for doomed in &self.doomed {
+            // What was named and stays goes the next time.
+            if log.check().is_err() {
+                break;
+            }
+            let (is_gone, count) = match &doomed.item {
+                Item::Page(name) => (kept::remove(&place, *name, spared)?, &mut purged.pages),
+                Item::Run(run) => (remove_run(run)?, &mut purged.runs),
+            };
+            if is_gone {
+                *count = count.saturating_add(1);
+                purged.bytes = purged.bytes.saturating_add(doomed.length);
+            }
+        }
+        Ok(purged)
+    }
+}
+
+impl Doomed {
+    fn head(&self) -> Result<FileHead, AuditError> {
+        match &self.item {
+            Item::Page(name) => Ok(FileHead {
+                file: format!("{name}.json.gz"),
+                length: self.length,
+                hash: None,
+            }),
+            Item::Run(run) => {
+                let (length, hash) = match heads::last_line(&run.path) {
+                    Ok(head) => head,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => (run.length, None),
+                    Err(error) => {
+                        return Err(AuditError::at(&run.path, "read the end of a run", &error));
+                    }
+                };
+                Ok(FileHead {
+                    file: run.name().to_owned(),
+                    length,
+                    hash,
+                })
+            }
+        }
+    }
+}
+
+/// The turn to purge, or nothing while another process has it, or where there is no log yet.
+fn turn(place: &Place) -> Result<Option<File>, AuditError> {
+    if !place.wiki.exists() {
+        return Ok(None);
+    }
+    let path = place.purge_lock();
+    let failed = |error: io::Error| AuditError::at(&path, "lock the purge", &error);
+    let file = fs::open_lock_file(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+        Err(std::fs::TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+/// The kept states on the disk; what else lies there is none of ours.
+fn pages(place: &Place) -> Result<HashMap<KeptState, Page>, AuditError> {
+    let directory = place.pages();
+    let failed = |error: io::Error| AuditError::at(&directory, "list the kept states", &error);
+    let mut pages = HashMap::new();
+    let entries = match std::fs::read_dir(&directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(pages),
+        Err(error) => return Err(failed(error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        let Some(name) = entry.file_name().to_str().and_then(KeptState::of_file) else {
+            continue;
+        };
+        match entry
+            .metadata()
+            .and_then(|found| Ok((found.len(), found.modified()?)))
+        {
+            Ok((length, modified)) => {
+                let named = None;
+                pages.insert(
+                    name,
+                    Page {
+                        length,
+                        modified,
+                        named,
+                    },
+                );
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Ok(pages)
+}
+
+/// Reads a run for the states that it names, and gives it back if it may go itself.
+fn look_at(
+    run: &RunFile,
+    pages: &mut HashMap<KeptState, Page>,
+) -> Result<Option<Doomed>, AuditError> {
+    let modified = OffsetDateTime::from(run.modified);
+    let mut latest: Option<OffsetDateTime> = None;
+    let mut is_newer = false;
+    for_each_line(run, |line, read| match read {
+        Ok(record) => {
+            let time = record.instant();
+            latest = latest.max(time);
+            for state in named_by(&record) {
+                name(pages, state, time.unwrap_or(modified));
+            }
+        }
+        Err(why) => {
+            is_newer |= matches!(why, Unreadable::Newer(_));
+            for state in any_names(line) {
+                name(pages, state, modified);
+            }
+        }
+    })?;
+    let can_go = !run.is_locked() && !is_newer;
+    Ok(can_go.then(|| Doomed {
+        item: Item::Run(run.clone()),
+        length: run.length,
+        age: latest.unwrap_or(modified),
+    }))
+}
+
+fn name(pages: &mut HashMap<KeptState, Page>, state: KeptState, time: OffsetDateTime) {
+    if let Some(page) = pages.get_mut(&state) {
+        page.named = page.named.max(Some(time));
+    }
+}
+
+/// What is too old, and the oldest of the rest until the whole is small enough.
+fn choose(mut items: Vec<Doomed>, mut whole: u64, keep: Keep, now: OffsetDateTime) -> Vec<Doomed> {
+    let oldest = now.checked_sub(time::Duration::days(i64::from(keep.days)));
+    // Of what is equally old, states go before the run that tells of them.
+    items.sort_by_key(|item| (item.age, matches!(item.item, Item::Run(_))));
+    let mut is_too_much = |item: &Doomed| {
+        let goes = oldest.is_some_and(|oldest| item.age < oldest) || whole > keep.bytes;
+        if goes {
+            whole = whole.saturating_sub(item.length);
+        }
+        goes
+    };
+    items.retain(|item| is_too_much(item));
+    items
+}
+
+/// What the runs that go say of files that went before, where a run that stays names these.
+fn repeated(runs: &[RunFile], heads: &[FileHead]) -> Result<Vec<FileHead>, AuditError> {
+    let going: HashSet<&str> = heads.iter().map(|head| head.file.as_str()).collect();
+    let (going_runs, staying): (Vec<&RunFile>, Vec<&RunFile>) =
+        runs.iter().partition(|run| going.contains(run.name()));
+    let mut gone: HashMap<String, FileHead> = HashMap::new();
+    scan(going_runs, &["\"removed\""], |told| {
+        let removed = told.record.ok().and_then(|record| record.removed);
+        for head in removed.into_iter().flatten() {
+            if !going.contains(head.file.as_str()) {
+                gone.insert(head.file.clone(), head);
+            }
+        }
+    })?;
+    if gone.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut repeated = Vec::new();
+    scan(staying, &[], |told| {
+        let Ok(record) = told.record else { return };
+        let states = named_by(&record).map(|state| format!("{state}.json.gz"));
+        let runs = record.runs.iter().flatten().map(|head| head.file.clone());
+        for file in states.chain(runs) {
+            repeated.extend(gone.remove(&file));
+        }
+    })?;
+    repeated.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(repeated)
+}
+
+/// Removes a run, unless somebody holds it after all.
+fn remove_run(run: &RunFile) -> Result<bool, AuditError> {
+    let removed = File::open(&run.path).and_then(|file| match file.try_lock() {
+        Ok(()) => std::fs::remove_file(&run.path).map(|()| true),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(false),
+        Err(std::fs::TryLockError::Error(error)) => Err(error),
+    });
+    match removed {
+        Ok(is_gone) => Ok(is_gone),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(AuditError::at(&run.path, "remove a run", &error)),
+    }
+}
+
+fn named_by(record: &Record) -> impl Iterator<Item = KeptState> + use<> {
+    [record.before, record.after, record.found]
+        .into_iter()
+        .flatten()
+}
+
+/// Whatever may be the name of a state in a line that cannot be understood.
+fn any_names(line: &[u8]) -> impl Iterator<Item = KeptState> {
+    line.split(|byte| !byte.is_ascii_hexdigit())
+        .filter_map(KeptState::of_text)
+}
+
+/// Every line of a run, as it is and as it was read; none if the run is gone.
+fn for_each_line(
+    run: &RunFile,
+    mut each: impl FnMut(&[u8], Result<Record, Unreadable>),
+) -> Result<(), AuditError> {
+    let mut records = match run.records() {
+        Ok(records) => records,
+        Err(AuditError::Io(io::ErrorKind::NotFound)) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    while let Some(line) = records.next_line() {
+        match line {
+            Ok(line) => each(line, Record::parse(line)),
+            Err(Unreadable::Io(kind)) => {
+                return Err(AuditError::at(&run.path, "read a run", &kind.into()));
+            }
+            Err(why) => each(&[], Err(why)),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

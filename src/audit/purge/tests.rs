@@ -1,0 +1,318 @@
+use std::collections::HashSet;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use time::OffsetDateTime;
+use time::macros::datetime;
+
+use super::{Keep, Purged};
+use crate::audit::chain::verify;
+use crate::audit::testing::{Script, keep_long_ago, page};
+use crate::audit::{AuditError, AuditLog, CallId, Entry, Event, KeptState, Record};
+
+const NOW: OffsetDateTime = datetime!(2020-01-01 00:00 UTC);
+const YEAR: Keep = Keep {
+    days: 365,
+    bytes: u64::MAX,
+};
+
+fn days_ago(days: i64) -> OffsetDateTime {
+    NOW - time::Duration::days(days)
+}
+
+/// A run of that day that names these states, and was killed.
+fn run(dir: &Path, day: i64, states: &[KeptState]) -> PathBuf {
+    let mut script = Script::begin(dir, days_ago(day), Vec::new());
+    for state in states {
+        script.entry(
+            days_ago(day),
+            &Entry {
+                before: Some(*state),
+                ..Entry::new(CallId::new().unwrap(), Event::Attempt)
+            },
+        );
+    }
+    script.kill()
+}
+
+/// A log with something in it, so that its run is there.
+async fn running(dir: &Path) -> AuditLog {
+    let log = AuditLog::new(dir, "docs");
+    log.record(Entry::new(CallId::new().unwrap(), Event::Refusal))
+        .await
+        .unwrap();
+    log
+}
+
+fn is_there(log: &AuditLog, states: &[KeptState]) -> Vec<bool> {
+    states
+        .iter()
+        .map(|state| log.place().kept(*state).exists())
+        .collect()
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+/// All records, of chains that hold.
+fn records(log: &AuditLog) -> Vec<Record> {
+    let runs = log.runs().unwrap();
+    for run in &runs {
+        let file = std::fs::File::open(&run.path).unwrap();
+        verify(BufReader::new(file)).unwrap();
+    }
+    runs.iter()
+        .flat_map(|run| run.records().unwrap().map(Result::unwrap))
+        .collect()
+}
+
+/// Every run and state that a record names is there, or a purge says that it is gone.
+fn all_is_explained(log: &AuditLog) {
+    let records = records(log);
+    let gone: HashSet<String> = records
+        .iter()
+        .flat_map(|record| record.removed.iter().flatten())
+        .map(|head| head.file.clone())
+        .collect();
+    for record in &records {
+        for head in record.runs.iter().flatten() {
+            let path = log.place().runs().join(&head.file);
+            assert!(path.exists() || gone.contains(&head.file), "{head:?}");
+        }
+        for state in super::named_by(record) {
+            let is_gone = gone.contains(&format!("{state}.json.gz"));
+            assert!(log.place().kept(state).exists() || is_gone, "{state}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_older_than_asked_for_goes_and_is_on_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let keeper = AuditLog::new(dir.path(), "docs");
+    let old = keep_long_ago(&keeper, "old").await;
+    let both = keep_long_ago(&keeper, "named by both").await;
+    let young = keep_long_ago(&keeper, "young").await;
+    let orphan = keep_long_ago(&keeper, "named by none").await;
+    let fresh = keeper.keep(&page("just kept")).await.unwrap();
+    let first = run(dir.path(), 400, &[old, both, fresh]);
+    let second = run(dir.path(), 300, &[both, young]);
+    let log = running(dir.path()).await;
+    let head = crate::audit::heads::last_line(&first).unwrap();
+
+    let purged = log.purge_at(YEAR, NOW).await.unwrap();
+    assert_eq!((purged.runs, purged.pages), (1, 2));
+    assert!(!first.exists() && second.exists());
+    assert_eq!(
+        is_there(&log, &[old, both, young, orphan, fresh]),
+        [false, true, true, false, true]
+    );
+    let records = records(&log);
+    let purges: Vec<&Record> = records
+        .iter()
+        .filter(|record| record.event == Event::Purge)
+        .collect();
+    let [purge] = purges.as_slice() else {
+        panic!("one: {purges:?}");
+    };
+    let removed = purge.removed.as_ref().unwrap();
+    assert_eq!(removed.len(), 3);
+    let of_run = removed.iter().find(|it| it.file == name(&first)).unwrap();
+    assert_eq!((of_run.length, of_run.hash), head);
+    let bytes: u64 = removed.iter().map(|head| head.length).sum();
+    assert_eq!(purged.bytes, bytes);
+    all_is_explained(&log);
+    assert_eq!(log.purge_at(YEAR, NOW).await.unwrap(), Purged::default());
+}
+
+#[tokio::test]
+async fn the_oldest_goes_until_the_rest_is_small_enough() {
+    let dir = tempfile::tempdir().unwrap();
+    let keeper = AuditLog::new(dir.path(), "docs");
+    let states = [
+        keep_long_ago(&keeper, "0").await,
+        keep_long_ago(&keeper, "1").await,
+        keep_long_ago(&keeper, "2").await,
+    ];
+    let runs: Vec<PathBuf> = (0..3_i64)
+        .zip(&states)
+        .map(|(n, state)| run(dir.path(), 30 - n, &[*state]))
+        .collect();
+    let log = running(dir.path()).await;
+    let length = |path: &Path| path.metadata().unwrap().len();
+    let whole: u64 = log
+        .runs()
+        .unwrap()
+        .iter()
+        .map(|run| run.length)
+        .chain(states.iter().map(|state| length(&log.place().kept(*state))))
+        .sum();
+    let keep = |bytes| Keep { days: 365, bytes };
+    assert_eq!(
+        log.purge_at(keep(whole), NOW).await.unwrap(),
+        Purged::default()
+    );
+    // One byte less: the oldest state is enough, and the run that tells of it stays.
+    let purged = log.purge_at(keep(whole - 1), NOW).await.unwrap();
+    assert_eq!((purged.runs, purged.pages), (0, 1));
+    assert_eq!(is_there(&log, &states), [false, true, true]);
+    assert!(runs.iter().all(|run| run.exists()));
+    all_is_explained(&log);
+
+    // Nothing but what must stay: the own run.
+    let purged = log.purge_at(keep(0), NOW).await.unwrap();
+    assert_eq!((purged.runs, purged.pages), (3, 2));
+    assert_eq!(log.runs().unwrap().len(), 1);
+    all_is_explained(&log);
+    log.close().await.unwrap();
+    all_is_explained(&log);
+}
+
+#[tokio::test]
+async fn what_lives_or_was_written_by_a_newer_program_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let keeper = AuditLog::new(dir.path(), "docs");
+    let state = keep_long_ago(&keeper, "named by a newer program").await;
+    let living = run(dir.path(), 900, &[]);
+    let lock = std::fs::File::open(&living).unwrap();
+    lock.try_lock().unwrap();
+    let newer = dir
+        .path()
+        .join("docs/runs/20200101T000000Z-0123456789abcdef.jsonl");
+    std::fs::write(&newer, format!("{{\"v\":2,\"kept\":\"{state}\"}}\n")).unwrap();
+    let log = running(dir.path()).await;
+    let purged = log.purge_at(YEAR, OffsetDateTime::now_utc()).await.unwrap();
+    assert_eq!(purged, Purged::default());
+    assert!(living.exists() && newer.exists());
+    assert_eq!(is_there(&log, &[state]), [true]);
+    drop(lock);
+    log.purge_at(YEAR, NOW).await.unwrap();
+    assert!(!living.exists() && newer.exists());
+}
+
+#[tokio::test]
+async fn nothing_goes_if_it_cannot_be_put_on_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let keeper = AuditLog::new(dir.path(), "docs");
+    let state = keep_long_ago(&keeper, "old").await;
+    let old = run(dir.path(), 400, &[state]);
+    let log = running(dir.path()).await;
+    let own = log.runs().unwrap().pop().unwrap().path;
+    std::fs::OpenOptions::new()
+        .append(true)
+        .open(&own)
+        .and_then(|mut file| std::io::Write::write_all(&mut file, b"x"))
+        .unwrap();
+    for _ in 0..2 {
+        assert_eq!(log.purge_at(YEAR, NOW).await, Err(AuditError::Replaced));
+    }
+    assert!(old.exists());
+    assert_eq!(is_there(&log, &[state]), [true]);
+
+    let ended = running(dir.path()).await;
+    ended.close().await.unwrap();
+    assert_eq!(ended.purge_at(YEAR, NOW).await, Err(AuditError::Ended));
+    assert!(old.exists());
+}
+
+#[tokio::test]
+async fn an_explanation_that_goes_with_its_run_is_given_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = run(dir.path(), 800, &[]);
+    let gone = crate::audit::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
+    // A run that saw the first one, removed it and ended; and one that saw it and goes on.
+    let mut second = Script::begin(dir.path(), days_ago(700), gone.clone());
+    second.entry(
+        days_ago(700),
+        &Entry {
+            removed: gone.clone(),
+            ..Entry::new(CallId::new().unwrap(), Event::Purge)
+        },
+    );
+    let second = second.close(days_ago(700));
+    let mut third = Script::begin(dir.path(), days_ago(750), gone.clone());
+    third.entry(
+        days_ago(10),
+        &Entry::new(CallId::new().unwrap(), Event::Refusal),
+    );
+    third.close(days_ago(10));
+    std::fs::remove_file(&first).unwrap();
+
+    let log = running(dir.path()).await;
+    all_is_explained(&log);
+    let purged = log.purge_at(YEAR, NOW).await.unwrap();
+    assert_eq!(purged.runs, 1);
+    assert!(!second.exists());
+    all_is_explained(&log);
+    let records = records(&log);
+    let purge = records.iter().find(|it| it.event == Event::Purge).unwrap();
+    assert!(purge.removed.as_ref().unwrap().contains(&gone[0]));
+}
+
+#[tokio::test]
+async fn more_files_than_a_record_takes_are_told_in_several() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = running(dir.path()).await;
+    let runs = dir.path().join("docs/runs");
+    let count = super::FILES_A_RECORD + 1;
+    let long_ago = SystemTime::now() - Duration::from_hours(20 * 365 * 24);
+    for n in 0..count {
+        let file = std::fs::File::create(runs.join(format!("20000101T000000Z-{n:016x}.jsonl")));
+        file.unwrap().set_modified(long_ago).unwrap();
+    }
+    let purged = log.purge_at(YEAR, NOW).await.unwrap();
+    assert_eq!(purged.runs, u64::try_from(count).unwrap());
+    let told: Vec<usize> = records(&log)
+        .iter()
+        .filter_map(|record| record.removed.as_ref().map(Vec::len))
+        .collect();
+    assert_eq!(told, [super::FILES_A_RECORD, 1]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn purges_at_once_do_not_trip_over_each_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let keeper = AuditLog::new(dir.path(), "docs");
+    for n in 0..20 {
+        let state = keep_long_ago(&keeper, &n.to_string()).await;
+        run(dir.path(), 400, &[state]);
+    }
+    let mut purges = Vec::new();
+    for _ in 0..4 {
+        let log = running(dir.path()).await;
+        purges.push((
+            log.clone(),
+            tokio::spawn(async move { log.purge_at(YEAR, NOW).await }),
+        ));
+    }
+    let mut runs = 0;
+    let mut pages = 0;
+    for (_, purge) in &mut purges {
+        let purged = purge.await.unwrap().unwrap();
+        runs += purged.runs;
+        pages += purged.pages;
+    }
+    assert_eq!((runs, pages), (20, 20));
+    all_is_explained(&keeper);
+}
+
+#[tokio::test]
+async fn a_state_that_is_kept_again_while_a_purge_is_at_work_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = running(dir.path()).await;
+    let state = keep_long_ago(&log, "old").await;
+    let plan = super::Plan::make(&log, YEAR, NOW).unwrap().unwrap();
+    assert_eq!(log.keep(&page("old")).await.unwrap(), state);
+    assert_eq!(plan.carry_out(&log).unwrap(), Purged::default());
+    assert_eq!(log.kept(state).await.unwrap(), page("old"));
+}
+
+#[tokio::test]
+async fn a_purge_of_nothing_leaves_no_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    assert_eq!(log.purge(YEAR).await.unwrap(), Purged::default());
+    assert!(!dir.path().join("docs").exists());
+}

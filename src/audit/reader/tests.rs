@@ -1,0 +1,178 @@
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use time::macros::datetime;
+
+use super::RunFile;
+use crate::audit::testing::Script;
+use crate::audit::{AuditLog, CallId, Entry, Event, Outcome, Unreadable};
+use crate::page::{Locale, PagePath};
+
+fn entry(event: Event) -> Entry {
+    Entry {
+        tool: Some("wikijs_update_page".to_owned()),
+        locale: Some(Locale::as_stored("en")),
+        path: Some(PagePath::of("docs/a")),
+        outcome: (event == Event::Outcome).then_some(Outcome::Applied),
+        ..Entry::new(CallId::new().unwrap(), event)
+    }
+}
+
+fn events(run: &RunFile) -> Vec<Event> {
+    run.records().unwrap().map(|it| it.unwrap().event).collect()
+}
+
+#[test]
+fn runs_come_oldest_first_and_what_is_no_run_is_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    assert!(log.runs().unwrap().is_empty());
+    assert!(!dir.path().join("docs").exists());
+
+    let later = Script::begin(dir.path(), datetime!(2030-01-02 00:00 UTC), Vec::new()).kill();
+    let first = Script::begin(dir.path(), datetime!(2030-01-01 00:00 UTC), Vec::new()).kill();
+    std::fs::write(dir.path().join("docs/runs/notes.txt"), "").unwrap();
+    std::fs::create_dir(dir.path().join("docs/runs/a.jsonl")).unwrap();
+    let names: Vec<String> = log
+        .runs()
+        .unwrap()
+        .iter()
+        .map(|run| run.name().to_owned())
+        .collect();
+    let name = |path: &std::path::Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    assert_eq!(names, [name(&first), name(&later)]);
+}
+
+#[tokio::test]
+async fn a_run_is_read_while_it_is_written_and_its_lock_is_seen() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    log.record(entry(Event::Refusal)).await.unwrap();
+    let run = log.runs().unwrap().remove(0);
+    assert!(run.is_locked());
+    let mut records = run.records().unwrap();
+    assert_eq!(records.by_ref().count(), 2);
+    log.record(entry(Event::Outcome)).await.unwrap();
+    assert_eq!(
+        records.next().unwrap().unwrap().outcome,
+        Some(Outcome::Applied)
+    );
+    log.close().await.unwrap();
+    assert!(!log.runs().unwrap().remove(0).is_locked());
+}
+
+#[test]
+fn a_file_that_is_just_being_made_is_held_and_its_lock_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    std::fs::create_dir_all(dir.path().join("docs/runs")).unwrap();
+    let path = dir
+        .path()
+        .join("docs/runs/20300101T000000Z-0123456789abcdef.jsonl");
+    let file = File::create_new(&path).unwrap();
+    assert!(log.runs().unwrap().remove(0).is_locked());
+    let long_ago = std::time::SystemTime::now() - Duration::from_hours(1);
+    file.set_modified(long_ago).unwrap();
+    assert!(!log.runs().unwrap().remove(0).is_locked());
+}
+
+#[test]
+fn a_half_written_last_line_is_no_record_yet_and_becomes_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    let now = datetime!(2030-01-01 00:00 UTC);
+    let mut script = Script::begin(dir.path(), now, Vec::new());
+    script.entry(now, &entry(Event::Preview));
+    let path = script.kill();
+    let whole = std::fs::read(&path).unwrap();
+    let cut = whole.len() - 20;
+    std::fs::write(&path, &whole[..cut]).unwrap();
+
+    let run = log.runs().unwrap().remove(0);
+    let mut records = run.records().unwrap();
+    assert!(!records.is_unfinished());
+    assert_eq!(records.next().unwrap().unwrap().event, Event::Start);
+    for _ in 0..2 {
+        assert_eq!(records.next(), None);
+        assert!(records.is_unfinished());
+    }
+    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(&whole[cut..]).unwrap();
+    assert_eq!(records.next().unwrap().unwrap().event, Event::Preview);
+    assert_eq!((records.line(), records.next()), (2, None));
+    assert!(!records.is_unfinished());
+}
+
+#[test]
+fn a_line_that_cannot_be_read_is_an_item_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    let now = datetime!(2030-01-01 00:00 UTC);
+    let mut script = Script::begin(dir.path(), now, Vec::new());
+    let path = script.flush().to_owned();
+    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(b"hello\n{\"v\":2}\n\xff\n\n").unwrap();
+    file.write_all(&vec![b'x'; 17 * 1024 * 1024]).unwrap();
+    file.write_all(b"\n").unwrap();
+    drop(file);
+    script.entry(now, &entry(Event::Preview));
+    // Its own offset was passed by what was put in; the line must stand at the end.
+    let whole = std::fs::read(&path).unwrap();
+    let mut other = Script::begin(dir.path(), now, Vec::new());
+    other.entry(now, &entry(Event::Preview));
+    let tail = std::fs::read(other.kill()).unwrap();
+    drop(script);
+    let second = tail.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    std::fs::write(&path, [whole.as_slice(), &tail[second..]].concat()).unwrap();
+
+    let runs = log.runs().unwrap();
+    let run = runs.iter().find(|run| run.path == path).unwrap();
+    let read: Vec<Result<Event, Unreadable>> = run
+        .records()
+        .unwrap()
+        .map(|read| read.map(|record| record.event))
+        .collect();
+    assert_eq!(
+        read,
+        [
+            Ok(Event::Start),
+            Err(Unreadable::NotARecord),
+            Err(Unreadable::Newer(2)),
+            Err(Unreadable::NotARecord),
+            Err(Unreadable::NotARecord),
+            Err(Unreadable::TooLong),
+            Ok(Event::Preview),
+        ]
+    );
+}
+
+#[test]
+fn a_hundred_thousand_events_are_read_quickly() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    let now = datetime!(2030-01-01 00:00 UTC);
+    for _ in 0..4 {
+        let mut script = Script::begin(dir.path(), now, Vec::new());
+        script.entry(now, &entry(Event::Outcome));
+        let path = script.kill();
+        // The reader does not look at the chain, and this is much quicker to make.
+        let written = std::fs::read_to_string(&path).unwrap();
+        let line = written.lines().nth(1).unwrap();
+        std::fs::write(&path, format!("{line}\n").repeat(25_000)).unwrap();
+    }
+    let began = Instant::now();
+    let read: usize = log
+        .runs()
+        .unwrap()
+        .iter()
+        .map(|run| events(run).len())
+        .sum();
+    assert_eq!(read, 100_000);
+    // Without optimisation, beside other tests; a release build takes a fraction of a second.
+    assert!(
+        began.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        began.elapsed()
+    );
+}

@@ -1,0 +1,315 @@
+//! The story of one call, across all runs.
+//!
+//! **Undone.** A call is undone if an applied call that is not undone itself names it in
+//! `undoes`. So the undo of an undo brings the first write back to life, and the undo of that
+//! one takes it away again. Undos that name each other in a ring, which no honest log has,
+//! undo nothing.
+//!
+//! **Last** is the applied write that is not undone and whose outcome is the newest. An undo
+//! is a write as any other: right after one, it is the last itself.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::str::FromStr;
+
+use super::log::blocking;
+use super::place::Place;
+use super::reader::{RunFile, runs, scan};
+use super::steps::Steps;
+use super::undone::{Clock, Moment, Undone};
+use super::{AuditError, AuditLog, CallId, Event, KeptState, Outcome, Record};
+use crate::change::Operation;
+
+/// The most records of one call that are given.
+const MAX_RECORDS: usize = 1000;
+/// The most calls that a prefix is answered with where it fits several.
+const MAX_CANDIDATES: usize = 8;
+/// How many of the newest writes are held while the last is looked for.
+const MAX_NEWEST: usize = 64;
+/// The fewest characters of a call's name that are taken for it.
+const MIN_PREFIX: usize = 4;
+
+/// Which call is meant: its name, the beginning of it, or `last`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallSelector(Wanted);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Wanted {
+    Call(CallId),
+    Prefix(String),
+    Last,
+}
+
+/// A text that names no call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a call's name, its first four or more lower-case hex characters, or `last`")]
+pub struct NotASelector;
+
+impl CallSelector {
+    /// The newest applied write that is not undone.
+    pub const LAST: Self = Self(Wanted::Last);
+
+    /// Reads what somebody typed.
+    ///
+    /// ```
+    /// use wikijs_mcp::audit::CallSelector;
+    ///
+    /// assert_eq!(CallSelector::parse("last"), Ok(CallSelector::LAST));
+    /// assert!(CallSelector::parse("01ab").is_ok());
+    /// assert!(CallSelector::parse("01a").is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// If it is neither a call's name, nor at least four characters of one, nor `last`.
+    pub fn parse(text: &str) -> Result<Self, NotASelector> {
+        if text == "last" {
+            return Ok(Self::LAST);
+        }
+        if let Ok(call) = text.parse() {
+            return Ok(Self(Wanted::Call(call)));
+        }
+        let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+        if (MIN_PREFIX..16).contains(&text.len()) && text.chars().all(is_hex) {
+            return Ok(Self(Wanted::Prefix(text.to_owned())));
+        }
+        Err(NotASelector)
+    }
+}
+
+impl From<CallId> for CallSelector {
+    fn from(call: CallId) -> Self {
+        Self(Wanted::Call(call))
+    }
+}
+
+impl FromStr for CallSelector {
+    type Err = NotASelector;
+
+    fn from_str(text: &str) -> Result<Self, NotASelector> {
+        Self::parse(text)
+    }
+}
+
+/// Why there is no story.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoryError {
+    /// No record is of such a call.
+    #[error("no such call is on record")]
+    NotFound,
+    /// `last` was asked for, and there is none.
+    #[error("no applied write is on record that is not undone")]
+    NoneLeft,
+    /// Several calls begin like this.
+    #[error("several calls begin like this")]
+    Ambiguous {
+        /// The first eight of them, in order of their names.
+        candidates: Vec<CallId>,
+        /// Whether there are more.
+        has_more: bool,
+    },
+    /// The log could not be read.
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+}
+
+/// All that is on record of one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallStory {
+    /// The call.
+    pub call: CallId,
+    /// Its records in all runs, in order of time and, within a run, in the run's own; the
+    /// first thousand.
+    pub records: Vec<Record>,
+    /// Whether there are more than a thousand, which no honest log has.
+    pub is_cut: bool,
+    /// The applied call that took this one back, and was not taken back itself.
+    pub undone_by: Option<CallId>,
+    /// Whether there are lines, in any run, that may tell of this call or of an undo but cannot
+    /// be read; `audit verify` says more of them.
+    pub has_unreadable: bool,
+}
+
+impl CallStory {
+    /// The kept state before the write.
+    #[must_use]
+    pub fn before(&self) -> Option<KeptState> {
+        self.records.iter().find_map(|record| record.before)
+    }
+
+    /// The kept state after it, as promised.
+    #[must_use]
+    pub fn after(&self) -> Option<KeptState> {
+        self.records.iter().rev().find_map(|record| record.after)
+    }
+
+    /// The kept state that was found by the last outcome that names one.
+    #[must_use]
+    pub fn found(&self) -> Option<KeptState> {
+        self.outcomes().find_map(|record| record.found)
+    }
+
+    /// The page's id: that of the last outcome that has one, which a created page's attempt
+    /// does not know, else that of the call.
+    #[must_use]
+    pub fn id(&self) -> Option<i64> {
+        let of_call = || self.records.iter().rev().find_map(|record| record.id);
+        self.outcomes()
+            .find_map(|record| record.id)
+            .or_else(of_call)
+    }
+
+    /// What came of all its steps; nothing while an attempt has no outcome, or if there was
+    /// neither. A write that stopped between two steps, or of whose steps only some are as
+    /// promised, is [`Outcome::PartlyApplied`]; one with a step that is unknown is
+    /// [`Outcome::Unknown`].
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        let mut steps = Steps::default();
+        self.records.iter().for_each(|record| steps.tell(record));
+        steps.outcome().filter(|_| !self.is_cut)
+    }
+
+    /// Whether an attempt has no outcome.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        let mut steps = Steps::default();
+        self.records.iter().for_each(|record| steps.tell(record));
+        steps.is_open()
+    }
+
+    /// The kind of write.
+    #[must_use]
+    pub fn operation(&self) -> Option<Operation> {
+        self.records
+            .iter()
+            .rev()
+            .find_map(|record| record.operation)
+    }
+
+    /// The outcomes, the last first.
+    fn outcomes(&self) -> impl Iterator<Item = &Record> {
+        let is_outcome = |record: &&Record| record.event == Event::Outcome;
+        self.records.iter().rev().filter(is_outcome)
+    }
+}
+
+impl AuditLog {
+    /// Finds a call and tells its story. What is held in memory is that story, and a few words
+    /// for each undo on record.
+    ///
+    /// # Errors
+    /// If there is no such call, or several are meant, or the runs cannot be read.
+    pub async fn story(&self, call: &CallSelector) -> Result<CallStory, StoryError> {
+        let (place, call) = (self.place(), call.clone());
+        blocking(move || Ok(story(&place, &call))).await?
+    }
+}
+
+fn story(place: &Place, selector: &CallSelector) -> Result<CallStory, StoryError> {
+    let runs = runs(place)?;
+    let undone = Undone::read(&runs)?;
+    match &selector.0 {
+        Wanted::Call(call) => story_of(&runs, *call, &undone),
+        Wanted::Prefix(prefix) => story_of(&runs, only(&runs, prefix)?, &undone),
+        Wanted::Last => last(&runs, &undone),
+    }
+}
+
+/// The one call that begins like this.
+fn only(runs: &[RunFile], prefix: &str) -> Result<CallId, StoryError> {
+    let mut found = BTreeSet::new();
+    let mut has_more = false;
+    scan(runs, &[&format!("\"{prefix}")], |told| {
+        let call = told.record.ok().and_then(|record| record.call);
+        found.extend(call.filter(|call| call.to_string().starts_with(prefix)));
+        if found.len() > MAX_CANDIDATES {
+            has_more = true;
+            found.pop_last();
+        }
+    })?;
+    let mut found = found.into_iter();
+    match (found.next(), found.next()) {
+        (None, _) => Err(StoryError::NotFound),
+        (Some(call), None) => Ok(call),
+        (Some(first), Some(second)) => Err(StoryError::Ambiguous {
+            candidates: [first, second].into_iter().chain(found).collect(),
+            has_more,
+        }),
+    }
+}
+
+fn story_of(runs: &[RunFile], call: CallId, undone: &Undone) -> Result<CallStory, StoryError> {
+    let mut found: Vec<(Moment, Record)> = Vec::new();
+    let mut has_unreadable = undone.has_unreadable;
+    let mut is_cut = false;
+    let mut clock = Clock::default();
+    scan(runs, &[&format!("\"{call}\"")], |told| match told.record {
+        Ok(record) if record.call == Some(call) && found.len() < MAX_RECORDS => {
+            found.push((clock.read(told.index, told.line, &record), record));
+        }
+        Ok(record) => is_cut |= record.call == Some(call),
+        Err(_) => has_unreadable = true,
+    })?;
+    if found.is_empty() {
+        return Err(StoryError::NotFound);
+    }
+    found.sort_by_key(|(moment, _)| *moment);
+    Ok(CallStory {
+        call,
+        records: found.into_iter().map(|(_, record)| record).collect(),
+        is_cut,
+        undone_by: undone.by.get(&call).copied(),
+        has_unreadable,
+    })
+}
+
+fn last(runs: &[RunFile], undone: &Undone) -> Result<CallStory, StoryError> {
+    let mut passed: HashSet<CallId> = undone.by.keys().copied().collect();
+    loop {
+        let newest = newest(runs, &passed)?;
+        if newest.is_empty() {
+            return Err(StoryError::NoneLeft);
+        }
+        for call in newest {
+            match story_of(runs, call, undone) {
+                Ok(story) if story.outcome() == Some(Outcome::Applied) => return Ok(story),
+                // Purged meanwhile, or not applied as a whole.
+                Ok(_) | Err(StoryError::NotFound) => passed.insert(call),
+                Err(error) => return Err(error),
+            };
+        }
+    }
+}
+
+/// The newest calls of which a step was applied, the newest first; none that was passed over.
+/// Whether all of a call was is told by its story: nearly always it was.
+fn newest(runs: &[RunFile], passed: &HashSet<CallId>) -> Result<Vec<CallId>, AuditError> {
+    let mut newest: BTreeMap<Moment, CallId> = BTreeMap::new();
+    let mut clock = Clock::default();
+    scan(runs, &["\"applied\""], |told| {
+        let Ok(record) = told.record else { return };
+        let mut moment = clock.read(told.index, told.line, &record);
+        let is_applied = record.outcome == Some(Outcome::Applied);
+        let Some(call) = record.call.filter(|call| !passed.contains(call)) else {
+            return;
+        };
+        if record.event != Event::Outcome || !is_applied {
+            return;
+        }
+        // Of several steps the last counts, also where it stands in a file before.
+        newest.retain(|other, of| {
+            let is_same = *of == call;
+            if is_same {
+                moment = moment.max(*other);
+            }
+            !is_same
+        });
+        newest.insert(moment, call);
+        if newest.len() > MAX_NEWEST {
+            newest.pop_first();
+        }
+    })?;
+    Ok(newest.into_values().rev().collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Runs as the tests want them: at any time, ended in any way.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use time::OffsetDateTime;
+use time::macros::format_description;
+
+use super::record::Stamp;
+use super::{AuditLog, Entry, Event, FileHead, KeptState, LineHash, Record, RunId};
+use crate::page::{Date, Locale, PagePath, PageState};
+
+/// A run that is written record by record, as the log would have at these times; it is held by
+/// nobody.
+pub(super) struct Script {
+    path: PathBuf,
+    file: BufWriter<File>,
+    run: RunId,
+    seq: u64,
+    prev: LineHash,
+}
+
+impl Script {
+    /// Begins at `start` with a record that has seen these runs.
+    pub(super) fn begin(dir: &Path, start: OffsetDateTime, seen: Vec<FileHead>) -> Self {
+        let runs = dir.join("docs/runs");
+        fs::create_dir_all(&runs).unwrap();
+        let run = RunId::new().unwrap();
+        let form = format_description!("[year][month][day]T[hour][minute][second]Z");
+        let path = runs.join(format!("{}-{run}.jsonl", start.format(form).unwrap()));
+        let mut script = Self {
+            file: BufWriter::new(File::create_new(&path).unwrap()),
+            path,
+            run,
+            seq: 0,
+            prev: LineHash::FIRST,
+        };
+        script.add(start, |stamp| Record {
+            runs: Some(seen),
+            ..Record::bare(Event::Start, stamp)
+        });
+        script
+    }
+
+    pub(super) fn entry(&mut self, time: OffsetDateTime, entry: &Entry) {
+        self.add(time, |stamp| Record::of(entry, stamp));
+    }
+
+    pub(super) fn close(mut self, time: OffsetDateTime) -> PathBuf {
+        self.add(time, |stamp| Record::bare(Event::Closed, stamp));
+        self.kill()
+    }
+
+    /// Ends as a process that was killed does.
+    pub(super) fn kill(mut self) -> PathBuf {
+        self.file.flush().unwrap();
+        self.path
+    }
+
+    /// Leaves it at that for now.
+    pub(super) fn flush(&mut self) -> &Path {
+        self.file.flush().unwrap();
+        &self.path
+    }
+
+    fn add(&mut self, time: OffsetDateTime, record: impl FnOnce(&Stamp<'_>) -> Record) {
+        self.seq += 1;
+        let mut record = record(&Stamp {
+            seq: self.seq,
+            time,
+            run: self.run,
+            wiki: "docs",
+            prev: self.prev,
+        });
+        let line = record.seal().unwrap();
+        self.prev = record.hash;
+        self.file.write_all(&line).unwrap();
+        self.file.write_all(b"\n").unwrap();
+    }
+}
+
+pub(super) fn page(title: &str) -> PageState {
+    PageState {
+        id: Some(7),
+        locale: Locale::as_stored("en"),
+        path: PagePath::of("docs/a"),
+        title: title.to_owned(),
+        description: String::new(),
+        content: "Text\n".to_owned(),
+        editor: "markdown".to_owned(),
+        tags: Vec::new(),
+        is_published: true,
+        is_private: false,
+        publish_start_date: Date::Unset,
+        publish_end_date: Date::Unset,
+        script_css: String::new(),
+        script_js: String::new(),
+        updated_at: None,
+    }
+}
+
+/// Keeps a page, long ago as far as its file can tell.
+pub(super) async fn keep_long_ago(log: &AuditLog, title: &str) -> KeptState {
+    let name = log.keep(&page(title)).await.unwrap();
+    let long_ago = SystemTime::now() - Duration::from_hours(10 * 365 * 24);
+    let file = File::open(log.place().kept(name)).unwrap();
+    file.set_modified(long_ago).unwrap();
+    name
+}
