@@ -126,6 +126,7 @@ impl WikiError {
             | Self::EmptyContent
             | Self::Forbidden { .. }
             | Self::TurnedAway { .. }
+            | Self::TurnedAway { .. }
             | Self::KeyRevoked
             | Self::KeyExpired { .. }
             | Self::ApiDisabled

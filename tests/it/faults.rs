@@ -9,7 +9,7 @@ use rmcp::service::PeerRequestOptions;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use wikijs_mcp::audit::{Event, Outcome};
+use wikijs_mcp::audit::{AuditLog, CallId, Entry, Event, Outcome};
 use wikijs_mcp::demo::{DemoWiki, OperationKind, PageRow};
 use wikijs_mcp::write::Patience;
 
