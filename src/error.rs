@@ -83,6 +83,8 @@ codes! {
     TooLarge = "TOO_LARGE", "Ask for less, or split the change.";
     /// The audit log cannot be written, so no write may happen.
     AuditUnavailable = "AUDIT_UNAVAILABLE", "Nothing was sent. Tell the user: the operator must look at WIKI_AUDIT_DIR and restart the server.";
+    /// There is no such write on record, it changed nothing, or it was taken back already.
+    NothingToUndo = "NOTHING_TO_UNDO", "Name another call; the callId of a write is in its answer.";
     /// The wiki answered with an error of its own.
     WikiError = "WIKI_ERROR", "The fault lies in the wiki; its own log says more.";
     /// A fault of this server.

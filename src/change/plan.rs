@@ -185,6 +185,13 @@ impl Change {
             .map(|page| (&page.locale, &page.path))
     }
 
+    /// About how much memory it takes, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let page = |page: &PageState| page.content.len() + page.script_css.len() + page.script_js.len() + 1_024;
+        [self.before(), self.after()].into_iter().flatten().map(page).sum()
+    }
+
     /// Whether both do the same to the same page: all thirteen fields before and after are
     /// the same. The time of the last write may differ, since other pages can touch it.
     #[must_use]

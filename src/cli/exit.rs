@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::error::Code;
+
 /// How the program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -11,6 +13,10 @@ pub enum Exit {
     Failed,
     /// The command line or a setting is wrong.
     Usage,
+    /// A gate or a conflict refused.
+    Refused,
+    /// What came of a write is unknown, or it was applied in part.
+    Unsettled,
     /// It was interrupted (SIGINT).
     Interrupted,
     /// It was told to end (SIGTERM).
@@ -19,10 +25,12 @@ pub enum Exit {
 
 impl Exit {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Done,
         Self::Failed,
         Self::Usage,
+        Self::Refused,
+        Self::Unsettled,
         Self::Interrupted,
         Self::Terminated,
     ];
@@ -34,6 +42,8 @@ impl Exit {
             Self::Done => "Done.",
             Self::Failed => "Failed.",
             Self::Usage => "Wrong usage, or a setting that is missing or bad.",
+            Self::Refused => "Refused by a gate or a conflict; nothing was sent.",
+            Self::Unsettled => "The outcome of a write is unknown, or it was applied in part.",
             Self::Interrupted => "Interrupted (SIGINT).",
             Self::Terminated => "Told to end (SIGTERM).",
         }
@@ -46,8 +56,43 @@ impl Exit {
             Self::Done => 0,
             Self::Failed => 1,
             Self::Usage => 2,
+            Self::Refused => 3,
+            Self::Unsettled => 4,
             Self::Interrupted => 130,
             Self::Terminated => 143,
+        }
+    }
+}
+
+impl Exit {
+    /// The exit that goes with a failure.
+    #[must_use]
+    pub const fn of(code: Code) -> Self {
+        match code {
+            Code::OutcomeUnknown | Code::PartlyApplied => Self::Unsettled,
+            Code::MutationsDisabled
+            | Code::ConfirmRequired
+            | Code::ConfirmMismatch
+            | Code::ConfirmExpired
+            | Code::PathNotAllowed
+            | Code::PathDenied
+            | Code::EditConflict
+            | Code::PageExists
+            | Code::FieldUnreadable
+            | Code::NothingToUndo => Self::Refused,
+            Code::InvalidInput => Self::Usage,
+            Code::PageNotFound
+            | Code::PermissionDenied
+            | Code::KeyRejected
+            | Code::ApiDisabled
+            | Code::RateLimited
+            | Code::WikiUnavailable
+            | Code::Timeout
+            | Code::NotApplied
+            | Code::TooLarge
+            | Code::AuditUnavailable
+            | Code::WikiError
+            | Code::InternalError => Self::Failed,
         }
     }
 }

@@ -5,6 +5,7 @@ mod log;
 mod print;
 mod serve;
 mod signals;
+mod undo;
 
 #[cfg(feature = "demo")]
 mod demo;
@@ -28,6 +29,8 @@ struct Arguments {
 enum Command {
     /// Serve the configured wiki over standard input and output (the default)
     Serve(serve::Arguments),
+    /// Take a write back, with the page as it was kept in the audit log
+    Undo(undo::Arguments),
     /// Show in a few seconds what this program is for, on an embedded wiki
     #[cfg(feature = "demo")]
     Demo(demo::Arguments),
@@ -77,6 +80,7 @@ async fn run(command: Option<Command>) -> Outcome {
     match command {
         None => serve::run(serve::Arguments::default()).await,
         Some(Command::Serve(arguments)) => serve::run(arguments).await,
+        Some(Command::Undo(arguments)) => undo::run(arguments).await,
         #[cfg(feature = "demo")]
         Some(Command::Demo(arguments)) => demo::run(arguments).await,
     }

@@ -6,11 +6,9 @@
     reason = "this is the room that prints"
 )]
 
-#[cfg(feature = "demo")]
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 /// One line for a person, or for a program that asked for it, on stdout.
-#[cfg(feature = "demo")]
 pub(super) fn line(text: &str) {
     // A reader that has gone away is no reason to fail.
     let _ = writeln!(std::io::stdout(), "{text}");
@@ -31,7 +29,35 @@ pub(super) fn help(text: &str, is_help: bool) {
 }
 
 /// Whether stdout shows colours.
-#[cfg(feature = "demo")]
 pub(super) fn has_colour() -> bool {
     std::io::stdout().is_terminal() && !crate::config::no_colour()
+}
+
+/// One line of a difference, in colour on a terminal. What could steer the terminal is shown
+/// escaped.
+pub(super) fn diff_line(text: &str) {
+    let text: String = text
+        .chars()
+        .flat_map(|c| if c.is_control() && c != '\t' { c.escape_debug().collect() } else { vec![c] })
+        .collect();
+    let colour = match text.chars().next() {
+        Some('+') => "32",
+        Some('-') => "31",
+        _ => "2",
+    };
+    line(&if has_colour() { format!("  \u{1b}[{colour}m{text}\u{1b}[0m") } else { format!("  {text}") });
+}
+
+/// Whether there is somebody to ask.
+pub(super) fn can_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
+/// Asks a question; only `y` or `yes` is a yes.
+pub(super) fn ask(question: &str) -> bool {
+    print!("{question} [y/N] ");
+    let mut answer = String::new();
+    // A terminal that has gone away says no.
+    let asked = std::io::stdout().flush().and_then(|()| std::io::stdin().lock().read_line(&mut answer));
+    asked.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }

@@ -80,6 +80,11 @@ pub const SETTINGS: &[Setting] = &[
         "Where may not be written; wins, and is compared without regard to case and Unicode form.",
     ),
     setting(
+        "WIKI_TOOLSETS",
+        "`pages`",
+        "The tools that are offered, comma-separated: `pages` (the ten), `undo`.",
+    ),
+    setting(
         "WIKI_HTTP_TIMEOUT_MS",
         "`15000`",
         "How long one try of a read may take.",

@@ -9,6 +9,7 @@ use super::names::{SETTINGS, nearest};
 use super::parse::{SettingError, Source};
 use crate::gates::{ConfirmMode, Policy, StaticToken};
 use crate::page::{Locale, check_editor};
+use crate::tools::Toolset;
 use crate::wiki::{ApiKey, RetryLimits, TimeLimits, WikiSettings, is_loopback};
 
 /// All settings of one server.
@@ -18,6 +19,8 @@ pub struct Settings {
     pub wiki: WikiSettings,
     /// What may be written.
     pub policy: Policy,
+    /// The tools that are offered.
+    pub toolsets: Vec<Toolset>,
     /// Where the audit log lies.
     pub audit_dir: PathBuf,
     /// What is worth knowing about these settings, though it stops nothing.
@@ -103,6 +106,7 @@ impl Settings {
                 key,
             },
             policy: policy(source)?,
+            toolsets: toolsets(source)?,
             audit_dir: audit_dir(source)?,
             warnings,
         })
@@ -302,6 +306,12 @@ fn confirm(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
         )),
         (Some(_), _) => Err(SettingError::new(NAME, "must be token or preview")),
     }
+}
+
+fn toolsets(source: &Source<'_>) -> Result<Vec<Toolset>, SettingError> {
+    const NAME: &str = "WIKI_TOOLSETS";
+    let text = source.filled(NAME)?.unwrap_or_else(|| Toolset::Pages.name().to_owned());
+    Toolset::parse_list(&text).map_err(|fault| SettingError::new(NAME, fault))
 }
 
 fn audit_dir(source: &Source<'_>) -> Result<PathBuf, SettingError> {

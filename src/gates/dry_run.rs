@@ -18,7 +18,7 @@ pub enum Verdict {
 pub const fn dry_run(policy: &Policy, has_confirm: bool) -> Verdict {
     match (policy.is_dry_run, &policy.confirm) {
         (true, _) => Verdict::DryRun,
-        (false, ConfirmMode::Preview) if !has_confirm => Verdict::Preview,
-        (false, ConfirmMode::Preview | ConfirmMode::Token(_)) => Verdict::Write,
+        (false, ConfirmMode::Preview | ConfirmMode::Operator) if !has_confirm => Verdict::Preview,
+        (false, _) => Verdict::Write,
     }
 }

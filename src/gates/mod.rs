@@ -20,5 +20,5 @@ pub use enabled::{Enabled, enabled};
 pub use paths::{Allowed, paths};
 pub use permit::{Permit, Step};
 pub use policy::{ConfirmMode, Policy, StaticToken};
-pub use previews::{Previewed, Previews, SessionId, Spent};
+pub use previews::{Previewed, Previews, Proposed, SessionId, Spent};
 pub use refusal::{Gate, Refusal};

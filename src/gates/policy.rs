@@ -40,6 +40,18 @@ pub enum ConfirmMode {
     Token(StaticToken),
     /// By the token of a preview of exactly that change.
     Preview,
+    /// By the operator at a terminal, who has the preview in sight; the token that goes with
+    /// it never leaves the program.
+    Operator,
+}
+
+impl Policy {
+    /// The same policy where the operator's own yes stands for the confirm and for the end of
+    /// the dry run. Whether anything may be written, and where, holds unchanged.
+    #[must_use]
+    pub fn for_operator(self) -> Self {
+        Self { is_dry_run: false, confirm: ConfirmMode::Operator, ..self }
+    }
 }
 
 impl ConfirmMode {
@@ -49,6 +61,7 @@ impl ConfirmMode {
         match self {
             Self::Token(_) => "token",
             Self::Preview => "preview",
+            Self::Operator => "operator",
         }
     }
 }

@@ -7,11 +7,14 @@ use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::audit::CallId;
 use crate::change::Change;
 use crate::error::{Code, Failure};
 
 /// The most previews that are kept.
 const MAX_PREVIEWS: usize = 100;
+/// The most bytes of pages that they may hold together.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Whom a preview belongs to: a stdio process, or a session of HTTP bound to its client.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -41,10 +44,20 @@ pub struct Spent {
     pub(super) change: Change,
 }
 
+/// What a preview is of.
+#[derive(Debug, Clone)]
+pub struct Proposed {
+    /// The change.
+    pub change: Change,
+    /// The call that it takes back, if it is an undo.
+    pub undoes: Option<CallId>,
+}
+
 #[derive(Debug)]
 struct Kept {
     session: SessionId,
-    change: Change,
+    proposed: Proposed,
+    bytes: usize,
     expires: Instant,
 }
 
@@ -72,7 +85,7 @@ impl Previews {
     ///
     /// # Errors
     /// `INTERNAL_ERROR` if the system has no randomness to give.
-    pub fn offer(&self, session: &SessionId, change: Change) -> Result<Previewed, Failure> {
+    pub fn offer(&self, session: &SessionId, proposed: Proposed) -> Result<Previewed, Failure> {
         let mut bits = [0u8; 16];
         getrandom::fill(&mut bits)
             .map_err(|_| Failure::new(Code::InternalError, "The system gave no random numbers."))?;
@@ -86,32 +99,27 @@ impl Previews {
         let mut kept = self.lock();
         let now = Instant::now();
         kept.retain(|_, preview| preview.expires > now);
-        if kept.len() >= MAX_PREVIEWS {
+        let bytes = proposed.change.bytes();
+        let held = |kept: &HashMap<String, Kept>| kept.values().map(|preview| preview.bytes).sum::<usize>();
+        while kept.len() >= MAX_PREVIEWS || (!kept.is_empty() && held(&kept) + bytes > MAX_BYTES) {
             let oldest = kept.iter().min_by_key(|(_, preview)| preview.expires);
-            if let Some(oldest) = oldest.map(|(token, _)| token.clone()) {
-                kept.remove(&oldest);
-            }
+            let Some(oldest) = oldest.map(|(token, _)| token.clone()) else { break };
+            kept.remove(&oldest);
         }
-        kept.insert(
-            token.clone(),
-            Kept {
-                session: session.clone(),
-                change,
-                expires,
-            },
-        );
+        let session = session.clone();
+        kept.insert(token.clone(), Kept { session, proposed, bytes, expires });
         Ok(Previewed { token, expires_at })
     }
 
-    /// The change that a token stands for, if it counts for this session.
+    /// What a token stands for, if it counts for this session.
     ///
     /// # Errors
     /// `CONFIRM_EXPIRED`, whatever the reason: a stranger learns nothing of other sessions.
-    pub fn look(&self, session: &SessionId, token: &str) -> Result<Change, Failure> {
+    pub fn look(&self, session: &SessionId, token: &str) -> Result<Proposed, Failure> {
         self.lock()
             .get(token)
             .filter(|preview| preview.session == *session && preview.expires > Instant::now())
-            .map(|preview| preview.change.clone())
+            .map(|preview| preview.proposed.clone())
             .ok_or_else(expired)
     }
 
@@ -123,7 +131,7 @@ impl Previews {
         self.look(session, token)?;
         let preview = self.lock().remove(token).ok_or_else(expired)?;
         Ok(Spent {
-            change: preview.change,
+            change: preview.proposed.change,
         })
     }
 
@@ -144,15 +152,16 @@ fn expired() -> Failure {
 mod tests {
     use std::time::Duration;
 
-    use super::{MAX_PREVIEWS, Previews, SessionId};
+    use super::{MAX_PREVIEWS, Previews, Proposed, SessionId};
     use crate::change::Change;
     use crate::page::PageState;
 
-    fn change() -> Change {
+    fn change() -> Proposed {
         let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
             "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
             "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
-        Change::delete(serde_json::from_str::<PageState>(page).expect("a page"))
+        let change = Change::delete(serde_json::from_str::<PageState>(page).expect("a page"));
+        Proposed { change, undoes: None }
     }
 
     #[test]

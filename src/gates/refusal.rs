@@ -17,6 +17,8 @@ pub enum Gate {
     DryRun,
     /// The write was not confirmed.
     Confirm,
+    /// The operator's own yes at a terminal.
+    Operator,
     /// The attempt could not be put on record, or other writes took too long.
     Record,
 }
@@ -32,6 +34,7 @@ impl Gate {
             Self::Paths => "paths",
             Self::DryRun => "dry_run",
             Self::Confirm => "confirm",
+            Self::Operator => "operator",
             Self::Record => "record",
         }
     }

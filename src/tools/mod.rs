@@ -1,7 +1,7 @@
 //! The tools: one module each, and their registry.
 //!
 //! A tool is a type with a [`Tool`] implementation: name and description, input, output, and
-//! what it does. A new one is one file and one line in [`Registry::standard`].
+//! what it does. A new one is one file and one line in [`Registry::of`].
 
 mod context;
 mod create_page;
@@ -18,8 +18,11 @@ mod registry;
 mod schema;
 mod search_pages;
 mod tool;
+mod toolset;
+mod undo_write;
 mod update_page;
 
 pub use context::Context;
 pub use registry::{Definition, DuplicateTool, Registry};
 pub use tool::{Kind, Tool};
+pub use toolset::Toolset;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::context::Context;
 use super::tool::{Kind, Tool};
+use super::toolset::Toolset;
 use super::{input, schema};
 use crate::error::{Code, Failure};
 
@@ -48,22 +49,29 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The ten tools.
+    /// The tools of some toolsets, in a fixed order.
     ///
     /// # Errors
     /// [`DuplicateTool`].
-    pub fn standard() -> Result<Self, DuplicateTool> {
+    pub fn of(toolsets: &[Toolset]) -> Result<Self, DuplicateTool> {
         let mut registry = Self::default();
-        registry.add::<super::search_pages::SearchPages>()?;
-        registry.add::<super::list_pages::ListPages>()?;
-        registry.add::<super::get_page_by_path::GetPageByPath>()?;
-        registry.add::<super::get_page_by_id::GetPageById>()?;
-        registry.add::<super::get_page_tree::GetPageTree>()?;
-        registry.add::<super::get_page_history::GetPageHistory>()?;
-        registry.add::<super::list_tags::ListTags>()?;
-        registry.add::<super::create_page::CreatePage>()?;
-        registry.add::<super::update_page::UpdatePage>()?;
-        registry.add::<super::delete_page::DeletePage>()?;
+        for toolset in toolsets {
+            match toolset {
+                Toolset::Pages => {
+                    registry.add::<super::search_pages::SearchPages>()?;
+                    registry.add::<super::list_pages::ListPages>()?;
+                    registry.add::<super::get_page_by_path::GetPageByPath>()?;
+                    registry.add::<super::get_page_by_id::GetPageById>()?;
+                    registry.add::<super::get_page_tree::GetPageTree>()?;
+                    registry.add::<super::get_page_history::GetPageHistory>()?;
+                    registry.add::<super::list_tags::ListTags>()?;
+                    registry.add::<super::create_page::CreatePage>()?;
+                    registry.add::<super::update_page::UpdatePage>()?;
+                    registry.add::<super::delete_page::DeletePage>()?;
+                }
+                Toolset::Undo => registry.add::<super::undo_write::UndoWrite>()?,
+            }
+        }
         Ok(registry)
     }
 

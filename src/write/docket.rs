@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::audit::{AuditError, CallId, Entry, Event, KeptState, Outcome};
 use crate::change::{Change, StepKind};
 use crate::error::{Code, Failure};
-use crate::gates::{Gate, Refusal};
+use crate::gates::{ConfirmMode, Gate, Refusal};
 use crate::page::{Field, LineCounts, PageState};
 
 use super::plan::{Caller, Plan};
@@ -36,7 +36,7 @@ impl Docket {
                 entry.operation = Some(crate::change::Operation::Delete);
                 entry.id = Some(*id);
             }
-            None => {}
+            Some(Plan::Undo(_)) | None => {}
         }
         Self {
             began: Instant::now(),
@@ -60,6 +60,16 @@ impl Docket {
             .filter(|after| change.moves() && after.path != target.path)
             .map(|after| after.path.clone());
         self.entry.fields = change.fields();
+    }
+
+    /// It takes another write back.
+    pub(super) const fn undoes(&mut self, call: Option<CallId>) {
+        self.entry.undoes = call;
+    }
+
+    /// The call that it takes back, if it is an undo.
+    pub(super) const fn taken_back(&self) -> Option<CallId> {
+        self.entry.undoes
     }
 
     /// The difference of the content is counted.
@@ -96,10 +106,14 @@ impl Docket {
         entry
     }
 
-    pub(super) fn attempt(&self, step: StepKind, mode: &str) -> Entry {
+    pub(super) fn attempt(&self, step: StepKind, mode: &ConfirmMode) -> Entry {
         let mut entry = self.entry(Event::Attempt);
-        entry.gate = Some(Gate::Confirm.as_str().to_owned());
-        entry.decision = Some(mode.to_owned());
+        let gate = match mode {
+            ConfirmMode::Operator => Gate::Operator,
+            ConfirmMode::Token(_) | ConfirmMode::Preview => Gate::Confirm,
+        };
+        entry.gate = Some(gate.as_str().to_owned());
+        entry.decision = Some(mode.as_str().to_owned());
         entry.step = Some(step.as_str().to_owned());
         entry
     }

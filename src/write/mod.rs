@@ -11,9 +11,10 @@ mod prepare;
 mod reads;
 mod send;
 mod settle;
+mod undo;
 mod writer;
 
 pub use answer::{Answer, Applied, LinkedFrom, Notes, Preview, Target};
-pub use plan::{Caller, Plan};
+pub use plan::{Caller, Plan, Undo};
 pub use settle::Patience;
 pub use writer::Writer;

@@ -1,6 +1,6 @@
 //! What a caller wants written.
 
-use crate::audit::Client;
+use crate::audit::{CallSelector, Client};
 use crate::change::{Change, Edits, NewPage};
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
@@ -38,6 +38,17 @@ pub enum Plan {
         /// The time of the page that the caller knows.
         if_updated_at: Option<Date>,
     },
+    /// A write is taken back.
+    Undo(Undo),
+}
+
+/// Which write shall be taken back.
+#[derive(Debug, Clone)]
+pub struct Undo {
+    /// The write.
+    pub call: CallSelector,
+    /// Whether fields that changed since go back all the same.
+    pub force: bool,
 }
 
 impl Plan {
@@ -45,7 +56,7 @@ impl Plan {
     #[must_use]
     pub const fn id(&self) -> Option<i64> {
         match self {
-            Self::Create(_) => None,
+            Self::Create(_) | Self::Undo(_) => None,
             Self::Update { id, .. } | Self::Delete { id, .. } => Some(*id),
         }
     }
@@ -65,7 +76,7 @@ impl Plan {
             ) => Ok(Change::update(before, *edits)),
             (Self::Delete { .. }, Some(before)) => Ok(Change::delete(before)),
             (Self::Update { edits: None, .. }, _) => Err(nothing_asked_for()),
-            (_, None) => Err(Failure::new(
+            (Self::Undo(_), _) | (_, None) => Err(Failure::new(
                 Code::InternalError,
                 "A change was made of no page.",
             )),
@@ -78,6 +89,8 @@ impl Plan {
         let is_same_page = self.id() == previewed.before().and_then(|page| page.id);
         let asked = match self {
             Self::Update { edits: None, .. } => return is_same_page && previewed.after().is_some(),
+            // Which write it takes back was compared with what was previewed.
+            Self::Undo(_) => return true,
             plan => plan.clone().of(previewed.before().cloned()),
         };
         is_same_page && asked.is_ok_and(|asked| asked.is_same_write(previewed))
@@ -86,7 +99,7 @@ impl Plan {
     /// The time of the page that the caller says to know.
     pub(super) const fn if_updated_at(&self) -> Option<&Date> {
         match self {
-            Self::Create(_) => None,
+            Self::Create(_) | Self::Undo(_) => None,
             Self::Update { if_updated_at, .. } | Self::Delete { if_updated_at, .. } => {
                 if_updated_at.as_ref()
             }
@@ -99,14 +112,14 @@ impl Plan {
             Self::Update { edits, .. } => {
                 edits.as_ref().is_some_and(|edits| edits.content.is_some())
             }
-            Self::Create(_) | Self::Delete { .. } => false,
+            Self::Create(_) | Self::Delete { .. } | Self::Undo(_) => false,
         }
     }
 
     /// Whether the wiki may rebuild its tree for it (W19).
     pub(super) fn may_rebuild_tree(&self) -> bool {
         match self {
-            Self::Create(_) | Self::Delete { .. } => true,
+            Self::Create(_) | Self::Delete { .. } | Self::Undo(_) => true,
             Self::Update { edits, .. } => edits
                 .as_ref()
                 .is_none_or(|edits| edits.path.is_some() || edits.locale.is_some()),

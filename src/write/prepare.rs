@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::change::{Change, Operation};
 use crate::error::{Code, Failure};
-use crate::gates::{Allowed, Previewed, SessionId};
+use crate::gates::{Allowed, Previewed, Proposed, SessionId};
 use crate::page::{Field, LineCounts, PageState};
 use crate::wiki::{PageReading, TreeNode, Wiki, WikiError};
 
@@ -27,13 +27,16 @@ impl Writer {
         &self,
         session: &SessionId,
         plan: Plan,
-    ) -> Result<(Change, ConflictCheck), Failure> {
+    ) -> Result<(Proposed, ConflictCheck), Failure> {
+        if let Plan::Undo(undo) = plan {
+            return Ok((self.undo(&undo).await?, ConflictCheck::Checked));
+        }
         let Some(id) = plan.id() else {
-            return Ok((plan.of(None)?, ConflictCheck::Checked));
+            return Ok((plain(plan.of(None)?), ConflictCheck::Checked));
         };
         let page = self.whole_page(id).await?;
         let check = self.check_conflict(session, &plan, &page).await?;
-        Ok((plan.of(Some(page))?, check))
+        Ok((plain(plan.of(Some(page))?), check))
     }
 
     /// Makes the change that a token was given for, if the plan agrees with it and the page
@@ -43,28 +46,32 @@ impl Writer {
         plan: &Plan,
         session: &SessionId,
         token: &str,
-    ) -> Result<Change, Failure> {
-        let previewed = self.previews.look(session, token)?;
-        if !plan.agrees_with(&previewed) {
+    ) -> Result<(Proposed, ConflictCheck), Failure> {
+        let Proposed { change: previewed, undoes } = self.previews.look(session, token)?;
+        let takes_back = match plan {
+            Plan::Undo(undo) => Some(self.story(&undo.call).await?.call),
+            Plan::Create(_) | Plan::Update { .. } | Plan::Delete { .. } => None,
+        };
+        if takes_back != undoes || !plan.agrees_with(&previewed) {
             return Err(Failure::new(
                 Code::ConfirmMismatch,
                 "This call asks for something else than the preview that the token was given for.",
             ));
         }
-        let Some((before, id)) = previewed
-            .before()
-            .and_then(|page| Some((page.clone(), page.id?)))
-        else {
-            return Ok(previewed);
+        let change = match previewed.before().and_then(|page| Some((page.clone(), page.id?))) {
+            None => previewed,
+            Some((before, id)) => {
+                let fresh = self.whole_page(id).await?;
+                if !before.difference(&fresh).is_empty() {
+                    return Err(conflict(before, fresh));
+                }
+                previewed.on(fresh)
+            }
         };
-        let fresh = self.whole_page(id).await?;
-        if !before.difference(&fresh).is_empty() {
-            return Err(conflict(before, fresh));
-        }
-        Ok(previewed.on(fresh))
+        Ok((Proposed { change, undoes }, ConflictCheck::Checked))
     }
 
-    async fn whole_page(&self, id: i64) -> Result<PageState, Failure> {
+    pub(super) async fn whole_page(&self, id: i64) -> Result<PageState, Failure> {
         let reading = self.wiki.page_by_id(id).await?;
         reading.complete().ok_or_else(|| {
             // A key that has expired reads as a guest does (W3): that is the cause to name.
@@ -166,6 +173,10 @@ impl Writer {
             })
             .collect()
     }
+}
+
+const fn plain(change: Change) -> Proposed {
+    Proposed { change, undoes: None }
 }
 
 /// The page that an answer is about.

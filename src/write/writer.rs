@@ -153,17 +153,14 @@ impl Writer {
         };
         // The token of a preview stands for its change; the static one was seen above.
         let token = match (&self.policy.confirm, verdict) {
-            (ConfirmMode::Preview, Verdict::Write) => confirm.as_deref(),
+            (ConfirmMode::Preview | ConfirmMode::Operator, Verdict::Write) => confirm.as_deref(),
             _ => None,
         };
         let change = match token {
-            Some(token) => self
-                .previewed_change(&plan, session, token)
-                .await
-                .map(|change| (change, ConflictCheck::Checked)),
+            Some(token) => self.previewed_change(&plan, session, token).await,
             None => self.change(session, plan).await,
         };
-        let (change, check) = change.map_err(|failure| {
+        let (Proposed { change, undoes }, check) = change.map_err(|failure| {
             let gate = match failure.code {
                 Code::ConfirmExpired | Code::ConfirmMismatch => Gate::Confirm,
                 _ => Gate::Change,
@@ -171,6 +168,7 @@ impl Writer {
             Refusal::at(gate, failure)
         })?;
         docket.about(&change);
+        docket.undoes(undoes);
         let at_change = |failure| Refusal::at(Gate::Change, failure);
         let allowed = gates::paths(enabled, &self.policy, change)?;
         Wiki::check_size(allowed.change()).map_err(|error| at_change(error.into()))?;
@@ -272,7 +270,7 @@ impl Writer {
         let confirm = match session {
             Some(session) => Some(
                 self.previews
-                    .offer(session, allowed.change().clone())
+                    .offer(session, Proposed { change: allowed.change().clone(), undoes: docket.taken_back() })
                     .map_err(at_record)?,
             ),
             None => None,

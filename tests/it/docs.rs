@@ -7,7 +7,7 @@ use std::process::Command;
 
 use wikijs_mcp::cli::Exit;
 use wikijs_mcp::error::Code;
-use wikijs_mcp::tools::{Kind, Registry};
+use wikijs_mcp::tools::{Kind, Registry, Toolset};
 
 #[expect(
     clippy::disallowed_methods,
@@ -44,7 +44,7 @@ fn as_it_is(text: &str) -> String {
 #[test]
 fn the_tools_are_those_of_the_registry() {
     let mut table = String::from("| tool | kind | when to use it |\n|---|---|---|\n");
-    for tool in Registry::standard().unwrap().definitions() {
+    for tool in Registry::of(&[Toolset::Pages]).unwrap().definitions() {
         let kind = if tool.kind == Kind::Read {
             "read"
         } else {

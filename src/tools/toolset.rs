@@ -1,0 +1,50 @@
+//! Toolsets: groups of tools that are offered or left out together.
+
+use std::fmt;
+
+/// A group of tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Toolset {
+    /// The ten tools; the default.
+    Pages,
+    /// Taking writes back.
+    Undo,
+}
+
+impl Toolset {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Pages, Self::Undo];
+
+    /// Its name in settings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pages => "pages",
+            Self::Undo => "undo",
+        }
+    }
+
+    /// Reads a comma-separated list of names; each once.
+    ///
+    /// # Errors
+    /// One sentence about the name that is none.
+    pub fn parse_list(text: &str) -> Result<Vec<Self>, String> {
+        let mut toolsets = Vec::new();
+        for name in text.split(',').map(str::trim) {
+            let toolset = Self::ALL
+                .into_iter()
+                .find(|toolset| toolset.name() == name)
+                .ok_or_else(|| format!("has {name:?}, which is no toolset; there are pages and undo"))?;
+            if !toolsets.contains(&toolset) {
+                toolsets.push(toolset);
+            }
+        }
+        Ok(toolsets)
+    }
+}
+
+impl fmt::Display for Toolset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,47 @@
+//! `wikijs_undo_write`: a write is taken back (toolset `undo`).
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::context::Context;
+use super::input;
+use super::output::Write;
+use super::tool::{Kind, Tool};
+use crate::audit::CallSelector;
+use crate::error::Failure;
+use crate::write::{Plan, Undo};
+
+/// The tool.
+pub(super) struct UndoWrite;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// The operator's token, or a preview's.
+    #[garde(skip)]
+    confirm: Option<String>,
+    /// callId of the write, four or more of its first characters, or "last".
+    #[garde(length(chars, min = 4, max = 16))]
+    call_id: String,
+    /// Take fields back even if they changed since.
+    #[garde(skip)]
+    force: Option<bool>,
+}
+
+impl Tool for UndoWrite {
+    const NAME: &'static str = "wikijs_undo_write";
+    const TITLE: &'static str = "Undo write";
+    const DESCRIPTION: &'static str = "Take back a write by its callId, a deletion too (the page gets a new id). Only what that write changed goes back. Without confirm it may answer with a preview and a confirm token: show it to the user, then call again with callId and confirm.";
+    const KIND: Kind = Kind::Change;
+    type Input = Input;
+    type Output = Write;
+
+    async fn run(context: Context, input: Input) -> Result<Write, Failure> {
+        let call = CallSelector::parse(&input.call_id)
+            .map_err(|_| input::invalid_argument("callId", "must be a call id, four or more of its first characters, or \"last\""))?;
+        let undo = Undo { call, force: input.force.unwrap_or(false) };
+        context.write(Plan::Undo(undo), input.confirm).await.map(Write::from)
+    }
+}
