@@ -188,8 +188,14 @@ impl Change {
     /// About how much memory it takes, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let page = |page: &PageState| page.content.len() + page.script_css.len() + page.script_js.len() + 1_024;
-        [self.before(), self.after()].into_iter().flatten().map(page).sum()
+        let page = |page: &PageState| {
+            page.content.len() + page.script_css.len() + page.script_js.len() + 1_024
+        };
+        [self.before(), self.after()]
+            .into_iter()
+            .flatten()
+            .map(page)
+            .sum()
     }
 
     /// Whether both do the same to the same page: all thirteen fields before and after are

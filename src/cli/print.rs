@@ -38,14 +38,24 @@ pub(super) fn has_colour() -> bool {
 pub(super) fn diff_line(text: &str) {
     let text: String = text
         .chars()
-        .flat_map(|c| if c.is_control() && c != '\t' { c.escape_debug().collect() } else { vec![c] })
+        .flat_map(|c| {
+            if c.is_control() && c != '\t' {
+                c.escape_debug().collect()
+            } else {
+                vec![c]
+            }
+        })
         .collect();
     let colour = match text.chars().next() {
         Some('+') => "32",
         Some('-') => "31",
         _ => "2",
     };
-    line(&if has_colour() { format!("  \u{1b}[{colour}m{text}\u{1b}[0m") } else { format!("  {text}") });
+    line(&if has_colour() {
+        format!("  \u{1b}[{colour}m{text}\u{1b}[0m")
+    } else {
+        format!("  {text}")
+    });
 }
 
 /// Whether there is somebody to ask.
@@ -58,6 +68,8 @@ pub(super) fn ask(question: &str) -> bool {
     print!("{question} [y/N] ");
     let mut answer = String::new();
     // A terminal that has gone away says no.
-    let asked = std::io::stdout().flush().and_then(|()| std::io::stdin().lock().read_line(&mut answer));
+    let asked = std::io::stdout()
+        .flush()
+        .and_then(|()| std::io::stdin().lock().read_line(&mut answer));
     asked.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }

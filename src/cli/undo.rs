@@ -36,16 +36,29 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     let log = log_settings().map_err(|error| wrong(error.to_string()))?;
     super::log::start(&log).map_err(wrong)?;
     let call = CallSelector::parse(&arguments.call).map_err(|_| {
-        wrong("the call must be a call id, four or more of its first characters, or `last`".to_owned())
+        wrong(
+            "the call must be a call id, four or more of its first characters, or `last`"
+                .to_owned(),
+        )
     })?;
     if !arguments.yes && !print::can_ask() {
-        return Err(wrong("nobody can be asked here; look at the call first, then pass --yes".to_owned()));
+        return Err(wrong(
+            "nobody can be asked here; look at the call first, then pass --yes".to_owned(),
+        ));
     }
     let mut settings = Settings::from_environment().map_err(|error| wrong(error.to_string()))?;
     // The operator's yes stands for the confirm and for the end of a dry run; all else holds.
     settings.policy = settings.policy.for_operator();
     let app = Arc::new(App::new(settings, Patience::default()).map_err(wrong)?);
-    let exit = undo(&app, Undo { call, force: arguments.force }, &arguments).await;
+    let exit = undo(
+        &app,
+        Undo {
+            call,
+            force: arguments.force,
+        },
+        &arguments,
+    )
+    .await;
     app.writer.finish().await;
     exit
 }
@@ -60,10 +73,18 @@ async fn undo(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
         },
         session: SessionId::new("operator"),
     };
-    let write = |confirm| app.writer.write(caller.clone(), Plan::Undo(undo.clone()), confirm);
-    let preview = match write(None).await.map_err(|failure| told(&failure, arguments))? {
+    let write = |confirm| {
+        app.writer
+            .write(caller.clone(), Plan::Undo(undo.clone()), confirm)
+    };
+    let preview = match write(None)
+        .await
+        .map_err(|failure| told(&failure, arguments))?
+    {
         Answer::Preview(preview) => preview,
-        Answer::Applied(_) => return Err((Exit::Refused, "there is nothing to take back".to_owned())),
+        Answer::Applied(_) => {
+            return Err((Exit::Refused, "there is nothing to take back".to_owned()));
+        }
     };
     if !arguments.json {
         show(&preview);
@@ -72,7 +93,10 @@ async fn undo(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
         return Err((Exit::Refused, "not taken back".to_owned()));
     }
     let token = preview.confirm.map(|confirm| confirm.token);
-    match write(token).await.map_err(|failure| told(&failure, arguments))? {
+    match write(token)
+        .await
+        .map_err(|failure| told(&failure, arguments))?
+    {
         Answer::Preview(_) => Err((Exit::Failed, "the write ended as a preview".to_owned())),
         Answer::Applied(applied) => {
             if arguments.json {
@@ -85,8 +109,14 @@ async fn undo(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
                 });
                 print::line(&answer.to_string());
             } else {
-                let id = applied.target.id.map_or_else(String::new, |id| format!(" (id {id})"));
-                print::line(&format!("taken back: {} {}{id}, call {}", applied.operation, applied.target.path, applied.call));
+                let id = applied
+                    .target
+                    .id
+                    .map_or_else(String::new, |id| format!(" (id {id})"));
+                print::line(&format!(
+                    "taken back: {} {}{id}, call {}",
+                    applied.operation, applied.target.path, applied.call
+                ));
                 for warning in &applied.notes.warnings {
                     print::line(&format!("warning: {}", warning.escape_debug()));
                 }
@@ -98,10 +128,23 @@ async fn undo(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
 
 /// The preview for a person. Text from the wiki is escaped: it must not steer the terminal.
 fn show(preview: &Preview) {
-    print::line(&format!("{} {} ({})", preview.operation, preview.target.path.escape_debug(), preview.target.url));
+    print::line(&format!(
+        "{} {} ({})",
+        preview.operation,
+        preview.target.path.escape_debug(),
+        preview.target.url
+    ));
     for (field, values) in &preview.changes {
-        let value = |name| values.get(name).map_or_else(|| "nothing".to_owned(), ToString::to_string);
-        print::line(&format!("  {field}: {} -> {}", value("before"), value("after")));
+        let value = |name| {
+            values
+                .get(name)
+                .map_or_else(|| "nothing".to_owned(), ToString::to_string)
+        };
+        print::line(&format!(
+            "  {field}: {} -> {}",
+            value("before"),
+            value("after")
+        ));
     }
     for line in preview.diff.lines() {
         print::diff_line(line);
@@ -115,5 +158,8 @@ fn told(failure: &Failure, arguments: &Arguments) -> (Exit, String) {
     if arguments.json {
         print::line(&json!({ "error": failure }).to_string());
     }
-    (Exit::of(failure.code), format!("{failure} {}", failure.hint))
+    (
+        Exit::of(failure.code),
+        format!("{failure} {}", failure.hint),
+    )
 }

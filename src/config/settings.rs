@@ -310,7 +310,9 @@ fn confirm(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
 
 fn toolsets(source: &Source<'_>) -> Result<Vec<Toolset>, SettingError> {
     const NAME: &str = "WIKI_TOOLSETS";
-    let text = source.filled(NAME)?.unwrap_or_else(|| Toolset::Pages.name().to_owned());
+    let text = source
+        .filled(NAME)?
+        .unwrap_or_else(|| Toolset::Pages.name().to_owned());
     Toolset::parse_list(&text).map_err(|fault| SettingError::new(NAME, fault))
 }
 

@@ -50,7 +50,11 @@ impl Policy {
     /// the dry run. Whether anything may be written, and where, holds unchanged.
     #[must_use]
     pub fn for_operator(self) -> Self {
-        Self { is_dry_run: false, confirm: ConfirmMode::Operator, ..self }
+        Self {
+            is_dry_run: false,
+            confirm: ConfirmMode::Operator,
+            ..self
+        }
     }
 }
 

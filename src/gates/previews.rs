@@ -100,14 +100,26 @@ impl Previews {
         let now = Instant::now();
         kept.retain(|_, preview| preview.expires > now);
         let bytes = proposed.change.bytes();
-        let held = |kept: &HashMap<String, Kept>| kept.values().map(|preview| preview.bytes).sum::<usize>();
+        let held = |kept: &HashMap<String, Kept>| {
+            kept.values().map(|preview| preview.bytes).sum::<usize>()
+        };
         while kept.len() >= MAX_PREVIEWS || (!kept.is_empty() && held(&kept) + bytes > MAX_BYTES) {
             let oldest = kept.iter().min_by_key(|(_, preview)| preview.expires);
-            let Some(oldest) = oldest.map(|(token, _)| token.clone()) else { break };
+            let Some(oldest) = oldest.map(|(token, _)| token.clone()) else {
+                break;
+            };
             kept.remove(&oldest);
         }
         let session = session.clone();
-        kept.insert(token.clone(), Kept { session, proposed, bytes, expires });
+        kept.insert(
+            token.clone(),
+            Kept {
+                session,
+                proposed,
+                bytes,
+                expires,
+            },
+        );
         Ok(Previewed { token, expires_at })
     }
 
@@ -161,7 +173,10 @@ mod tests {
             "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
             "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
         let change = Change::delete(serde_json::from_str::<PageState>(page).expect("a page"));
-        Proposed { change, undoes: None }
+        Proposed {
+            change,
+            undoes: None,
+        }
     }
 
     #[test]

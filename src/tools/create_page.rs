@@ -63,7 +63,7 @@ pub(super) struct Input {
 impl Tool for CreatePage {
     const NAME: &'static str = "wikijs_create_page";
     const TITLE: &'static str = "Create page";
-    const DESCRIPTION: &'static str = "Make a new page. Without confirm it may answer with a preview and a confirm token: show it to the user, then call again with the same arguments and the token. To change a page use wikijs_update_page.";
+    const DESCRIPTION: &'static str = "Make a new page. Without confirm you may get a preview and a token: show it to the user, then call again with the same arguments and confirm. To change a page: wikijs_update_page.";
     const KIND: Kind = Kind::Add;
     type Input = Input;
     type Output = Write;

@@ -23,7 +23,7 @@ pub(super) struct Input {
     confirm: Option<String>,
     #[garde(range(min = 1, max = 2_147_483_647))]
     id: i64,
-    /// updatedAt of the page you know; a newer page is a conflict.
+    /// updatedAt you know; a newer page is a conflict.
     #[garde(custom(rule::optional(rule::time)))]
     if_updated_at: Option<String>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Input {
 impl Tool for DeletePage {
     const NAME: &'static str = "wikijs_delete_page";
     const TITLE: &'static str = "Delete page";
-    const DESCRIPTION: &'static str = "Delete a page with its history and comments. Without confirm it may answer with a preview and a confirm token: show it to the user, then call again with id and confirm. To hide a page use wikijs_update_page with isPublished false.";
+    const DESCRIPTION: &'static str = "Delete a page with its history and comments. Without confirm you may get a preview and a token: show it to the user, then call again with id and confirm. To hide a page: wikijs_update_page, isPublished false.";
     const KIND: Kind = Kind::Change;
     type Input = Input;
     type Output = Write;

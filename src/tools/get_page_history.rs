@@ -49,7 +49,7 @@ struct Entry {
 impl Tool for GetPageHistory {
     const NAME: &'static str = "wikijs_get_page_history";
     const TITLE: &'static str = "Get page history";
-    const DESCRIPTION: &'static str = "See who changed a page and when, newest first; an entry is a version that a later change left behind. For the page as it is use wikijs_get_page_by_id.";
+    const DESCRIPTION: &'static str = "See who changed a page and when, newest first; an entry is a version that a later change left behind. The page as it is: wikijs_get_page_by_id.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;

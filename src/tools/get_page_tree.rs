@@ -57,7 +57,7 @@ struct Node {
 impl Tool for GetPageTree {
     const NAME: &'static str = "wikijs_get_page_tree";
     const TITLE: &'static str = "Get page tree";
-    const DESCRIPTION: &'static str = "See which folders and pages lie below a path, as a flat list; both may share one path. For another order or tags use wikijs_list_pages.";
+    const DESCRIPTION: &'static str = "See which folders and pages lie below a path, as a flat list. By tags or in order: wikijs_list_pages.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;

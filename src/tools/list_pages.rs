@@ -60,7 +60,7 @@ pub(super) struct Output {
 impl Tool for ListPages {
     const NAME: &'static str = "wikijs_list_pages";
     const TITLE: &'static str = "List pages";
-    const DESCRIPTION: &'static str = "List pages without content, in an order, by tags or below a path. Recent changes: orderBy UPDATED, direction DESC. To find pages by words use wikijs_search_pages.";
+    const DESCRIPTION: &'static str = "List pages without content, in an order, by tags or below a path. Recent changes: orderBy UPDATED, direction DESC.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;

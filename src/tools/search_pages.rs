@@ -50,7 +50,7 @@ struct Hit {
 impl Tool for SearchPages {
     const NAME: &'static str = "wikijs_search_pages";
     const TITLE: &'static str = "Search pages";
-    const DESCRIPTION: &'static str = "Find pages by words. The wiki's default engine searches titles, descriptions and paths of published pages, not content. For what lies below a path use wikijs_get_page_tree; for tags or recent changes wikijs_list_pages.";
+    const DESCRIPTION: &'static str = "Find pages by words. The default engine looks at title, description and path of published pages, not at content. For what lies below a path use wikijs_get_page_tree.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;

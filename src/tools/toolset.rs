@@ -34,7 +34,9 @@ impl Toolset {
             let toolset = Self::ALL
                 .into_iter()
                 .find(|toolset| toolset.name() == name)
-                .ok_or_else(|| format!("has {name:?}, which is no toolset; there are pages and undo"))?;
+                .ok_or_else(|| {
+                    format!("has {name:?}, which is no toolset; there are pages and undo")
+                })?;
             if !toolsets.contains(&toolset) {
                 toolsets.push(toolset);
             }

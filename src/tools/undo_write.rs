@@ -39,9 +39,19 @@ impl Tool for UndoWrite {
     type Output = Write;
 
     async fn run(context: Context, input: Input) -> Result<Write, Failure> {
-        let call = CallSelector::parse(&input.call_id)
-            .map_err(|_| input::invalid_argument("callId", "must be a call id, four or more of its first characters, or \"last\""))?;
-        let undo = Undo { call, force: input.force.unwrap_or(false) };
-        context.write(Plan::Undo(undo), input.confirm).await.map(Write::from)
+        let call = CallSelector::parse(&input.call_id).map_err(|_| {
+            input::invalid_argument(
+                "callId",
+                "must be a call id, four or more of its first characters, or \"last\"",
+            )
+        })?;
+        let undo = Undo {
+            call,
+            force: input.force.unwrap_or(false),
+        };
+        context
+            .write(Plan::Undo(undo), input.confirm)
+            .await
+            .map(Write::from)
     }
 }

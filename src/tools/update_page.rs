@@ -25,7 +25,7 @@ pub(super) struct Input {
     confirm: Option<String>,
     #[garde(range(min = 1, max = 2_147_483_647))]
     id: i64,
-    /// updatedAt of the page you know; a newer page is a conflict.
+    /// updatedAt you know; a newer page is a conflict.
     #[garde(custom(rule::optional(rule::time)))]
     if_updated_at: Option<String>,
     /// Moves the page.
@@ -67,7 +67,7 @@ pub(super) struct Input {
 impl Tool for UpdatePage {
     const NAME: &'static str = "wikijs_update_page";
     const TITLE: &'static str = "Update page";
-    const DESCRIPTION: &'static str = "Change fields of a page, or move it; what is left out stays as it is. Without confirm it may answer with a preview and a confirm token: show it to the user, then call again with id and confirm alone.";
+    const DESCRIPTION: &'static str = "Change fields of a page, or move it; what is left out stays as it is. Without confirm you may get a preview and a token: show it to the user, then call again with id and confirm alone.";
     const KIND: Kind = Kind::Change;
     const EXPLAINED: &'static [(&'static str, &'static str)] = &[
         (

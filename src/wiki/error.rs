@@ -126,7 +126,6 @@ impl WikiError {
             | Self::EmptyContent
             | Self::Forbidden { .. }
             | Self::TurnedAway { .. }
-            | Self::TurnedAway { .. }
             | Self::KeyRevoked
             | Self::KeyExpired { .. }
             | Self::ApiDisabled
@@ -158,6 +157,7 @@ impl WikiError {
             | Self::IllegalPath
             | Self::EmptyContent
             | Self::Forbidden { .. }
+            | Self::TurnedAway { .. }
             | Self::KeyRevoked
             | Self::KeyExpired { .. }
             | Self::ApiDisabled

@@ -47,7 +47,10 @@ impl Writer {
         session: &SessionId,
         token: &str,
     ) -> Result<(Proposed, ConflictCheck), Failure> {
-        let Proposed { change: previewed, undoes } = self.previews.look(session, token)?;
+        let Proposed {
+            change: previewed,
+            undoes,
+        } = self.previews.look(session, token)?;
         let takes_back = match plan {
             Plan::Undo(undo) => Some(self.story(&undo.call).await?.call),
             Plan::Create(_) | Plan::Update { .. } | Plan::Delete { .. } => None,
@@ -58,7 +61,10 @@ impl Writer {
                 "This call asks for something else than the preview that the token was given for.",
             ));
         }
-        let change = match previewed.before().and_then(|page| Some((page.clone(), page.id?))) {
+        let change = match previewed
+            .before()
+            .and_then(|page| Some((page.clone(), page.id?)))
+        {
             None => previewed,
             Some((before, id)) => {
                 let fresh = self.whole_page(id).await?;
@@ -176,7 +182,10 @@ impl Writer {
 }
 
 const fn plain(change: Change) -> Proposed {
-    Proposed { change, undoes: None }
+    Proposed {
+        change,
+        undoes: None,
+    }
 }
 
 /// The page that an answer is about.

@@ -18,7 +18,9 @@ impl Writer {
     pub(super) async fn undo(&self, undo: &Undo) -> Result<Proposed, Failure> {
         let story = self.story(&undo.call).await?;
         if let Some(by) = story.undone_by {
-            return Err(nothing("That write was taken back already.").detail("undoneBy", by.to_string()));
+            return Err(
+                nothing("That write was taken back already.").detail("undoneBy", by.to_string())
+            );
         }
         match story.outcome() {
             Some(Outcome::Applied | Outcome::PartlyApplied) => {}
@@ -26,7 +28,9 @@ impl Writer {
                 return Err(nothing("That call changed nothing."));
             }
             Some(Outcome::Unknown) | None => {
-                return Err(nothing("Whether that write was applied is not known; look at the page."));
+                return Err(nothing(
+                    "Whether that write was applied is not known; look at the page.",
+                ));
             }
         }
         let before = self.kept(story.before()).await?;
@@ -41,14 +45,20 @@ impl Writer {
         };
         let change = Change::undo(before, after.clone(), now.clone(), undo.force)
             .map_err(|fault| told(fault, after, now))?;
-        Ok(Proposed { change, undoes: Some(story.call) })
+        Ok(Proposed {
+            change,
+            undoes: Some(story.call),
+        })
     }
 
     /// What is on record of a call.
     pub(super) async fn story(&self, call: &CallSelector) -> Result<CallStory, Failure> {
         self.audit.story(call).await.map_err(|error| match error {
             StoryError::NotFound => nothing("No write of that call is on record."),
-            StoryError::Ambiguous(candidates) => {
+            StoryError::NoneLeft => {
+                nothing("No applied write is on record that was not taken back.")
+            }
+            StoryError::Ambiguous { candidates, .. } => {
                 let candidates: Vec<String> = candidates.iter().map(ToString::to_string).collect();
                 nothing("Several calls begin like that.").detail("candidates", candidates)
             }
@@ -58,7 +68,12 @@ impl Writer {
 
     async fn kept(&self, name: Option<KeptState>) -> Result<Option<PageState>, Failure> {
         match name {
-            Some(name) => self.audit.kept(name).await.map(Some).map_err(|error| unavailable(&error)),
+            Some(name) => self
+                .audit
+                .kept(name)
+                .await
+                .map(Some)
+                .map_err(|error| unavailable(&error)),
             None => Ok(None),
         }
     }
@@ -91,7 +106,9 @@ fn told(fault: UndoFault, left: Option<PageState>, now: Option<PageState>) -> Fa
             match (left, now) {
                 (Some(left), Some(now)) => {
                     let since = Change::between(left, now);
-                    failure.detail("changes", json!(since.values())).detail("diff", since.content_diff().0)
+                    failure
+                        .detail("changes", json!(since.values()))
+                        .detail("diff", since.content_diff().0)
                 }
                 _ => failure,
             }

@@ -9,7 +9,8 @@ use crate::audit::{AuditError, AuditLog, CallId, Outcome, PageLock, TreeLock};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{
-    self, Allowed, ConfirmMode, Confirmation, Gate, Policy, Previews, Refusal, SessionId, Verdict,
+    self, Allowed, ConfirmMode, Confirmation, Gate, Policy, Previews, Proposed, Refusal, SessionId,
+    Verdict,
 };
 use crate::page::{Date, Field, LineCounts};
 use crate::wiki::Wiki;
@@ -270,7 +271,13 @@ impl Writer {
         let confirm = match session {
             Some(session) => Some(
                 self.previews
-                    .offer(session, Proposed { change: allowed.change().clone(), undoes: docket.taken_back() })
+                    .offer(
+                        session,
+                        Proposed {
+                            change: allowed.change().clone(),
+                            undoes: docket.taken_back(),
+                        },
+                    )
                     .map_err(at_record)?,
             ),
             None => None,

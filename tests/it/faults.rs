@@ -946,7 +946,10 @@ async fn without_a_record_nothing_is_sent() {
             .await;
         let (tool, mut arguments) = kind.call(&wiki);
         arguments["confirm"] = json!("sesame-and-more");
-        let place = served.dir.path().join(dir_of(&served.app.wiki.settings().name).await);
+        let place = served
+            .dir
+            .path()
+            .join(dir_of(&served.app.wiki.settings().name).await);
         std::fs::create_dir(&place).unwrap();
         std::fs::write(place.join("runs"), "in the way").unwrap();
         let error = served.call(tool, arguments).await.unwrap_err();

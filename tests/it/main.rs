@@ -38,6 +38,8 @@ mod reads;
 #[cfg(feature = "demo")]
 mod tool_definitions;
 #[cfg(feature = "demo")]
+mod undo;
+#[cfg(feature = "demo")]
 mod wiki_client;
 #[cfg(feature = "demo")]
 mod writes;

@@ -115,9 +115,8 @@ async fn the_list_of_tools_stays_within_its_budget() {
     let served = served().await;
     let listed = served.client.list_tools(None).await.unwrap();
     let bytes = serde_json::to_vec(&listed).unwrap().len();
-    // The design's budget: 12 kB for the first version, 16 kB with all depth (ifUpdatedAt and
-    // what follows).
-    assert!(bytes <= 16_000, "tools/list has {bytes} bytes");
+    // The design's budget for the first version.
+    assert!(bytes <= 12_000, "tools/list has {bytes} bytes");
     assert_eq!(listed.next_cursor, None);
 }
 

@@ -1,0 +1,218 @@
+//! Every applied write can be taken back, deletions too.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+use wikijs_mcp::demo::{DemoWiki, PageRow};
+
+use crate::harness::{Served, Setup, id_of, new_page, sample_wiki, told};
+
+async fn served(wiki: &DemoWiki) -> Served {
+    Setup::of(wiki, |keys| &keys.scripter)
+        .with("WIKI_TOOLSETS", "pages,undo")
+        .serve()
+        .await
+}
+
+fn page(wiki: &DemoWiki, id: i64) -> Option<PageRow> {
+    wiki.with_store(|store| store.page(id).cloned())
+}
+
+/// A page without what every write changes.
+fn timeless(page: Option<PageRow>) -> PageRow {
+    PageRow {
+        id: 0,
+        created_at: String::new(),
+        updated_at: String::new(),
+        ..page.unwrap()
+    }
+}
+
+async fn undo(served: &Served, applied: &Value) -> Result<Value, Value> {
+    served
+        .confirmed("wikijs_undo_write", json!({ "callId": applied["callId"] }))
+        .await
+}
+
+#[tokio::test]
+async fn an_update_is_taken_back_and_so_is_its_undo() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "releases/2-4");
+    let before = timeless(page(&wiki, id));
+    let edits = json!({ "id": id, "path": "moved/x", "title": "T", "tags": [], "scriptCss": "", "content": "c\n" });
+    let applied = served.confirmed("wikijs_update_page", edits).await.unwrap();
+    let changed = timeless(page(&wiki, id));
+    // What somebody else changed since, in other fields, stays.
+    wiki.with_store(|store| store.page_mut(id).unwrap().description = Some("Theirs".to_owned()));
+    let undone = undo(&served, &applied).await.unwrap();
+    assert_eq!(undone["outcome"], "applied");
+    let description = Some("Theirs".to_owned());
+    assert_eq!(
+        timeless(page(&wiki, id)),
+        PageRow {
+            description: description.clone(),
+            ..before
+        }
+    );
+    assert_eq!(
+        undo(&served, &applied).await.unwrap_err()["code"],
+        "NOTHING_TO_UNDO"
+    );
+    undo(&served, &undone).await.unwrap();
+    assert_eq!(
+        timeless(page(&wiki, id)),
+        PageRow {
+            description,
+            ..changed
+        }
+    );
+}
+
+#[tokio::test]
+async fn a_deletion_is_taken_back_with_every_field_and_a_new_id() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "releases/2-4");
+    let before = timeless(page(&wiki, id));
+    served
+        .confirmed("wikijs_delete_page", json!({ "id": id }))
+        .await
+        .unwrap();
+    assert_eq!(page(&wiki, id), None);
+    let undone = served
+        .confirmed("wikijs_undo_write", json!({ "callId": "last" }))
+        .await
+        .unwrap();
+    assert_eq!(undone["operation"], "create");
+    let new = undone["target"]["id"].as_i64().unwrap();
+    assert_ne!(new, id);
+    assert_eq!(timeless(page(&wiki, new)), before);
+}
+
+#[tokio::test]
+async fn a_create_is_taken_back_unless_somebody_changed_the_page_since() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let created = served
+        .confirmed("wikijs_create_page", new_page("docs/x"))
+        .await
+        .unwrap();
+    let id = created["target"]["id"].as_i64().unwrap();
+    wiki.with_store(|store| "Theirs\n".clone_into(&mut store.page_mut(id).unwrap().content));
+    let error = undo(&served, &created).await.unwrap_err();
+    assert_eq!(error["code"], "EDIT_CONFLICT");
+    assert_eq!(error["details"]["fields"], json!(["content"]));
+    let force = json!({ "callId": created["callId"], "force": true });
+    assert_eq!(
+        served.confirmed("wikijs_undo_write", force).await.unwrap()["operation"],
+        "delete"
+    );
+    assert_eq!(page(&wiki, id), None);
+    let records = served.records();
+    let undoes: Vec<_> = records
+        .iter()
+        .filter_map(|record| record.undoes)
+        .map(|call| call.to_string())
+        .collect();
+    assert!(
+        undoes.iter().all(|call| created["callId"] == call.as_str()),
+        "{undoes:?}"
+    );
+    assert!(undoes.len() >= 2);
+}
+
+#[tokio::test]
+async fn what_is_not_there_cannot_be_taken_back() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    for call in ["last", "0123456789abcdef", "0123"] {
+        let error = served
+            .call("wikijs_undo_write", json!({ "callId": call }))
+            .await
+            .unwrap_err();
+        assert_eq!(error["code"], "NOTHING_TO_UNDO", "{call}");
+    }
+    let error = served
+        .call("wikijs_undo_write", json!({ "callId": "xyz" }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "INVALID_INPUT");
+}
+
+#[tokio::test]
+async fn the_gates_hold_for_an_undo() {
+    let wiki = sample_wiki().await;
+    let first = served(&wiki).await;
+    let id = id_of(&wiki, "home");
+    let applied = first
+        .confirmed("wikijs_update_page", json!({ "id": id, "title": "x" }))
+        .await
+        .unwrap();
+    let second = |name: &'static str, value: &'static str| {
+        let setup = Setup::of(&wiki, |keys| &keys.scripter).with("WIKI_TOOLSETS", "undo");
+        setup.with(name, value).in_dir_of(&first)
+    };
+    for (name, value, code) in [
+        ("WIKI_MUTATIONS_ENABLED", "false", "MUTATIONS_DISABLED"),
+        (
+            "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
+            "docs",
+            "PATH_NOT_ALLOWED",
+        ),
+    ] {
+        let served = second(name, value).serve().await;
+        assert_eq!(undo(&served, &applied).await.unwrap_err()["code"], code);
+    }
+    let dry = second("WIKI_MUTATION_DRY_RUN", "true").serve().await;
+    assert_eq!(undo(&dry, &applied).await.unwrap()["dryRun"], true);
+    assert_eq!(page(&wiki, id).unwrap().title, "x");
+}
+
+#[tokio::test]
+async fn an_operator_takes_a_write_back_from_the_command_line() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "docs/configuration");
+    let before = timeless(page(&wiki, id));
+    served
+        .confirmed("wikijs_delete_page", json!({ "id": id }))
+        .await
+        .unwrap();
+    let run = |arguments: &'static [&'static str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"));
+        command
+            .args(arguments)
+            .env_clear()
+            .env("WIKI_BASE_URL", wiki.address())
+            .env("WIKI_API_TOKEN", &wiki.keys().scripter)
+            .env("WIKI_AUDIT_DIR", served.dir.path())
+            // The operator's yes stands for the end of the dry run, and for nothing else.
+            .env("WIKI_MUTATIONS_ENABLED", "true")
+            .env("WIKI_LOG", "error");
+        tokio::task::spawn_blocking(move || command.output().unwrap())
+    };
+    let asked = run(&["undo", "last"]).await.unwrap();
+    assert_eq!(asked.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&asked.stderr).contains("pass --yes"),
+        "{asked:?}"
+    );
+    let undone = run(&["undo", "last", "--yes", "--json"]).await.unwrap();
+    assert_eq!(undone.status.code(), Some(0), "{undone:?}");
+    let answer: Value = serde_json::from_slice(&undone.stdout).unwrap();
+    assert_eq!(answer["outcome"], "applied");
+    assert_eq!(
+        timeless(page(&wiki, answer["target"]["id"].as_i64().unwrap())),
+        before
+    );
+    let again = run(&["undo", "0000000000000000", "--yes"]).await.unwrap();
+    assert_eq!(again.status.code(), Some(3), "{again:?}");
+    let records = served.records();
+    let gates: Vec<_> = records
+        .iter()
+        .filter_map(|record| record.gate.clone())
+        .collect();
+    assert!(gates.contains(&"operator".to_owned()), "{gates:?}");
+    assert!(told(&records).contains(&"outcome create applied".to_owned()));
+}
