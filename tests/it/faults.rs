@@ -246,14 +246,14 @@ fn outcome_of(answer: &Result<Value, Value>) -> (&str, &str, &str) {
     }
 }
 
-async fn prove(case: Case) {
+async fn prove(it: Case) {
     let Case {
         name,
         kind,
         fault,
         outcome,
         cause,
-    } = case;
+    } = it;
     let is_silent = matches!(fault.reply, Reply::Silence);
     let wiki = sample_wiki().await;
     let before = pages(&wiki);
@@ -439,7 +439,7 @@ async fn an_update_that_is_half_done_is_waited_for() {
 #[tokio::test]
 async fn an_update_that_stays_half_done_is_partly_applied() {
     let wiki = sample_wiki().await;
-    wiki.set_stepwise_updates(Duration::from_secs(3_600));
+    wiki.set_stepwise_updates(Duration::from_hours(1));
     let (faulty, served) = served(&wiki, |mut setup| {
         // The last reading has the time of `apart` to come in.
         setup.patience.settling = Duration::from_secs(2);

@@ -304,15 +304,8 @@ async fn serve(state: &Arc<State>, mut stream: TcpStream) -> std::io::Result<()>
             });
             return Ok(());
         }
-        let goes_on = match fault {
-            Some(fault) => misbehave(state, &mut stream, request, fault).await?,
-            None => {
-                let answer = forward(state, &request).await?;
-                stream.write_all(&answer).await?;
-                true
-            }
-        };
-        if !goes_on {
+        let fault = fault.unwrap_or(Fault::new(Reach::Before, Reply::Wiki));
+        if !misbehave(state, &mut stream, request, fault).await? {
             break;
         }
     }
