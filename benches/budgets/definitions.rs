@@ -5,9 +5,11 @@ use serde_json::json;
 use crate::figure::{Budget, Figure, Unit};
 use crate::server::{Server, message};
 use crate::stats::whole;
+use crate::wiki::Wiki;
 
 pub(crate) fn measure() -> Vec<Figure> {
-    let mut server = Server::start("http://127.0.0.1:9", "none").ready();
+    let wiki = Wiki::start();
+    let mut server = Server::start(&wiki.address(), wiki.key()).ready();
     server.send(&message(1, "tools/list", &json!({})));
     let compact = server.result().to_string();
     let bytes = u64::try_from(compact.len()).expect("a size");

@@ -82,8 +82,9 @@ impl Measurement {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if cfg!(debug_assertions) {
-        eprintln!("error: budgets are those of a release build; run `cargo bench --bench budgets`");
-        return ExitCode::from(2);
+        eprintln!("nothing measured: budgets are those of a release build (`cargo bench`)");
+        // `cargo test --all-targets` comes here too, and has nothing to fail for.
+        return ExitCode::from(if arguments.bench { 2 } else { 0 });
     }
     let figures: Vec<Figure> = Measurement::value_variants()
         .iter()

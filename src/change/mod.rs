@@ -6,7 +6,9 @@
 mod edits;
 mod plan;
 mod proof;
+mod undo;
 
 pub use edits::{Edits, NewPage};
 pub use plan::{Change, Operation, StepKind};
 pub use proof::{Proof, prove};
+pub use undo::UndoFault;

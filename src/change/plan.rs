@@ -115,6 +115,19 @@ impl Change {
         }
     }
 
+    /// A page that was deleted comes to be again, with every field and another id.
+    #[must_use]
+    pub fn recreate(page: PageState) -> Self {
+        let after = PageState {
+            id: None,
+            updated_at: None,
+            ..page
+        };
+        Self {
+            states: States::Create { after },
+        }
+    }
+
     /// What lies between two states of one page.
     #[must_use]
     pub const fn between(before: PageState, after: PageState) -> Self {

@@ -11,7 +11,8 @@ pub(super) fn content_type(page: &PageRow) -> &'static str {
     }
 }
 
-/// The file: what is known of the page, then its content. The values are
+/// The file: what is known of the page, then its content; for `asciidoc` and plain text its
+/// content alone. The values are
 /// written bare, so a title with a line break breaks the front matter too.
 pub(super) fn source(page: &PageRow) -> String {
     let tags = page.tags.join(", ");
@@ -33,8 +34,10 @@ pub(super) fn source(page: &PageRow) -> String {
         .map(|(key, value)| format!("{key}: {value}"))
         .collect();
     let (open, close) = match page.content_type() {
+        "markdown" => ("---", "---"),
         "html" => ("<!--", "-->"),
-        _ => ("---", "---"),
+        // Other kinds of text have no front matter.
+        _ => return page.content.clone(),
     };
     format!("{open}\n{}\n{close}\n\n{}", lines.join("\n"), page.content)
 }

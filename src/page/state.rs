@@ -67,6 +67,25 @@ impl PageState {
         }
     }
 
+    /// Takes one field over from another state.
+    pub fn take(&mut self, field: Field, from: &Self) {
+        match field {
+            Field::Locale => self.locale.clone_from(&from.locale),
+            Field::Path => self.path.clone_from(&from.path),
+            Field::Title => self.title.clone_from(&from.title),
+            Field::Description => self.description.clone_from(&from.description),
+            Field::Content => self.content.clone_from(&from.content),
+            Field::Editor => self.editor.clone_from(&from.editor),
+            Field::Tags => self.tags.clone_from(&from.tags),
+            Field::IsPublished => self.is_published = from.is_published,
+            Field::IsPrivate => self.is_private = from.is_private,
+            Field::PublishStartDate => self.publish_start_date.clone_from(&from.publish_start_date),
+            Field::PublishEndDate => self.publish_end_date.clone_from(&from.publish_end_date),
+            Field::ScriptCss => self.script_css.clone_from(&from.script_css),
+            Field::ScriptJs => self.script_js.clone_from(&from.script_js),
+        }
+    }
+
     /// The fields that differ, in order.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Vec<Field> {

@@ -127,7 +127,8 @@ impl ServerHandler for Handler {
             answer = self.answer(tool_context, request) => answer.map(Into::into),
             // A read stops here; a write that was begun goes on in its own task.
             () = context.ct.cancelled() => {
-                Err(ErrorData::internal_error("the call was cancelled", None))
+                Err(ErrorData::internal_error("the call was cancelled; a write that was already sent goes on and is put on record",
+                    None,))
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::Failure;
 use crate::page::Locale;
-use crate::wiki::Wiki;
+use crate::wiki::{PageReading, Wiki};
 use crate::write::{Answer, Caller, Plan, Writer};
 
 /// What a tool is given beside its arguments: a wiki, the way to write to it, and who calls.
@@ -25,6 +25,13 @@ impl Context {
             || self.wiki.settings().default_locale.clone(),
             Locale::as_stored,
         )
+    }
+
+    /// The caller saw a page: its later change of the content is held against what it saw.
+    pub(super) fn saw(&self, page: &PageReading) {
+        if let (Some(id), Some(at), Some(_)) = (page.id, &page.updated_at, &page.content) {
+            self.writer.note_read(&self.caller.session, id, at);
+        }
     }
 
     /// Takes a plan through the gates.

@@ -37,7 +37,10 @@ pub(super) struct Input {
     /// E.g. "markdown"; default: as configured.
     #[garde(custom(rule::optional(rule::editor)))]
     editor: Option<String>,
-    #[garde(custom(rule::optional(rule::tags)))]
+    #[garde(
+        custom(rule::optional(rule::tags)),
+        inner(inner(custom(rule::required(rule::tag))))
+    )]
     tags: Option<Vec<String>>,
     /// Default true.
     #[garde(skip)]

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::context::Context;
+use super::input::{self, rule};
 use super::output::Write;
 use super::tool::{Kind, Tool};
 use crate::error::Failure;
@@ -15,13 +16,16 @@ pub(super) struct DeletePage;
 
 /// Its arguments.
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
     /// The operator's token, or a preview's.
     #[garde(skip)]
     confirm: Option<String>,
     #[garde(range(min = 1, max = 2_147_483_647))]
     id: i64,
+    /// updatedAt of the page you know; a newer page is a conflict.
+    #[garde(custom(rule::optional(rule::date)))]
+    if_updated_at: Option<String>,
 }
 
 impl Tool for DeletePage {
@@ -33,9 +37,10 @@ impl Tool for DeletePage {
     type Output = Write;
 
     async fn run(context: Context, input: Input) -> Result<Write, Failure> {
-        context
-            .write(Plan::Delete { id: input.id }, input.confirm)
-            .await
-            .map(Write::from)
+        let plan = Plan::Delete {
+            id: input.id,
+            if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
+        };
+        context.write(plan, input.confirm).await.map(Write::from)
     }
 }

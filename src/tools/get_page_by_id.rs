@@ -30,6 +30,7 @@ impl Tool for GetPageById {
 
     async fn run(context: Context, input: Input) -> Result<WholePage, Failure> {
         let page = context.wiki.page_by_id(input.id).await?;
+        context.saw(&page);
         Ok(WholePage::of(&context.wiki, page))
     }
 }

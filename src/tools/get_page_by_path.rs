@@ -40,6 +40,7 @@ impl Tool for GetPageByPath {
             .wiki
             .page_by_path(&locale, &PagePath::of(&input.path))
             .await?;
+        context.saw(&page);
         Ok(WholePage::of(&context.wiki, page))
     }
 }

@@ -44,21 +44,32 @@ where
     if !faults.is_empty() {
         return Err(invalid(&faults));
     }
-    let input: T = serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
-        let path = error.path().to_string();
-        invalid(&[Fault::new(
-            if path == "." { "" } else { &path },
-            error.inner().to_string(),
-        )])
-    })?;
-    input.validate().map_err(|report| {
-        let faults: Vec<Fault> = report
-            .iter()
-            .map(|(path, error)| Fault::new(camel_case(&path.to_string()), error.message()))
-            .collect();
-        invalid(&faults)
-    })?;
-    Ok(input)
+    // A number that is out of range may be one that serde cannot read either.
+    let mut faults = check_ranges(schema, &arguments);
+    let read = serde_path_to_error::deserialize::<_, T>(Value::Object(arguments));
+    let input = match read {
+        Ok(input) => Some(input),
+        Err(error) => {
+            if faults.is_empty() {
+                let path = error.path().to_string();
+                let path = if path == "." { "" } else { &path };
+                faults.push(Fault::new(path, error.inner().to_string()));
+            }
+            None
+        }
+    };
+    if let Some(Err(report)) = input.as_ref().map(Validate::validate) {
+        for (path, error) in report.iter() {
+            let path = camel_case(&path.to_string());
+            if !faults.iter().any(|fault| fault.path == path) {
+                faults.push(Fault::new(path, error.message()));
+            }
+        }
+    }
+    match input {
+        Some(input) if faults.is_empty() => Ok(input),
+        _ => Err(invalid(&faults)),
+    }
 }
 
 /// A failure that names faults of the arguments.
@@ -96,7 +107,7 @@ fn check_shape(
     let mut faults = Vec::new();
     for (name, value) in arguments {
         match known.get(name) {
-            Some(property) => faults.extend(type_fault(name, property, value)),
+            Some(property) => faults.extend(type_faults(name, property, value)),
             None => faults.push(Fault::new(printable(name), unknown(name, explained, known))),
         }
     }
@@ -107,6 +118,55 @@ fn check_shape(
         }
     }
     faults
+}
+
+fn type_faults(name: &str, property: &Value, value: &Value) -> Vec<Fault> {
+    match (type_fault(name, property, value), value.as_array()) {
+        (None, Some(values)) => {
+            let items = property.get("items").unwrap_or(&Value::Null);
+            let faults = values.iter().enumerate();
+            faults
+                .filter_map(|(index, value)| type_fault(&format!("{name}[{index}]"), items, value))
+                .collect()
+        }
+        (fault, _) => fault.into_iter().collect(),
+    }
+}
+
+/// What the schema says of numbers and lengths, in words that name the limit.
+fn check_ranges(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> Vec<Fault> {
+    let fault = |(name, value): (&String, &Value)| {
+        let property = schema.get("properties")?.get(name)?;
+        let limit = |word: &str| property.get(word).and_then(Value::as_i64);
+        let (number, lowest, highest, unit) = match value {
+            Value::String(text) => {
+                let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
+                (length, limit("minLength"), limit("maxLength"), "characters")
+            }
+            Value::Number(number) => (
+                // What an i64 cannot hold is too large: it is no negative number.
+                number.as_i64().unwrap_or(i64::MAX),
+                limit("minimum"),
+                limit("maximum"),
+                "",
+            ),
+            _ => return None,
+        };
+        let (word, bound) = match (lowest, highest) {
+            (Some(lowest), _) if number < lowest => ("at least", lowest),
+            (_, Some(highest)) if number > highest => ("at most", highest),
+            _ => return None,
+        };
+        let message = match unit {
+            "" => format!("must be {word} {bound}"),
+            unit if bound == 1 => {
+                format!("must have {word} {bound} {}", unit.trim_end_matches('s'))
+            }
+            unit => format!("must have {word} {bound} {unit}"),
+        };
+        Some(Fault::new(name, message))
+    };
+    arguments.iter().filter_map(fault).collect()
 }
 
 fn type_fault(name: &str, property: &Value, value: &Value) -> Option<Fault> {
@@ -153,10 +213,11 @@ fn unknown(name: &str, explained: &[(&str, &str)], known: &Map<String, Value>) -
     let nearest = known
         .keys()
         .map(|known| {
-            (
-                strsim::jaro_winkler(&known.to_lowercase(), &name.to_lowercase()),
-                known,
-            )
+            let (ours, given) = (known.to_lowercase(), name.to_lowercase());
+            // "published" means isPublished, though publishEndDate begins more like it.
+            let is_part = given.len() > 3 && ours.contains(&given);
+            let likeness = strsim::jaro_winkler(&ours, &given);
+            (if is_part { 1.0 } else { likeness }, known)
         })
         .filter(|(likeness, _)| *likeness > 0.7)
         .max_by(|a, b| a.0.total_cmp(&b.0));
@@ -236,10 +297,11 @@ pub(super) mod rule {
         if tags.len() > 100 {
             return Err("must have at most 100 tags".to_owned());
         }
-        for (index, tag) in tags.iter().enumerate() {
-            page::check_tag(tag).map_err(|fault| format!("[{index}] {fault}"))?;
-        }
         Ok(())
+    }
+
+    pub(in crate::tools) fn tag(tag: &str) -> Told {
+        page::check_tag(tag).map(|_| ())
     }
 }
 

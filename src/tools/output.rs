@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::page::{Date, Field};
 use crate::wiki::{PageReading, Wiki};
-use crate::write::{Answer, LinkedFrom, Target};
+use crate::write::{Answer, LinkedFrom, Notes, Target};
 
 /// A page, flat; what the key cannot read is absent.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -82,6 +82,8 @@ pub(super) struct Write {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub(super) linked_from: Vec<LinkedFrom>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) conflict_check: Option<&'static str>,
     pub(super) warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confirm: Option<String>,
@@ -127,6 +129,7 @@ impl WholePage {
 impl From<Answer> for Write {
     fn from(answer: Answer) -> Self {
         let names = |fields: Vec<Field>| fields.into_iter().map(Field::name).collect();
+        let unchecked = |notes: &Notes| notes.is_unchecked.then_some("none");
         let count = |lines: usize| i64::try_from(lines).unwrap_or(i64::MAX);
         match answer {
             Answer::Preview(preview) => Self {
@@ -142,7 +145,8 @@ impl From<Answer> for Write {
                 updated_at: None,
                 unverified: Vec::new(),
                 linked_from: preview.linked_from,
-                warnings: preview.warnings,
+                conflict_check: unchecked(&preview.notes),
+                warnings: preview.notes.warnings,
                 confirm: preview
                     .confirm
                     .as_ref()
@@ -167,7 +171,8 @@ impl From<Answer> for Write {
                 updated_at: applied.updated_at,
                 unverified: names(applied.unverified),
                 linked_from: Vec::new(),
-                warnings: applied.warnings,
+                conflict_check: unchecked(&applied.notes),
+                warnings: applied.notes.warnings,
                 confirm: None,
                 confirm_expires_at: None,
                 call_id: applied.call.to_string(),

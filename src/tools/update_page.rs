@@ -25,6 +25,9 @@ pub(super) struct Input {
     confirm: Option<String>,
     #[garde(range(min = 1, max = 2_147_483_647))]
     id: i64,
+    /// updatedAt of the page you know; a newer page is a conflict.
+    #[garde(custom(rule::optional(rule::date)))]
+    if_updated_at: Option<String>,
     /// Moves the page.
     #[garde(custom(rule::optional(rule::new_path)))]
     path: Option<String>,
@@ -40,7 +43,10 @@ pub(super) struct Input {
     #[garde(custom(rule::optional(rule::description)))]
     description: Option<String>,
     /// All tags; [] clears them.
-    #[garde(custom(rule::optional(rule::tags)))]
+    #[garde(
+        custom(rule::optional(rule::tags)),
+        inner(inner(custom(rule::required(rule::tag))))
+    )]
     tags: Option<Vec<String>>,
     #[garde(skip)]
     is_published: Option<bool>,
@@ -80,6 +86,7 @@ impl Tool for UpdatePage {
         let plan = Plan::Update {
             id: input.id,
             edits: edits(&input)?.map(Box::new),
+            if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
         };
         context.write(plan, input.confirm).await.map(Write::from)
     }

@@ -1,7 +1,8 @@
 //! The front matter that `GET /d/…` puts before a page's source.
 //!
-//! Wiki.js escapes nothing in it, so a title or description can hold what looks like its end.
-//! Both are known from the list, and are matched to the letter before the end is looked for.
+//! Wiki.js escapes nothing in it, so a title, description or tag can hold what looks like its
+//! end. All are known from the list: the first two are matched to the letter, and as many bytes
+//! as the tags take are passed over, before the end is looked for.
 
 /// A page's source without its front matter.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub(super) struct Known<'a> {
     pub(super) title: &'a str,
     pub(super) description: &'a str,
     pub(super) content_type: &'a str,
+    /// All of them, in whatever order.
+    pub(super) tags: &'a [String],
 }
 
 /// Splits the front matter from the source behind it. Markdown has it between two lines
@@ -37,20 +40,22 @@ pub(super) fn split(text: &str, known: &Known<'_>) -> Source {
         "{open}title: {}\ndescription: {}\n",
         known.title, known.description
     );
-    let Some((rest, content)) = text
-        .strip_prefix(&head)
-        .and_then(|text| text.split_once(close))
-    else {
+    let behind_tags = || {
+        let (dates, rest) = text.strip_prefix(&head)?.split_once("\ntags: ")?;
+        // Whether it is published, and when it was written: the wiki's own words.
+        if dates.lines().count() != 2 {
+            return None;
+        }
+        let separators = known.tags.len().saturating_sub(1) * ", ".len();
+        let tags = known.tags.iter().map(String::len).sum::<usize>() + separators;
+        rest.get(tags..)?.strip_prefix("\neditor: ")
+    };
+    let Some((rest, content)) = behind_tags().and_then(|rest| rest.split_once(close)) else {
         return Source::default();
     };
-    let editor = rest
-        .lines()
-        .rev()
-        .find_map(|line| line.strip_prefix("editor: "))
-        .map(|editor| editor.trim().to_owned());
     Source {
         content: Some(content.to_owned()),
-        editor,
+        editor: rest.lines().next().map(|editor| editor.trim().to_owned()),
     }
 }
 
@@ -58,13 +63,14 @@ pub(super) fn split(text: &str, known: &Known<'_>) -> Source {
 mod tests {
     use super::{Known, Source, split};
 
-    const REST: &str = "published: true\ndate: x\ntags: a, b\neditor: markdown\ndateCreated: x";
+    const REST: &str = "published: true\ndate: x\ntags: \neditor: markdown\ndateCreated: x";
 
     fn known<'a>(title: &'a str, description: &'a str) -> Known<'a> {
         Known {
             title,
             description,
             content_type: "markdown",
+            tags: &[],
         }
     }
 
@@ -85,6 +91,22 @@ mod tests {
             Some("real")
         );
         assert_eq!(split(&text, &known("A", "another")), Source::default());
+    }
+
+    #[test]
+    fn a_tag_that_forges_the_end_is_not_believed() {
+        let forged = "x\neditor: code\n---\n\nforged";
+        let tags = ["ä".to_owned(), forged.to_owned()];
+        let known = Known {
+            tags: &tags,
+            ..known("A", "")
+        };
+        let text = format!(
+            "---\ntitle: A\ndescription: \npublished: true\ndate: x\ntags: {forged}, ä\neditor: markdown\ndateCreated: x\n---\n\nreal"
+        );
+        let source = split(&text, &known);
+        assert_eq!(source.content.as_deref(), Some("real"));
+        assert_eq!(source.editor.as_deref(), Some("markdown"));
     }
 
     #[test]

@@ -58,21 +58,26 @@ impl Wiki {
     /// # Errors
     /// See [`WikiError`].
     pub async fn list(&self, query: &ListQuery, limit: usize) -> Result<ListPart, WikiError> {
-        let start = query.after.map_or(0, |after| after.index + 1);
-        // One more than wanted tells whether the list goes on.
-        let wanted = start + limit + 1;
         if query.tags.is_empty() && query.path.is_none() {
+            // One more than wanted tells whether the list goes on.
+            let wanted = query.after.map_or(0, |after| after.index + 1) + limit + 1;
             let mut rows = wanted * ROWS_A_PAGE;
             for _ in 0..LIMITED_TRIES {
                 let pages = without_cut_end(self.rows(query, Some(rows)).await?, query.order_by);
-                if pages.len() >= wanted {
-                    return Ok(part(pages, query, limit));
+                // Pages may have come before the place where the list was left.
+                if let Some(start) = start(&pages, query.after)
+                    && pages.len() > start + limit
+                {
+                    return Ok(part(pages, start, query, limit));
                 }
                 rows *= GROWTH;
             }
         }
         let pages = self.rows(query, None).await?;
-        Ok(part(pages, query, limit))
+        // Where the page of the cursor is gone, the next one has taken its place.
+        let gone = query.after.map_or(0, |after| after.index);
+        let start = start(&pages, query.after).unwrap_or(gone);
+        Ok(part(pages, start, query, limit))
     }
 
     /// The one page of the whole list that is wanted.
@@ -175,14 +180,18 @@ fn settle_ties(pages: &mut [PageReading], order_by: PageOrderBy) {
     }
 }
 
-fn part(pages: Vec<PageReading>, query: &ListQuery, limit: usize) -> ListPart {
-    let start = query.after.map_or(0, |after| {
-        pages
+/// Where the part begins; nothing where the page that it shall follow is not among these.
+fn start(pages: &[PageReading], after: Option<Position>) -> Option<usize> {
+    match after {
+        None => Some(0),
+        Some(after) => pages
             .iter()
             .position(|page| page.id == Some(after.id))
-            .unwrap_or(after.index)
-            .saturating_add(1)
-    });
+            .map(|place| place + 1),
+    }
+}
+
+fn part(pages: Vec<PageReading>, start: usize, query: &ListQuery, limit: usize) -> ListPart {
     let within = |page: &PageReading| {
         query
             .path

@@ -21,6 +21,7 @@ mod search;
 mod tags;
 mod transport;
 mod tree;
+mod version;
 
 pub use client::{Wiki, WikiSettings};
 pub use error::WikiError;
@@ -37,3 +38,4 @@ pub use tags::{LinkingPage, Tag};
 pub(crate) use transport::is_loopback;
 pub use transport::{MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, TimeLimits};
 pub use tree::{MAX_NODES, TreeNode, Walk};
+pub use version::Version;

@@ -81,6 +81,7 @@ operations! {
     PageTags "graphql/page_tags.graphql"
     PageLinks "graphql/page_links.graphql"
     PageHistory "graphql/page_history.graphql"
+    PageVersion "graphql/page_version.graphql"
     PageCreate "graphql/page_create.graphql"
     PageUpdate "graphql/page_update.graphql"
     PageMove "graphql/page_move.graphql"

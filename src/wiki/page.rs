@@ -100,6 +100,7 @@ impl Wiki {
                     title: &page.title,
                     description: page.description.as_deref().unwrap_or_default(),
                     content_type: page.content_type.as_deref().unwrap_or_default(),
+                    tags: page.tags.as_deref().unwrap_or_default(),
                 };
                 let source = front_matter::split(&text, &known);
                 page.content = source.content;

@@ -1,5 +1,6 @@
 //! The page tree made right (W8): true children, and the id of the page at a path.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::client::Wiki;
@@ -9,11 +10,10 @@ use crate::page::{Locale, PagePath};
 
 /// The most nodes that one walk gives.
 pub const MAX_NODES: usize = 1_000;
+/// How long an absence is doubted: longer than the tree was ever seen empty (W8).
+const DOUBT: Duration = Duration::from_millis(400);
 /// The most operations in one request.
 const MAX_BATCH: usize = 50;
-/// How long to wait before an absence is believed: longer than the tree was seen to be empty
-/// while it is rebuilt (W8).
-const REBUILD: Duration = Duration::from_millis(400);
 
 /// A node of the tree: a folder, a page, or both at one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,36 +55,13 @@ impl Wiki {
         mode: PageTreeMode,
         depth: u32,
     ) -> Result<Walk, WikiError> {
-        let top = match path.filter(|path| !path.as_str().is_empty()) {
-            Some(path) => {
-                let top = self
-                    .node_at(locale, path)
-                    .await?
-                    .ok_or(WikiError::NotFound)?;
-                if !top.is_folder {
-                    return Ok(Walk {
-                        nodes: Vec::new(),
-                        is_cut: false,
-                    });
-                }
-                Some(top.node)
-            }
-            None => None,
-        };
-        let mut levels: Vec<TreeNode> = Vec::new();
-        let mut parents = vec![top];
-        for _ in 0..depth {
-            let level = self.children(locale, &parents).await?;
-            parents = level
-                .iter()
-                .filter(|node| node.is_folder)
-                .map(|node| Some(node.node))
-                .collect();
-            levels.extend(level);
-            if parents.is_empty() || levels.len() > MAX_NODES {
-                break;
-            }
+        let path = path.filter(|path| !path.as_str().is_empty());
+        let mut levels = self.levels(locale, path, depth, true).await?;
+        if levels.is_none() {
+            tokio::time::sleep(DOUBT).await;
+            levels = self.levels(locale, path, depth, false).await?;
         }
+        let mut levels = levels.ok_or(WikiError::NotFound)?;
         let is_cut = levels.len() > MAX_NODES;
         levels.truncate(MAX_NODES);
         levels.retain(|node| match mode {
@@ -96,6 +73,54 @@ impl Wiki {
             nodes: levels,
             is_cut,
         })
+    }
+
+    /// The nodes below a path, once; nothing where nothing is at the path.
+    ///
+    /// With `doubting` also nothing where a rebuild may have come between: where a folder has
+    /// no children, or those of another, since nodes are numbered anew.
+    async fn levels(
+        &self,
+        locale: &Locale,
+        path: Option<&PagePath>,
+        depth: u32,
+        doubting: bool,
+    ) -> Result<Option<Vec<TreeNode>>, WikiError> {
+        let mut parents: Vec<TreeNode> = Vec::new();
+        if let Some(path) = path {
+            match self.node_at_once(locale, path).await? {
+                None => return Ok(None),
+                Some(top) if !top.is_folder => return Ok(Some(Vec::new())),
+                Some(top) => parents.push(top),
+            }
+        }
+        let mut levels: Vec<TreeNode> = Vec::new();
+        for _ in 0..depth {
+            let ids: Vec<Option<i64>> = match &parents[..] {
+                [] => vec![None],
+                parents => parents.iter().map(|parent| Some(parent.node)).collect(),
+            };
+            let mut level = self.children(locale, &ids).await?;
+            let paths: HashSet<&str> = parents.iter().map(|parent| parent.path.as_str()).collect();
+            let found = level.len();
+            level.retain(|node| {
+                let above = node.path.as_str().rsplit_once('/').map(|(above, _)| above);
+                paths.is_empty() || above.is_some_and(|above| paths.contains(above))
+            });
+            if doubting && (level.is_empty() || level.len() < found) {
+                return Ok(None);
+            }
+            parents = level
+                .iter()
+                .filter(|node| node.is_folder)
+                .cloned()
+                .collect();
+            levels.extend(level);
+            if parents.is_empty() || levels.len() > MAX_NODES {
+                break;
+            }
+        }
+        Ok(Some(levels))
     }
 
     /// The pages at a path, in whatever letter case: the one that is there to the letter, and
@@ -123,16 +148,19 @@ impl Wiki {
         Ok(level)
     }
 
-    /// The id of the page at a path, if there is one.
+    /// The id of the page at a path, if there is one. An absence is believed only when seen
+    /// twice (W8).
     pub(super) async fn page_id(
         &self,
         locale: &Locale,
         path: &PagePath,
     ) -> Result<Option<i64>, WikiError> {
-        Ok(self
-            .node_at(locale, path)
-            .await?
-            .and_then(|node| node.page_id))
+        let mut node = self.node_at_once(locale, path).await?;
+        if node.is_none() {
+            tokio::time::sleep(DOUBT).await;
+            node = self.node_at_once(locale, path).await?;
+        }
+        Ok(node.and_then(|node| node.page_id))
     }
 
     /// The ids of the pages at several places, all in one request; once more for those that
@@ -143,7 +171,7 @@ impl Wiki {
     ) -> Result<Vec<Option<i64>>, WikiError> {
         let mut ids = self.page_ids_once(places).await?;
         if ids.iter().any(Option::is_none) {
-            tokio::time::sleep(REBUILD).await;
+            tokio::time::sleep(DOUBT).await;
             let again = self.page_ids_once(places).await?;
             for (id, again) in ids.iter_mut().zip(again) {
                 *id = id.or(again);
@@ -171,22 +199,13 @@ impl Wiki {
             .collect())
     }
 
-    /// The node at a path. An absence is believed only when seen twice (W8).
-    async fn node_at(
+    async fn node_at_once(
         &self,
         locale: &Locale,
         path: &PagePath,
     ) -> Result<Option<TreeNode>, WikiError> {
-        for look in 0..2 {
-            if look > 0 {
-                tokio::time::sleep(REBUILD).await;
-            }
-            let level = nodes(self.query::<PageTree>(beside(locale, path)).await?);
-            if let Some(node) = level.into_iter().find(|node| node.path == *path) {
-                return Ok(Some(node));
-            }
-        }
-        Ok(None)
+        let level = nodes(self.query::<PageTree>(beside(locale, path)).await?);
+        Ok(level.into_iter().find(|node| node.path == *path))
     }
 
     async fn children(

@@ -44,6 +44,15 @@ pub struct LinkedFrom {
     pub title: String,
 }
 
+/// What is to be said beside a preview or an outcome.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// Warnings, each a code, a colon and a sentence.
+    pub warnings: Vec<String>,
+    /// Whether the page was held against nothing but its state in this very call.
+    pub is_unchecked: bool,
+}
+
 /// What a write would do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preview {
@@ -61,8 +70,8 @@ pub struct Preview {
     pub lines: LineCounts,
     /// Pages that link to one which shall go; at most twenty.
     pub linked_from: Vec<LinkedFrom>,
-    /// What the operator should know, each a code, a colon and a sentence.
-    pub warnings: Vec<String>,
+    /// What the operator should know, and what the page was held against.
+    pub notes: Notes,
     /// The token that confirms it, and until when; none in a dry run.
     pub confirm: Option<crate::gates::Previewed>,
 }
@@ -86,6 +95,6 @@ pub struct Applied {
     pub updated_at: Option<String>,
     /// The fields that this key cannot read back.
     pub unverified: Vec<Field>,
-    /// What the caller should know, each a code, a colon and a sentence.
-    pub warnings: Vec<String>,
+    /// What the caller should know, and what the page was held against.
+    pub notes: Notes,
 }

@@ -32,7 +32,7 @@ impl Docket {
                 entry.operation = Some(crate::change::Operation::Update);
                 entry.id = Some(*id);
             }
-            Some(Plan::Delete { id }) => {
+            Some(Plan::Delete { id, .. }) => {
                 entry.operation = Some(crate::change::Operation::Delete);
                 entry.id = Some(*id);
             }

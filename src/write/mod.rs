@@ -4,14 +4,16 @@
 //! reads it back and says what came of it. Tools and commands only make plans.
 
 mod answer;
+mod conflict;
 mod docket;
 mod plan;
 mod prepare;
+mod reads;
 mod send;
 mod settle;
 mod writer;
 
-pub use answer::{Answer, Applied, LinkedFrom, Preview, Target};
+pub use answer::{Answer, Applied, LinkedFrom, Notes, Preview, Target};
 pub use plan::{Caller, Plan};
 pub use settle::Patience;
 pub use writer::Writer;

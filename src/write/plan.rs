@@ -4,7 +4,7 @@ use crate::audit::Client;
 use crate::change::{Change, Edits, NewPage};
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
-use crate::page::PageState;
+use crate::page::{Date, PageState};
 
 /// Who wants it.
 #[derive(Debug, Clone)]
@@ -28,11 +28,15 @@ pub enum Plan {
         id: i64,
         /// What shall change.
         edits: Option<Box<Edits>>,
+        /// The time of the page that the caller knows.
+        if_updated_at: Option<Date>,
     },
     /// The end of a page.
     Delete {
         /// The page.
         id: i64,
+        /// The time of the page that the caller knows.
+        if_updated_at: Option<Date>,
     },
 }
 
@@ -42,7 +46,7 @@ impl Plan {
     pub const fn id(&self) -> Option<i64> {
         match self {
             Self::Create(_) => None,
-            Self::Update { id, .. } | Self::Delete { id } => Some(*id),
+            Self::Update { id, .. } | Self::Delete { id, .. } => Some(*id),
         }
     }
 
@@ -77,6 +81,26 @@ impl Plan {
             plan => plan.clone().of(previewed.before().cloned()),
         };
         is_same_page && asked.is_ok_and(|asked| asked.is_same_write(previewed))
+    }
+
+    /// The time of the page that the caller says to know.
+    pub(super) const fn if_updated_at(&self) -> Option<&Date> {
+        match self {
+            Self::Create(_) => None,
+            Self::Update { if_updated_at, .. } | Self::Delete { if_updated_at, .. } => {
+                if_updated_at.as_ref()
+            }
+        }
+    }
+
+    /// Whether the content of a page that is there shall change.
+    pub(super) fn changes_content(&self) -> bool {
+        match self {
+            Self::Update { edits, .. } => {
+                edits.as_ref().is_some_and(|edits| edits.content.is_some())
+            }
+            Self::Create(_) | Self::Delete { .. } => false,
+        }
     }
 
     /// Whether the wiki may rebuild its tree for it (W19).

@@ -8,7 +8,8 @@ use crate::gates::{Allowed, Previewed, SessionId};
 use crate::page::{Field, LineCounts, PageState};
 use crate::wiki::{PageReading, TreeNode, Wiki, WikiError};
 
-use super::answer::{LinkedFrom, Preview, Target};
+use super::answer::{LinkedFrom, Notes, Preview, Target};
+use super::conflict::ConflictCheck;
 use super::plan::Plan;
 use super::writer::Writer;
 
@@ -20,13 +21,19 @@ const MAX_DIFF_BYTES: usize = 32 * 1024;
 const MAX_VALUE_BYTES: usize = 8 * 1024;
 
 impl Writer {
-    /// Makes the change that a plan asks for, of the page as it is now.
-    pub(super) async fn change(&self, plan: Plan) -> Result<Change, Failure> {
-        let before = match plan.id() {
-            Some(id) => Some(self.whole_page(id).await?),
-            None => None,
+    /// Makes the change that a plan asks for, of the page as it is now, if that still is the
+    /// page that the caller knows.
+    pub(super) async fn change(
+        &self,
+        session: &SessionId,
+        plan: Plan,
+    ) -> Result<(Change, ConflictCheck), Failure> {
+        let Some(id) = plan.id() else {
+            return Ok((plan.of(None)?, ConflictCheck::Checked));
         };
-        plan.of(before)
+        let page = self.whole_page(id).await?;
+        let check = self.check_conflict(session, &plan, &page).await?;
+        Ok((plan.of(Some(page))?, check))
     }
 
     /// Makes the change that a token was given for, if the plan agrees with it and the page
@@ -106,28 +113,29 @@ impl Writer {
         call: crate::audit::CallId,
         allowed: &Allowed,
         (diff, lines): (String, LineCounts),
-        mut warnings: Vec<String>,
+        mut notes: Notes,
         confirm: Option<Previewed>,
     ) -> Preview {
         let change = allowed.change();
         let mut linked_from = Vec::new();
+        let warnings = &mut notes.warnings;
         if change.operation() == Operation::Delete {
             warnings.push(
                 "lost_for_good: the wiki keeps no history, comments or id of a deleted page; \
                  the audit log keeps the page itself."
                     .to_owned(),
             );
-            linked_from = self.linking_pages(change.target(), &mut warnings).await;
+            linked_from = self.linking_pages(change.target(), warnings).await;
         }
         Preview {
             call,
             operation: change.operation(),
             target: target(&self.wiki, change.target()),
-            changes: short(change.values(), &mut warnings),
-            diff: cut(diff, &mut warnings),
+            changes: short(change.values(), warnings),
+            diff: cut(diff, warnings),
             lines,
             linked_from,
-            warnings,
+            notes,
             confirm,
         }
     }
@@ -212,7 +220,10 @@ fn conflict(previewed: PageState, fresh: PageState) -> Failure {
 }
 
 /// Cuts values that are long texts, such as scripts; says so.
-fn short(mut values: Map<String, Value>, warnings: &mut Vec<String>) -> Map<String, Value> {
+pub(super) fn short(
+    mut values: Map<String, Value>,
+    warnings: &mut Vec<String>,
+) -> Map<String, Value> {
     for (field, states) in &mut values {
         for state in states.as_object_mut().into_iter().flat_map(Map::values_mut) {
             if let Value::String(text) = state
@@ -231,7 +242,7 @@ fn short(mut values: Map<String, Value>, warnings: &mut Vec<String>) -> Map<Stri
 }
 
 /// Cuts a difference at the end of a line; says so.
-fn cut(mut diff: String, warnings: &mut Vec<String>) -> String {
+pub(super) fn cut(mut diff: String, warnings: &mut Vec<String>) -> String {
     if diff.len() > MAX_DIFF_BYTES {
         let shown = diff
             .get(..diff.floor_char_boundary(MAX_DIFF_BYTES))

@@ -9,7 +9,7 @@ use crate::gates::{Gate, Permit, Refusal};
 use crate::page::{Field, LineCounts};
 use crate::wiki::WikiError;
 
-use super::answer::{Answer, Applied};
+use super::answer::{Answer, Applied, Notes};
 use super::docket::{Docket, is_worth_keeping, unavailable};
 use super::prepare::target;
 use super::settle::{Promise, Settled, settle};
@@ -23,7 +23,7 @@ impl Writer {
         mut permit: Permit,
         mut docket: Docket,
         lines: LineCounts,
-        mut warnings: Vec<String>,
+        mut notes: Notes,
     ) -> Result<Answer, Failure> {
         let mut last: Option<Settled> = None;
         if let Err(error) = self.keep_states(permit.change(), &mut docket).await {
@@ -43,23 +43,30 @@ impl Writer {
             };
             let sent = self.wiki.send(step).await;
             let settled = settle(&self.wiki, self.patience, &promise, sent).await;
-            warnings.extend(said_of(&settled));
+            notes.warnings.extend(said_of(&settled));
             let failure = failure_of(&settled, kind, permit.change());
             if !self
                 .record_outcome(&docket, kind, &settled, failure.as_ref(), permit.change())
                 .await
             {
-                warnings.push(
+                notes.warnings.push(
                     "outcome_not_recorded: the write happened, but its outcome could not be put on record.".to_owned(),
                 );
             }
             if let Some(failure) = failure {
                 return Err(failure);
             }
+            if kind == StepKind::Update
+                && let Some(proof) = &settled.proof
+            {
+                notes
+                    .warnings
+                    .extend(self.overwritten(permit.change(), &proof.found).await);
+            }
             last = Some(settled);
         }
         Ok(Answer::Applied(Box::new(
-            self.applied(&permit, &docket, last, lines, warnings),
+            self.applied(&permit, &docket, last, lines, notes),
         )))
     }
 
@@ -133,7 +140,7 @@ impl Writer {
         docket: &Docket,
         last: Option<Settled>,
         lines: LineCounts,
-        warnings: Vec<String>,
+        notes: Notes,
     ) -> Applied {
         let change = permit.change();
         let proof = last.and_then(|settled| settled.proof);
@@ -153,7 +160,7 @@ impl Writer {
                 .filter(|_| change.after().is_some())
                 .map(|at| at.as_str().to_owned()),
             unverified: proof.map(|proof| proof.unverified).unwrap_or_default(),
-            warnings,
+            notes,
         }
     }
 }

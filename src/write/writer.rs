@@ -10,13 +10,15 @@ use crate::error::{Code, Failure};
 use crate::gates::{
     self, Allowed, ConfirmMode, Confirmation, Gate, Policy, Previews, Refusal, SessionId, Verdict,
 };
-use crate::page::LineCounts;
+use crate::page::{Date, LineCounts};
 use crate::wiki::Wiki;
 
-use super::answer::{Answer, Applied};
+use super::answer::{Answer, Applied, Notes};
+use super::conflict::ConflictCheck;
 use super::docket::{Docket, unavailable};
 use super::plan::{Caller, Plan};
 use super::prepare::target;
+use super::reads::Reads;
 use super::settle::Patience;
 
 /// Writes to one wiki, as far as its operator allows.
@@ -27,6 +29,7 @@ pub struct Writer {
     pub(super) policy: Policy,
     pub(super) previews: Previews,
     pub(super) patience: Patience,
+    pub(super) reads: Reads,
     tasks: TaskTracker,
 }
 
@@ -52,6 +55,7 @@ impl Writer {
             policy,
             previews,
             patience,
+            reads: Reads::default(),
             tasks: TaskTracker::new(),
         }
     }
@@ -90,6 +94,19 @@ impl Writer {
         refusal.failure.detail("callId", call.to_string())
     }
 
+    /// A session saw a page: a later change of its content by that session is held against it.
+    pub fn note_read(&self, session: &SessionId, page: i64, updated_at: &Date) {
+        self.reads.note(session, page, updated_at);
+    }
+
+    fn note_written(&self, session: &SessionId, answer: &Result<Answer, Failure>) {
+        if let Ok(Answer::Applied(applied)) = answer
+            && let (Some(id), Some(at)) = (applied.target.id, &applied.updated_at)
+        {
+            self.note_read(session, id, &Date::from(at.clone()));
+        }
+    }
+
     /// Waits for writes under way, then closes the log.
     pub async fn finish(&self) {
         self.tasks.close();
@@ -122,10 +139,13 @@ impl Writer {
             _ => None,
         };
         let change = match token {
-            Some(token) => self.previewed_change(&plan, session, token).await,
-            None => self.change(plan).await,
+            Some(token) => self
+                .previewed_change(&plan, session, token)
+                .await
+                .map(|change| (change, ConflictCheck::Checked)),
+            None => self.change(session, plan).await,
         };
-        let change = change.map_err(|failure| {
+        let (change, check) = change.map_err(|failure| {
             let gate = match failure.code {
                 Code::ConfirmExpired | Code::ConfirmMismatch => Gate::Confirm,
                 _ => Gate::Change,
@@ -136,20 +156,25 @@ impl Writer {
         let at_change = |failure| Refusal::at(Gate::Change, failure);
         let allowed = gates::paths(enabled, &self.policy, change)?;
         Wiki::check_size(allowed.change()).map_err(|error| at_change(error.into()))?;
-        let warnings = self
-            .look_at_new_place(allowed.change())
-            .await
-            .map_err(at_change)?;
+        let notes = Notes {
+            warnings: self
+                .look_at_new_place(allowed.change())
+                .await
+                .map_err(at_change)?,
+            is_unchecked: check == ConflictCheck::None,
+        };
         let (diff, lines) = allowed.change().content_diff();
         docket.counted(lines);
         match verdict {
             Verdict::DryRun => {
-                self.show(docket, &allowed, (diff, lines), warnings, None)
+                self.show(docket, &allowed, (diff, lines), notes, None)
                     .await
             }
-            _ if allowed.change().is_empty() => self.nothing_to_do(docket, allowed.change()).await,
+            _ if allowed.change().is_empty() => {
+                self.nothing_to_do(docket, allowed.change(), notes).await
+            }
             Verdict::Preview => {
-                self.show(docket, &allowed, (diff, lines), warnings, Some(session))
+                self.show(docket, &allowed, (diff, lines), notes, Some(session))
                     .await
             }
             Verdict::Write => {
@@ -169,10 +194,11 @@ impl Writer {
                     );
                     return Err(Refusal::at(Gate::Record, failure));
                 }
-                let (writer, docket) = (Arc::clone(self), docket.clone());
+                let (writer, docket, session) = (Arc::clone(self), docket.clone(), session.clone());
                 // Once begun, no cancellation, disconnect or closed stdin may cut it short.
                 let task = self.tasks.spawn(async move {
-                    let answer = writer.carry_out(permit, docket, lines, warnings).await;
+                    let answer = writer.carry_out(permit, docket, lines, notes).await;
+                    writer.note_written(&session, &answer);
                     drop(turn);
                     answer
                 });
@@ -210,7 +236,7 @@ impl Writer {
         docket: &Docket,
         allowed: &Allowed,
         diff: (String, LineCounts),
-        warnings: Vec<String>,
+        notes: Notes,
         session: Option<&SessionId>,
     ) -> Result<Passed, Refusal> {
         let at_record = |failure| Refusal::at(Gate::Record, failure);
@@ -227,12 +253,17 @@ impl Writer {
             None => None,
         };
         let preview = self
-            .preview(docket.call(), allowed, diff, warnings, confirm)
+            .preview(docket.call(), allowed, diff, notes, confirm)
             .await;
         Ok(Passed::Answer(Answer::Preview(Box::new(preview))))
     }
 
-    async fn nothing_to_do(&self, docket: &Docket, change: &Change) -> Result<Passed, Refusal> {
+    async fn nothing_to_do(
+        &self,
+        docket: &Docket,
+        change: &Change,
+        notes: Notes,
+    ) -> Result<Passed, Refusal> {
         self.audit
             .record(docket.outcome(Outcome::Unchanged, None, None))
             .await
@@ -250,7 +281,7 @@ impl Writer {
                 .as_ref()
                 .map(|at| at.as_str().to_owned()),
             unverified: Vec::new(),
-            warnings: Vec::new(),
+            notes,
         }))))
     }
 

@@ -9,6 +9,8 @@
 
 mod audit;
 #[cfg(feature = "demo")]
+mod conflicts;
+#[cfg(feature = "demo")]
 mod contract;
 #[cfg(feature = "demo")]
 mod demo_wiki;
@@ -20,10 +22,21 @@ mod faults;
 mod faulty_wiki;
 #[cfg(feature = "demo")]
 mod harness;
+#[cfg(feature = "demo")]
+mod input;
+#[cfg(feature = "demo")]
 mod invariants;
+#[cfg(feature = "demo")]
+mod operations;
+#[cfg(feature = "demo")]
+mod process;
 #[cfg(feature = "demo")]
 mod promises;
 mod properties;
+#[cfg(feature = "demo")]
+mod reads;
+#[cfg(feature = "demo")]
+mod tool_definitions;
 #[cfg(feature = "demo")]
 mod wiki_client;
 #[cfg(feature = "demo")]

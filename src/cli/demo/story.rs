@@ -4,9 +4,10 @@ use std::io::BufReader;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::client::Client;
-use super::{Embedded, Exit, Outcome, print};
+use super::{Embedded, Exit, Outcome, Signals, print};
 use crate::audit::chain;
 use crate::audit::record::Record;
 
@@ -17,15 +18,22 @@ const NEW: &str = "takes about two minutes";
 /// Tells the story. Each step checks what came of it; the first that does not go as told ends
 /// it with an error.
 pub(super) async fn tell() -> Outcome {
+    // An interrupted demo removes what it made too.
+    let stop = CancellationToken::new();
+    let signals = Signals::listen(stop.clone()).map_err(|error| (Exit::Failed, error))?;
     let embedded = Embedded::start()
         .await
         .map_err(|error| (Exit::Failed, error))?;
     let told = tokio::task::spawn_blocking(move || {
-        let told = Story::new(&embedded).tell();
+        let told = Story::new(&embedded, stop).tell();
         drop(embedded);
         told
     });
-    match told.await {
+    let told = told.await;
+    if let Some(exit) = signals.exit() {
+        return Ok(exit);
+    }
+    match told {
         Ok(Ok(())) => Ok(Exit::Done),
         Ok(Err(error)) => Err((
             Exit::Failed,
@@ -39,14 +47,16 @@ struct Story<'a> {
     embedded: &'a Embedded,
     has_colour: bool,
     step: u32,
+    stop: CancellationToken,
 }
 
 impl<'a> Story<'a> {
-    fn new(embedded: &'a Embedded) -> Self {
+    fn new(embedded: &'a Embedded, stop: CancellationToken) -> Self {
         Self {
             embedded,
             has_colour: print::has_colour(),
             step: 0,
+            stop,
         }
     }
 
@@ -81,7 +91,7 @@ impl<'a> Story<'a> {
     }
 
     fn find_and_read(&mut self, client: &mut Client) -> Result<Value, String> {
-        self.step("An agent looks for a page");
+        self.step("An agent looks for a page")?;
         let found = answer(client.call("wikijs_search_pages", &json!({ "query": "release" }))?)?;
         let hit = found
             .pointer("/hits/0")
@@ -92,7 +102,7 @@ impl<'a> Story<'a> {
             text(hit, "title"),
             number(hit, "id")
         ));
-        self.step("It reads the page, with everything that an update could lose");
+        self.step("It reads the page, with everything that an update could lose")?;
         let page = answer(client.call("wikijs_get_page_by_id", &json!({ "id": hit.get("id") }))?)?;
         self.show(&format!(
             "tags {}, published {} from {} to {}, {} bytes of styles, {} bytes of script",
@@ -110,13 +120,13 @@ impl<'a> Story<'a> {
     }
 
     fn refused_while_off(&mut self, client: &mut Client, page: &Value) -> Result<(), String> {
-        self.step("It tries to change the page, but writing is off by default");
+        self.step("It tries to change the page, but writing is off by default")?;
         let refused = client.call("wikijs_update_page", &changed(page))?;
         self.refusal(&refused, "MUTATIONS_DISABLED")
     }
 
     fn previewed(&mut self, client: &mut Client, page: &Value) -> Result<String, String> {
-        self.step("The operator allows writes below releases/, each confirmed; the call answers with a preview");
+        self.step("The operator allows writes below releases/, each confirmed; the call answers with a preview")?;
         let preview = answer(client.call("wikijs_update_page", &changed(page))?)?;
         if preview.get("dryRun") != Some(&json!(true)) {
             return Err("the preview is no preview".to_owned());
@@ -139,7 +149,7 @@ impl<'a> Story<'a> {
     }
 
     fn refused_outside(&mut self, client: &mut Client) -> Result<(), String> {
-        self.step("It tries to delete a page outside of what is allowed");
+        self.step("It tries to delete a page outside of what is allowed")?;
         let page = answer(client.call(
             "wikijs_get_page_by_path",
             &json!({ "path": "runbooks/disk-full" }),
@@ -149,7 +159,7 @@ impl<'a> Story<'a> {
     }
 
     fn confirmed(&mut self, client: &mut Client, page: &Value, token: &str) -> Result<(), String> {
-        self.step("The change is confirmed with the preview's token, sent once, and read back");
+        self.step("The change is confirmed with the preview's token, sent once, and read back")?;
         let arguments = json!({ "id": page.get("id"), "confirm": token });
         let applied = answer(client.call("wikijs_update_page", &arguments)?)?;
         if applied.get("outcome") != Some(&json!("applied"))
@@ -171,7 +181,7 @@ impl<'a> Story<'a> {
     }
 
     fn nothing_else_changed(&mut self, client: &mut Client, before: &Value) -> Result<(), String> {
-        self.step("Nothing else changed: a plain Wiki.js update would have wiped tags, dates, styles and script");
+        self.step("Nothing else changed: a plain Wiki.js update would have wiped tags, dates, styles and script")?;
         let after =
             answer(client.call("wikijs_get_page_by_id", &json!({ "id": before.get("id") }))?)?;
         let (before, after) = (before.as_object(), after.as_object());
@@ -194,7 +204,7 @@ impl<'a> Story<'a> {
     }
 
     fn on_record(&mut self) -> Result<(), String> {
-        self.step("What the audit log says: every refusal, the preview, the attempt before it was sent, its outcome");
+        self.step("What the audit log says: every refusal, the preview, the attempt before it was sent, its outcome")?;
         let runs: Vec<_> = files(self.embedded.dir.path())
             .into_iter()
             .flat_map(|dir| files(&dir.join("runs")))
@@ -255,9 +265,14 @@ impl<'a> Story<'a> {
         print::line(text);
     }
 
-    fn step(&mut self, title: &str) {
+    /// Begins a step, unless somebody wants the demo to end.
+    fn step(&mut self, title: &str) -> Result<(), String> {
+        if self.stop.is_cancelled() {
+            return Err("it was told to end".to_owned());
+        }
         self.step += 1;
         print::line(&self.painted("1", &format!("\n{}. {title}", self.step)));
+        Ok(())
     }
 
     #[expect(clippy::unused_self, reason = "all that is said goes the same way")]

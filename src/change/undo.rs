@@ -1,0 +1,170 @@
+//! Taking a write back: a change like any other, made of what was kept.
+
+use super::plan::Change;
+use crate::page::{Field, PageState};
+
+/// Why a write cannot be taken back as things are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UndoFault {
+    /// The write changed nothing.
+    Nothing,
+    /// The page is no more.
+    Gone,
+    /// Fields that the write changed are not as it left them.
+    Changed(Vec<Field>),
+}
+
+impl Change {
+    /// The change that takes a write back: of the page as it was before the write and as the
+    /// write left it, and as it is now.
+    ///
+    /// Only the fields that the write changed go back, if they still are as it left them;
+    /// `force` takes them back whatever they are. Old values are written back unchecked.
+    ///
+    /// # Errors
+    /// See [`UndoFault`].
+    pub fn undo(
+        before: Option<PageState>,
+        after: Option<PageState>,
+        now: Option<PageState>,
+        force: bool,
+    ) -> Result<Self, UndoFault> {
+        match (before, after) {
+            (None, Some(after)) => {
+                let now = now.ok_or(UndoFault::Gone)?;
+                unchanged(&Field::ALL, &after, &now, force)?;
+                Ok(Self::delete(now))
+            }
+            (Some(before), None) => Ok(Self::recreate(before)),
+            (Some(before), Some(after)) => {
+                let now = now.ok_or(UndoFault::Gone)?;
+                let fields = before.difference(&after);
+                if fields.is_empty() {
+                    return Err(UndoFault::Nothing);
+                }
+                unchanged(&fields, &after, &now, force)?;
+                let mut back = now.clone();
+                for field in fields {
+                    back.take(field, &before);
+                }
+                back.updated_at = None;
+                Ok(Self::between(now, back))
+            }
+            (None, None) => Err(UndoFault::Nothing),
+        }
+    }
+}
+
+fn unchanged(
+    fields: &[Field],
+    left: &PageState,
+    now: &PageState,
+    force: bool,
+) -> Result<(), UndoFault> {
+    let changed: Vec<Field> = fields
+        .iter()
+        .copied()
+        .filter(|field| !left.same(now, *field))
+        .collect();
+    if force || changed.is_empty() {
+        Ok(())
+    } else {
+        Err(UndoFault::Changed(changed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::UndoFault;
+    use crate::change::{Change, Operation, StepKind};
+    use crate::page::{Field, Locale, PagePath, PageState};
+
+    fn page(seed: u8) -> PageState {
+        let text = |name: &str| format!("{name}{}", seed % 3);
+        PageState {
+            id: Some(7),
+            locale: Locale::as_stored(if seed % 2 == 0 { "en" } else { "de" }),
+            path: PagePath::as_stored(text("docs/p")),
+            title: text("title"),
+            description: text("d"),
+            content: text("content\n"),
+            editor: "markdown".to_owned(),
+            tags: vec![text("tag")],
+            is_published: seed % 2 == 0,
+            is_private: false,
+            publish_start_date: text("").into(),
+            publish_end_date: crate::page::Date::Unset,
+            script_css: text("css"),
+            script_js: String::new(),
+            updated_at: None,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn undoing_an_update_restores_what_it_changed_and_keeps_the_rest(a: u8, b: u8, later: u8) {
+            let (before, after) = (page(a), page(b));
+            // Somebody changed other fields since.
+            let mut now = after.clone();
+            for field in Field::ALL.into_iter().filter(|field| before.same(&after, *field)) {
+                now.take(field, &page(later));
+            }
+            match Change::undo(Some(before.clone()), Some(after.clone()), Some(now.clone()), false) {
+                Err(fault) => prop_assert_eq!((fault, before.difference(&after)), (UndoFault::Nothing, vec![])),
+                Ok(change) => {
+                    let back = change.after().expect("an update");
+                    for field in Field::ALL {
+                        let wanted = if before.same(&after, field) { &now } else { &before };
+                        prop_assert!(back.same(wanted, field), "{field}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_field_that_changed_since_is_a_conflict_unless_forced() {
+        let (before, after) = (
+            page(0),
+            PageState {
+                title: "new".to_owned(),
+                ..page(0)
+            },
+        );
+        let now = PageState {
+            title: "newer".to_owned(),
+            ..page(0)
+        };
+        let undo = |force| {
+            Change::undo(
+                Some(before.clone()),
+                Some(after.clone()),
+                Some(now.clone()),
+                force,
+            )
+        };
+        assert_eq!(undo(false), Err(UndoFault::Changed(vec![Field::Title])));
+        assert_eq!(undo(true).expect("forced").after(), Some(&before));
+    }
+
+    #[test]
+    fn a_create_is_deleted_and_a_delete_created_again_with_every_field() {
+        let gone = Change::undo(None, Some(page(1)), Some(page(1)), false).expect("a change");
+        assert_eq!(gone.operation(), Operation::Delete);
+        assert_eq!(
+            Change::undo(None, Some(page(1)), None, false),
+            Err(UndoFault::Gone)
+        );
+        let again = Change::undo(Some(page(1)), None, None, false).expect("a change");
+        assert_eq!(again.steps(), [StepKind::Create]);
+        assert_eq!(
+            again.after(),
+            Some(&PageState {
+                id: None,
+                ..page(1)
+            })
+        );
+    }
+}

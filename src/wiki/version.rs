@@ -1,0 +1,133 @@
+//! Old versions of a page, and what was written since a time.
+
+use super::client::Wiki;
+use super::error::WikiError;
+use super::operations::{PageVersion, page_version};
+use crate::page::{Date, Field, Locale, PagePath, PageState};
+
+/// How many of the newest versions are looked through for a time.
+const LOOK_BACK: usize = 100;
+
+/// A page as it was: what a later write left behind. The wiki keeps no tags, styles or scripts
+/// with it (W10).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    /// The version's id.
+    pub id: i64,
+    /// When the page was written that way.
+    pub date: Date,
+    /// Who wrote what came after.
+    pub author_name: String,
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
+    /// Its title.
+    pub title: String,
+    /// Its description.
+    pub description: String,
+    /// Its source.
+    pub content: String,
+    /// Its editor.
+    pub editor: String,
+    /// Whether readers saw it.
+    pub is_published: bool,
+    /// Whether it was private.
+    pub is_private: bool,
+    /// When readers began to see it.
+    pub publish_start_date: Date,
+    /// When readers ceased to see it.
+    pub publish_end_date: Date,
+}
+
+impl Version {
+    /// The page as it was; what a version does not keep is taken from the page as it is.
+    #[must_use]
+    pub fn laid_over(self, page: &PageState) -> PageState {
+        PageState {
+            id: page.id,
+            locale: self.locale,
+            path: self.path,
+            title: self.title,
+            description: self.description,
+            content: self.content,
+            editor: self.editor,
+            tags: page.tags.clone(),
+            is_published: self.is_published,
+            is_private: self.is_private,
+            publish_start_date: self.publish_start_date,
+            publish_end_date: self.publish_end_date,
+            script_css: page.script_css.clone(),
+            script_js: page.script_js.clone(),
+            updated_at: Some(self.date),
+        }
+    }
+
+    /// The fields that a version keeps and an update can change.
+    pub const FIELDS: [Field; 6] = [
+        Field::Title,
+        Field::Description,
+        Field::Content,
+        Field::IsPublished,
+        Field::PublishStartDate,
+        Field::PublishEndDate,
+    ];
+}
+
+impl Wiki {
+    /// An old version of a page; none if the page has no such version.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn version(&self, page: i64, version: i64) -> Result<Option<Version>, WikiError> {
+        let variables = page_version::Variables {
+            page_id: page,
+            version_id: version,
+        };
+        let data = self.query::<PageVersion>(variables).await?;
+        Ok(data
+            .pages
+            .and_then(|pages| pages.version)
+            .map(|version| Version {
+                id: version.version_id,
+                date: version.version_date,
+                author_name: version.author_name,
+                locale: Locale::as_stored(version.locale),
+                path: PagePath::as_stored(version.path),
+                title: version.title,
+                description: version.description,
+                content: version.content,
+                editor: version.editor,
+                is_published: version.is_published,
+                is_private: version.is_private,
+                publish_start_date: version.publish_start_date,
+                publish_end_date: version.publish_end_date,
+            }))
+    }
+
+    /// The page as it was at a time: the oldest version that was current then or later. None
+    /// if nothing was written since: whatever else moved `updatedAt` left no version behind.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn version_at(&self, page: i64, time: &Date) -> Result<Option<Version>, WikiError> {
+        let Some(time) = time.instant() else {
+            return Ok(None);
+        };
+        let history = self.history(page, 0, LOOK_BACK).await?;
+        let since = history
+            .entries
+            .iter()
+            .take_while(|entry| {
+                entry
+                    .version_date
+                    .instant()
+                    .is_some_and(|date| date >= time)
+            })
+            .last();
+        match since {
+            Some(entry) => self.version(page, entry.version_id).await,
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,551 @@
+//! Bad input: every fault told, nothing sent.
+
+use rmcp::model::{CallToolRequestParams, ClientRequest, CustomRequest, ErrorCode};
+use rmcp::service::ServiceError;
+use serde_json::{Value, json};
+use wikijs_mcp::demo::DemoWiki;
+
+use crate::harness::{Served, Setup, id_of, sample_wiki, told};
+
+const TOOLS: [(&str, &str); 10] = [
+    ("wikijs_search_pages", "query"),
+    ("wikijs_list_pages", ""),
+    ("wikijs_get_page_by_path", "path"),
+    ("wikijs_get_page_by_id", "id"),
+    ("wikijs_get_page_tree", ""),
+    ("wikijs_get_page_history", "id"),
+    ("wikijs_list_tags", ""),
+    ("wikijs_create_page", "path title content"),
+    ("wikijs_update_page", "id"),
+    ("wikijs_delete_page", "id"),
+];
+
+async fn served() -> (DemoWiki, Served) {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+    (wiki, served)
+}
+
+/// The faults of a call, as `path: message`; nothing went out to the wiki for it.
+async fn faults(
+    (wiki, served): &(DemoWiki, Served),
+    tool: &'static str,
+    arguments: Value,
+) -> Vec<String> {
+    wiki.clear_requests();
+    let error = served
+        .call(tool, arguments.clone())
+        .await
+        .expect_err(&arguments.to_string());
+    assert_eq!(error["code"], "INVALID_INPUT", "{tool} {arguments}");
+    assert_eq!(wiki.requests().len(), 0, "{tool} {arguments}");
+    let faults: Vec<String> = error["details"]["fields"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|fault| {
+            let text = |name: &str| fault[name].as_str().unwrap();
+            format!("{}: {}", text("path"), text("message"))
+        })
+        .collect();
+    assert!(!faults.is_empty());
+    if let [fault] = &faults[..] {
+        let sentence = fault.replacen(": ", " ", 1);
+        assert_eq!(error["message"], format!("The argument {sentence}."));
+    }
+    faults
+}
+
+/// The least arguments with which a tool can be called.
+fn least(required: &str) -> Value {
+    let value = |name: &str| match name {
+        "id" => json!(1),
+        _ => json!("words"),
+    };
+    let names = required.split_whitespace();
+    Value::Object(names.map(|name| (name.to_owned(), value(name))).collect())
+}
+
+#[tokio::test]
+async fn every_tool_refuses_an_unknown_argument_with_the_nearest_name() {
+    let at = served().await;
+    for (tool, required) in TOOLS {
+        let mut arguments = least(required);
+        arguments["zzzzzzzzzz"] = json!(1);
+        let faults = faults(&at, tool, arguments).await;
+        assert!(
+            faults[0].starts_with("zzzzzzzzzz: is not an argument of this tool; it takes "),
+            "{tool} {faults:?}"
+        );
+    }
+    for (tool, given, nearest) in [
+        ("wikijs_search_pages", "qeury", "query"),
+        ("wikijs_list_pages", "order_by", "orderBy"),
+        ("wikijs_list_pages", "tag", "tags"),
+        ("wikijs_get_page_by_path", "Path", "path"),
+        ("wikijs_get_page_history", "Offset", "offset"),
+        ("wikijs_create_page", "script_css", "scriptCss"),
+        ("wikijs_update_page", "published", "isPublished"),
+        ("wikijs_delete_page", "confirmToken", "confirm"),
+    ] {
+        let required = TOOLS.iter().find(|(name, _)| *name == tool).unwrap().1;
+        let mut arguments = least(required);
+        arguments[given] = json!("x");
+        assert_eq!(
+            faults(&at, tool, arguments).await,
+            [format!(
+                "{given}: is not an argument of this tool; did you mean {nearest}?"
+            )]
+        );
+    }
+}
+
+#[tokio::test]
+async fn every_tool_names_what_is_required_and_missing() {
+    let at = served().await;
+    for (tool, required) in TOOLS {
+        if required.is_empty() {
+            continue;
+        }
+        let wanted: Vec<String> = required
+            .split_whitespace()
+            .map(|name| format!("{name}: is required"))
+            .collect();
+        assert_eq!(faults(&at, tool, json!({})).await, wanted, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn every_argument_of_every_tool_refuses_null_and_another_type() {
+    let at = served().await;
+    let registry = at.1.app.registry();
+    for (tool, required) in TOOLS {
+        let definition = registry.find(tool).unwrap();
+        for (name, schema) in definition.input["properties"].as_object().unwrap() {
+            let kind = schema["type"].as_str().unwrap();
+            let a = if kind.starts_with(['a', 'i']) {
+                "an"
+            } else {
+                "a"
+            };
+            let wrong = [
+                (json!(null), "null; leave it out instead"),
+                (json!({}), "an object"),
+                (json!(1.5), "a number"),
+                (json!(true), "a boolean"),
+                (json!("1"), "a string"),
+                (json!([1]), "an array"),
+            ];
+            for (value, given) in wrong {
+                let fits = matches!(
+                    (kind, &value),
+                    ("boolean", Value::Bool(_))
+                        | ("string", Value::String(_))
+                        | ("array", Value::Array(_))
+                );
+                if fits {
+                    continue;
+                }
+                let mut arguments = least(required);
+                arguments[name] = value;
+                let faults = faults(&at, tool, arguments).await;
+                assert_eq!(
+                    faults,
+                    [format!("{name}: must be {a} {kind}, not {given}")],
+                    "{tool}"
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn several_faults_are_told_together_with_the_names_that_callers_know() {
+    let at = served().await;
+    assert_eq!(
+        faults(
+            &at,
+            "wikijs_create_page",
+            json!({
+                "title": 1, "content": null, "isPublished": "yes", "tags": ["a", 2, null],
+                "publish_start_date": "x", "scriptCss": [],
+            })
+        )
+        .await,
+        [
+            "title: must be a string, not a number",
+            "content: must be a string, not null; leave it out instead",
+            "isPublished: must be a boolean, not a string",
+            "tags[1]: must be a string, not a number",
+            "tags[2]: must be a string, not null; leave it out instead",
+            "publish_start_date: is not an argument of this tool; did you mean publishStartDate?",
+            "scriptCss: must be a string, not an array",
+            "path: is required",
+        ]
+    );
+    let mut told = faults(
+        &at,
+        "wikijs_update_page",
+        json!({
+            "id": 0, "path": "a b", "locale": "english", "title": " ", "content": "\n",
+            "description": "d".repeat(256), "tags": ["ok", " ", "a,b", "x".repeat(256)],
+            "publishStartDate": "tomorrow", "publishEndDate": "2026-02-30",
+            "scriptCss": "\0", "scriptJs": "a\0b",
+        }),
+    )
+    .await;
+    told.sort();
+    assert_eq!(
+        told,
+        [
+            "content: must not be blank: Wiki.js refuses a page without content",
+            "description: must have at most 255 characters",
+            "id: must be at least 1",
+            "locale: must be a locale code such as \"en\" or \"pt-br\"",
+            "path: must not contain a space: Wiki.js refuses it or cannot show the page",
+            "publishEndDate: must be a date in ISO 8601, such as \"2030-01-31T09:00:00Z\", or \"\" for none",
+            "publishStartDate: must be a date in ISO 8601, such as \"2030-01-31T09:00:00Z\", or \"\" for none",
+            "scriptCss: must not contain the character NUL",
+            "scriptJs: must not contain the character NUL",
+            "tags[1]: must not be blank",
+            "tags[2]: must not contain a comma: give each tag as an item of its own",
+            "tags[3]: must have at most 255 characters",
+            "title: must not be blank",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn numbers_and_lengths_out_of_range_are_told_with_their_limit() {
+    let at = served().await;
+    for (tool, arguments, fault) in [
+        (
+            "wikijs_list_pages",
+            json!({ "limit": 0 }),
+            "limit: must be at least 1",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "limit": 101 }),
+            "limit: must be at most 100",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "limit": -1 }),
+            "limit: must be at least 1",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "limit": u64::MAX }),
+            "limit: must be at most 100",
+        ),
+        (
+            "wikijs_search_pages",
+            json!({ "query": "x", "limit": i64::MIN }),
+            "limit: must be at least 1",
+        ),
+        (
+            "wikijs_search_pages",
+            json!({ "query": "" }),
+            "query: must have at least 1 character",
+        ),
+        (
+            "wikijs_search_pages",
+            json!({ "query": "ä".repeat(501) }),
+            "query: must have at most 500 characters",
+        ),
+        (
+            "wikijs_get_page_tree",
+            json!({ "depth": 6 }),
+            "depth: must be at most 5",
+        ),
+        (
+            "wikijs_get_page_tree",
+            json!({ "mode": "pages" }),
+            "mode: must be one of FOLDERS, PAGES, ALL",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "orderBy": "NAME" }),
+            "orderBy: must be one of CREATED, ID, PATH, TITLE, UPDATED",
+        ),
+        (
+            "wikijs_get_page_history",
+            json!({ "id": 1, "offset": -1 }),
+            "offset: must be at least 0",
+        ),
+        (
+            "wikijs_get_page_history",
+            json!({ "id": 1, "offset": 1_000_001 }),
+            "offset: must be at most 1000000",
+        ),
+        (
+            "wikijs_get_page_by_id",
+            json!({ "id": 2_147_483_648_i64 }),
+            "id: must be at most 2147483647",
+        ),
+        (
+            "wikijs_get_page_by_id",
+            json!({ "id": -7 }),
+            "id: must be at least 1",
+        ),
+        (
+            "wikijs_delete_page",
+            json!({ "id": 0 }),
+            "id: must be at least 1",
+        ),
+        (
+            "wikijs_list_tags",
+            json!({ "query": "x".repeat(256) }),
+            "query: must have at most 255 characters",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "tags": vec!["x"; 101] }),
+            "tags: must have at most 100 tags",
+        ),
+        (
+            "wikijs_get_page_by_path",
+            json!({ "path": "a\0" }),
+            "path: must not contain the character NUL",
+        ),
+    ] {
+        assert_eq!(faults(&at, tool, arguments).await, [fault], "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn several_numbers_out_of_range_are_told_together() {
+    let at = served().await;
+    assert_eq!(
+        faults(
+            &at,
+            "wikijs_get_page_history",
+            json!({ "id": 0, "offset": -1, "limit": 1_000 })
+        )
+        .await,
+        [
+            "id: must be at least 1",
+            "offset: must be at least 0",
+            "limit: must be at most 100"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_limits_themselves_are_within_range() {
+    let (_wiki, served) = served().await;
+    for (tool, arguments) in [
+        ("wikijs_list_pages", json!({ "limit": 100 })),
+        (
+            "wikijs_search_pages",
+            json!({ "query": "ä".repeat(500), "limit": 1 }),
+        ),
+        (
+            "wikijs_get_page_tree",
+            json!({ "depth": 5, "mode": "FOLDERS" }),
+        ),
+        (
+            "wikijs_get_page_history",
+            json!({ "id": 1, "offset": 1_000_000, "limit": 100 }),
+        ),
+        ("wikijs_list_tags", json!({ "query": "x".repeat(255) })),
+    ] {
+        served.call(tool, arguments).await.unwrap();
+    }
+    let error = served
+        .call("wikijs_get_page_by_id", json!({ "id": 2_147_483_647 }))
+        .await;
+    assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn editor_and_is_private_of_an_update_say_why_they_cannot_be() {
+    let at = served().await;
+    let arguments = json!({ "id": 1, "editor": "code", "isPrivate": true, "title": "x" });
+    assert_eq!(
+        faults(&at, "wikijs_update_page", arguments).await,
+        [
+            "editor: cannot be changed: Wiki.js ignores it in an update",
+            "isPrivate: cannot be changed: Wiki.js ignores it in an update",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_place_where_a_page_shall_come_to_be_is_checked() {
+    let at = served().await;
+    let (long, shorter) = ("p".repeat(256), "p".repeat(255));
+    for path in [
+        "",
+        "/",
+        "///",
+        "login",
+        "Login/x",
+        "logout",
+        "register",
+        "verify",
+        "favicons",
+        "fonts",
+        "img/a",
+        "js",
+        "svg",
+        "a",
+        "a/b",
+        "ä/x",
+        "fr",
+        "FR/x",
+        "pt-br",
+        "a.b",
+        "docs/a.b",
+        "a b",
+        "docs/a\u{a0}b",
+        "docs\\x",
+        "docs//x",
+        "docs/100%",
+        "docs/x?",
+        "docs/x#y",
+        "docs/\t",
+        "docs/\0",
+        "docs/\u{200b}x",
+        "docs/\u{202e}x",
+        "docs/\u{feff}",
+        "..",
+        "../docs",
+        &long,
+    ] {
+        let create = json!({ "path": path, "title": "T", "content": "c" });
+        let update = json!({ "id": 1, "path": path });
+        for (tool, arguments) in [
+            ("wikijs_create_page", create),
+            ("wikijs_update_page", update),
+        ] {
+            let faults = faults(&at, tool, arguments).await;
+            assert!(
+                faults.len() == 1 && faults[0].starts_with("path: must "),
+                "{path:?} {faults:?}"
+            );
+            assert!(
+                !faults[0].chars().any(char::is_control),
+                "{path:?} {faults:?}"
+            );
+        }
+    }
+    for path in [
+        "docs/new",
+        "/docs/new/",
+        "umläut/日本",
+        "en-gbx/y",
+        "docs/login",
+        "docs/a",
+        &shorter,
+    ] {
+        let create = json!({ "path": path, "title": "T", "content": "c" });
+        let preview = at.1.call("wikijs_create_page", create).await;
+        assert_eq!(preview.unwrap()["dryRun"], true, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn dates_are_iso_8601_or_empty() {
+    let at = served().await;
+    let id = id_of(&at.0, "home");
+    for date in [
+        "tomorrow",
+        "2026",
+        "2026-13-01",
+        "2026-02-30",
+        "01.02.2026",
+        "2026-01-01T25:00:00Z",
+        " ",
+        "2026-01-01\0",
+    ] {
+        for name in ["publishStartDate", "publishEndDate"] {
+            let faults = faults(&at, "wikijs_update_page", json!({ "id": id, name: date })).await;
+            assert!(
+                faults[0].starts_with(&format!("{name}: must be a date in ISO 8601")),
+                "{date} {faults:?}"
+            );
+        }
+    }
+    for date in [
+        "",
+        "2026-01-01",
+        "2026-01-01T10:00:00Z",
+        "2026-01-01T10:00:00.000+02:00",
+    ] {
+        let update = json!({ "id": id, "publishStartDate": date });
+        at.1.call("wikijs_update_page", update).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_invalid_write_is_on_record_as_a_refusal() {
+    let at = served().await;
+    faults(&at, "wikijs_update_page", json!({ "id": "1" })).await;
+    faults(&at, "wikijs_list_pages", json!({ "limit": 0 })).await;
+    assert_eq!(told(&at.1.records()), ["refusal INVALID_INPUT"]);
+}
+
+#[tokio::test]
+async fn names_that_nobody_can_read_are_cut_and_escaped() {
+    let at = served().await;
+    let name = format!("\u{1b}[31m\n{}", "x".repeat(5_000));
+    let mut arguments = json!({});
+    arguments[&name] = json!(1);
+    let faults = faults(&at, "wikijs_list_tags", arguments).await;
+    assert!(faults[0].len() < 300, "{}", faults[0].len());
+    assert!(!faults[0].chars().any(char::is_control), "{faults:?}");
+}
+
+/// The JSON-RPC error of a request that is broken.
+fn rejected<T: std::fmt::Debug>(result: Result<T, ServiceError>) -> (ErrorCode, String) {
+    match result {
+        Err(ServiceError::McpError(error)) => (error.code, error.message.into_owned()),
+        other => panic!("no protocol error: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn unknown_tools_and_malformed_requests_are_protocol_errors_and_the_connection_lives_on() {
+    let (wiki, served) = served().await;
+    let unknown = CallToolRequestParams::new("wikijs_nothing\u{1b}");
+    assert_eq!(
+        rejected(served.client.call_tool(unknown).await),
+        (
+            ErrorCode::INVALID_PARAMS,
+            "unknown tool: wikijs_nothing\\u{1b}".to_owned()
+        )
+    );
+    for (method, params, code, message) in [
+        (
+            "tools/call",
+            json!({}),
+            ErrorCode::INVALID_PARAMS,
+            "malformed params of tools/call",
+        ),
+        (
+            "tools/call",
+            json!({ "name": 1 }),
+            ErrorCode::INVALID_PARAMS,
+            "malformed params of tools/call",
+        ),
+        (
+            "tools/call",
+            json!({ "name": "wikijs_list_tags", "arguments": [] }),
+            ErrorCode::INVALID_PARAMS,
+            "malformed params of tools/call",
+        ),
+        ("no/such", json!({}), ErrorCode::METHOD_NOT_FOUND, "no/such"),
+    ] {
+        let request =
+            ClientRequest::CustomRequest(CustomRequest::new(method, Some(params.clone())));
+        assert_eq!(
+            rejected(served.client.send_request(request).await),
+            (code, message.to_owned()),
+            "{method} {params}"
+        );
+    }
+    assert_eq!(wiki.requests().len(), 0);
+    served.call("wikijs_list_tags", json!({})).await.unwrap();
+}

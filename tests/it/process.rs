@@ -1,0 +1,780 @@
+//! The real binary as a process.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{JoinHandle, spawn};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use wikijs_mcp::audit::Event;
+use wikijs_mcp::demo::{DemoWiki, OperationKind};
+
+use crate::harness::{id_of, records, sample_wiki, told};
+
+/// A key that must not show anywhere.
+const PLANTED: &str = "e30.eyJhcGkiOjF9.plantedkeyplantedkey";
+/// Far more than anything here may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// What "without delay" means.
+const PROMPT: Duration = Duration::from_millis(1_500);
+
+/// A running program.
+struct Program {
+    child: Child,
+    stdin: Option<Box<dyn Write + Send>>,
+    stdout: Receiver<String>,
+    stderr: Receiver<String>,
+    said: Vec<String>,
+    count: u64,
+}
+
+/// How a program ended.
+struct End {
+    code: Option<i32>,
+    took: Duration,
+    stdout: Vec<String>,
+    stderr: Vec<String>,
+}
+
+fn lines(from: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, lines) = channel();
+    spawn(move || {
+        for line in BufReader::new(from).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    lines
+}
+
+fn command(arguments: &[&str], variables: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"));
+    command
+        .args(arguments)
+        .env_clear()
+        .envs(variables.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+impl Program {
+    fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut child = command(arguments, variables).spawn().unwrap();
+        let stdin = child
+            .stdin
+            .take()
+            .map(|stdin| -> Box<dyn Write + Send> { Box::new(stdin) });
+        Self::with(child, stdin)
+    }
+
+    fn with(mut child: Child, stdin: Option<Box<dyn Write + Send>>) -> Self {
+        let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        Self {
+            stdout: lines(stdout),
+            stderr: lines(stderr),
+            child,
+            stdin,
+            said: Vec::new(),
+            count: 0,
+        }
+    }
+
+    /// A server that has shaken hands.
+    fn serve(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut program = Self::start(arguments, variables);
+        program.shake_hands();
+        program
+    }
+
+    fn shake_hands(&mut self) {
+        let answer = self.request(
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": { "name": "process-test", "version": "1" },
+            }),
+        );
+        assert_eq!(answer["result"]["serverInfo"]["name"], "wikijs-mcp");
+        self.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    }
+
+    fn write(&mut self, message: &Value) {
+        let stdin = self.stdin.as_mut().unwrap();
+        writeln!(stdin, "{message}").unwrap();
+        stdin.flush().unwrap();
+    }
+
+    fn send(&mut self, method: &str, params: &Value) -> u64 {
+        self.count += 1;
+        let id = self.count;
+        self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        id
+    }
+
+    fn line(&mut self) -> String {
+        let line = self.stdout.recv_timeout(PATIENCE).unwrap();
+        self.said.push(line.clone());
+        line
+    }
+
+    fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let message: Value = serde_json::from_str(&self.line()).unwrap();
+            if message["id"] == id {
+                return message;
+            }
+        }
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.send(method, params);
+        self.answer(id)
+    }
+
+    fn begin(&mut self, tool: &str, arguments: &Value) -> u64 {
+        self.send(
+            "tools/call",
+            &json!({ "name": tool, "arguments": arguments }),
+        )
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        let id = self.begin(tool, arguments);
+        let answer = self.answer(id)["result"].clone();
+        match answer.get("structuredContent") {
+            Some(content) => content.clone(),
+            None => answer["_meta"]["error"].clone(),
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args([name, &pid]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    fn close_stdin(&mut self) {
+        drop(self.stdin.take());
+    }
+
+    /// Waits for the end, counted from now on.
+    fn end(mut self) -> End {
+        let began = Instant::now();
+        let (sender, ended) = channel();
+        let waiting: JoinHandle<()> = spawn(move || {
+            sender.send(self.child.wait().unwrap()).unwrap();
+            // Held until here, so that a closed stdin is not what ends it.
+            drop(self.stdin);
+        });
+        let status = ended.recv_timeout(PATIENCE).expect("it did not end");
+        let took = began.elapsed();
+        waiting.join().unwrap();
+        self.said.extend(self.stdout.iter());
+        let end = End {
+            code: status.code(),
+            took,
+            stdout: self.said,
+            stderr: self.stderr.iter().collect(),
+        };
+        for line in end.stdout.iter().chain(&end.stderr) {
+            assert!(!line.contains("plantedkey"), "{line}");
+        }
+        end
+    }
+}
+
+impl End {
+    /// Every line of stdout is a message of the protocol.
+    fn spoke_only_the_protocol(&self) {
+        for line in &self.stdout {
+            let message: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(message["jsonrpc"], "2.0", "{line}");
+        }
+    }
+}
+
+/// Something in a wiki's place that takes connections and never answers.
+struct Silent {
+    address: String,
+    taken: Receiver<TcpStream>,
+}
+
+impl Silent {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let (sender, taken) = channel();
+        spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                if sender.send(stream).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { address, taken }
+    }
+
+    /// Waits until a request is under way.
+    fn asked(&self) -> TcpStream {
+        let mut stream = self.taken.recv_timeout(PATIENCE).unwrap();
+        let mut first = [0; 1];
+        stream.read_exact(&mut first).unwrap();
+        stream
+    }
+}
+
+fn all_files(dir: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(all_files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// No file below a directory holds a secret.
+fn holds_nothing_of(dir: &Path, secret: &str) {
+    for file in all_files(dir) {
+        let bytes = fs::read(&file).unwrap();
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        if file.extension().is_some_and(|extension| extension == "gz") {
+            text.clear();
+            flate2::read::GzDecoder::new(&bytes[..])
+                .read_to_string(&mut text)
+                .unwrap();
+        }
+        assert!(!text.contains(secret), "{}", file.display());
+    }
+}
+
+#[test]
+fn stdout_holds_nothing_but_the_protocol_and_a_closed_stdin_ends_with_0() {
+    let dir = TempDir::new().unwrap();
+    let home = dir.path().to_str().unwrap();
+    let mut program = Program::serve(
+        &[],
+        &[
+            ("WIKI_BASE_URL", "http://127.0.0.1:9"),
+            ("WIKI_API_TOKEN", PLANTED),
+            ("WIKI_LOG", "trace"),
+            ("WIKI_HTTP_MAX_RETRIES", "0"),
+            ("HOME", home),
+        ],
+    );
+    let listed = program.request("tools/list", &json!({}));
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 10);
+    let error = program.call("wikijs_list_tags", &json!({}));
+    assert_eq!(error["code"], "WIKI_UNAVAILABLE");
+    writeln!(program.stdin.as_mut().unwrap(), "no message at all").unwrap();
+    assert_eq!(program.request("ping", &json!({}))["result"], json!({}));
+    program.close_stdin();
+    let end = program.end();
+    assert_eq!(end.code, Some(0));
+    assert!(end.took < PROMPT, "{:?}", end.took);
+    end.spoke_only_the_protocol();
+    // It only read: nothing was made.
+    assert_eq!(all_files(dir.path()), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn answers_are_still_given_to_a_client_that_closed_stdin_behind_its_last_request() {
+    let mut program = Program::serve(&["serve", "--demo"], &[]);
+    let id = program.begin("wikijs_list_tags", &json!({}));
+    program.close_stdin();
+    assert!(program.answer(id)["result"]["structuredContent"]["tags"].is_array());
+    assert_eq!(program.end().code, Some(0));
+}
+
+#[test]
+fn a_missing_or_bad_setting_stops_the_start_in_one_line() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, "plantedkey plantedkey").unwrap();
+    let file = file.to_str().unwrap();
+    let good = [
+        ("WIKI_BASE_URL", "http://127.0.0.1:9"),
+        ("WIKI_API_TOKEN", PLANTED),
+        ("HOME", "/nonexistent"),
+    ];
+    for (name, value, wanted) in [
+        ("WIKI_BASE_URL", None, "WIKI_BASE_URL is missing"),
+        ("WIKI_API_TOKEN", None, "WIKI_API_TOKEN is missing"),
+        ("WIKI_BASE_URL", Some("wiki"), "WIKI_BASE_URL must be"),
+        (
+            "WIKI_BASE_URL",
+            Some("http://u:plantedkey@w"),
+            "WIKI_BASE_URL must not hold",
+        ),
+        (
+            "WIKI_API_TOKEN",
+            Some("a plantedkey"),
+            "WIKI_API_TOKEN must hold a key",
+        ),
+        (
+            "WIKI_API_TOKEN",
+            Some("plantedkey\u{e4}"),
+            "WIKI_API_TOKEN must hold a key",
+        ),
+        (
+            "WIKI_API_TOKEN_FILE",
+            Some(file),
+            "WIKI_API_TOKEN_FILE is set beside",
+        ),
+        (
+            "WIKI_MUTATIONS_ENABLED",
+            Some("yes"),
+            "WIKI_MUTATIONS_ENABLED must be",
+        ),
+        (
+            "WIKI_MUTATION_DRY_RUN",
+            Some(""),
+            "WIKI_MUTATION_DRY_RUN is set but empty",
+        ),
+        ("WIKI_CONFIRM", Some("person"), "WIKI_CONFIRM is person"),
+        (
+            "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
+            Some("a,\nb,,"),
+            "WIKI_ALLOWED_MUTATION_PATH_PREFIXES has",
+        ),
+        (
+            "WIKI_HTTP_TIMEOUT_MS",
+            Some("1s"),
+            "WIKI_HTTP_TIMEOUT_MS must be",
+        ),
+        ("WIKI_LOG", Some("loud"), "WIKI_LOG must be"),
+        (
+            "WIKI_LOG_DIR",
+            Some(file),
+            "WIKI_LOG_DIR must be a directory",
+        ),
+        ("HOME", None, "WIKI_AUDIT_DIR is missing"),
+    ] {
+        let mut variables: Vec<(&str, &str)> = good
+            .into_iter()
+            .filter(|(variable, _)| *variable != name)
+            .collect();
+        variables.extend(value.map(|value| (name, value)));
+        let end = Program::start(&[], &variables).end();
+        assert_eq!(end.code, Some(2), "{wanted}: {:?}", end.stderr);
+        assert_eq!(end.stdout, Vec::<String>::new());
+        assert_eq!(end.stderr.len(), 1, "{:?}", end.stderr);
+        assert!(
+            end.stderr[0].starts_with(&format!("error: {wanted}")),
+            "{:?}",
+            end.stderr
+        );
+        assert!(!end.stderr[0].contains("plantedkey"), "{:?}", end.stderr);
+    }
+}
+
+#[test]
+fn a_signal_or_a_closed_stdin_ends_a_server_at_once_though_a_read_is_under_way() {
+    let dir = TempDir::new().unwrap();
+    for (how, code) in [("-TERM", 143), ("-INT", 130), ("", 0)] {
+        for is_reading in [false, true] {
+            let wiki = Silent::start();
+            let mut program = Program::serve(
+                &["serve"],
+                &[
+                    ("WIKI_BASE_URL", &wiki.address),
+                    ("WIKI_API_TOKEN", PLANTED),
+                    ("HOME", dir.path().to_str().unwrap()),
+                ],
+            );
+            let asked = is_reading.then(|| {
+                program.begin("wikijs_get_page_by_id", &json!({ "id": 1 }));
+                program.begin("wikijs_list_pages", &json!({}));
+                wiki.asked()
+            });
+            match how {
+                "" => program.close_stdin(),
+                signal => program.signal(signal),
+            }
+            let end = program.end();
+            assert_eq!(end.code, Some(code), "{how} {is_reading}");
+            assert!(end.took < PROMPT, "{how} {is_reading}: {:?}", end.took);
+            end.spoke_only_the_protocol();
+            drop(asked);
+        }
+    }
+}
+
+#[test]
+fn a_closed_stdin_before_the_handshake_ends_it_too() {
+    let settings = [
+        ("WIKI_BASE_URL", "http://127.0.0.1:9"),
+        ("WIKI_API_TOKEN", PLANTED),
+        ("HOME", "/nonexistent"),
+    ];
+    let mut program = Program::start(&[], &settings);
+    program.close_stdin();
+    let end = program.end();
+    assert_eq!((end.code, end.stdout.len()), (Some(0), 0));
+    assert!(end.took < PROMPT, "{:?}", end.took);
+}
+
+#[test]
+fn a_stdin_that_is_a_socket_serves_and_ends_like_any_other() {
+    for (how, code) in [("-TERM", 143), ("", 0)] {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let mut command = command(&["serve", "--demo"], &[]);
+        let child = command
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .spawn()
+            .unwrap();
+        // The command holds the other end open otherwise.
+        drop(command);
+        let mut program = Program::with(child, Some(Box::new(ours)));
+        program.shake_hands();
+        let tags = program.call("wikijs_list_tags", &json!({}));
+        assert!(tags["tags"].as_array().unwrap().len() > 10);
+        match how {
+            "" => program.close_stdin(),
+            signal => program.signal(signal),
+        }
+        let end = program.end();
+        assert_eq!(end.code, Some(code));
+        assert!(end.took < PROMPT, "{:?}", end.took);
+        end.spoke_only_the_protocol();
+    }
+}
+
+/// A server of a demo wiki, with a write that has reached the wiki and is not applied yet.
+async fn writing(wiki: &DemoWiki, dir: &Path, delay: Duration) -> (Program, u64) {
+    let address = wiki.address();
+    let mut program = Program::serve(
+        &[],
+        &[
+            ("WIKI_BASE_URL", &address),
+            ("WIKI_API_TOKEN", &wiki.keys().scripter),
+            ("WIKI_MUTATIONS_ENABLED", "true"),
+            ("WIKI_MUTATION_DRY_RUN", "false"),
+            ("WIKI_AUDIT_DIR", dir.to_str().unwrap()),
+        ],
+    );
+    let id = id_of(wiki, "releases/2-4");
+    let arguments = json!({ "id": id, "title": "Written" });
+    let preview = program.call("wikijs_update_page", &arguments);
+    wiki.set_write_delay(delay);
+    let arguments = json!({ "id": id, "confirm": preview["confirm"] });
+    let call = program.begin("wikijs_update_page", &arguments);
+    let began = Instant::now();
+    while !wiki
+        .requests()
+        .iter()
+        .any(|seen| seen.kind == OperationKind::Mutation)
+    {
+        assert!(began.elapsed() < PATIENCE, "the write did not go out");
+        tokio::task::yield_now().await;
+    }
+    (program, call)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_under_way_is_settled_and_recorded_before_the_end() {
+    for (how, code) in [("-TERM", 143), ("-INT", 130), ("", 0)] {
+        let wiki = sample_wiki().await;
+        let dir = TempDir::new().unwrap();
+        let (mut program, _) = writing(&wiki, dir.path(), Duration::from_secs(1)).await;
+        match how {
+            "" => program.close_stdin(),
+            signal => program.signal(signal),
+        }
+        let end = program.end();
+        assert_eq!(end.code, Some(code), "{how}");
+        end.spoke_only_the_protocol();
+        let records = records(dir.path());
+        assert_eq!(
+            told(&records),
+            ["preview", "attempt update", "outcome update applied"],
+            "{how}"
+        );
+        assert_eq!(records.last().unwrap().event, Event::Closed);
+        let title =
+            wiki.with_store(|store| store.page_at("en", "releases/2-4").unwrap().title.clone());
+        assert_eq!(title, "Written");
+        holds_nothing_of(dir.path(), &wiki.keys().scripter);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_after_a_closed_stdin_still_lets_the_write_be_settled() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let (mut program, call) = writing(&wiki, dir.path(), Duration::from_secs(2)).await;
+    program.close_stdin();
+    // The call is let go before the write is settled, and does not say that it failed.
+    let answer = program.answer(call);
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("goes on and is put on record"),
+        "{message}"
+    );
+    program.signal("-TERM");
+    assert_eq!(program.end().code, Some(143));
+    assert_eq!(
+        told(&records(dir.path())),
+        ["preview", "attempt update", "outcome update applied"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_signal_ends_at_once_and_leaves_the_attempt_open_on_record() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let (program, _) = writing(&wiki, dir.path(), Duration::from_secs(20)).await;
+    program.signal("-TERM");
+    while !program
+        .stderr
+        .recv_timeout(PATIENCE)
+        .unwrap()
+        .contains("ending on a signal")
+    {}
+    program.signal("-INT");
+    let end = program.end();
+    assert_eq!(end.code, Some(130));
+    assert!(end.took < PROMPT, "{:?}", end.took);
+    assert_eq!(told(&records(dir.path())), ["preview", "attempt update"]);
+}
+
+#[test]
+fn a_log_directory_gets_a_file_of_the_day_and_nothing_of_the_key() {
+    let dir = TempDir::new().unwrap();
+    let logs = dir.path().join("logs");
+    let wiki = Silent::start();
+    let mut program = Program::serve(
+        &[],
+        &[
+            ("WIKI_BASE_URL", &wiki.address),
+            ("WIKI_API_TOKEN", PLANTED),
+            ("WIKI_LOG", "trace"),
+            ("WIKI_LOG_DIR", logs.to_str().unwrap()),
+            ("WIKI_HTTP_TIMEOUT_MS", "200"),
+            ("WIKI_HTTP_MAX_RETRIES", "1"),
+            ("HOME", dir.path().to_str().unwrap()),
+        ],
+    );
+    let error = program.call("wikijs_list_tags", &json!({}));
+    assert_eq!(error["code"], "TIMEOUT");
+    program.signal("-TERM");
+    let end = program.end();
+    assert_eq!(end.stderr, Vec::<String>::new());
+    let [file] = &all_files(&logs)[..] else {
+        panic!("not one file");
+    };
+    let name = file.file_name().unwrap().to_str().unwrap();
+    let digits = name
+        .strip_prefix("wikijs-mcp.")
+        .unwrap()
+        .strip_suffix(".log")
+        .unwrap();
+    assert_eq!(
+        digits.split('-').map(str::len).collect::<Vec<_>>(),
+        [4, 2, 2],
+        "{name}"
+    );
+    let text = fs::read_to_string(file).unwrap();
+    assert!(text.contains("a read is tried again"), "{text}");
+    assert!(text.contains("ending on a signal"), "{text}");
+    holds_nothing_of(dir.path(), "plantedkey");
+}
+
+#[test]
+fn the_demo_wiki_alone_prints_its_address_and_keys_and_serves() {
+    for (flag, wanted) in [
+        (None, "pages"),
+        (Some("--empty"), "no pages"),
+        (Some("--api-disabled"), "off"),
+    ] {
+        let mut arguments = vec!["demo", "--wiki", "127.0.0.1:0"];
+        arguments.extend(flag);
+        let mut wiki = Program::start(&arguments, &[]);
+        let line: Value = serde_json::from_str(&wiki.line()).unwrap();
+        let address = line["address"].as_str().unwrap();
+        let keys: Vec<&String> = line["keys"].as_object().unwrap().keys().collect();
+        assert_eq!(
+            keys,
+            [
+                "admin", "editor", "scripter", "writer", "readonly", "reader", "revoked"
+            ]
+        );
+        assert_eq!(line.as_object().unwrap().len(), 2);
+        let mut server = Program::serve(
+            &[],
+            &[
+                ("WIKI_BASE_URL", address),
+                ("WIKI_API_TOKEN", line["keys"]["reader"].as_str().unwrap()),
+                ("HOME", "/nonexistent"),
+            ],
+        );
+        let answer = server.call("wikijs_list_pages", &json!({ "limit": 100 }));
+        match wanted {
+            "pages" => assert!(answer["pages"].as_array().unwrap().len() > 20),
+            "no pages" => assert_eq!(answer, json!({ "pages": [] })),
+            _ => assert_eq!(answer["code"], "API_DISABLED"),
+        }
+        server.close_stdin();
+        assert_eq!(server.end().code, Some(0));
+        wiki.signal("-TERM");
+        let end = wiki.end();
+        assert_eq!(
+            (end.code, end.stdout.len(), end.stderr.len()),
+            (Some(143), 1, 0)
+        );
+        assert!(end.took < PROMPT, "{:?}", end.took);
+    }
+    let end = Program::start(&["demo", "--wiki", "0.0.0.0:0"], &[]).end();
+    assert_eq!((end.code, end.stderr.len()), (Some(2), 1));
+}
+
+/// Settings of a real wiki, which a demo must not look at.
+fn of_a_real_wiki(address: &str) -> [(&str, &str); 7] {
+    [
+        ("WIKI_BASE_URL", address),
+        ("WIKI_API_TOKEN", PLANTED),
+        ("WIKI_MUTATIONS_ENABLED", "false"),
+        ("WIKI_CONFIRM", "token"),
+        ("WIKI_MUTATION_CONFIRM_TOKEN", "sesame"),
+        ("WIKI_AUDIT_DIR", "/nonexistent/audit"),
+        ("WIKI_DENIED_MUTATION_PATH_PREFIXES", "releases"),
+    ]
+}
+
+#[test]
+fn serving_the_demo_ignores_the_settings_of_a_real_wiki_and_leaves_nothing_behind() {
+    for how in ["-TERM", ""] {
+        let real = Silent::start();
+        let temp = TempDir::new().unwrap();
+        let mut variables = of_a_real_wiki(&real.address).to_vec();
+        variables.push(("TMPDIR", temp.path().to_str().unwrap()));
+        let mut program = Program::serve(&["serve", "--demo"], &variables);
+        let arguments = json!({ "path": "releases/2-4" });
+        let page = program.call("wikijs_get_page_by_path", &arguments);
+        assert_eq!(page["title"], "Release 2.4");
+        let mut arguments = json!({ "id": page["id"], "title": "Two four" });
+        let preview = program.call("wikijs_update_page", &arguments);
+        assert_eq!(preview["dryRun"], true);
+        arguments["confirm"] = preview["confirm"].clone();
+        let applied = program.call("wikijs_update_page", &arguments);
+        assert_eq!(applied["outcome"], "applied");
+        assert!(!all_files(temp.path()).is_empty());
+        match how {
+            "" => program.close_stdin(),
+            signal => program.signal(signal),
+        }
+        let end = program.end();
+        assert!(end.took < PROMPT, "{:?}", end.took);
+        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0);
+        assert!(real.taken.try_recv().is_err(), "the real wiki was asked");
+    }
+}
+
+#[test]
+fn the_demo_tells_its_story_and_leaves_nothing_behind() {
+    let real = Silent::start();
+    let temp = TempDir::new().unwrap();
+    let mut variables = of_a_real_wiki(&real.address).to_vec();
+    variables.push(("TMPDIR", temp.path().to_str().unwrap()));
+    let end = Program::start(&["demo"], &variables).end();
+    assert_eq!(end.code, Some(0), "{:?}", end.stderr);
+    assert_eq!(end.stderr, Vec::<String>::new());
+    assert!(end.took < Duration::from_secs(15), "{:?}", end.took);
+    let steps: Vec<&String> = end
+        .stdout
+        .iter()
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_digit()))
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            "1. An agent looks for a page",
+            "2. It reads the page, with everything that an update could lose",
+            "3. It tries to change the page, but writing is off by default",
+            "4. The operator allows writes below releases/, each confirmed; the call answers with a preview",
+            "5. It tries to delete a page outside of what is allowed",
+            "6. The change is confirmed with the preview's token, sent once, and read back",
+            "7. Nothing else changed: a plain Wiki.js update would have wiped tags, dates, styles and script",
+            "8. What the audit log says: every refusal, the preview, the attempt before it was sent, its outcome",
+        ]
+    );
+    let text = end.stdout.join("\n");
+    for part in [
+        "refused: MUTATIONS_DISABLED.",
+        "refused: PATH_NOT_ALLOWED.",
+        "applied: changed [\"content\"]",
+        "attempt  update  releases/2-4",
+        "outcome  update  releases/2-4        applied",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(
+        !text.contains('\u{1b}'),
+        "colour where there is no terminal"
+    );
+    assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0);
+    assert!(real.taken.try_recv().is_err(), "the real wiki was asked");
+}
+
+#[test]
+fn an_interrupted_demo_leaves_nothing_behind() {
+    let temp = TempDir::new().unwrap();
+    let mut program = Program::start(&["demo"], &[("TMPDIR", temp.path().to_str().unwrap())]);
+    // It has begun: its directory is there.
+    assert!(program.line().starts_with("An embedded Wiki.js"));
+    program.signal("-INT");
+    let end = program.end();
+    assert_eq!(end.code, Some(130));
+    assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn the_help_is_the_golden_one() {
+    let mut all = String::new();
+    for arguments in [&["--help"][..], &["serve", "--help"], &["demo", "--help"]] {
+        let end = Program::start(arguments, &[]).end();
+        assert_eq!((end.code, end.stderr.len()), (Some(0), 0));
+        let (arguments, help) = (arguments.join(" "), end.stdout.join("\n"));
+        all += &["$ wikijs-mcp ", &arguments, "\n", &help, "\n\n"].concat();
+    }
+    insta::with_settings!({
+        snapshot_path => "../golden",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, {
+        insta::assert_snapshot!("help", all);
+    });
+    let end = Program::start(&["--version"], &[]).end();
+    assert_eq!(
+        end.stdout,
+        [format!("wikijs-mcp {}", env!("CARGO_PKG_VERSION"))]
+    );
+}
+
+#[test]
+fn a_wrong_command_line_ends_with_2_and_prints_nothing_on_stdout() {
+    for arguments in [
+        &["nothing"][..],
+        &["--nothing"],
+        &["demo", "--wiki", "here"],
+        &["demo", "--empty"],
+    ] {
+        let end = Program::start(arguments, &[]).end();
+        assert_eq!((end.code, end.stdout.len()), (Some(2), 0), "{arguments:?}");
+        assert!(end.stderr[0].starts_with("error: "), "{:?}", end.stderr);
+    }
+}
