@@ -246,14 +246,14 @@ fn outcome_of(answer: &Result<Value, Value>) -> (&str, &str, &str) {
     }
 }
 
-async fn prove(case: Case) {
+async fn prove(it: Case) {
     let Case {
         name,
         kind,
         fault,
         outcome,
         cause,
-    } = case;
+    } = it;
     let is_silent = matches!(fault.reply, Reply::Silence);
     let wiki = sample_wiki().await;
     let before = pages(&wiki);
