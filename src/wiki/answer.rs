@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use super::error::{HTTP_500, WikiError};
@@ -22,6 +22,15 @@ pub struct RawAnswer {
     pub body: Vec<u8>,
 }
 
+/// What nearly every answer is: data of the expected form, and no error.
+#[derive(Deserialize)]
+struct Good<D> {
+    data: D,
+    #[serde(default)]
+    errors: Vec<IgnoredAny>,
+}
+
+/// What any answer is, good or bad.
 #[derive(Deserialize)]
 struct Envelope {
     #[serde(default)]
@@ -47,7 +56,11 @@ struct GraphQlError {
 /// # Errors
 /// See [`WikiError`].
 pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
-    data(envelope(answer)?)
+    // Read in one go, without a tree in between; whatever is wrong is told apart below.
+    match serde_json::from_slice::<Good<D>>(&answer.body) {
+        Ok(good) if answer.status == 200 && good.errors.is_empty() => Ok(good.data),
+        _ => data(envelope(answer)?),
+    }
 }
 
 /// Reads the answer of an array of operations: an answer each, in order (W8).
