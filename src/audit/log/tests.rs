@@ -227,9 +227,12 @@ async fn a_record_whose_caller_went_away_is_not_lost() {
     let log = AuditLog::new(dir.path(), "docs");
     let dropped = entry(Event::Outcome);
     let call = dropped.call;
-    assert!(log.record(dropped).now_or_never().is_none());
+    // Asked once; on a busy machine the disk may be done by then, and that is fine too.
+    let asked = log.record(dropped).now_or_never();
+    assert!(asked.is_none_or(|done| done.is_ok()));
     log.record(entry(Event::Refusal)).await.unwrap();
-    assert!(log.record(entry(Event::Refusal)).now_or_never().is_none());
+    let asked = log.record(entry(Event::Refusal)).now_or_never();
+    assert!(asked.is_none_or(|done| done.is_ok()));
     log.close().await.unwrap();
     let path = run(dir.path());
     assert_eq!(checked(&path).records, 5);

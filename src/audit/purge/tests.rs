@@ -110,12 +110,12 @@ async fn what_is_older_than_asked_for_goes_and_is_on_record() {
         [false, true, true, false, true]
     );
     let records = records(&log);
-    let purges: Vec<&Record> = records
+    let told: Vec<&Record> = records
         .iter()
         .filter(|record| record.event == Event::Purge)
         .collect();
-    let [purge] = purges.as_slice() else {
-        panic!("one: {purges:?}");
+    let [purge] = told.as_slice() else {
+        panic!("one: {told:?}");
     };
     let removed = purge.removed.as_ref().unwrap();
     assert_eq!(removed.len(), 3);
@@ -279,17 +279,17 @@ async fn purges_at_once_do_not_trip_over_each_other() {
         let state = keep_long_ago(&keeper, &n.to_string()).await;
         run(dir.path(), 400, &[state]);
     }
-    let mut purges = Vec::new();
+    let mut at_work = Vec::new();
     for _ in 0..4 {
         let log = running(dir.path()).await;
-        purges.push((
+        at_work.push((
             log.clone(),
             tokio::spawn(async move { log.purge_at(YEAR, NOW).await }),
         ));
     }
     let mut runs = 0;
     let mut pages = 0;
-    for (_, purge) in &mut purges {
+    for (_, purge) in &mut at_work {
         let purged = purge.await.unwrap().unwrap();
         runs += purged.runs;
         pages += purged.pages;

@@ -50,9 +50,8 @@ impl Kind {
         match self {
             Self::Refused | Self::Previewed | Self::Open => None,
             Self::Unchanged => Some(Outcome::Unchanged),
-            Self::Settled(outcome) => Some(outcome),
             Self::Moved(Outcome::NotApplied) | Self::Stopped => Some(Outcome::PartlyApplied),
-            Self::Moved(outcome) => Some(outcome),
+            Self::Settled(outcome) | Self::Moved(outcome) => Some(outcome),
         }
     }
 }
@@ -159,9 +158,10 @@ fn write(script: &mut Script, time: OffsetDateTime, known: &Known) {
         );
     };
     let mut step = |step: &str, is_moved: bool, outcome: Option<Outcome>| {
-        let fields = match is_moved {
-            true => vec![Field::Path, Field::Title],
-            false => vec![Field::Title],
+        let fields = if is_moved {
+            vec![Field::Path, Field::Title]
+        } else {
+            vec![Field::Title]
         };
         for (event, outcome) in [(Event::Attempt, None), (Event::Outcome, outcome)] {
             if event == Event::Attempt || outcome.is_some() {
@@ -224,7 +224,7 @@ fn enact(scripts: &mut [Script], ops: &[Op]) -> Model {
                     continue;
                 }
                 let index = which.index(open.len());
-                let known = &mut open[index];
+                let known = &mut *open[index];
                 let entry = Entry {
                     undoes: known.undoes,
                     ..told(known.call, Event::Outcome, "update", Some(*outcome))
@@ -310,7 +310,7 @@ async fn a_story_goes_on_in_later_runs() {
     .await
     .unwrap();
     assert_eq!(log.open_attempts(None).await.unwrap(), []);
-    let prefix = CallSelector::parse(&call.to_string()[..4]).unwrap();
+    let prefix = CallSelector::parse(call.to_string().get(..4).unwrap()).unwrap();
     let story = log.story(&prefix).await.unwrap();
     assert_eq!(story, log.story(&CallSelector::LAST).await.unwrap());
     let events: Vec<Event> = story.records.iter().map(|record| record.event).collect();
