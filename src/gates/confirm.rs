@@ -1,6 +1,6 @@
 //! The gate *confirm*: the last, which makes the permit.
 
-use super::paths::Allowed;
+use super::dry_run::Cleared;
 use super::permit::Permit;
 use super::previews::Spent;
 use super::refusal::{Gate, Refusal};
@@ -20,7 +20,8 @@ pub enum Confirmation {
 /// # Errors
 /// `CONFIRM_REQUIRED` if the static token was not seen, `CONFIRM_MISMATCH` if the preview was
 /// of another change.
-pub fn confirm(allowed: Allowed, confirmation: Confirmation) -> Result<Permit, Refusal> {
+pub fn confirm(cleared: Cleared, confirmation: Confirmation) -> Result<Permit, Refusal> {
+    let Cleared { allowed } = cleared;
     let refuse = |code, message: &str| Err(Refusal::at(Gate::Confirm, Failure::new(code, message)));
     match confirmation {
         Confirmation::StaticToken if allowed.has_token => Ok(Permit::of(allowed.change)),

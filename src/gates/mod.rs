@@ -1,4 +1,4 @@
-//! May it be written? Five gates in a fixed order, and the permit that only they can make.
+//! May it be written? Four gates in a fixed order, and the permit that only they can make.
 //!
 //! *enabled* ([`enabled`], with the static token in `token` mode), *paths* ([`paths`]),
 //! *dry run* ([`dry_run`]), *confirm* ([`confirm`]): each is a function that takes the proof
@@ -15,7 +15,7 @@ mod previews;
 mod refusal;
 
 pub use confirm::{Confirmation, confirm};
-pub use dry_run::{Verdict, dry_run};
+pub use dry_run::{Cleared, Verdict, dry_run};
 pub use enabled::{Enabled, enabled};
 pub use paths::{Allowed, paths};
 pub use permit::{Permit, Step};

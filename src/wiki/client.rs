@@ -145,12 +145,18 @@ impl Wiki {
     where
         F: Future<Output = Result<RawAnswer, WikiError>>,
     {
-        retry::read(self.settings.retry, |left| {
+        let limits = self.settings.retry;
+        let tries = retry::read(limits, |left| {
             let answer = send(left.min(self.settings.time.read));
             async { understand(&answer.await?) }
-        })
-        .await
-        .map_err(|error| self.explain(error))
+        });
+        // Waiting for a place counts as well: a read has one total.
+        tokio::time::timeout(limits.total, tries)
+            .await
+            .unwrap_or(Err(WikiError::Timeout {
+                after: limits.total,
+            }))
+            .map_err(|error| self.explain(error))
     }
 
     /// Tells a key that has expired, and is now a guest, from one without the right (W3, W4).

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{RequestBuilder, Response, redirect};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc2822;
 use tokio::sync::Semaphore;
 use url::{Host, Url};
 
@@ -111,10 +113,10 @@ impl Transport {
             self.run,
             self.count.fetch_add(1, Ordering::Relaxed)
         );
-        let _place = self
-            .places
-            .acquire()
+        // Where no place is free in time, nothing was sent.
+        let _place = tokio::time::timeout(limit, self.places.acquire())
             .await
+            .map_err(|_| WikiError::NotConnected)?
             .map_err(|_| WikiError::NotConnected)?;
         // The limit counts from here: waiting for a place is not the wiki's time.
         let answer = tokio::time::timeout(limit, async {
@@ -145,8 +147,7 @@ async fn read_to_end(mut response: Response) -> Result<RawAnswer, WikiError> {
     let retry_after = response
         .headers()
         .get(RETRY_AFTER)
-        .and_then(|value| value.to_str().ok()?.trim().parse().ok())
-        .map(Duration::from_secs);
+        .and_then(|value| wait(value.to_str().ok()?.trim()));
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(fault)? {
         if body.len() + chunk.len() > MAX_ANSWER_BYTES {
@@ -161,6 +162,15 @@ async fn read_to_end(mut response: Response) -> Result<RawAnswer, WikiError> {
         retry_after,
         body,
     })
+}
+
+/// Reads `Retry-After`: seconds, or a date.
+fn wait(text: &str) -> Option<Duration> {
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = OffsetDateTime::parse(text, &Rfc2822).ok()?;
+    (until - OffsetDateTime::now_utc()).try_into().ok()
 }
 
 #[expect(
@@ -182,5 +192,24 @@ pub(crate) fn is_loopback(address: &Url) -> bool {
         Some(Host::Ipv6(ip)) => ip.is_loopback(),
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::wait;
+
+    #[test]
+    fn a_wait_is_seconds_or_a_date() {
+        assert_eq!(wait("7"), Some(Duration::from_secs(7)));
+        assert!(
+            wait("Fri, 31 Dec 2100 23:59:59 GMT")
+                .is_some_and(|wait| wait > Duration::from_hours(1))
+        );
+        // A date that has passed asks for no wait.
+        assert_eq!(wait("Wed, 21 Oct 2015 07:28:00 GMT"), None);
+        assert_eq!(wait("soon"), None);
     }
 }

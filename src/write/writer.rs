@@ -9,8 +9,8 @@ use crate::audit::{AuditError, AuditLog, CallId, Outcome, PageLock, TreeLock};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{
-    self, Allowed, ConfirmMode, Confirmation, Gate, Policy, Previews, Proposed, Refusal, SessionId,
-    Verdict,
+    self, Allowed, ConfirmMode, Confirmation, Gate, Permit, Policy, Previews, Proposed, Refusal,
+    SessionId, Verdict,
 };
 use crate::page::{Date, Field, LineCounts};
 use crate::wiki::Wiki;
@@ -135,27 +135,28 @@ impl Writer {
         confirm: Option<String>,
     ) -> Result<Passed, Refusal> {
         let enabled = gates::enabled(&self.policy, confirm.as_deref())?;
-        let verdict = gates::dry_run(&self.policy, confirm.is_some());
-        if let (ConfirmMode::Preview, Verdict::Write, Some(token)) =
-            (&self.policy.confirm, verdict, &confirm)
-        {
-            // A token that counts for nothing must not wait for its turn.
-            self.previews
-                .look(session, token)
-                .map_err(|failure| Refusal::at(Gate::Confirm, failure))?;
-        }
-        let turn = match verdict {
-            Verdict::Write => Some(
-                self.turn(&plan)
-                    .await
-                    .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?,
-            ),
-            Verdict::DryRun | Verdict::Preview => None,
-        };
+        let goes_out = self.policy.lets_out(confirm.is_some());
         // The token of a preview stands for its change; the static one was seen above.
-        let token = match (&self.policy.confirm, verdict) {
-            (ConfirmMode::Preview | ConfirmMode::Operator, Verdict::Write) => confirm.as_deref(),
-            _ => None,
+        let token = match &self.policy.confirm {
+            ConfirmMode::Preview | ConfirmMode::Operator => confirm.as_deref().filter(|_| goes_out),
+            ConfirmMode::Token(_) => None,
+        };
+        let page = match token {
+            // A token that counts for nothing must not wait for its turn.
+            Some(token) => self
+                .previews
+                .look(session, token)
+                .map_err(|failure| Refusal::at(Gate::Confirm, failure))?
+                .change
+                .before()
+                .and_then(|page| page.id),
+            None => plan.id(),
+        };
+        let turn = if goes_out {
+            let turn = self.turn(page, plan.may_rebuild_tree()).await;
+            Some(turn.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?)
+        } else {
+            None
         };
         let change = match token {
             Some(token) => self.previewed_change(&plan, session, token).await,
@@ -180,21 +181,22 @@ impl Writer {
                 .map_err(at_change)?,
             is_unchecked: check == ConflictCheck::None,
         };
-        let (diff, lines) = allowed.change().content_diff();
+        let diff = allowed.change().content_diff();
+        let lines = diff.1;
         docket.counted(lines);
-        match verdict {
-            Verdict::DryRun => {
-                self.show(docket, &allowed, (diff, lines), notes, None)
-                    .await
-            }
-            _ if allowed.change().is_empty() => {
+        match gates::dry_run(&self.policy, allowed, confirm.is_some()) {
+            Verdict::DryRun(allowed) => self.show(docket, &allowed, diff, notes, None).await,
+            Verdict::Preview(allowed) if allowed.change().is_empty() => {
                 self.nothing_to_do(docket, allowed.change(), notes).await
             }
-            Verdict::Preview => {
-                self.show(docket, &allowed, (diff, lines), notes, Some(session))
+            Verdict::Preview(allowed) => {
+                self.show(docket, &allowed, diff, notes, Some(session))
                     .await
             }
-            Verdict::Write => {
+            Verdict::Write(cleared) if cleared.change().is_empty() => {
+                self.nothing_to_do(docket, cleared.change(), notes).await
+            }
+            Verdict::Write(cleared) => {
                 let confirmation = match token {
                     Some(token) => Confirmation::Preview(
                         self.previews
@@ -203,39 +205,55 @@ impl Writer {
                     ),
                     None => Confirmation::StaticToken,
                 };
-                let knows_after = self.knows_after(session, allowed.change());
-                let permit = gates::confirm(allowed, confirmation)?;
-                // From here on the end of the server waits for this write, or refuses it.
-                let awaited = self.tasks.token();
-                if self.tasks.is_closed() {
-                    let failure = Failure::new(
-                        Code::AuditUnavailable,
-                        "The server is ending; nothing was sent.",
-                    );
-                    return Err(Refusal::at(Gate::Record, failure));
-                }
-                let (writer, docket, session) = (Arc::clone(self), docket.clone(), session.clone());
-                // Once begun, no cancellation, disconnect or closed stdin may cut it short.
-                let task = self.tasks.spawn(async move {
-                    let answer = writer.carry_out(permit, docket, lines, notes).await;
-                    if knows_after {
-                        writer.note_written(&session, &answer);
-                    }
-                    drop((turn, awaited));
-                    answer
-                });
-                Ok(Passed::Sent(
-                    task.await.unwrap_or_else(|_| Err(broke_off())),
-                ))
+                let knowing = self
+                    .knows_after(session, cleared.change())
+                    .then(|| session.clone());
+                let permit = gates::confirm(cleared, confirmation)?;
+                self.let_go(permit, docket.clone(), lines, notes, knowing, turn)
+                    .await
             }
         }
     }
 
+    /// Carries a write out in a task of its own: once begun, no cancellation, disconnect or
+    /// closed stdin may cut it short.
+    async fn let_go(
+        self: &Arc<Self>,
+        permit: Permit,
+        docket: Docket,
+        lines: LineCounts,
+        notes: Notes,
+        knowing: Option<SessionId>,
+        turn: Option<Turn>,
+    ) -> Result<Passed, Refusal> {
+        // From here on the end of the server waits for this write, or refuses it.
+        let awaited = self.tasks.token();
+        if self.tasks.is_closed() {
+            let failure = Failure::new(
+                Code::AuditUnavailable,
+                "The server is ending; nothing was sent.",
+            );
+            return Err(Refusal::at(Gate::Record, failure));
+        }
+        let writer = Arc::clone(self);
+        let task = self.tasks.spawn(async move {
+            let answer = writer.carry_out(permit, docket, lines, notes).await;
+            if let Some(session) = knowing {
+                writer.note_written(&session, &answer);
+            }
+            drop((turn, awaited));
+            answer
+        });
+        Ok(Passed::Sent(
+            task.await.unwrap_or_else(|_| Err(broke_off())),
+        ))
+    }
+
     /// Waits until no other write can get in the way (W19): creates, moves and deletes go out
     /// one at a time, updates of one page one after another.
-    async fn turn(&self, plan: &Plan) -> Result<Turn, AuditError> {
+    async fn turn(&self, page: Option<i64>, rebuilds_tree: bool) -> Result<Turn, AuditError> {
         let began = Instant::now();
-        let page = match plan.id() {
+        let page = match page {
             Some(id) => Some(
                 tokio::time::timeout(self.patience.queueing, self.audit.lock_page(id))
                     .await
@@ -244,7 +262,7 @@ impl Writer {
             None => None,
         };
         let left = self.patience.queueing.saturating_sub(began.elapsed());
-        let tree = if plan.may_rebuild_tree() {
+        let tree = if rebuilds_tree {
             Some(self.audit.lock_tree(left).await?)
         } else {
             None
