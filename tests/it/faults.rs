@@ -603,11 +603,7 @@ async fn a_read_is_tried_again_where_that_may_help_and_nowhere_else() {
             faulty.on_reads(usize::MAX, Fault::new(Reach::Never, reply.clone()));
             let error = read(&served, &wiki).await.unwrap_err();
             assert_eq!(error["code"], code, "{name}: {error}");
-            let tries = match name {
-                // There are three ways to read a page, and each key has rights of its own.
-                "401" | "403" => 3,
-                _ => 1 + usize::from(is_passing),
-            };
+            let tries = 1 + usize::from(is_passing);
             assert_eq!(faulty.seen().len(), tries, "{name}");
             // What a body says is not repeated.
             assert!(!error.to_string().contains("Sign in"), "{name}: {error}");
