@@ -4,9 +4,11 @@
 //! of write is one function that makes one.
 
 mod edits;
+mod merge;
 mod plan;
 mod proof;
 
 pub use edits::{Edits, NewPage};
+pub use merge::merge;
 pub use plan::{Change, Operation, StepKind};
 pub use proof::{Proof, prove};
