@@ -121,6 +121,10 @@ proptest! {
             (ours, models) => prop_assert!(false, "{:?} {:?}", ours, models),
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
     fn no_text_makes_edits_panic(text in any::<String>(), old in any::<String>(), new in any::<String>()) {

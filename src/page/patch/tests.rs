@@ -172,6 +172,10 @@ proptest! {
             prop_assert_eq!(result, b + behind.unwrap_or_default());
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
     fn no_text_makes_a_patch_panic(
