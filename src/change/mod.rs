@@ -4,11 +4,13 @@
 //! of write is one function that makes one.
 
 mod edits;
+mod merge;
 mod plan;
 mod proof;
 mod undo;
 
 pub use edits::{Edits, NewPage};
+pub use merge::merge;
 pub use plan::{Change, Operation, StepKind};
 pub use proof::{Proof, prove};
 pub use undo::UndoFault;

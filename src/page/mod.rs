@@ -5,18 +5,31 @@
 
 mod checks;
 mod date;
+mod edits;
 mod field;
+mod hunk;
 mod lines;
 mod locale;
+mod outline;
+mod patch;
 mod path;
+mod place;
+mod sections;
+mod selector;
 mod state;
 
 pub use checks::{
     check_content, check_description, check_editor, check_tag, check_text, check_title,
 };
 pub use date::Date;
+pub use edits::{EditFault, TextEdit, apply_edits};
 pub use field::Field;
 pub use lines::{LineCounts, unified_diff};
 pub use locale::Locale;
+pub use outline::{Heading, Outline};
+pub use patch::{PatchFault, apply_patch};
 pub use path::{MAX_PATH_CHARS, NewPath, PagePath, Prefix};
+pub use place::{DiffersIn, Place};
+pub use sections::{Candidate, Section, SectionFault, SectionMode, edit_section, find_section};
+pub use selector::{Selector, SelectorFault};
 pub use state::PageState;

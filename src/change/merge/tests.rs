@@ -1,0 +1,110 @@
+use proptest::prelude::*;
+
+use super::merge;
+
+#[test]
+fn changes_with_an_unchanged_line_between_are_both_made() {
+    assert_eq!(
+        merge("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC").as_deref(),
+        Some("A\nb\nC")
+    );
+    assert_eq!(
+        merge("a\nb\nc\n", "x\na\nb\nc\n", "a\nc\n").as_deref(),
+        Some("x\na\nc\n")
+    );
+}
+
+#[test]
+fn neighbouring_changes_touch() {
+    assert_eq!(merge("a\nb\nc\n", "A\nb\nc\n", "a\nB\nc\n"), None);
+    assert_eq!(merge("a\nb\n", "a\nx\nb\n", "a\ny\nb\n"), None);
+    assert_eq!(merge("a\nb\n", "a\nx\nb\n", "A\nb\n"), None);
+    assert_eq!(merge("", "a\n", "b\n"), None);
+}
+
+#[test]
+fn the_same_change_on_both_sides_counts_once() {
+    assert_eq!(
+        merge("a\nb\nc\n", "A\nb\nc\n", "A\nb\nC\n").as_deref(),
+        Some("A\nb\nC\n")
+    );
+    assert_eq!(merge("a\n", "a\nb\n", "a\nb\n").as_deref(), Some("a\nb\n"));
+}
+
+#[test]
+fn a_line_that_loses_its_ending_is_changed() {
+    assert_eq!(merge("a\nb\n", "a\nb", "a\nb\nc\n"), None);
+    assert_eq!(
+        merge("a\nb\nc\n", "a\nb\nc", "a\r\nb\nc\n").as_deref(),
+        Some("a\r\nb\nc")
+    );
+}
+
+#[test]
+fn texts_with_nothing_in_common_take_bounded_time() {
+    let lines = |seed: u64| -> String {
+        (0..40_000_u64)
+            .map(|n| format!("{}\n", (n * 7919 + seed * n * n) % 9973))
+            .collect::<Vec<_>>()
+            .concat()
+    };
+    let (base, ours, theirs) = (lines(1), lines(2), lines(3));
+    assert_eq!(merge(&base, &ours, &theirs), None);
+}
+
+/// What happens to each line of the base: kept, removed, replaced, or one put before it.
+fn changed(lines: &[String], fates: &[(usize, u8)]) -> String {
+    let becomes = |(at, line): (usize, &String)| {
+        let fate = fates.iter().find(|(place, _)| *place == at);
+        match fate.map(|(_, fate)| fate) {
+            Some(0) => String::new(),
+            Some(1) => format!("new {line}"),
+            Some(_) => format!("before {line}{line}"),
+            None => line.clone(),
+        }
+    };
+    let lines: Vec<String> = lines.iter().enumerate().map(becomes).collect();
+    lines.concat()
+}
+
+fn text() -> impl Strategy<Value = String> {
+    ("([ab]?\r?\n){0,7}", "[ab]?").prop_map(|(lines, last)| lines + &last)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+    #[test]
+    fn changes_held_apart_are_both_made(
+        steps in prop::collection::vec((2..5_usize, 0..3_u8, any::<bool>()), 0..6),
+    ) {
+        let (mut at, mut ours, mut theirs) = (0, Vec::new(), Vec::new());
+        for (step, fate, is_ours) in steps {
+            at += step;
+            if is_ours { ours.push((at, fate)) } else { theirs.push((at, fate)) }
+        }
+        let lines: Vec<String> = (0..at + 3).map(|n| format!("line {n}\n")).collect();
+        let all = [ours.clone(), theirs.clone()].concat();
+        prop_assert_eq!(
+            merge(&lines.concat(), &changed(&lines, &ours), &changed(&lines, &theirs)),
+            Some(changed(&lines, &all))
+        );
+    }
+
+    #[test]
+    fn sides_are_alike_and_one_change_alone_is_made(base in text(), x in text(), y in text()) {
+        prop_assert_eq!(merge(&base, &x, &base), Some(x.clone()));
+        prop_assert_eq!(merge(&base, &base, &x), Some(x.clone()));
+        prop_assert_eq!(merge(&base, &x, &x), Some(x.clone()));
+        prop_assert_eq!(merge(&base, &x, &y), merge(&base, &y, &x));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn no_text_makes_a_merge_panic(a in any::<String>(), b in any::<String>(), c in any::<String>()) {
+        let _ = merge(&a, &b, &c);
+    }
+}

@@ -1,0 +1,135 @@
+//! Changes of a text that say what stands there now: `oldText` becomes `newText`.
+
+use thiserror::Error;
+
+use super::place::{DiffersIn, MAX_PLACES, Place};
+
+/// One change: a text that is in the page once, and what shall stand in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextEdit {
+    /// What stands there now, with its line endings as they are.
+    pub old_text: String,
+    /// What shall stand there.
+    pub new_text: String,
+}
+
+/// Why edits cannot be made. None of them was made then.
+///
+/// `index` is the edit's place in the list, from 0; places are those of the text as the edits
+/// before it left it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum EditFault {
+    /// There is no text to look for.
+    #[error("the old text of edit {index} is empty")]
+    Empty {
+        /// Which edit.
+        index: usize,
+    },
+    /// The text is not there.
+    #[error("the old text of edit {index} is not in the page")]
+    NotFound {
+        /// Which edit.
+        index: usize,
+        /// In what alone the places differ from the text, if there are any.
+        differs_in: Option<DiffersIn>,
+        /// The first places where nearly that text stands, at most ten.
+        places: Vec<Place>,
+    },
+    /// The text is there more than once.
+    #[error("the old text of edit {index} is in the page more than once")]
+    Ambiguous {
+        /// Which edit.
+        index: usize,
+        /// The first places where it stands, at most ten.
+        places: Vec<Place>,
+        /// Whether there are more.
+        more: bool,
+    },
+}
+
+/// Makes edits in order, each of the text as those before it left it.
+///
+/// Each old text must be there exactly once; places that overlap count apart (`aa` is twice in
+/// `aaa`). Line endings are compared and kept as they are. It takes time in proportion to the
+/// text for each edit; the caller bounds their number.
+///
+/// # Errors
+/// The first edit that cannot be made, with the places that say why.
+pub fn apply_edits(text: &str, edits: &[TextEdit]) -> Result<String, EditFault> {
+    let mut text = text.to_owned();
+    for (index, edit) in edits.iter().enumerate() {
+        let at = only_place(&text, index, &edit.old_text)?;
+        text.replace_range(at..at + edit.old_text.len(), &edit.new_text);
+    }
+    Ok(text)
+}
+
+fn only_place(text: &str, index: usize, sought: &str) -> Result<usize, EditFault> {
+    if sought.is_empty() {
+        return Err(EditFault::Empty { index });
+    }
+    let found: Vec<usize> = occurrences(text, sought).take(MAX_PLACES + 1).collect();
+    match found.as_slice() {
+        [] => {
+            let (differs_in, places) = nearly(text, sought);
+            Err(EditFault::NotFound {
+                index,
+                differs_in,
+                places,
+            })
+        }
+        [only] => Ok(*only),
+        several => Err(EditFault::Ambiguous {
+            index,
+            places: several
+                .iter()
+                .take(MAX_PLACES)
+                .map(|at| Place::at(text, *at))
+                .collect(),
+            more: several.len() > MAX_PLACES,
+        }),
+    }
+}
+
+/// The offsets at which a text that is not empty stands, overlapping ones too.
+///
+/// Each takes time in proportion to the text, so a caller takes a bounded number.
+fn occurrences(text: &str, sought: &str) -> impl Iterator<Item = usize> {
+    let step = sought.chars().next().map_or(1, char::len_utf8);
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let at = from + text.get(from..)?.find(sought)?;
+        from = at + step;
+        Some(at)
+    })
+}
+
+/// The places where a text would be but for line endings or white space.
+fn nearly(text: &str, sought: &str) -> (Option<DiffersIn>, Vec<Place>) {
+    for differs_in in DiffersIn::ALL {
+        let rest_of = |text| -> String { differs_in.rest_of(text).map(|(_, c)| c).collect() };
+        let (rest, sought) = (rest_of(text), rest_of(sought));
+        if sought.is_empty() {
+            continue;
+        }
+        let mut found = occurrences(&rest, &sought).take(MAX_PLACES).peekable();
+        let mut places = Vec::new();
+        let mut passed = 0;
+        for (offset, c) in differs_in.rest_of(text) {
+            if found.next_if_eq(&passed).is_some() {
+                places.push(Place::at(text, offset));
+            }
+            if found.peek().is_none() {
+                break;
+            }
+            passed += c.len_utf8();
+        }
+        if !places.is_empty() {
+            return (Some(differs_in), places);
+        }
+    }
+    (None, Vec::new())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+use proptest::prelude::*;
+
+use super::{EditFault, TextEdit, apply_edits};
+use crate::page::{DiffersIn, Place};
+
+fn edit(old: &str, new: &str) -> TextEdit {
+    TextEdit {
+        old_text: old.to_owned(),
+        new_text: new.to_owned(),
+    }
+}
+
+fn place(line: usize, text: &str) -> Place {
+    Place {
+        line,
+        text: text.to_owned(),
+    }
+}
+
+#[test]
+fn each_edit_sees_what_those_before_it_left() {
+    let edits = [edit("a", "b"), edit("b", "c"), edit("c", "")];
+    assert_eq!(apply_edits("a\r\n", &edits).as_deref(), Ok("\r\n"));
+    assert_eq!(apply_edits("as it was", &[]).as_deref(), Ok("as it was"));
+}
+
+#[test]
+fn a_text_that_is_there_more_than_once_is_told_with_its_lines() {
+    assert_eq!(
+        apply_edits("x aaa\ny", &[edit("y", "z"), edit("aa", "b")]),
+        Err(EditFault::Ambiguous {
+            index: 1,
+            places: vec![place(1, "x aaa"), place(1, "x aaa")],
+            more: false,
+        })
+    );
+}
+
+#[test]
+fn at_most_ten_places_are_told() {
+    let Err(EditFault::Ambiguous { places, more, .. }) =
+        apply_edits(&"a\n".repeat(11), &[edit("a", "b")])
+    else {
+        panic!("eleven places are not one");
+    };
+    assert_eq!(places.last(), Some(&place(10, "a")));
+    assert!(more);
+}
+
+#[test]
+fn an_empty_text_is_nowhere() {
+    assert_eq!(
+        apply_edits("a", &[edit("", "b")]),
+        Err(EditFault::Empty { index: 0 })
+    );
+}
+
+#[test]
+fn what_differs_in_line_endings_or_white_space_is_named() {
+    let near = |text: &str, old: &str| match apply_edits(text, &[edit(old, "")]) {
+        Err(EditFault::NotFound {
+            differs_in, places, ..
+        }) => (differs_in, places),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        near("one\r\ntwo\r\nthree\r\n", "two\nthree"),
+        (Some(DiffersIn::LineEndings), vec![place(2, "two")])
+    );
+    assert_eq!(
+        near("x\n\tfoo  bar\nbaz", "foo bar\n\n  baz"),
+        (Some(DiffersIn::WhiteSpace), vec![place(2, "\tfoo  bar")])
+    );
+    assert_eq!(near("x", "y"), (None, vec![]));
+    assert_eq!(near("x", " \n"), (None, vec![]));
+    assert_eq!(near("", "y"), (None, vec![]));
+}
+
+#[test]
+fn a_fault_says_nothing_of_the_page() {
+    let fault = apply_edits("secret secret", &[edit("secret", "")]).expect_err("twice");
+    assert!(!fault.to_string().contains("secret"));
+}
+
+/// How often a text is in another, counted at every character.
+fn count(text: &str, sought: &str) -> usize {
+    text.char_indices()
+        .filter(|(at, _)| text.get(*at..).is_some_and(|rest| rest.starts_with(sought)))
+        .count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+    #[test]
+    fn edits_do_what_counting_and_replacing_do(
+        text in "[abä\r\n]{0,12}",
+        edits in prop::collection::vec(("[abä\r\n]{0,2}", "[abcä\n]{0,3}"), 0..4),
+    ) {
+        let edits: Vec<TextEdit> = edits.iter().map(|(old, new)| edit(old, new)).collect();
+        let mut expected = Ok(text.clone());
+        for (index, TextEdit { old_text, new_text }) in edits.iter().enumerate() {
+            let Ok(now) = &expected else { break };
+            expected = match (old_text.is_empty(), count(now, old_text)) {
+                (false, 1) => Ok(now.replacen(old_text.as_str(), new_text, 1)),
+                (empty, times) => Err((index, empty, times)),
+            };
+        }
+        match (apply_edits(&text, &edits), expected) {
+            (Ok(ours), Ok(models)) => prop_assert_eq!(ours, models),
+            (Err(EditFault::Empty { index }), Err((at, true, _))) => prop_assert_eq!(index, at),
+            (Err(EditFault::NotFound { index, differs_in, places }), Err((at, false, 0))) => {
+                prop_assert_eq!(index, at);
+                prop_assert_eq!(differs_in.is_some(), !places.is_empty());
+            }
+            (Err(EditFault::Ambiguous { index, places, more }), Err((at, false, times))) => {
+                prop_assert_eq!(index, at);
+                prop_assert_eq!(places.len(), times.min(10));
+                prop_assert_eq!(more, times > 10);
+            }
+            (ours, models) => prop_assert!(false, "{:?} {:?}", ours, models),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn no_text_makes_edits_panic(text in any::<String>(), old in any::<String>(), new in any::<String>()) {
+        let cut: String = text.chars().skip(1).take(2).collect();
+        let _ = apply_edits(&text, &[edit(&cut, &new), edit(&old, &new)]);
+    }
+}

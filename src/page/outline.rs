@@ -1,0 +1,218 @@
+//! The headings of a Markdown page, and what stands below each.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use super::place::line_feeds;
+
+/// A heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// 1 to 6; 1 is the highest.
+    pub level: u8,
+    /// Its text without marks and attributes, trimmed.
+    pub text: String,
+    /// The number of its first line, from 1.
+    pub line: usize,
+    /// The bytes of its lines, endings included; two or more lines if it is underlined.
+    pub lines: Range<usize>,
+    /// The bytes of its section: its lines and all up to the next heading of its level or a
+    /// higher one.
+    pub section: Range<usize>,
+    /// The heading that it stands under, as an index; none for one that stands under none.
+    pub parent: Option<usize>,
+}
+
+/// The headings of a Markdown page, in page order.
+///
+/// A heading is what `CommonMark` says, and what divides the page: one inside a list, a quote
+/// or a footnote belongs to that block. Code blocks, HTML blocks, comments and front matter at
+/// the start of the page hold none. Attributes behind a heading's text (`{.tabset}`) are not
+/// part of it. Wiki.js' formulas between lines of `$$` are read as paragraphs, so that a line
+/// of `=` alone in one makes a heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outline<'a> {
+    pub(super) text: &'a str,
+    pub(super) headings: Vec<Heading>,
+    /// Where the front matter ends; 0 without any.
+    pub(super) front_matter: usize,
+}
+
+impl<'a> Outline<'a> {
+    /// The outline of a page.
+    #[must_use]
+    pub fn of(text: &'a str) -> Self {
+        let front_matter = front_matter(text);
+        let mut outline = Self {
+            text,
+            headings: Vec::new(),
+            front_matter,
+        };
+        let body = text.get(front_matter..).unwrap_or_default();
+        // How many blocks and spans are open, and the heading that is being read.
+        let (mut depth, mut open) = (0_usize, None);
+        for (event, range) in Parser::new_ext(body, options()).into_offset_iter() {
+            match event {
+                Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
+                    open = Some((number(level), String::new()));
+                    depth += 1;
+                }
+                Event::Start(_) => depth += 1,
+                Event::End(end) => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0
+                        && matches!(end, TagEnd::Heading(_))
+                        && let Some((level, heading)) = open.take()
+                    {
+                        let range = range.start + front_matter..range.end + front_matter;
+                        outline.add(level, heading.trim(), range);
+                    }
+                }
+                Event::Text(text) | Event::Code(text) => {
+                    if let Some((_, heading)) = &mut open {
+                        heading.push_str(&text);
+                    }
+                }
+                Event::SoftBreak | Event::HardBreak => {
+                    if let Some((_, heading)) = &mut open {
+                        heading.push(' ');
+                    }
+                }
+                _ => {}
+            }
+        }
+        outline.close_sections();
+        outline
+    }
+
+    /// The headings.
+    #[must_use]
+    pub fn headings(&self) -> &[Heading] {
+        &self.headings
+    }
+
+    /// Where the parts begin that `section[1]` and on name.
+    pub(super) fn part_starts(&self) -> impl Iterator<Item = usize> {
+        let highest = self.headings.iter().map(|heading| heading.level).min();
+        let mut seen = false;
+        self.headings.iter().filter_map(move |heading| {
+            let is_highest = Some(heading.level) == highest;
+            let begins = is_highest || !seen;
+            seen |= is_highest;
+            begins.then_some(heading.lines.start)
+        })
+    }
+
+    /// Where the first heading stands; without one the end of the page.
+    pub(super) fn first_heading(&self) -> usize {
+        self.headings
+            .first()
+            .map_or(self.text.len(), |heading| heading.lines.start)
+    }
+
+    /// Adds a heading, with the whole lines that hold it.
+    fn add(&mut self, level: u8, text: &str, range: Range<usize>) {
+        let before = self.text.get(..range.start).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let held = self.text.get(..range.end).unwrap_or_default();
+        let end = if held.ends_with('\n') {
+            range.end
+        } else {
+            let rest = self.text.get(range.end..).unwrap_or_default();
+            rest.find('\n')
+                .map_or(self.text.len(), |at| range.end + at + 1)
+        };
+        if before
+            .get(start..)
+            .is_some_and(|indent| indent.contains(|c| c != ' '))
+        {
+            // A carriage return alone can end a line of Markdown, but no line of ours.
+            return;
+        }
+        let last = self.headings.last();
+        let (passed, line) = last.map_or((0, 1), |last| (last.lines.start, last.line));
+        let between = self.text.get(passed..start).unwrap_or_default();
+        self.headings.push(Heading {
+            level,
+            text: text.to_owned(),
+            line: line + line_feeds(between),
+            lines: start..end,
+            section: start..self.text.len(),
+            parent: None,
+        });
+    }
+
+    /// Ends each section at the next heading of its level or a higher one.
+    fn close_sections(&mut self) {
+        // The headings that the present place stands under, each lower than the one before.
+        let mut above: Vec<(u8, usize)> = Vec::new();
+        for index in 0..self.headings.len() {
+            let Some(heading) = self.headings.get(index) else {
+                return;
+            };
+            let (level, start) = (heading.level, heading.lines.start);
+            while let Some((_, closed)) = above.pop_if(|(open, _)| *open >= level) {
+                if let Some(closed) = self.headings.get_mut(closed) {
+                    closed.section.end = start;
+                }
+            }
+            if let Some(heading) = self.headings.get_mut(index) {
+                heading.parent = above.last().map(|(_, index)| *index);
+            }
+            above.push((level, index));
+        }
+    }
+}
+
+const fn number(level: HeadingLevel) -> u8 {
+    match level {
+        HeadingLevel::H1 => 1,
+        HeadingLevel::H2 => 2,
+        HeadingLevel::H3 => 3,
+        HeadingLevel::H4 => 4,
+        HeadingLevel::H5 => 5,
+        HeadingLevel::H6 => 6,
+    }
+}
+
+/// What Wiki.js' Markdown has beyond `CommonMark` and that moves the bounds of blocks, or the
+/// text of a heading.
+fn options() -> Options {
+    Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_HEADING_ATTRIBUTES
+}
+
+/// Where front matter ends that the page begins with; 0 without any.
+///
+/// It is closed by `---` or `...`, and its first line that is no comment names a key: a page can
+/// begin with a rule, too. (The parser's own front matter can stand anywhere and would hide what
+/// lies between two rules.)
+fn front_matter(text: &str) -> usize {
+    let mut lines = text.split_inclusive('\n');
+    let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else {
+        return 0;
+    };
+    let mut end = first.len();
+    let mut names_key = false;
+    for line in lines {
+        end += line.len();
+        let bare = line.trim_end();
+        if names_key && (bare == "---" || bare == "...") {
+            return end;
+        }
+        if !names_key && !bare.starts_with('#') {
+            if !bare.contains(':') {
+                return 0;
+            }
+            names_key = true;
+        }
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,346 @@
+use proptest::prelude::*;
+
+use super::{Candidate, SectionFault, SectionMode, edit_section, find_section};
+use crate::page::{Outline, Selector};
+
+const PAGE: &str = "---\ntitle: x\n---\nIntro\n\n# Install\n\nAll\n\n## Linux\nA\n## Mac/Win\nB\n\n# Use\n## Linux\nC\n### On/Off\nD\n";
+
+fn selector(text: &str) -> Selector {
+    Selector::parse(text).expect(text)
+}
+
+fn found<'a>(text: &'a str, name: &str) -> Result<&'a str, SectionFault> {
+    find_section(text, &selector(name)).map(|section| text.get(section.range).unwrap())
+}
+
+fn edited(text: &str, name: &str, mode: SectionMode, content: &str) -> String {
+    edit_section(text, &selector(name), mode, content).expect(name)
+}
+
+#[test]
+fn parts_are_named_by_index_text_or_path() {
+    for (name, part) in [
+        ("section[0]", "---\ntitle: x\n---\nIntro\n\n"),
+        (
+            "section[1]",
+            "# Install\n\nAll\n\n## Linux\nA\n## Mac/Win\nB\n\n",
+        ),
+        ("section[2]", "# Use\n## Linux\nC\n### On/Off\nD\n"),
+        ("heading:h1[1]", "# Use\n## Linux\nC\n### On/Off\nD\n"),
+        ("heading:h2[0]", "## Linux\nA\n"),
+        ("heading:h2[2]", "## Linux\nC\n### On/Off\nD\n"),
+        ("Use", "# Use\n## Linux\nC\n### On/Off\nD\n"),
+        ("Install/Linux", "## Linux\nA\n"),
+        ("Install / Linux", "## Linux\nA\n"),
+        ("Mac/Win", "## Mac/Win\nB\n\n"),
+        ("Install/Mac/Win", "## Mac/Win\nB\n\n"),
+        ("Linux/On/Off", "### On/Off\nD\n"),
+        ("Use/Linux/On/Off", "### On/Off\nD\n"),
+    ] {
+        assert_eq!(found(PAGE, name), Ok(part), "{name}");
+    }
+    for name in [
+        "section[3]",
+        "heading:h2[3]",
+        "heading:h6[0]",
+        "use",
+        "Win",
+        "Use/On/Off",
+        "x/Use",
+        "/Use",
+        "Use/",
+        "Intro",
+        "title",
+    ] {
+        assert_eq!(found(PAGE, name), Err(SectionFault::NotFound), "{name}");
+    }
+}
+
+#[test]
+fn several_are_never_guessed() {
+    let candidate = |selector: &str, line| Candidate {
+        selector: selector.to_owned(),
+        level: 2,
+        text: "Linux".to_owned(),
+        line,
+    };
+    assert_eq!(
+        found(PAGE, "Linux"),
+        Err(SectionFault::Ambiguous {
+            candidates: vec![
+                candidate("heading:h2[0]", 10),
+                candidate("heading:h2[2]", 16)
+            ],
+        })
+    );
+}
+
+#[test]
+fn lower_headings_before_the_first_highest_begin_parts_of_their_own() {
+    let text = "### a\n## b\n### c\n# d\n## e\n# f\n";
+    let parts: Vec<_> = (0..7)
+        .map(|n| found(text, &format!("section[{n}]")))
+        .collect();
+    assert_eq!(
+        parts,
+        [
+            Err(SectionFault::NotFound),
+            Ok("### a\n"),
+            Ok("## b\n"),
+            Ok("### c\n"),
+            Ok("# d\n## e\n"),
+            Ok("# f\n"),
+            Err(SectionFault::NotFound),
+        ]
+    );
+}
+
+#[test]
+fn white_space_alone_before_the_first_heading_is_no_part() {
+    assert_eq!(
+        found("\n \n# a\n", "section[0]"),
+        Err(SectionFault::NotFound)
+    );
+    assert_eq!(found("", "section[0]"), Err(SectionFault::NotFound));
+    assert_eq!(found("no heading", "section[0]"), Ok("no heading"));
+}
+
+#[test]
+fn content_is_held_apart_by_a_blank_line() {
+    use SectionMode::{Append, InsertAfter, Prepend, Remove, Replace};
+    let text = "# a\nA\n# b\n\nB\n\n# c";
+    for (name, mode, content, expected) in [
+        ("a", Append, "x", "# a\nA\n\nx\n\n# b\n\nB\n\n# c"),
+        (
+            "a",
+            InsertAfter,
+            "# x\n",
+            "# a\nA\n\n# x\n\n# b\n\nB\n\n# c",
+        ),
+        ("b", Append, "x\n\n", "# a\nA\n# b\n\nB\n\nx\n\n# c"),
+        ("a", Prepend, "x", "# a\n\nx\n\nA\n# b\n\nB\n\n# c"),
+        ("b", Prepend, "\nx", "# a\nA\n# b\n\nx\n\nB\n\n# c"),
+        ("a", Replace, "# x\n", "# x\n\n# b\n\nB\n\n# c"),
+        ("b", Replace, "x", "# a\nA\n\nx\n\n# c"),
+        ("c", Replace, "x", "# a\nA\n# b\n\nB\n\nx"),
+        ("c", Append, "x\n", "# a\nA\n# b\n\nB\n\n# c\n\nx\n"),
+        ("a", Remove, "ignored", "# b\n\nB\n\n# c"),
+        ("b", Remove, "", "# a\nA\n# c"),
+        ("b", Replace, "", "# a\nA\n# c"),
+        ("b", Append, "", text),
+    ] {
+        assert_eq!(
+            edited(text, name, mode, content),
+            expected,
+            "{name} {mode:?}"
+        );
+    }
+}
+
+#[test]
+fn added_line_ends_are_of_the_pages_kind() {
+    assert_eq!(
+        edited("# a\r\nA\r\n# b\r\n", "a", SectionMode::Append, "x\ny"),
+        "# a\r\nA\r\n\r\nx\ny\r\n\r\n# b\r\n"
+    );
+    assert_eq!(
+        edited("# a\r\nA\n", "a", SectionMode::Append, "x"),
+        "# a\r\nA\n\nx\n"
+    );
+}
+
+#[test]
+fn an_underlined_heading_is_not_run_into_the_text_before_it() {
+    let text = "text\n# a\n\nb\n---\n";
+    assert_eq!(
+        edited(text, "heading:h1[0]", SectionMode::Remove, ""),
+        "text\n"
+    );
+    let text = "text\n# a\n\n# b\n---\n";
+    assert_eq!(
+        edited(text, "a", SectionMode::Remove, ""),
+        "text\n# b\n---\n"
+    );
+    let text = "text\n# a\n\nb\n===\n";
+    assert_eq!(
+        edited(text, "a", SectionMode::Remove, ""),
+        "text\n\nb\n===\n"
+    );
+}
+
+#[test]
+fn content_before_the_first_heading_stands_behind_the_front_matter() {
+    let text = "---\ntitle: x\n---\nIntro\n# a";
+    assert_eq!(
+        edited(text, "section[0]", SectionMode::Prepend, "x"),
+        "---\ntitle: x\n---\n\nx\n\nIntro\n# a"
+    );
+    assert_eq!(edited(text, "section[0]", SectionMode::Remove, ""), "# a");
+}
+
+/// Pages of blocks, some of them closed badly or not apart.
+fn page() -> impl Strategy<Value = String> {
+    let block = prop::sample::select(vec![
+        "# a",
+        "## b",
+        "### c",
+        "## a {.tabset}",
+        "# a/b",
+        "x\n===",
+        "y\n---",
+        "text",
+        "- item",
+        "```\n# no\n```",
+        "```",
+        "    # no",
+        "<!--\n# no\n-->",
+        "<!--",
+        "> q\n{.is-info}",
+        "---",
+        "---\nt: u\n---",
+        "",
+        " ",
+        "\u{a0}",
+    ]);
+    let end = prop::sample::select(vec!["\n", "\n\n", "\r\n", "\r\n\r\n", "\n \n", "\n"]);
+    let last = prop::sample::select(vec!["", "# d", "end"]);
+    (prop::collection::vec((block, end), 0..7), last).prop_map(|(blocks, last)| {
+        let blocks = blocks
+            .into_iter()
+            .map(|(block, end)| format!("{block}{end}"));
+        blocks.collect::<String>() + last
+    })
+}
+
+/// Selectors of all parts of a page.
+fn selectors(text: &str) -> Vec<Selector> {
+    let count = Outline::of(text).headings().len();
+    let sections = (0..=count).map(|index| Selector::Section { index });
+    let headings =
+        (1..=6).flat_map(|level| (0..count).map(move |index| Selector::Heading { level, index }));
+    sections
+        .chain(headings)
+        .filter(|selector| find_section(text, selector).is_ok())
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
+
+    #[test]
+    fn all_outside_the_section_stays(
+        text in page(),
+        pick in any::<prop::sample::Index>(),
+        content in "(# new|[ a]{0,2}|\r?\n){0,4}",
+    ) {
+        use SectionMode::{Append, InsertAfter, Prepend, Remove, Replace};
+        let selectors = selectors(&text);
+        prop_assume!(!selectors.is_empty());
+        let selector = pick.get(&selectors);
+        let section = find_section(&text, selector).unwrap();
+        let end = section.range.end;
+        for (mode, gone) in [
+            (Replace, section.range.clone()),
+            (Remove, section.range),
+            (Append, end..end),
+            (InsertAfter, end..end),
+            (Prepend, section.body..section.body),
+        ] {
+            let edited = edit_section(&text, selector, mode, &content).unwrap();
+            let (before, after) = (text.get(..gone.start).unwrap(), text.get(gone.end..).unwrap());
+            let new = edited.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+            prop_assert!(new.is_some(), "{:?}: {:?}", mode, edited);
+            let new = new.unwrap_or_default();
+            let is_added = |c| c == '\r' || c == '\n';
+            if mode == Remove {
+                prop_assert!(new.chars().all(is_added));
+            } else {
+                let around = new.split_once(content.as_str());
+                prop_assert!(around.is_some(), "{:?}", new);
+                prop_assert_eq!(new.trim_matches(is_added), content.trim_matches(is_added));
+                prop_assert!(new.len() <= content.len() + 8);
+            }
+        }
+    }
+
+    #[test]
+    fn a_paragraph_put_in_or_a_part_taken_out_leaves_the_other_headings(
+        text in page(),
+        pick in any::<prop::sample::Index>(),
+    ) {
+        let headings = |text: &str| -> Vec<(u8, String, usize)> {
+            let outline = Outline::of(text);
+            outline.headings().iter().map(|h| (h.level, h.text.clone(), h.lines.start)).collect()
+        };
+        let bare = |headings: Vec<(u8, String, usize)>| -> Vec<(u8, String)> {
+            headings.into_iter().map(|(level, text, _)| (level, text)).collect()
+        };
+        let selectors = selectors(&text);
+        prop_assume!(!selectors.is_empty());
+        let selector = pick.get(&selectors);
+        for mode in [SectionMode::Append, SectionMode::Prepend] {
+            let added = edit_section(&text, selector, mode, "plain words").unwrap();
+            prop_assert_eq!(bare(headings(&added)), bare(headings(&text)), "{:?}", added);
+        }
+        let gone = find_section(&text, selector).unwrap().range;
+        let mut left = headings(&text);
+        left.retain(|(_, _, start)| !gone.contains(start));
+        let cut = edit_section(&text, selector, SectionMode::Remove, "").unwrap();
+        prop_assert_eq!(bare(headings(&cut)), bare(left), "{:?}", cut);
+    }
+
+    #[test]
+    fn the_parts_make_up_the_page(text in page()) {
+        let outline = Outline::of(&text);
+        let mut end = outline.headings().first().map_or(text.len(), |heading| heading.lines.start);
+        if let Ok(lead) = outline.find(&Selector::Section { index: 0 }) {
+            prop_assert_eq!(lead.range, 0..end);
+        } else {
+            prop_assert!(text.get(..end).unwrap().trim().is_empty());
+        }
+        for index in 1.. {
+            let Ok(part) = outline.find(&Selector::Section { index }) else { break };
+            prop_assert_eq!(part.range.start, end);
+            prop_assert!(outline.headings().iter().any(|h| h.lines.start == end && h.lines.end == part.body));
+            end = part.range.end;
+        }
+        prop_assert_eq!(end, text.len());
+    }
+
+    #[test]
+    fn a_heading_is_found_by_its_selector_and_its_text(text in page()) {
+        let outline = Outline::of(&text);
+        for heading in outline.headings() {
+            let named = outline.find(&Selector::Named(heading.text.clone()));
+            let same: Vec<_> = outline.headings().iter().filter(|h| h.text == heading.text).collect();
+            match named {
+                Ok(section) => {
+                    prop_assert_eq!(same.len(), 1);
+                    prop_assert_eq!(section.range, heading.section.clone());
+                }
+                Err(SectionFault::Ambiguous { candidates }) => {
+                    prop_assert_eq!(candidates.len(), same.len());
+                    for (candidate, heading) in candidates.iter().zip(same) {
+                        let selector = Selector::parse(&candidate.selector).unwrap();
+                        let section = outline.find(&selector).unwrap();
+                        prop_assert_eq!(section.range, heading.section.clone());
+                    }
+                }
+                Err(SectionFault::NotFound) => prop_assert!(false, "{:?}", heading.text),
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn no_text_makes_sections_panic(text in "\\PC{0,40}|([#=>`~<!\\-\\[\\]{}|: \t\r\n\0ä\u{2028}]|\\PC){0,40}") {
+        for selector in selectors(&text) {
+            for mode in [SectionMode::Replace, SectionMode::Prepend, SectionMode::Append] {
+                let _ = edit_section(&text, &selector, mode, &text);
+            }
+        }
+    }
+}
