@@ -1,7 +1,6 @@
 //! Whether a page that was read back is the page that was promised.
 
-use crate::page::{Field, PageState};
-use crate::wiki::PageReading;
+use crate::page::{Field, PageReading, PageState};
 
 /// What a reading proves of a promised state.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,6 +9,7 @@ mod field;
 mod lines;
 mod locale;
 mod path;
+mod reading;
 mod state;
 
 pub use checks::{
@@ -19,4 +20,5 @@ pub use field::Field;
 pub use lines::{LineCounts, unified_diff};
 pub use locale::Locale;
 pub use path::{MAX_PATH_CHARS, NewPath, PagePath, Prefix};
+pub use reading::PageReading;
 pub use state::PageState;
