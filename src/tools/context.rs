@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Failure;
-use crate::page::Locale;
-use crate::page::PageReading;
+use crate::page::{Locale, PageReading};
 use crate::wiki::Wiki;
 use crate::write::{Answer, Caller, Plan, Writer};
 
