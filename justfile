@@ -10,7 +10,7 @@ test:
 bench:
     cargo bench --bench budgets
 
-# Format, with imports grouped as everywhere here.
+# Format.
 fmt:
     cargo fmt
 

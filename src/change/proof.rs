@@ -1,7 +1,6 @@
 //! Whether a page that was read back is the page that was promised.
 
-use crate::page::{Field, PageState};
-use crate::wiki::PageReading;
+use crate::page::{Field, PageReading, PageState};
 
 /// What a reading proves of a promised state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +25,7 @@ impl Proof {
 
 /// Compares a page that was read back with what was promised of it.
 ///
-/// The styles are compared in [`plain_css`], since the wiki minifies them (W24). New ones that
+/// The styles are compared without what means nothing in them, since the wiki minifies them (W24). New ones that
 /// still differ, but are neither gone nor the old ones, were minified further.
 #[must_use]
 pub fn prove(promised: &PageState, before: Option<&PageState>, reading: &PageReading) -> Proof {

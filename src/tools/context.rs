@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::error::Failure;
-use crate::page::Locale;
-use crate::wiki::{PageReading, Wiki};
+use crate::page::{Locale, PageReading};
+use crate::wiki::Wiki;
 use crate::write::{Answer, Caller, Plan, Writer};
 
 /// What a tool is given beside its arguments: a wiki, the way to write to it, and who calls.

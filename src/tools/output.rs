@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::page::{Date, Field};
-use crate::wiki::{PageReading, Wiki};
+use crate::page::{Date, Field, PageReading};
+use crate::wiki::Wiki;
 use crate::write::{Answer, LinkedFrom, Notes, Target};
 
 /// A page, flat; what the key cannot read is absent.

@@ -7,8 +7,7 @@
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageList, PageOrderBy, PageOrderByDirection, page_list};
-use super::reading::PageReading;
-use crate::page::{Locale, PagePath};
+use crate::page::{Locale, PagePath, PageReading};
 
 /// Which pages are wanted, in which order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

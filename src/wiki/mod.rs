@@ -15,7 +15,7 @@ mod list;
 mod mutate;
 mod operations;
 mod page;
-mod reading;
+
 mod retry;
 mod search;
 mod tags;
@@ -31,7 +31,7 @@ pub use key::ApiKey;
 pub use list::{ListPart, ListQuery, Position};
 pub use mutate::Sent;
 pub use operations::{PageOrderBy, PageOrderByDirection, PageTreeMode};
-pub use reading::PageReading;
+
 pub use retry::RetryLimits;
 pub use search::Hit;
 pub use tags::{LinkingPage, Tag};

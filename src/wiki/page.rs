@@ -11,8 +11,7 @@ use super::operations::{
     PageConflictLatest, PageSingle, PageSingleByPath, page_conflict_latest, page_single,
     page_single_by_path,
 };
-use super::reading::PageReading;
-use crate::page::{Locale, PagePath};
+use crate::page::{Locale, PagePath, PageReading};
 
 impl Wiki {
     /// Reads a page by its id.

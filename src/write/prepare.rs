@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use crate::change::{Change, Operation};
 use crate::error::{Code, Failure};
 use crate::gates::{Allowed, Previewed, Proposed, SessionId};
-use crate::page::{Field, LineCounts, PageState};
-use crate::wiki::{PageReading, TreeNode, Wiki, WikiError};
+use crate::page::{Field, LineCounts, PageReading, PageState};
+use crate::wiki::{TreeNode, Wiki, WikiError};
 
 use super::answer::{LinkedFrom, Notes, Preview, Target};
 use super::conflict::ConflictCheck;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use crate::audit::Outcome;
 use crate::change::{Change, Proof, StepKind, prove};
-use crate::page::{Field, PageState};
-use crate::wiki::{PageReading, Sent, Wiki, WikiError};
+use crate::page::{Field, PageReading, PageState};
+use crate::wiki::{Sent, Wiki, WikiError};
 
 /// How long an outcome is waited for. Values, so that tests can make them short.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::page::{Date, Field, Locale, PagePath, PageState};
+use super::{Date, Field, Locale, PagePath, PageState};
 
 /// A page as far as the key can read it: what no layer gives is absent, never guessed.
 #[derive(Debug, Clone, PartialEq, Eq)]
