@@ -61,6 +61,12 @@ struct Kept {
     expires: Instant,
 }
 
+impl Kept {
+    fn counts_for(&self, session: &SessionId) -> bool {
+        self.session == *session && self.expires > Instant::now()
+    }
+}
+
 /// The previews that wait to be confirmed.
 #[derive(Debug)]
 pub struct Previews {
@@ -130,7 +136,7 @@ impl Previews {
     pub fn look(&self, session: &SessionId, token: &str) -> Result<Proposed, Failure> {
         self.lock()
             .get(token)
-            .filter(|preview| preview.session == *session && preview.expires > Instant::now())
+            .filter(|preview| preview.counts_for(session))
             .map(|preview| preview.proposed.clone())
             .ok_or_else(expired)
     }
@@ -140,8 +146,14 @@ impl Previews {
     /// # Errors
     /// `CONFIRM_EXPIRED`.
     pub fn spend(&self, session: &SessionId, token: &str) -> Result<Spent, Failure> {
-        self.look(session, token)?;
-        let preview = self.lock().remove(token).ok_or_else(expired)?;
+        let mut kept = self.lock();
+        if !kept
+            .get(token)
+            .is_some_and(|preview| preview.counts_for(session))
+        {
+            return Err(expired());
+        }
+        let preview = kept.remove(token).ok_or_else(expired)?;
         Ok(Spent {
             change: preview.proposed.change,
         })
