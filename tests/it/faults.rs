@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use wikijs_mcp::audit::{AuditLog, CallId, Entry, Event, Outcome};
-use wikijs_mcp::demo::{DemoWiki, OperationKind, PageRow};
+use wikijs_mcp::demo::{DemoWiki, PageRow};
 use wikijs_mcp::write::Patience;
 
 use crate::audit::{child, childs_dir};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply, attempts_on_record};
-use crate::harness::{QUICK, Served, Setup, id_of, new_page, sample_wiki, told};
+use crate::harness::{QUICK, Served, Setup, id_of, mutations, new_page, sample_wiki, told};
 use crate::wiki_client::WikiClient;
 
 /// Where a wiki that went silent is given up soon.
@@ -710,13 +710,6 @@ async fn slow_wiki() -> DemoWiki {
     wiki
 }
 
-fn mutations(wiki: &DemoWiki) -> usize {
-    let seen = wiki.requests();
-    let is_mutation =
-        |request: &&wikijs_mcp::demo::SeenRequest| request.kind == OperationKind::Mutation;
-    seen.iter().filter(is_mutation).count()
-}
-
 #[tokio::test]
 async fn two_creates_at_once_both_end_applied() {
     for has_two_servers in [false, true] {
@@ -738,7 +731,7 @@ async fn two_creates_at_once_both_end_applied() {
             assert_eq!(applied["warnings"], json!([]));
             assert_eq!(applied["target"]["id"], id_of(&wiki, path));
         }
-        assert_eq!(mutations(&wiki), 2);
+        assert_eq!(mutations(&wiki).len(), 2);
         let records = one.records();
         let sent: Vec<_> = records
             .iter()
@@ -788,7 +781,7 @@ async fn two_servers_on_one_audit_directory_lose_nothing() {
     assert_eq!(crate::harness::runs(one.dir.path()).len(), 2);
     let mut made = [by_one, by_two].concat();
     made.sort();
-    assert_eq!(made.len(), mutations(&wiki));
+    assert_eq!(made.len(), mutations(&wiki).len());
     let records = one.records();
     for event in [Event::Attempt, Event::Outcome] {
         let mut calls: Vec<String> = records
@@ -826,7 +819,7 @@ async fn an_answer_that_names_the_trees_rebuild_is_applied_with_a_warning() {
         let warning = warnings[0].as_str().unwrap();
         assert!(warning.starts_with("wiki_index_incomplete: "), "{warning}");
         theirs.abort();
-        assert_eq!(mutations(&wiki), 2);
+        assert_eq!(mutations(&wiki).len(), 2);
         let step = kind.step();
         assert_eq!(
             told(&served.records()),
@@ -952,7 +945,7 @@ async fn without_a_record_nothing_is_sent() {
         assert_eq!(error["code"], "AUDIT_UNAVAILABLE", "{error}");
         let disk = served.dir.path().to_str().unwrap();
         assert!(!error.to_string().contains(disk), "{error}");
-        assert_eq!(mutations(&wiki), 0);
+        assert_eq!(mutations(&wiki).len(), 0);
         assert_eq!(pages(&wiki), before);
     }
 }
@@ -1000,7 +993,7 @@ async fn childs_part_writes_pages_until_the_disk_is_full() {
     let again = served.call(tool, arguments).await.unwrap_err();
     assert_eq!(again["code"], "AUDIT_UNAVAILABLE");
     assert!(applied > 2);
-    assert_eq!(mutations(&wiki), applied);
+    assert_eq!(mutations(&wiki).len(), applied);
     assert_eq!(attempts_on_record(served.dir.path()), applied);
     let title = wiki.with_store(|store| store.page(id).unwrap().title.clone());
     assert_eq!(title, format!("Title {applied}"));

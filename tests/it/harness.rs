@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use wikijs_mcp::audit::Record;
 use wikijs_mcp::audit::chain::{self, Verified};
 use wikijs_mcp::config::{Settings, Source};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys};
+use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, OperationKind, SeenRequest};
 use wikijs_mcp::gates::SessionId;
 use wikijs_mcp::server::{App, Handler};
 use wikijs_mcp::write::Patience;
@@ -145,6 +145,13 @@ pub(crate) fn read(result: &CallToolResult) -> Result<Value, Value> {
 /// An embedded wiki with its sample pages.
 pub(crate) async fn sample_wiki() -> DemoWiki {
     DemoWiki::start(DemoOptions::default()).await.unwrap()
+}
+
+/// The mutations that a wiki has seen.
+pub(crate) fn mutations(wiki: &DemoWiki) -> Vec<SeenRequest> {
+    let mut seen = wiki.requests();
+    seen.retain(|request| request.kind == OperationKind::Mutation);
+    seen
 }
 
 /// The files of all runs below an audit directory.

@@ -1,16 +1,9 @@
 //! The promises that this project is known for, one test each. The other files go deeper.
 
 use serde_json::json;
-use wikijs_mcp::demo::{DemoWiki, OperationKind, PageRow, SeenRequest};
+use wikijs_mcp::demo::PageRow;
 
-use crate::harness::{Setup, id_of, new_page, sample_wiki, told};
-
-fn mutations(wiki: &DemoWiki) -> Vec<SeenRequest> {
-    wiki.requests()
-        .into_iter()
-        .filter(|request| request.kind == OperationKind::Mutation)
-        .collect()
-}
+use crate::harness::{Setup, id_of, mutations, new_page, sample_wiki, told};
 
 #[tokio::test]
 async fn promise_1_the_default_surface_is_exactly_ten_tools() {
