@@ -43,6 +43,12 @@ codes! {
     InvalidInput = "INVALID_INPUT", "Correct the arguments named in details.fields and call again.";
     /// The wiki has no such page, or the key may not see it.
     PageNotFound = "PAGE_NOT_FOUND", "Look for the page with wikijs_search_pages or wikijs_list_pages.";
+    /// The page has no such part.
+    SectionNotFound = "SECTION_NOT_FOUND", "Take a selector from details.headings.";
+    /// The page has several parts that the selector could mean; `details.candidates` names them.
+    AmbiguousSection = "AMBIGUOUS_SECTION", "Choose one of the selectors in details.candidates.";
+    /// The page has no such version.
+    VersionNotFound = "VERSION_NOT_FOUND", "Take a versionId from wikijs_get_page_history of this page.";
     /// Writes are switched off.
     MutationsDisabled = "MUTATIONS_DISABLED", "Tell the user: an operator can switch writes on with WIKI_MUTATIONS_ENABLED=true.";
     /// The write needs the operator's static token.
@@ -55,7 +61,9 @@ codes! {
     PathNotAllowed = "PATH_NOT_ALLOWED", "Write only below the prefixes in details.allowed; WIKI_ALLOWED_MUTATION_PATH_PREFIXES sets them.";
     /// The page, or the place it shall move to, lies below a denied prefix.
     PathDenied = "PATH_DENIED", "Leave this page alone; WIKI_DENIED_MUTATION_PATH_PREFIXES denies it.";
-    /// The page was changed since the preview.
+    /// The page's text is not as the edit, patch or section says; nothing was sent.
+    EditNotApplicable = "EDIT_NOT_APPLICABLE", "Read the page, then make the edit of the text as it is.";
+    /// The page was changed since it was read or previewed.
     EditConflict = "EDIT_CONFLICT", "Look at details.changes, then call again without confirm for a new preview.";
     /// There already is a page at that path.
     PageExists = "PAGE_EXISTS", "Choose another path, or update the page that is there.";

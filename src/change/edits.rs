@@ -1,6 +1,11 @@
 //! What is asked for: a new page, or fields of a page to be changed.
 
-use crate::page::{Date, Locale, NewPath, PageState};
+use thiserror::Error;
+
+use crate::page::{
+    Date, EditFault, Field, Locale, NewPath, PageState, PatchFault, SectionFault, SectionMode,
+    Selector, TextEdit, apply_edits, apply_patch, check_content, edit_section,
+};
 
 /// A page that shall come to be. Its place was checked.
 #[derive(Debug, Clone)]
@@ -55,6 +60,100 @@ impl NewPage {
     }
 }
 
+/// What becomes of a page's source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NewContent {
+    /// All of it.
+    Whole(String),
+    /// Exact replacements, in order.
+    Edits(Vec<TextEdit>),
+    /// A unified diff that applies exactly.
+    Patch(String),
+    /// A part of a Markdown page.
+    Section {
+        /// Which part.
+        selector: Selector,
+        /// What becomes of it.
+        mode: SectionMode,
+        /// The text; not looked at where the part goes.
+        content: String,
+    },
+}
+
+/// What becomes of a page's tags, as the wiki stores them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NewTags {
+    /// All of them; none clears them.
+    All(Vec<String>),
+    /// Some come, some go, the others stay.
+    Some {
+        /// Those that come; one that is there already stays.
+        add: Vec<String>,
+        /// Those that go; one that is not there is none.
+        remove: Vec<String>,
+    },
+}
+
+/// Why a page's source cannot become what was asked for. Nothing of it was changed then.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ContentFault {
+    /// An exact replacement cannot be made.
+    #[error(transparent)]
+    Edit(#[from] EditFault),
+    /// A patch cannot be applied.
+    #[error(transparent)]
+    Patch(#[from] PatchFault),
+    /// The part is not there, or there are several.
+    #[error(transparent)]
+    Section(#[from] SectionFault),
+    /// Only Markdown has parts that can be told.
+    #[error("the page is not written in Markdown")]
+    NotMarkdown,
+    /// Wiki.js refuses a page without content.
+    #[error("the page would be left without content")]
+    Blank,
+}
+
+impl NewContent {
+    fn onto(self, before: &PageState) -> Result<String, ContentFault> {
+        let content = match self {
+            Self::Whole(content) => return Ok(content),
+            Self::Edits(edits) => apply_edits(&before.content, &edits)?,
+            Self::Patch(patch) => apply_patch(&before.content, &patch)?,
+            Self::Section { .. } if before.editor != "markdown" => {
+                return Err(ContentFault::NotMarkdown);
+            }
+            Self::Section {
+                selector,
+                mode,
+                content,
+            } => edit_section(&before.content, &selector, mode, &content)?,
+        };
+        if content != before.content && check_content(&content).is_err() {
+            return Err(ContentFault::Blank);
+        }
+        Ok(content)
+    }
+}
+
+impl NewTags {
+    fn onto(self, before: &[String]) -> Vec<String> {
+        match self {
+            Self::All(tags) => tags,
+            Self::Some { add, remove } => {
+                let mut tags = before.to_vec();
+                tags.retain(|tag| !remove.contains(tag));
+                for tag in add {
+                    if !tags.contains(&tag) {
+                        tags.push(tag);
+                    }
+                }
+                tags
+            }
+        }
+    }
+}
+
 /// The fields of a page that shall change; what is none stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Edits {
@@ -64,12 +163,12 @@ pub struct Edits {
     pub locale: Option<Locale>,
     /// The new title.
     pub title: Option<String>,
-    /// The new source.
-    pub content: Option<String>,
+    /// What becomes of the source.
+    pub content: Option<NewContent>,
     /// The new description; empty clears it.
     pub description: Option<String>,
-    /// The new tags, all of them; empty clears them.
-    pub tags: Option<Vec<String>>,
+    /// What becomes of the tags.
+    pub tags: Option<NewTags>,
     /// Whether readers shall see it.
     pub is_published: Option<bool>,
     /// When readers shall begin to see it.
@@ -89,9 +188,15 @@ impl Edits {
         *self == Self::default()
     }
 
+    /// Whether a part of the page is to change, rather than a text in it.
+    #[must_use]
+    pub const fn is_of_section(&self) -> bool {
+        matches!(self.content, Some(NewContent::Section { .. }))
+    }
+
     /// The page with these changes made. A field whose new value means the same as the old
     /// keeps the old to the letter, so that it is no change.
-    pub(super) fn onto(self, before: &PageState) -> PageState {
+    pub(super) fn onto(self, before: &PageState) -> Result<PageState, ContentFault> {
         let mut after = before.clone();
         let set = |slot: &mut String, value: Option<String>| {
             if let Some(value) = value {
@@ -104,12 +209,14 @@ impl Edits {
             }
         };
         set(&mut after.title, self.title);
-        set(&mut after.content, self.content);
         set(&mut after.description, self.description);
         set(&mut after.script_css, self.script_css);
         set(&mut after.script_js, self.script_js);
         set_date(&mut after.publish_start_date, self.publish_start_date);
         set_date(&mut after.publish_end_date, self.publish_end_date);
+        if let Some(content) = self.content {
+            after.content = content.onto(before)?;
+        }
         if let Some(path) = self.path {
             after.path = path.into_path();
         }
@@ -117,8 +224,8 @@ impl Edits {
             after.locale = locale;
         }
         if let Some(tags) = self.tags {
-            after.tags = tags;
-            if after.same(before, crate::page::Field::Tags) {
+            after.tags = tags.onto(&before.tags);
+            if after.same(before, Field::Tags) {
                 after.tags.clone_from(&before.tags);
             }
         }
@@ -126,6 +233,6 @@ impl Edits {
             after.is_published = is_published;
         }
         after.updated_at = None;
-        after
+        Ok(after)
     }
 }

@@ -9,7 +9,7 @@ mod plan;
 mod proof;
 mod undo;
 
-pub use edits::{Edits, NewPage};
+pub use edits::{ContentFault, Edits, NewContent, NewPage, NewTags};
 pub use merge::merge;
 pub use plan::{Change, Operation, StepKind};
 pub use proof::{Proof, prove};

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::edits::{Edits, NewPage};
+use super::edits::{ContentFault, Edits, NewPage};
 use crate::page::{Field, LineCounts, Locale, PagePath, PageState, unified_diff};
 
 /// What a write does, in one word.
@@ -99,12 +99,12 @@ impl Change {
     }
 
     /// Fields of a page change.
-    #[must_use]
-    pub fn update(before: PageState, edits: Edits) -> Self {
-        let after = edits.onto(&before);
-        Self {
-            states: States::Update { before, after },
-        }
+    ///
+    /// # Errors
+    /// Why the source cannot become what was asked for.
+    pub fn update(before: PageState, edits: Edits) -> Result<Self, ContentFault> {
+        let after = edits.onto(&before)?;
+        Ok(Self::between(before, after))
     }
 
     /// A page goes.

@@ -77,11 +77,15 @@ impl Exit {
             | Code::PathNotAllowed
             | Code::PathDenied
             | Code::EditConflict
+            | Code::EditNotApplicable
             | Code::PageExists
             | Code::FieldUnreadable
             | Code::NothingToUndo => Self::Refused,
             Code::InvalidInput => Self::Usage,
             Code::PageNotFound
+            | Code::SectionNotFound
+            | Code::AmbiguousSection
+            | Code::VersionNotFound
             | Code::PermissionDenied
             | Code::KeyRejected
             | Code::ApiDisabled

@@ -200,6 +200,12 @@ impl Outline<'_> {
             .is_some_and(|parent| self.is_path(parent, above.trim_end()))
     }
 
+    /// Names every heading, in page order.
+    #[must_use]
+    pub fn named_headings(&self) -> Vec<Candidate> {
+        self.candidates(&self.headings.iter().collect::<Vec<_>>())
+    }
+
     /// Names each of these headings; they are in page order.
     fn candidates(&self, several: &[&Heading]) -> Vec<Candidate> {
         let mut wanted = several.iter().peekable();

@@ -30,7 +30,7 @@ impl Context {
     /// The caller saw a page: its later change of the content is held against what it saw.
     pub(super) fn saw(&self, page: &PageReading) {
         if let (Some(id), Some(at), Some(_)) = (page.id, &page.updated_at, &page.content) {
-            self.writer.note_read(&self.caller.session, id, at);
+            self.writer.note_read(&self.caller.session, id, at, page);
         }
     }
 

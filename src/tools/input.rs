@@ -285,6 +285,12 @@ pub(super) mod rule {
         Locale::parse(code).map(|_| ())
     }
 
+    pub(in crate::tools) fn selector(selector: &str) -> Told {
+        page::Selector::parse(selector)
+            .map(|_| ())
+            .map_err(|fault| fault.to_string())
+    }
+
     pub(in crate::tools) fn new_path(path: &str) -> Told {
         NewPath::parse(path).map(|_| ())
     }

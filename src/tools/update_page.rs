@@ -8,10 +8,10 @@ use super::context::Context;
 use super::input::{self, rule};
 use super::output::Write;
 use super::tool::{Kind, Tool};
-use crate::change::Edits;
+use crate::change::{Edits, NewContent, NewTags};
 use crate::error::Failure;
-use crate::page::Locale;
-use crate::write::Plan;
+use crate::page::{self, Locale, SectionMode, Selector};
+use crate::write::{Plan, Update};
 
 /// The tool.
 pub(super) struct UpdatePage;
@@ -36,9 +36,27 @@ pub(super) struct Input {
     locale: Option<String>,
     #[garde(custom(rule::optional(rule::title)))]
     title: Option<String>,
-    /// All of the new source.
+    /// All of the new source. At most one of content, edits, patch, section, fromVersion.
     #[garde(custom(rule::optional(rule::content)))]
     content: Option<String>,
+    /// Exact replacements, in order; each oldText must be in the page once.
+    #[garde(length(min = 1, max = 100), dive)]
+    edits: Option<Vec<TextEdit>>,
+    /// A unified diff; applies exactly or not at all.
+    #[garde(length(chars, min = 1), custom(rule::optional(rule::text)))]
+    patch: Option<String>,
+    /// Of a Markdown page: heading:h2[0], section[0] (before the first heading), a heading's text or path (Install/Linux).
+    #[garde(custom(rule::optional(rule::selector)))]
+    section: Option<String>,
+    /// Goes in as it is; with replace it holds the heading, too.
+    #[garde(length(chars, min = 1), custom(rule::optional(rule::text)))]
+    section_content: Option<String>,
+    /// Default replace.
+    #[garde(skip)]
+    section_mode: Option<Mode>,
+    /// versionId whose content, title and description come back.
+    #[garde(range(min = 1, max = 2_147_483_647))]
+    from_version: Option<i64>,
     /// "" clears it.
     #[garde(custom(rule::optional(rule::description)))]
     description: Option<String>,
@@ -48,6 +66,16 @@ pub(super) struct Input {
         inner(inner(custom(rule::required(rule::tag))))
     )]
     tags: Option<Vec<String>>,
+    #[garde(
+        custom(rule::optional(rule::tags)),
+        inner(inner(custom(rule::required(rule::tag))))
+    )]
+    add_tags: Option<Vec<String>>,
+    #[garde(
+        custom(rule::optional(rule::tags)),
+        inner(inner(custom(rule::required(rule::tag))))
+    )]
+    remove_tags: Option<Vec<String>>,
     #[garde(skip)]
     is_published: Option<bool>,
     /// ISO 8601; "" clears it.
@@ -62,6 +90,25 @@ pub(super) struct Input {
     /// "" clears it.
     #[garde(custom(rule::optional(rule::text)))]
     script_js: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct TextEdit {
+    #[garde(length(chars, min = 1), custom(rule::required(rule::text)))]
+    old_text: String,
+    #[garde(custom(rule::required(rule::text)))]
+    new_text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Mode {
+    Replace,
+    Append,
+    Prepend,
+    InsertAfter,
+    Remove,
 }
 
 impl Tool for UpdatePage {
@@ -84,32 +131,131 @@ impl Tool for UpdatePage {
 
     async fn run(context: Context, input: Input) -> Result<Write, Failure> {
         let edits = edits(&input)?;
-        if edits.is_none() && input.confirm.is_none() {
+        if edits.is_empty() && input.from_version.is_none() && input.confirm.is_none() {
             return Err(input::invalid_argument("", "nothing to change is named"));
         }
-        let plan = Plan::Update {
+        let is_named = !edits.is_empty() || input.from_version.is_some();
+        let plan = Plan::Update(Update {
             id: input.id,
-            edits: edits.map(Box::new),
+            edits: is_named.then(|| Box::new(edits)),
+            from_version: input.from_version,
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
-        };
+        });
         context.write(plan, input.confirm).await.map(Write::from)
     }
 }
 
-/// The fields that shall change; nothing where only an id and a token were given.
-fn edits(input: &Input) -> Result<Option<Edits>, Failure> {
-    let edits = Edits {
+/// The fields that shall change.
+fn edits(input: &Input) -> Result<Edits, Failure> {
+    Ok(Edits {
         path: input.path.as_deref().map(input::new_path).transpose()?,
         locale: input.locale.clone().map(Locale::as_stored),
         title: input.title.clone(),
-        content: input.content.clone(),
+        content: content(input)?,
         description: input.description.clone(),
-        tags: input.tags.clone().map(input::tags).transpose()?,
+        tags: tags(input)?,
         is_published: input.is_published,
         publish_start_date: input::date("publishStartDate", input.publish_start_date.as_deref())?,
         publish_end_date: input::date("publishEndDate", input.publish_end_date.as_deref())?,
         script_css: input.script_css.clone(),
         script_js: input.script_js.clone(),
+    })
+}
+
+/// The one way in which the content shall change.
+fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
+    let ways = [
+        ("content", input.content.is_some()),
+        ("edits", input.edits.is_some()),
+        ("patch", input.patch.is_some()),
+        ("section", input.section.is_some()),
+        ("fromVersion", input.from_version.is_some()),
+    ];
+    let mut given = ways.iter().filter(|(_, is_given)| *is_given);
+    if let (Some((first, _)), Some((second, _))) = (given.next(), given.next()) {
+        let message = format!("cannot stand beside {first}: name one way to change the content");
+        return Err(input::invalid_argument(second, message));
+    }
+    if input.section.is_none() {
+        for (name, is_given) in [
+            ("sectionContent", input.section_content.is_some()),
+            ("sectionMode", input.section_mode.is_some()),
+        ] {
+            if is_given {
+                return Err(input::invalid_argument(name, "needs section"));
+            }
+        }
+    }
+    if let Some(content) = &input.content {
+        return Ok(Some(NewContent::Whole(content.clone())));
+    }
+    if let Some(edits) = &input.edits {
+        let edits = edits.iter().cloned().map(|edit| page::TextEdit {
+            old_text: edit.old_text,
+            new_text: edit.new_text,
+        });
+        return Ok(Some(NewContent::Edits(edits.collect())));
+    }
+    if let Some(patch) = &input.patch {
+        return Ok(Some(NewContent::Patch(patch.clone())));
+    }
+    input
+        .section
+        .as_deref()
+        .map(|section| of_section(input, section))
+        .transpose()
+}
+
+fn of_section(input: &Input, section: &str) -> Result<NewContent, Failure> {
+    let mode = input.section_mode.unwrap_or(Mode::Replace);
+    let fault = match (&input.section_content, mode) {
+        (None, Mode::Remove)
+        | (Some(_), Mode::Replace | Mode::Append | Mode::Prepend | Mode::InsertAfter) => None,
+        (Some(_), Mode::Remove) => Some("cannot stand beside sectionMode remove"),
+        (None, _) => {
+            Some("is required beside section; to take the section away, use sectionMode remove")
+        }
     };
-    Ok((!edits.is_empty()).then_some(edits))
+    if let Some(fault) = fault {
+        return Err(input::invalid_argument("sectionContent", fault));
+    }
+    Ok(NewContent::Section {
+        selector: Selector::parse(section)
+            .map_err(|fault| input::invalid_argument("section", fault.to_string()))?,
+        mode: match mode {
+            Mode::Replace => SectionMode::Replace,
+            Mode::Append => SectionMode::Append,
+            Mode::Prepend => SectionMode::Prepend,
+            Mode::InsertAfter => SectionMode::InsertAfter,
+            Mode::Remove => SectionMode::Remove,
+        },
+        content: input.section_content.clone().unwrap_or_default(),
+    })
+}
+
+fn tags(input: &Input) -> Result<Option<NewTags>, Failure> {
+    let read = |tags: &Option<Vec<String>>| tags.clone().map(input::tags).transpose();
+    let (all, add, remove) = (
+        read(&input.tags)?,
+        read(&input.add_tags)?,
+        read(&input.remove_tags)?,
+    );
+    match (all, add, remove) {
+        (None, None, None) => Ok(None),
+        (Some(all), None, None) => Ok(Some(NewTags::All(all))),
+        (Some(_), _, _) => Err(input::invalid_argument(
+            "tags",
+            "are all of the tags, and cannot stand beside addTags or removeTags",
+        )),
+        (None, add, remove) => {
+            let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());
+            if add.iter().any(|tag| remove.contains(tag)) {
+                return Err(input::invalid_argument(
+                    "removeTags",
+                    "has a tag that addTags has, too",
+                ));
+            }
+            Ok(Some(NewTags::Some { add, remove }))
+        }
+    }
 }

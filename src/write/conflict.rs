@@ -6,14 +6,17 @@
 
 use std::time::Duration;
 
-use crate::change::{Change, StepKind};
+use serde_json::json;
+
+use crate::change::{Change, StepKind, merge};
 use crate::error::{Code, Failure};
-use crate::gates::SessionId;
-use crate::page::{Date, Field, PageState};
+use crate::gates::{Previewed, SessionId};
+use crate::page::{Date, Field, LineCounts, PageState};
 use crate::wiki::{Version, WikiError};
 
 use super::plan::Plan;
 use super::prepare::{cut, short};
+use super::reads::Seen;
 use super::writer::Writer;
 
 /// How long the version that a write left behind is looked for.
@@ -28,6 +31,24 @@ pub(super) enum ConflictCheck {
     None,
 }
 
+/// A change that could not be made.
+#[derive(Debug)]
+pub(super) struct Stopped {
+    /// Why.
+    pub(super) failure: Failure,
+    /// The same change made on top of what was written meanwhile, if the two do not touch.
+    pub(super) merged: Option<Box<Change>>,
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            merged: None,
+        }
+    }
+}
+
 impl Writer {
     /// Holds the page as it is against the page that the caller knows.
     pub(super) async fn check_conflict(
@@ -35,13 +56,14 @@ impl Writer {
         session: &SessionId,
         plan: &Plan,
         page: &PageState,
-    ) -> Result<ConflictCheck, Failure> {
+    ) -> Result<ConflictCheck, Stopped> {
         let (Some(id), Some(updated_at)) = (page.id, &page.updated_at) else {
             return Ok(ConflictCheck::None);
         };
+        let seen = self.reads.last(session, id);
         let known = match plan.if_updated_at() {
             Some(time) => Some(time.clone()),
-            None if plan.changes_content() => self.reads.last(session, id),
+            None if plan.changes_content() => seen.as_ref().map(|seen| seen.at.clone()),
             None => None,
         };
         let Some(known) = known else {
@@ -60,20 +82,34 @@ impl Writer {
                 "The page is not the one that you name: its updatedAt is another.",
             ));
         }
-        match self.wiki.version_at(id, &known).await {
+        let (base, changed_by) = match self.wiki.version_at(id, &known).await {
             // Nothing was written since: a page that it links to came, went or moved.
-            Ok(None) => Ok(ConflictCheck::Checked),
+            Ok(None) => return Ok(ConflictCheck::Checked),
             Ok(Some(version)) => {
                 let author = version.author_name.clone();
-                Err(newer(&known, version.laid_over(page), page.clone())
-                    .detail("changedBy", author))
+                (version.laid_over(page), Some(author))
             }
-            Err(WikiError::Forbidden { .. }) => Err(unshown(
-                updated_at,
-                "The page was changed since you read it; what changed cannot be shown without read:history.",
-            )),
-            Err(error) => Err(error.into()),
+            // What the session read is the page as it was, if it read it then.
+            Err(WikiError::Forbidden { .. }) => match seen {
+                Some(Seen {
+                    at,
+                    page: Some(read),
+                }) if at.same(&known) => (read.laid_over(page), None),
+                _ => {
+                    return Err(unshown(
+                        updated_at,
+                        "The page was changed since you read it; what changed cannot be shown without read:history.",
+                    ));
+                }
+            },
+            Err(error) => return Err(Failure::from(error).into()),
+        };
+        let merged = merged(plan, &base, page);
+        let mut failure = newer(&known, base, page.clone());
+        if let Some(author) = changed_by {
+            failure = failure.detail("changedBy", author);
         }
+        Err(Stopped { failure, merged })
     }
 
     /// What a write may have overwritten between its reading and its sending, as a warning.
@@ -127,10 +163,55 @@ impl Writer {
     }
 }
 
-fn unshown(updated_at: &Date, message: &str) -> Failure {
+fn unshown(updated_at: &Date, message: &str) -> Stopped {
     Failure::new(Code::EditConflict, message)
         .hint("Read the page again, then make the change of what you find.")
         .detail("updatedAt", updated_at.as_str())
+        .into()
+}
+
+/// What a plan makes of the page as it was and what somebody else made of it, in one: where
+/// nothing but the content changed on both sides, and the changes do not touch.
+fn merged(plan: &Plan, base: &PageState, now: &PageState) -> Option<Box<Change>> {
+    let ours = plan.clone().of(Some(base.clone())).ok()?;
+    let only_content = [Field::Content];
+    if ours.fields() != only_content || base.difference(now) != only_content {
+        return None;
+    }
+    let content = merge(&base.content, &ours.after()?.content, &now.content)?;
+    let after = PageState {
+        content,
+        updated_at: None,
+        ..now.clone()
+    };
+    Some(Box::new(Change::between(now.clone(), after)))
+}
+
+/// Tells of a merged change, and of the token that confirms it.
+pub(super) fn with_merged(
+    failure: Failure,
+    diff: String,
+    lines: LineCounts,
+    token: Option<Previewed>,
+) -> Failure {
+    let hint = match &token {
+        Some(_) => {
+            "details.merged is your change made on top of theirs: show its diff to the user, then call again with id and confirm alone, from details.merged."
+        }
+        None => {
+            "details.merged is your change made on top of theirs: read the page again and make it so."
+        }
+    };
+    let mut merged = json!({
+        "diff": cut(diff, &mut Vec::new()),
+        "linesAdded": lines.added,
+        "linesRemoved": lines.removed,
+    });
+    if let (Some(token), Some(merged)) = (token, merged.as_object_mut()) {
+        merged.insert("confirm".to_owned(), token.token.into());
+        merged.insert("confirmExpiresAt".to_owned(), token.expires_at.into());
+    }
+    failure.hint(hint).detail("merged", merged)
 }
 
 /// The conflict of a page that was written since a time.

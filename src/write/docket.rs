@@ -8,7 +8,7 @@ use crate::error::{Code, Failure};
 use crate::gates::{ConfirmMode, Gate, Refusal};
 use crate::page::{Field, LineCounts, PageState};
 
-use super::plan::{Caller, Plan};
+use super::plan::{Caller, Plan, Update};
 
 /// What is known of a call so far.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ impl Docket {
                 entry.locale = Some(page.locale.clone());
                 entry.path = Some(page.path.as_path().clone());
             }
-            Some(Plan::Update { id, .. }) => {
+            Some(Plan::Update(Update { id, .. })) => {
                 entry.operation = Some(crate::change::Operation::Update);
                 entry.id = Some(*id);
             }

@@ -6,6 +6,7 @@
 mod answer;
 mod conflict;
 mod docket;
+mod faults;
 mod plan;
 mod prepare;
 mod reads;
@@ -15,6 +16,6 @@ mod undo;
 mod writer;
 
 pub use answer::{Answer, Applied, LinkedFrom, Notes, Preview, Target};
-pub use plan::{Caller, Plan, Undo};
+pub use plan::{Caller, Plan, Undo, Update};
 pub use settle::Patience;
 pub use writer::Writer;

@@ -6,6 +6,8 @@ use crate::error::{Code, Failure};
 use crate::gates::SessionId;
 use crate::page::{Date, PageState};
 
+use super::faults;
+
 /// Who wants it.
 #[derive(Debug, Clone)]
 pub struct Caller {
@@ -22,15 +24,8 @@ pub struct Caller {
 pub enum Plan {
     /// A new page.
     Create(Box<NewPage>),
-    /// Fields of a page; none where only an id and a preview's token were given.
-    Update {
-        /// The page.
-        id: i64,
-        /// What shall change.
-        edits: Option<Box<Edits>>,
-        /// The time of the page that the caller knows.
-        if_updated_at: Option<Date>,
-    },
+    /// Fields of a page.
+    Update(Update),
     /// The end of a page.
     Delete {
         /// The page.
@@ -40,6 +35,20 @@ pub enum Plan {
     },
     /// A write is taken back.
     Undo(Undo),
+}
+
+/// What shall change of a page.
+#[derive(Debug, Clone)]
+pub struct Update {
+    /// The page.
+    pub id: i64,
+    /// The fields; none where only an id and a preview's token were given.
+    pub edits: Option<Box<Edits>>,
+    /// The version whose content comes back, and whose title and description where the edits
+    /// have none.
+    pub from_version: Option<i64>,
+    /// The time of the page that the caller knows.
+    pub if_updated_at: Option<Date>,
 }
 
 /// Which write shall be taken back.
@@ -57,25 +66,24 @@ impl Plan {
     pub const fn id(&self) -> Option<i64> {
         match self {
             Self::Create(_) | Self::Undo(_) => None,
-            Self::Update { id, .. } | Self::Delete { id, .. } => Some(*id),
+            Self::Update(Update { id, .. }) | Self::Delete { id, .. } => Some(*id),
         }
     }
 
     /// The change that it makes of the page as it is.
     ///
     /// # Errors
-    /// `INVALID_INPUT` where nothing is asked for.
+    /// `INVALID_INPUT` where nothing is asked for, or why the content cannot become so.
     pub(super) fn of(self, before: Option<PageState>) -> Result<Change, Failure> {
         match (self, before) {
             (Self::Create(page), _) => Ok(Change::create(*page)),
-            (
-                Self::Update {
-                    edits: Some(edits), ..
-                },
-                Some(before),
-            ) => Ok(Change::update(before, *edits)),
+            (Self::Update(update), Some(before)) => {
+                let edits = *update.edits.ok_or_else(nothing_asked_for)?;
+                let outlined = edits.is_of_section().then(|| before.content.clone());
+                Change::update(before, edits)
+                    .map_err(|fault| faults::told(fault, outlined.as_deref()))
+            }
             (Self::Delete { .. }, Some(before)) => Ok(Change::delete(before)),
-            (Self::Update { edits: None, .. }, _) => Err(nothing_asked_for()),
             (Self::Undo(_), _) | (_, None) => Err(Failure::new(
                 Code::InternalError,
                 "A change was made of no page.",
@@ -88,7 +96,9 @@ impl Plan {
     pub(super) fn agrees_with(&self, previewed: &Change) -> bool {
         let is_same_page = self.id() == previewed.before().and_then(|page| page.id);
         let asked = match self {
-            Self::Update { edits: None, .. } => return is_same_page && previewed.after().is_some(),
+            Self::Update(Update { edits: None, .. }) => {
+                return is_same_page && previewed.after().is_some();
+            }
             // Which write it takes back was compared with what was previewed.
             Self::Undo(_) => return true,
             plan => plan.clone().of(previewed.before().cloned()),
@@ -100,7 +110,7 @@ impl Plan {
     pub(super) const fn if_updated_at(&self) -> Option<&Date> {
         match self {
             Self::Create(_) | Self::Undo(_) => None,
-            Self::Update { if_updated_at, .. } | Self::Delete { if_updated_at, .. } => {
+            Self::Update(Update { if_updated_at, .. }) | Self::Delete { if_updated_at, .. } => {
                 if_updated_at.as_ref()
             }
         }
@@ -109,9 +119,7 @@ impl Plan {
     /// Whether the content of a page that is there shall change.
     pub(super) fn changes_content(&self) -> bool {
         match self {
-            Self::Update { edits, .. } => {
-                edits.as_ref().is_some_and(|edits| edits.content.is_some())
-            }
+            Self::Update(update) => update.edits.as_ref().is_some_and(|it| it.content.is_some()),
             Self::Create(_) | Self::Delete { .. } | Self::Undo(_) => false,
         }
     }
@@ -120,7 +128,8 @@ impl Plan {
     pub(super) fn may_rebuild_tree(&self) -> bool {
         match self {
             Self::Create(_) | Self::Delete { .. } | Self::Undo(_) => true,
-            Self::Update { edits, .. } => edits
+            Self::Update(update) => update
+                .edits
                 .as_ref()
                 .is_none_or(|edits| edits.path.is_some() || edits.locale.is_some()),
         }

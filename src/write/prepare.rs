@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use crate::change::{Change, Operation};
+use crate::change::{Change, NewContent, Operation};
 use crate::error::{Code, Failure};
 use crate::gates::{Allowed, Previewed, Proposed, SessionId};
 use crate::page::{Field, LineCounts, PageReading, PageState};
 use crate::wiki::{TreeNode, Wiki, WikiError};
 
 use super::answer::{LinkedFrom, Notes, Preview, Target};
-use super::conflict::ConflictCheck;
-use super::plan::Plan;
+use super::conflict::{ConflictCheck, Stopped};
+use super::plan::{Plan, Update};
 use super::writer::Writer;
 
 /// The most linking pages that the preview of a delete names.
@@ -27,7 +27,7 @@ impl Writer {
         &self,
         session: &SessionId,
         plan: Plan,
-    ) -> Result<(Proposed, ConflictCheck), Failure> {
+    ) -> Result<(Proposed, ConflictCheck), Stopped> {
         if let Plan::Undo(undo) = plan {
             return Ok((self.undo(&undo).await?, ConflictCheck::Checked));
         }
@@ -35,6 +35,7 @@ impl Writer {
             return Ok((plain(plan.of(None)?), ConflictCheck::Checked));
         };
         let page = self.whole_page(id).await?;
+        let plan = self.with_version(plan, &page).await?;
         let check = self.check_conflict(session, &plan, &page).await?;
         Ok((plain(plan.of(Some(page))?), check))
     }
@@ -43,7 +44,7 @@ impl Writer {
     /// still is as it was previewed.
     pub(super) async fn previewed_change(
         &self,
-        plan: &Plan,
+        plan: Plan,
         session: &SessionId,
         token: &str,
     ) -> Result<(Proposed, ConflictCheck), Failure> {
@@ -51,9 +52,13 @@ impl Writer {
             change: previewed,
             undoes,
         } = self.previews.look(session, token)?;
-        let takes_back = match plan {
+        let takes_back = match &plan {
             Plan::Undo(undo) => Some(self.story(&undo.call).await?.call),
-            Plan::Create(_) | Plan::Update { .. } | Plan::Delete { .. } => None,
+            Plan::Create(_) | Plan::Update(_) | Plan::Delete { .. } => None,
+        };
+        let plan = match previewed.before() {
+            Some(page) => self.with_version(plan, page).await?,
+            None => plan,
         };
         if takes_back != undoes || !plan.agrees_with(&previewed) {
             return Err(Failure::new(
@@ -75,6 +80,41 @@ impl Writer {
             }
         };
         Ok((Proposed { change, undoes }, ConflictCheck::Checked))
+    }
+
+    /// A plan that says which version's text it means says what that text is.
+    async fn with_version(&self, plan: Plan, page: &PageState) -> Result<Plan, Failure> {
+        let Plan::Update(Update {
+            id,
+            from_version: Some(version),
+            edits,
+            if_updated_at,
+        }) = plan
+        else {
+            return Ok(plan);
+        };
+        let version =
+            self.wiki.version(id, version).await?.ok_or_else(|| {
+                Failure::new(Code::VersionNotFound, "The page has no such version.")
+            })?;
+        if version.editor != page.editor {
+            return Err(Failure::new(
+                Code::EditNotApplicable,
+                "The version was written with another editor than the page has now.",
+            )
+            .hint("An administrator can convert the page to the version's editor in the wiki.")
+            .detail("editor", version.editor));
+        }
+        let mut edits = edits.unwrap_or_default();
+        edits.content = Some(NewContent::Whole(version.content));
+        edits.title.get_or_insert(version.title);
+        edits.description.get_or_insert(version.description);
+        Ok(Plan::Update(Update {
+            id,
+            edits: Some(edits),
+            from_version: None,
+            if_updated_at,
+        }))
     }
 
     pub(super) async fn whole_page(&self, id: i64) -> Result<PageState, Failure> {

@@ -9,14 +9,14 @@ use crate::audit::{AuditError, AuditLog, CallId, Outcome, PageLock, TreeLock};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{
-    self, Allowed, ConfirmMode, Confirmation, Gate, Permit, Policy, Previews, Proposed, Refusal,
-    SessionId, Verdict,
+    self, Allowed, ConfirmMode, Confirmation, Enabled, Gate, Permit, Policy, Previewed, Previews,
+    Proposed, Refusal, SessionId, Verdict,
 };
-use crate::page::{Date, Field, LineCounts};
+use crate::page::{Date, Field, LineCounts, PageReading};
 use crate::wiki::Wiki;
 
 use super::answer::{Answer, Applied, Notes};
-use super::conflict::ConflictCheck;
+use super::conflict::{ConflictCheck, Stopped, with_merged};
 use super::docket::{Docket, unavailable};
 use super::plan::{Caller, Plan};
 use super::prepare::target;
@@ -97,8 +97,8 @@ impl Writer {
     }
 
     /// A session saw a page: a later change of its content by that session is held against it.
-    pub fn note_read(&self, session: &SessionId, page: i64, updated_at: &Date) {
-        self.reads.note(session, page, updated_at);
+    pub fn note_read(&self, session: &SessionId, id: i64, updated_at: &Date, page: &PageReading) {
+        self.reads.note(session, id, updated_at, Some(page));
     }
 
     /// After its own write a session knows the page: if it knew the page before it, or wrote
@@ -106,7 +106,8 @@ impl Writer {
     fn knows_after(&self, session: &SessionId, change: &Change) -> bool {
         change.fields().contains(&Field::Content)
             || change.before().is_some_and(|page| {
-                page.id.and_then(|id| self.reads.last(session, id)) == page.updated_at
+                let seen = page.id.and_then(|id| self.reads.last(session, id));
+                seen.map(|seen| seen.at) == page.updated_at
             })
     }
 
@@ -114,7 +115,7 @@ impl Writer {
         if let Ok(Answer::Applied(applied)) = answer
             && let (Some(id), Some(at)) = (applied.target.id, &applied.updated_at)
         {
-            self.note_read(session, id, &Date::from(at.clone()));
+            self.reads.note(session, id, &Date::from(at.clone()), None);
         }
     }
 
@@ -159,16 +160,16 @@ impl Writer {
             None
         };
         let change = match token {
-            Some(token) => self.previewed_change(&plan, session, token).await,
+            Some(token) => self
+                .previewed_change(plan, session, token)
+                .await
+                .map_err(Into::into),
             None => self.change(session, plan).await,
         };
-        let (Proposed { change, undoes }, check) = change.map_err(|failure| {
-            let gate = match failure.code {
-                Code::ConfirmExpired | Code::ConfirmMismatch => Gate::Confirm,
-                _ => Gate::Change,
-            };
-            Refusal::at(gate, failure)
-        })?;
+        let (Proposed { change, undoes }, check) = match change {
+            Ok(change) => change,
+            Err(stopped) => return Err(self.refused(enabled, docket, session, stopped).await),
+        };
         docket.about(&change);
         docket.undoes(undoes);
         let at_change = |failure| Refusal::at(Gate::Change, failure);
@@ -213,6 +214,43 @@ impl Writer {
                     .await
             }
         }
+    }
+
+    /// What a caller is told of a change that could not be made. Where it could be merged with
+    /// what was written meanwhile, the merged change is shown, with a token that confirms it
+    /// where tokens are given; it is never written unasked.
+    async fn refused(
+        &self,
+        enabled: Enabled,
+        docket: &Docket,
+        session: &SessionId,
+        Stopped { failure, merged }: Stopped,
+    ) -> Refusal {
+        let gate = match failure.code {
+            Code::ConfirmExpired | Code::ConfirmMismatch => Gate::Confirm,
+            _ => Gate::Change,
+        };
+        let Some(merged) = merged else {
+            return Refusal::at(gate, failure);
+        };
+        let allowed = match gates::paths(enabled, &self.policy, *merged) {
+            Ok(allowed) => allowed,
+            Err(refusal) => return refusal,
+        };
+        let (diff, lines) = allowed.change().content_diff();
+        let token = match gates::dry_run(&self.policy, allowed, false) {
+            Verdict::Preview(allowed) => {
+                let mut docket = docket.clone();
+                docket.about(allowed.change());
+                docket.counted(lines);
+                match self.keep_preview(&docket, &allowed, session).await {
+                    Ok(token) => Some(token),
+                    Err(refusal) => return refusal,
+                }
+            }
+            Verdict::DryRun(_) | Verdict::Write(_) => None,
+        };
+        Refusal::at(gate, with_merged(failure, diff, lines, token))
     }
 
     /// Carries a write out in a task of its own: once begun, no cancellation, disconnect or
@@ -281,29 +319,40 @@ impl Writer {
         notes: Notes,
         session: Option<&SessionId>,
     ) -> Result<Passed, Refusal> {
-        let at_record = |failure| Refusal::at(Gate::Record, failure);
-        self.audit
-            .record(docket.preview(session.is_some()))
-            .await
-            .map_err(|error| at_record(unavailable(&error)))?;
-        let confirm = match session {
-            Some(session) => Some(
-                self.previews
-                    .offer(
-                        session,
-                        Proposed {
-                            change: allowed.change().clone(),
-                            undoes: docket.taken_back(),
-                        },
-                    )
-                    .map_err(at_record)?,
-            ),
-            None => None,
+        let confirm = if let Some(session) = session {
+            Some(self.keep_preview(docket, allowed, session).await?)
+        } else {
+            self.record_preview(docket, false).await?;
+            None
         };
         let preview = self
             .preview(docket.call(), allowed, diff, notes, confirm)
             .await;
         Ok(Passed::Answer(Answer::Preview(Box::new(preview))))
+    }
+
+    /// Keeps a change under a token of its own, on record.
+    async fn keep_preview(
+        &self,
+        docket: &Docket,
+        allowed: &Allowed,
+        session: &SessionId,
+    ) -> Result<Previewed, Refusal> {
+        self.record_preview(docket, true).await?;
+        let proposed = Proposed {
+            change: allowed.change().clone(),
+            undoes: docket.taken_back(),
+        };
+        self.previews
+            .offer(session, proposed)
+            .map_err(|failure| Refusal::at(Gate::Record, failure))
+    }
+
+    async fn record_preview(&self, docket: &Docket, has_token: bool) -> Result<(), Refusal> {
+        self.audit
+            .record(docket.preview(has_token))
+            .await
+            .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))
     }
 
     async fn nothing_to_do(

@@ -1,9 +1,9 @@
 //! No silent overwrite: what a page is held against, and what is told of what was overwritten.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, OperationKind};
+use wikijs_mcp::demo::DemoWiki;
 
-use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
 
 /// Somebody else's edit: a real write, which leaves a version behind.
 async fn somebody_edits(wiki: &DemoWiki, id: i64, arguments: Value) {
@@ -15,13 +15,6 @@ async fn somebody_edits(wiki: &DemoWiki, id: i64, arguments: Value) {
         .await
         .unwrap();
     wiki.clear_requests();
-}
-
-fn mutations(wiki: &DemoWiki) -> usize {
-    wiki.requests()
-        .iter()
-        .filter(|request| request.kind == OperationKind::Mutation)
-        .count()
 }
 
 async fn update(served: &Served, arguments: Value) -> Result<Value, Value> {
@@ -67,7 +60,7 @@ async fn a_page_that_is_newer_than_the_caller_says_is_a_conflict() {
                 .contains("+Theirs.")
         );
     }
-    assert_eq!(mutations(&wiki), 0);
+    assert_eq!(mutations(&wiki).len(), 0);
     let now = served
         .call("wikijs_get_page_by_id", json!({ "id": id }))
         .await
@@ -114,7 +107,7 @@ async fn a_change_of_content_is_held_against_what_the_session_read() {
         .await
         .unwrap();
     assert_eq!(applied["outcome"], "applied");
-    assert_eq!(mutations(&wiki), 1);
+    assert_eq!(mutations(&wiki).len(), 1);
 }
 
 #[tokio::test]
@@ -190,4 +183,126 @@ async fn without_read_history_the_answer_says_that_it_was_not_checked() {
     let error = update(&served, stale).await.unwrap_err();
     assert_eq!(error["code"], "EDIT_CONFLICT");
     assert!(error["message"].as_str().unwrap().contains("read:history"));
+}
+
+#[tokio::test]
+async fn changes_that_do_not_touch_are_offered_merged_and_never_written_unasked() {
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "home");
+    wiki.with_store(|store| {
+        "One.\n\nTwo.\n\nThree.\n".clone_into(&mut store.page_mut(id).unwrap().content);
+    });
+    // With and without the right to read the history: the base is a version, or what was read.
+    let rights = ["read:pages", "read:source", "write:pages", "manage:pages"];
+    let unread = wiki.key_with(&rights, "");
+    for key in [wiki.keys().editor.clone(), unread] {
+        let served = Setup::at(&wiki.address(), &key).serve().await;
+        let page = served
+            .call("wikijs_get_page_by_id", json!({ "id": id }))
+            .await
+            .unwrap();
+        let content = page["content"].as_str().unwrap();
+        let theirs = content.replace("One", "One of theirs");
+        somebody_edits(&wiki, id, json!({ "content": theirs })).await;
+        let ours =
+            json!({ "id": id, "edits": [{ "oldText": "Three.", "newText": "Three of ours." }] });
+        let error = served.call("wikijs_update_page", ours).await.unwrap_err();
+        assert_eq!(error["code"], "EDIT_CONFLICT");
+        let merged = &error["details"]["merged"];
+        assert_eq!(
+            (&merged["linesAdded"], &merged["linesRemoved"]),
+            (&json!(1), &json!(1))
+        );
+        let diff = merged["diff"].as_str().unwrap();
+        assert!(
+            diff.contains("+Three of ours.") && !diff.contains("+One"),
+            "{diff}"
+        );
+        assert_eq!(mutations(&wiki).len(), 0);
+
+        let confirmed = json!({ "id": id, "confirm": merged["confirm"] });
+        let applied = served.call("wikijs_update_page", confirmed).await.unwrap();
+        assert_eq!(applied["outcome"], "applied");
+        let stored = wiki.with_store(|store| store.page_mut(id).unwrap().content.clone());
+        assert_eq!(stored, theirs.replace("Three.", "Three of ours."));
+        let events = crate::harness::told(&served.records());
+        assert!(
+            events.iter().any(|event| event.contains("preview")),
+            "{events:?}"
+        );
+        wiki.with_store(|store| content.clone_into(&mut store.page_mut(id).unwrap().content));
+    }
+}
+
+#[tokio::test]
+async fn changes_that_touch_or_are_of_other_fields_are_not_merged() {
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "home");
+    for (theirs, ours) in [
+        (
+            json!({ "content": "One.\nTheirs.\n" }),
+            json!({ "content": "One.\nOurs.\n" }),
+        ),
+        (
+            json!({ "content": "Theirs.\n\nTwo.\n", "title": "Theirs" }),
+            json!({ "content": "One.\n\nOurs.\n" }),
+        ),
+        (
+            json!({ "content": "Theirs.\n\nTwo.\n" }),
+            json!({ "content": "One.\n\nOurs.\n", "title": "Ours" }),
+        ),
+    ] {
+        wiki.with_store(|store| {
+            "One.\n\nTwo.\n".clone_into(&mut store.page_mut(id).unwrap().content);
+        });
+        let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+        served
+            .call("wikijs_get_page_by_id", json!({ "id": id }))
+            .await
+            .unwrap();
+        somebody_edits(&wiki, id, theirs).await;
+        let error = update(&served, {
+            let mut ours = ours;
+            ours["id"] = json!(id);
+            ours
+        })
+        .await
+        .unwrap_err();
+        assert_eq!(error["code"], "EDIT_CONFLICT");
+        assert_eq!(error["details"].get("merged"), None, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_merged_change_gets_a_token_only_where_tokens_are_given() {
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "home");
+    for (settings, arguments) in [
+        (("WIKI_MUTATION_DRY_RUN", "true"), json!({})),
+        (
+            ("WIKI_MUTATION_CONFIRM_TOKEN", "sesame"),
+            json!({ "confirm": "sesame" }),
+        ),
+    ] {
+        wiki.with_store(|store| {
+            "One.\n\nTwo.\n".clone_into(&mut store.page_mut(id).unwrap().content);
+        });
+        let served = Setup::of(&wiki, |keys| &keys.editor)
+            .with(settings.0, settings.1)
+            .serve()
+            .await;
+        served
+            .call("wikijs_get_page_by_id", json!({ "id": id }))
+            .await
+            .unwrap();
+        somebody_edits(&wiki, id, json!({ "content": "Theirs.\n\nTwo.\n" })).await;
+        let mut ours = arguments;
+        ours["id"] = json!(id);
+        ours["content"] = json!("One.\n\nOurs.\n");
+        let error = served.call("wikijs_update_page", ours).await.unwrap_err();
+        let merged = &error["details"]["merged"];
+        assert!(merged["diff"].as_str().unwrap().contains("+Ours."));
+        assert_eq!(merged.get("confirm"), None);
+        assert_eq!(mutations(&wiki).len(), 0);
+    }
 }

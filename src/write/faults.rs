@@ -1,0 +1,132 @@
+//! Why a page's source cannot become what was asked for, as a caller is told.
+
+use serde_json::{Value, json};
+
+use crate::change::ContentFault;
+use crate::error::{Code, Failure};
+use crate::page::{DiffersIn, EditFault, Outline, PatchFault, Place, SectionFault};
+
+/// The most headings that a failure names.
+const MAX_HEADINGS: usize = 100;
+
+/// What a caller is told of a fault, with the text that a section was looked for in.
+pub(super) fn told(fault: ContentFault, outlined: Option<&str>) -> Failure {
+    match fault {
+        ContentFault::Edit(fault) => edit(fault),
+        ContentFault::Patch(fault) => patch(fault),
+        ContentFault::Section(SectionFault::NotFound) => {
+            let headings = outlined.map(|text| Outline::of(text).named_headings());
+            let headings = headings.unwrap_or_default();
+            bounded(
+                Failure::new(Code::SectionNotFound, "The page has no such section."),
+                "headings",
+                &headings,
+            )
+        }
+        ContentFault::Section(SectionFault::Ambiguous { candidates }) => bounded(
+            Failure::new(
+                Code::AmbiguousSection,
+                format!("The page has {} such sections.", candidates.len()),
+            ),
+            "candidates",
+            &candidates,
+        ),
+        ContentFault::NotMarkdown => not_applicable(
+            "Only pages written with the Markdown editor have sections that can be changed.",
+        )
+        .hint("Use content, edits or patch."),
+        ContentFault::Blank => {
+            not_applicable("The page would be left without content, which Wiki.js refuses.")
+                .hint("Leave some content; wikijs_delete_page deletes a page.")
+        }
+    }
+}
+
+fn edit(fault: EditFault) -> Failure {
+    match fault {
+        EditFault::Empty { index } => {
+            let fault = json!([{ "path": format!("edits[{index}].oldText"), "message": "must not be empty" }]);
+            Failure::new(Code::InvalidInput, "The old text of an edit is empty.")
+                .detail("fields", fault)
+        }
+        EditFault::NotFound {
+            index,
+            differs_in,
+            places,
+        } => differing(
+            not_applicable("The old text of an edit is not in the page."),
+            differs_in,
+        )
+        .detail("edit", index)
+        .detail("places", listed(&places)),
+        EditFault::Ambiguous {
+            index,
+            places,
+            more,
+        } => not_applicable("The old text of an edit is in the page more than once.")
+            .hint("Take more of the text around the right place into oldText.")
+            .detail("edit", index)
+            .detail("places", listed(&places))
+            .detail("morePlaces", more),
+    }
+}
+
+fn patch(fault: PatchFault) -> Failure {
+    match fault {
+        PatchFault::Malformed { line, what } => {
+            let message = format!("line {line}: {what}");
+            Failure::new(Code::InvalidInput, "The patch is no unified diff.")
+                .detail("fields", json!([{ "path": "patch", "message": message }]))
+        }
+        PatchFault::DoesNotApply {
+            hunk,
+            header,
+            line,
+            found,
+            differs_in,
+        } => differing(
+            not_applicable("A hunk of the patch does not fit the page; nothing of it was applied."),
+            differs_in,
+        )
+        .detail("hunk", hunk)
+        .detail("header", header)
+        .detail("line", line)
+        .detail("found", listed(&found)),
+    }
+}
+
+fn not_applicable(message: &str) -> Failure {
+    Failure::new(Code::EditNotApplicable, message)
+}
+
+/// Says in what alone the texts differ, if it is so little.
+fn differing(failure: Failure, differs_in: Option<DiffersIn>) -> Failure {
+    match differs_in {
+        None => failure,
+        Some(DiffersIn::LineEndings) => failure
+            .hint("Only the line endings differ: the page has others at these places.")
+            .detail("differsIn", "lineEndings"),
+        Some(DiffersIn::WhiteSpace) => failure
+            .hint("Only white space differs: copy it from the page as it is.")
+            .detail("differsIn", "whiteSpace"),
+    }
+}
+
+fn listed(places: &[Place]) -> Value {
+    json!(places)
+}
+
+fn bounded<T: serde::Serialize>(failure: Failure, name: &str, all: &[T]) -> Failure {
+    let shown: Vec<Value> = all
+        .iter()
+        .take(MAX_HEADINGS)
+        .map(|one| json!(one))
+        .collect();
+    let left = all.len().saturating_sub(shown.len());
+    let failure = failure.detail(name, shown);
+    if left > 0 {
+        failure.detail("notShown", left)
+    } else {
+        failure
+    }
+}
