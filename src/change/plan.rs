@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::edits::{ContentFault, Edits, NewPage};
-use crate::page::{Field, LineCounts, Locale, PagePath, PageState, unified_diff};
+use crate::page::{Field, LineCounts, Locale, NewPath, PagePath, PageState, unified_diff};
 
 /// What a write does, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -113,6 +113,18 @@ impl Change {
         Self {
             states: States::Delete { before },
         }
+    }
+
+    /// A page goes to where pages are that were taken away, and readers no longer see it.
+    #[must_use]
+    pub fn trash(before: PageState, place: NewPath) -> Self {
+        let after = PageState {
+            path: place.into_path(),
+            is_published: false,
+            updated_at: None,
+            ..before.clone()
+        };
+        Self::between(before, after)
     }
 
     /// A page that was deleted comes to be again, with every field and another id.

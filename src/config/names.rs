@@ -80,6 +80,11 @@ pub const SETTINGS: &[Setting] = &[
         "Where may not be written; wins, and is compared without regard to case and Unicode form.",
     ),
     setting(
+        "WIKI_TRASH_PREFIX",
+        "none",
+        "Where `wikijs_delete_page` with `trash` moves pages, as `<prefix>/<id>-<path>`; may lie outside the allowed prefixes.",
+    ),
+    setting(
         "WIKI_TOOLSETS",
         "`pages`",
         "The tools that are offered, comma-separated: `pages` (the ten), `undo`.",

@@ -8,7 +8,7 @@ use url::Url;
 use super::names::{SETTINGS, nearest};
 use super::parse::{SettingError, Source};
 use crate::gates::{ConfirmMode, Policy, StaticToken};
-use crate::page::{Locale, check_editor};
+use crate::page::{Locale, Trash, check_editor};
 use crate::tools::Toolset;
 use crate::wiki::{ApiKey, RetryLimits, TimeLimits, WikiSettings, is_loopback};
 
@@ -279,7 +279,16 @@ fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
         denied: source
             .prefixes("WIKI_DENIED_MUTATION_PATH_PREFIXES")?
             .unwrap_or_default(),
+        trash: trash(source)?,
     })
+}
+
+fn trash(source: &Source<'_>) -> Result<Option<Trash>, SettingError> {
+    const NAME: &str = "WIKI_TRASH_PREFIX";
+    source
+        .filled(NAME)?
+        .map(|prefix| Trash::parse(&prefix).map_err(|fault| SettingError::new(NAME, fault)))
+        .transpose()
 }
 
 fn confirm(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {

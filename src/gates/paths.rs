@@ -7,7 +7,7 @@ use super::policy::Policy;
 use super::refusal::{Gate, Refusal};
 use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::page::{Locale, PagePath, Prefix};
+use crate::page::{Field, Locale, PagePath, PageState, Prefix};
 
 /// A change all of whose places may be written.
 #[derive(Debug)]
@@ -28,6 +28,9 @@ impl Allowed {
 /// Opens if the page's present place, and its new one, are below an allowed prefix and below
 /// no denied one.
 ///
+/// The place where a page goes that is taken away, and comes back from, need not be allowed:
+/// only that very move may touch it.
+///
 /// Allowed prefixes are compared exactly, denied ones in NFC and without case: a spelling that
 /// differs never lets a write through.
 ///
@@ -39,7 +42,10 @@ impl Allowed {
 )]
 pub fn paths(enabled: Enabled, policy: &Policy, change: Change) -> Result<Allowed, Refusal> {
     for (locale, path) in change.places() {
-        if let Some(failure) = fault(policy, locale, path) {
+        let fault = denied(policy, locale, path).or_else(|| {
+            not_allowed(policy, locale, path).filter(|_| !is_trash(policy, &change, path))
+        });
+        if let Some(failure) = fault {
             let failure = failure
                 .detail("locale", locale.as_str())
                 .detail("path", path.as_str());
@@ -52,19 +58,32 @@ pub fn paths(enabled: Enabled, policy: &Policy, change: Change) -> Result<Allowe
     })
 }
 
-fn fault(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {
+/// Whether it is the place in the trash of the page that the change moves there or back.
+fn is_trash(policy: &Policy, change: &Change, path: &PagePath) -> bool {
+    let (Some(trash), Some(before), Some(after)) = (&policy.trash, change.before(), change.after())
+    else {
+        return false;
+    };
+    let is_nothing_else = before
+        .difference(after)
+        .iter()
+        .all(|field| matches!(field, Field::Path | Field::IsPublished));
+    let is_end =
+        |end: &PageState, other: &PageState| end.path == *path && trash.is_place_of(path, other);
+    is_nothing_else && (is_end(before, after) || is_end(after, before))
+}
+
+fn denied(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {
     let is_denied = policy.denied.iter().any(|prefix| {
         folded(prefix).holds(
             &Locale::as_stored(fold(locale.as_str())),
             &PagePath::of(&fold(path.as_str())),
         )
     });
-    if is_denied {
-        return Some(Failure::new(
-            Code::PathDenied,
-            "The operator denies writes at this path.",
-        ));
-    }
+    is_denied.then(|| Failure::new(Code::PathDenied, "The operator denies writes at this path."))
+}
+
+fn not_allowed(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {
     let prefixes = policy.allowed.as_ref()?;
     if !path.climbs() && prefixes.iter().any(|prefix| prefix.holds(locale, path)) {
         return None;
@@ -100,7 +119,7 @@ fn fold(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::fault;
+    use super::{denied, not_allowed};
     use crate::error::Code;
     use crate::gates::Policy;
     use crate::page::{Locale, PagePath, Prefix};
@@ -120,12 +139,10 @@ mod tests {
     }
 
     fn code(policy: &Policy, locale: &str, path: &str) -> Option<Code> {
-        fault(
-            policy,
-            &Locale::as_stored(locale),
-            &PagePath::as_stored(path),
-        )
-        .map(|failure| failure.code)
+        let (locale, path) = (Locale::as_stored(locale), PagePath::as_stored(path));
+        denied(policy, &locale, &path)
+            .or_else(|| not_allowed(policy, &locale, &path))
+            .map(|failure| failure.code)
     }
 
     #[test]

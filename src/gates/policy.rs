@@ -4,7 +4,7 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::page::Prefix;
+use crate::page::{Prefix, Trash};
 
 /// What the operator allows. The default allows nothing.
 #[derive(Debug, Clone)]
@@ -19,6 +19,8 @@ pub struct Policy {
     pub allowed: Option<Vec<Prefix>>,
     /// Where it may not be written; wins.
     pub denied: Vec<Prefix>,
+    /// Where pages go that are taken away but not deleted, if anywhere.
+    pub trash: Option<Trash>,
 }
 
 impl Default for Policy {
@@ -29,6 +31,7 @@ impl Default for Policy {
             confirm: ConfirmMode::Preview,
             allowed: None,
             denied: Vec::new(),
+            trash: None,
         }
     }
 }

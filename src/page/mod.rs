@@ -18,6 +18,7 @@ mod reading;
 mod sections;
 mod selector;
 mod state;
+mod trash;
 
 pub use checks::{
     check_content, check_description, check_editor, check_tag, check_text, check_title,
@@ -35,3 +36,4 @@ pub use reading::PageReading;
 pub use sections::{Candidate, Section, SectionFault, SectionMode, edit_section, find_section};
 pub use selector::{Selector, SelectorFault};
 pub use state::PageState;
+pub use trash::Trash;

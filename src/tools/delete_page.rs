@@ -26,12 +26,15 @@ pub(super) struct Input {
     /// updatedAt you know; a newer page is a conflict.
     #[garde(custom(rule::optional(rule::time)))]
     if_updated_at: Option<String>,
+    /// Move it to the wiki's trash and unpublish it instead; keeps its history.
+    #[garde(skip)]
+    trash: Option<bool>,
 }
 
 impl Tool for DeletePage {
     const NAME: &'static str = "wikijs_delete_page";
     const TITLE: &'static str = "Delete page";
-    const DESCRIPTION: &'static str = "Delete a page with its history and comments. Without confirm you may get a preview and a token: show it to the user, then call again with id and confirm. To hide a page: wikijs_update_page, isPublished false.";
+    const DESCRIPTION: &'static str = "Delete a page with its history and comments. Without confirm you may get a preview and a token: show it to the user, then call again with id and confirm. To keep it: trash, or wikijs_update_page with isPublished false.";
     const KIND: Kind = Kind::Change;
     type Input = Input;
     type Output = Write;
@@ -39,6 +42,7 @@ impl Tool for DeletePage {
     async fn run(context: Context, input: Input) -> Result<Write, Failure> {
         let plan = Plan::Delete {
             id: input.id,
+            trash: input.trash.or(input.confirm.is_none().then_some(false)),
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
         };
         context.write(plan, input.confirm).await.map(Write::from)

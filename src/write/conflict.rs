@@ -173,7 +173,7 @@ fn unshown(updated_at: &Date, message: &str) -> Stopped {
 /// What a plan makes of the page as it was and what somebody else made of it, in one: where
 /// nothing but the content changed on both sides, and the changes do not touch.
 fn merged(plan: &Plan, base: &PageState, now: &PageState) -> Option<Box<Change>> {
-    let ours = plan.clone().of(Some(base.clone())).ok()?;
+    let ours = plan.clone().of(Some(base.clone()), None).ok()?;
     let only_content = [Field::Content];
     if ours.fields() != only_content || base.difference(now) != only_content {
         return None;

@@ -1,10 +1,12 @@
 //! What a caller wants written.
 
+use serde_json::json;
+
 use crate::audit::{CallSelector, Client};
 use crate::change::{Change, Edits, NewPage};
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
-use crate::page::{Date, PageState};
+use crate::page::{Date, PageState, Trash};
 
 use super::faults;
 
@@ -30,6 +32,9 @@ pub enum Plan {
     Delete {
         /// The page.
         id: i64,
+        /// Whether it goes to the trash instead; none where only an id and a preview's token
+        /// were given.
+        trash: Option<bool>,
         /// The time of the page that the caller knows.
         if_updated_at: Option<Date>,
     },
@@ -74,7 +79,11 @@ impl Plan {
     ///
     /// # Errors
     /// `INVALID_INPUT` where nothing is asked for, or why the content cannot become so.
-    pub(super) fn of(self, before: Option<PageState>) -> Result<Change, Failure> {
+    pub(super) fn of(
+        self,
+        before: Option<PageState>,
+        trash: Option<&Trash>,
+    ) -> Result<Change, Failure> {
         match (self, before) {
             (Self::Create(page), _) => Ok(Change::create(*page)),
             (Self::Update(update), Some(before)) => {
@@ -82,6 +91,15 @@ impl Plan {
                 let outlined = edits.is_of_section().then(|| before.content.clone());
                 Change::update(before, edits)
                     .map_err(|fault| faults::told(fault, outlined.as_deref()))
+            }
+            (
+                Self::Delete {
+                    trash: Some(true), ..
+                },
+                Some(before),
+            ) => {
+                let place = trash.and_then(|trash| trash.place(&before));
+                Ok(Change::trash(before, place.ok_or_else(no_trash)?))
             }
             (Self::Delete { .. }, Some(before)) => Ok(Change::delete(before)),
             (Self::Undo(_), _) | (_, None) => Err(Failure::new(
@@ -93,15 +111,24 @@ impl Plan {
 
     /// Whether it asks for the same as a previewed change. A plan that says nothing beside
     /// its page asks for whatever was previewed.
-    pub(super) fn agrees_with(&self, previewed: &Change) -> bool {
+    pub(super) fn agrees_with(&self, previewed: &Change, trash: Option<&Trash>) -> bool {
         let is_same_page = self.id() == previewed.before().and_then(|page| page.id);
         let asked = match self {
             Self::Update(Update { edits: None, .. }) => {
                 return is_same_page && previewed.after().is_some();
             }
+            // The token was given for a page that goes either way.
+            Self::Delete {
+                id, trash: None, ..
+            } if previewed.after().is_some() => Self::Delete {
+                id: *id,
+                trash: Some(true),
+                if_updated_at: None,
+            }
+            .of(previewed.before().cloned(), trash),
             // Which write it takes back was compared with what was previewed.
             Self::Undo(_) => return true,
-            plan => plan.clone().of(previewed.before().cloned()),
+            plan => plan.clone().of(previewed.before().cloned(), trash),
         };
         is_same_page && asked.is_ok_and(|asked| asked.is_same_write(previewed))
     }
@@ -134,6 +161,13 @@ impl Plan {
                 .is_none_or(|edits| edits.path.is_some() || edits.locale.is_some()),
         }
     }
+}
+
+fn no_trash() -> Failure {
+    let fault = "needs a place to move pages to, which the setting WIKI_TRASH_PREFIX names";
+    Failure::new(Code::InvalidInput, format!("The argument trash {fault}."))
+        .detail("fields", json!([{ "path": "trash", "message": fault }]))
+        .hint("Ask the operator to set WIKI_TRASH_PREFIX, or leave trash out to delete the page.")
 }
 
 fn nothing_asked_for() -> Failure {

@@ -32,12 +32,15 @@ impl Writer {
             return Ok((self.undo(&undo).await?, ConflictCheck::Checked));
         }
         let Some(id) = plan.id() else {
-            return Ok((plain(plan.of(None)?), ConflictCheck::Checked));
+            return Ok((plain(plan.of(None, None)?), ConflictCheck::Checked));
         };
         let page = self.whole_page(id).await?;
         let plan = self.with_version(plan, &page).await?;
         let check = self.check_conflict(session, &plan, &page).await?;
-        Ok((plain(plan.of(Some(page))?), check))
+        Ok((
+            plain(plan.of(Some(page), self.policy.trash.as_ref())?),
+            check,
+        ))
     }
 
     /// Makes the change that a token was given for, if the plan agrees with it and the page
@@ -60,7 +63,7 @@ impl Writer {
             Some(page) => self.with_version(plan, page).await?,
             None => plan,
         };
-        if takes_back != undoes || !plan.agrees_with(&previewed) {
+        if takes_back != undoes || !plan.agrees_with(&previewed, self.policy.trash.as_ref()) {
             return Err(Failure::new(
                 Code::ConfirmMismatch,
                 "This call asks for something else than the preview that the token was given for.",

@@ -40,6 +40,8 @@ mod reads;
 #[cfg(feature = "demo")]
 mod tool_definitions;
 #[cfg(feature = "demo")]
+mod trash;
+#[cfg(feature = "demo")]
 mod undo;
 #[cfg(feature = "demo")]
 mod wiki_client;

@@ -243,7 +243,7 @@ async fn the_arguments_are_those_of_the_design() {
             "list_tags: query",
             "create_page: confirm path! title! content! locale description editor tags isPublished isPrivate publishStartDate publishEndDate scriptCss scriptJs",
             "update_page: confirm id! ifUpdatedAt path locale title content edits patch section sectionContent sectionMode fromVersion description tags addTags removeTags isPublished publishStartDate publishEndDate scriptCss scriptJs",
-            "delete_page: confirm id! ifUpdatedAt",
+            "delete_page: confirm id! ifUpdatedAt trash",
         ]
     );
 }

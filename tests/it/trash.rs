@@ -1,0 +1,149 @@
+//! Pages that are taken away but not deleted.
+
+use serde_json::{Value, json};
+use wikijs_mcp::demo::DemoWiki;
+
+use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
+
+fn setup(wiki: &DemoWiki) -> Setup {
+    Setup::of(wiki, |keys| &keys.editor)
+        .with("WIKI_TRASH_PREFIX", "bin")
+        .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs")
+        .with("WIKI_TOOLSETS", "pages,undo")
+}
+
+fn page(wiki: &DemoWiki, id: i64) -> wikijs_mcp::demo::PageRow {
+    wiki.with_store(|store| store.page_mut(id).unwrap().clone())
+}
+
+async fn delete(served: &Served, arguments: Value) -> Result<Value, Value> {
+    served.confirmed("wikijs_delete_page", arguments).await
+}
+
+#[tokio::test]
+async fn a_page_goes_to_the_trash_with_all_it_has_and_comes_back_by_undo() {
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "docs/configuration");
+    // Its title is its last segment: a move alone would retitle it (W14).
+    wiki.with_store(|store| "configuration".clone_into(&mut store.page_mut(id).unwrap().title));
+    let before = page(&wiki, id);
+    let served = setup(&wiki).serve().await;
+    let trash = json!({ "id": id, "trash": true });
+    let preview = served.call("wikijs_delete_page", trash).await.unwrap();
+    assert_eq!(
+        preview["changes"]["path"]["after"],
+        format!("bin/{id}-docs/configuration")
+    );
+    let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
+    let gone = served.call("wikijs_delete_page", confirmed).await.unwrap();
+    assert_eq!(gone["outcome"], "applied");
+    assert_eq!(gone["changed"], json!(["path", "isPublished"]));
+    let there = page(&wiki, id);
+    assert_eq!(there.path, format!("bin/{id}-docs/configuration"));
+    assert_eq!(
+        (there.title.as_str(), there.is_published),
+        ("configuration", false)
+    );
+    assert_eq!(
+        (&there.content, &there.tags),
+        (&before.content, &before.tags)
+    );
+
+    let back = json!({ "callId": gone["callId"] });
+    let back = served.confirmed("wikijs_undo_write", back).await.unwrap();
+    assert_eq!(back["outcome"], "applied");
+    let after = page(&wiki, id);
+    assert_eq!(
+        (&after.path, &after.title, after.is_published),
+        (&before.path, &before.title, before.is_published)
+    );
+    // An undo can be undone.
+    let again = json!({ "callId": back["callId"] });
+    served.confirmed("wikijs_undo_write", again).await.unwrap();
+    assert_eq!(page(&wiki, id).path, there.path);
+}
+
+#[tokio::test]
+async fn the_trash_is_open_to_that_move_alone() {
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "docs/configuration");
+    let served = setup(&wiki).serve().await;
+    for path in [
+        "bin/mine".to_owned(),
+        format!("bin/{id}-docs/other"),
+        format!("bin/{id}0-docs/configuration"),
+    ] {
+        let arguments = json!({ "id": id, "path": path });
+        let error = served
+            .confirmed("wikijs_update_page", arguments)
+            .await
+            .unwrap_err();
+        assert_eq!(error["code"], "PATH_NOT_ALLOWED", "{path}");
+    }
+    let retitled = json!({ "id": id, "path": format!("bin/{id}-docs/configuration"), "title": "Mine" });
+    let error = served
+        .confirmed("wikijs_update_page", retitled)
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "PATH_NOT_ALLOWED");
+    // The page's own place is checked as ever, and a denial wins.
+    let elsewhere = json!({ "id": id_of(&wiki, "home"), "trash": true });
+    assert_eq!(
+        delete(&served, elsewhere).await.unwrap_err()["code"],
+        "PATH_NOT_ALLOWED"
+    );
+    let denied = setup(&wiki)
+        .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "Bin")
+        .serve()
+        .await;
+    let trash = json!({ "id": id, "trash": true });
+    assert_eq!(
+        delete(&denied, trash).await.unwrap_err()["code"],
+        "PATH_DENIED"
+    );
+    assert_eq!(mutations(&wiki).len(), 0);
+    // What lies in the trash cannot be changed there.
+    delete(&served, json!({ "id": id, "trash": true }))
+        .await
+        .unwrap();
+    let error = served
+        .confirmed("wikijs_update_page", json!({ "id": id, "title": "Mine" }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "PATH_NOT_ALLOWED");
+}
+
+#[tokio::test]
+async fn without_a_trash_the_argument_is_refused_with_the_setting_that_makes_one() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let error = delete(
+        &served,
+        json!({ "id": id_of(&wiki, "docs/configuration"), "trash": true }),
+    )
+    .await
+    .unwrap_err();
+    assert_eq!(error["code"], "INVALID_INPUT");
+    assert_eq!(error["details"]["fields"][0]["path"], "trash");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("WIKI_TRASH_PREFIX")
+    );
+}
+
+#[tokio::test]
+async fn a_token_for_the_trash_deletes_nothing_and_one_for_a_delete_trashes_nothing() {
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "docs/configuration");
+    let served = setup(&wiki).serve().await;
+    for (previewed, asked) in [(true, false), (false, true)] {
+        let preview = json!({ "id": id, "trash": previewed });
+        let token = served.call("wikijs_delete_page", preview).await.unwrap()["confirm"].clone();
+        let other = json!({ "id": id, "trash": asked, "confirm": token });
+        let error = served.call("wikijs_delete_page", other).await.unwrap_err();
+        assert_eq!(error["code"], "CONFIRM_MISMATCH");
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+}
