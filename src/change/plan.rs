@@ -78,6 +78,8 @@ impl StepKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     states: States,
+    /// Fields whose old values nobody could read, and which are empty afterwards.
+    lost: Vec<Field>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,14 +90,32 @@ enum States {
 }
 
 impl Change {
+    const fn of(states: States) -> Self {
+        Self {
+            states,
+            lost: Vec::new(),
+        }
+    }
+
+    /// The same change, with fields whose old values could not be read and will be empty.
+    #[must_use]
+    pub fn with_loss_of(self, lost: Vec<Field>) -> Self {
+        Self { lost, ..self }
+    }
+
+    /// The fields whose old values could not be read and will be empty, or as the change sets
+    /// them. Nothing can bring those values back.
+    #[must_use]
+    pub fn lost(&self) -> &[Field] {
+        &self.lost
+    }
+
     /// A page comes to be.
     #[must_use]
     pub fn create(page: NewPage) -> Self {
-        Self {
-            states: States::Create {
-                after: page.into_state(),
-            },
-        }
+        Self::of(States::Create {
+            after: page.into_state(),
+        })
     }
 
     /// Fields of a page change.
@@ -110,9 +130,7 @@ impl Change {
     /// A page goes.
     #[must_use]
     pub const fn delete(before: PageState) -> Self {
-        Self {
-            states: States::Delete { before },
-        }
+        Self::of(States::Delete { before })
     }
 
     /// A page goes to where pages are that were taken away, and readers no longer see it.
@@ -135,17 +153,13 @@ impl Change {
             updated_at: None,
             ..page
         };
-        Self {
-            states: States::Create { after },
-        }
+        Self::of(States::Create { after })
     }
 
     /// What lies between two states of one page.
     #[must_use]
     pub const fn between(before: PageState, after: PageState) -> Self {
-        Self {
-            states: States::Update { before, after },
-        }
+        Self::of(States::Update { before, after })
     }
 
     /// The same change of the page as it was just read.
@@ -159,7 +173,10 @@ impl Change {
             },
             States::Delete { .. } => States::Delete { before: fresh },
         };
-        Self { states }
+        Self {
+            states,
+            lost: self.lost,
+        }
     }
 
     /// The page as it was; none for a create.
@@ -220,7 +237,9 @@ impl Change {
             }
             (ours, theirs) => ours.is_none() && theirs.is_none(),
         };
-        same(self.before(), other.before()) && same(self.after(), other.after())
+        self.lost == other.lost
+            && same(self.before(), other.before())
+            && same(self.after(), other.after())
     }
 
     /// Whether the page stands elsewhere afterwards.

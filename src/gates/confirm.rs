@@ -24,6 +24,11 @@ pub fn confirm(cleared: Cleared, confirmation: Confirmation) -> Result<Permit, R
     let Cleared { allowed } = cleared;
     let refuse = |code, message: &str| Err(Refusal::at(Gate::Confirm, Failure::new(code, message)));
     match confirmation {
+        // It is given once for everything: nobody has seen what this write would lose.
+        Confirmation::StaticToken if !allowed.change.lost().is_empty() => refuse(
+            Code::FieldUnreadable,
+            "The static token cannot accept the loss of fields; a preview's token or a person can.",
+        ),
         Confirmation::StaticToken if allowed.has_token => Ok(Permit::of(allowed.change)),
         Confirmation::StaticToken => refuse(
             Code::ConfirmRequired,

@@ -116,6 +116,26 @@ impl PageReading {
         })
     }
 
+    /// The state of the page as far as an update can write it, if this key could read all but
+    /// these fields, which then are empty. What an update does not write (W13) may be missing.
+    #[must_use]
+    pub fn complete_but_for(&self, lost: &[Field]) -> Option<PageState> {
+        let mut this = self.clone();
+        let text = |field| lost.contains(&field).then(String::new);
+        let date = |field| lost.contains(&field).then_some(Date::Unset);
+        this.publish_start_date = this
+            .publish_start_date
+            .or_else(|| date(Field::PublishStartDate));
+        this.publish_end_date = this
+            .publish_end_date
+            .or_else(|| date(Field::PublishEndDate));
+        this.script_css = this.script_css.or_else(|| text(Field::ScriptCss));
+        this.script_js = this.script_js.or_else(|| text(Field::ScriptJs));
+        this.editor.get_or_insert_default();
+        this.is_private.get_or_insert_default();
+        this.complete()
+    }
+
     /// The state that was promised, with everything that could be read in its place.
     #[must_use]
     pub fn laid_over(&self, promised: &PageState) -> PageState {

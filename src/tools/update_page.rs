@@ -10,7 +10,7 @@ use super::output::Write;
 use super::tool::{Kind, Tool};
 use crate::change::{Edits, NewContent, NewTags};
 use crate::error::Failure;
-use crate::page::{self, Locale, SectionMode, Selector};
+use crate::page::{self, Field, Locale, SectionMode, Selector};
 use crate::write::{Plan, Update};
 
 /// The tool.
@@ -90,6 +90,30 @@ pub(super) struct Input {
     /// "" clears it.
     #[garde(custom(rule::optional(rule::text)))]
     script_js: Option<String>,
+    /// After FIELD_UNREADABLE, if the user agrees: what may be lost.
+    #[garde(length(max = 4))]
+    accept_loss: Option<Vec<Losable>>,
+}
+
+/// What an update overwrites and not every key can read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Losable {
+    PublishStartDate,
+    PublishEndDate,
+    ScriptCss,
+    ScriptJs,
+}
+
+impl From<Losable> for Field {
+    fn from(losable: Losable) -> Self {
+        match losable {
+            Losable::PublishStartDate => Self::PublishStartDate,
+            Losable::PublishEndDate => Self::PublishEndDate,
+            Losable::ScriptCss => Self::ScriptCss,
+            Losable::ScriptJs => Self::ScriptJs,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema, Validate)]
@@ -134,11 +158,13 @@ impl Tool for UpdatePage {
         if edits.is_empty() && input.from_version.is_none() && input.confirm.is_none() {
             return Err(input::invalid_argument("", "nothing to change is named"));
         }
+        let accept_loss = input.accept_loss.clone().unwrap_or_default();
         let is_named = !edits.is_empty() || input.from_version.is_some();
         let plan = Plan::Update(Update {
             id: input.id,
             edits: is_named.then(|| Box::new(edits)),
             from_version: input.from_version,
+            accept_loss: accept_loss.into_iter().map(Field::from).collect(),
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
         });
         context.write(plan, input.confirm).await.map(Write::from)

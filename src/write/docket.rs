@@ -60,6 +60,9 @@ impl Docket {
             .filter(|after| change.moves() && after.path != target.path)
             .map(|after| after.path.clone());
         self.entry.fields = change.fields();
+        let lost: Vec<&str> = change.lost().iter().map(|field| field.name()).collect();
+        self.entry.reason =
+            (!lost.is_empty()).then(|| format!("loss accepted: {}", lost.join(", ")));
     }
 
     /// It takes another write back.

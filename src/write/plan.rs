@@ -6,7 +6,7 @@ use crate::audit::{CallSelector, Client};
 use crate::change::{Change, Edits, NewPage};
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
-use crate::page::{Date, PageState, Trash};
+use crate::page::{Date, Field, PageState, Trash};
 
 use super::faults;
 
@@ -52,6 +52,8 @@ pub struct Update {
     /// The version whose content comes back, and whose title and description where the edits
     /// have none.
     pub from_version: Option<i64>,
+    /// The fields that may be lost where the key cannot read them.
+    pub accept_loss: Vec<Field>,
     /// The time of the page that the caller knows.
     pub if_updated_at: Option<Date>,
 }
@@ -72,6 +74,14 @@ impl Plan {
         match self {
             Self::Create(_) | Self::Undo(_) => None,
             Self::Update(Update { id, .. }) | Self::Delete { id, .. } => Some(*id),
+        }
+    }
+
+    /// The fields that may be lost where the key cannot read them.
+    pub(super) fn accept_loss(&self) -> &[Field] {
+        match self {
+            Self::Update(update) => &update.accept_loss,
+            Self::Create(_) | Self::Delete { .. } | Self::Undo(_) => &[],
         }
     }
 
@@ -130,6 +140,18 @@ impl Plan {
             Self::Undo(_) => return true,
             plan => plan.clone().of(previewed.before().cloned(), trash),
         };
+        // A loss that was accepted then need not be named again, but no other one.
+        let asked = asked.map(|asked| match self.accept_loss() {
+            [] => asked.with_loss_of(previewed.lost().to_vec()),
+            named => asked.with_loss_of(
+                previewed
+                    .lost()
+                    .iter()
+                    .copied()
+                    .filter(|lost| named.contains(lost))
+                    .collect(),
+            ),
+        });
         is_same_page && asked.is_ok_and(|asked| asked.is_same_write(previewed))
     }
 

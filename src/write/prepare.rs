@@ -34,13 +34,11 @@ impl Writer {
         let Some(id) = plan.id() else {
             return Ok((plain(plan.of(None, None)?), ConflictCheck::Checked));
         };
-        let page = self.whole_page(id).await?;
+        let (page, lost) = self.page_to_write(id, plan.accept_loss()).await?;
         let plan = self.with_version(plan, &page).await?;
         let check = self.check_conflict(session, &plan, &page).await?;
-        Ok((
-            plain(plan.of(Some(page), self.policy.trash.as_ref())?),
-            check,
-        ))
+        let change = plan.of(Some(page), self.policy.trash.as_ref())?;
+        Ok((plain(change.with_loss_of(lost)), check))
     }
 
     /// Makes the change that a token was given for, if the plan agrees with it and the page
@@ -75,8 +73,8 @@ impl Writer {
         {
             None => previewed,
             Some((before, id)) => {
-                let fresh = self.whole_page(id).await?;
-                if !before.difference(&fresh).is_empty() {
+                let (fresh, lost) = self.page_to_write(id, previewed.lost()).await?;
+                if lost != previewed.lost() || !before.difference(&fresh).is_empty() {
                     return Err(conflict(before, fresh));
                 }
                 previewed.on(fresh)
@@ -91,6 +89,7 @@ impl Writer {
             id,
             from_version: Some(version),
             edits,
+            accept_loss,
             if_updated_at,
         }) = plan
         else {
@@ -116,18 +115,38 @@ impl Writer {
             id,
             edits: Some(edits),
             from_version: None,
+            accept_loss,
             if_updated_at,
         }))
     }
 
     pub(super) async fn whole_page(&self, id: i64) -> Result<PageState, Failure> {
+        Ok(self.page_to_write(id, &[]).await?.0)
+    }
+
+    /// Reads all of a page that a write would overwrite, but for what may be lost; and says
+    /// what will be.
+    async fn page_to_write(
+        &self,
+        id: i64,
+        accept_loss: &[Field],
+    ) -> Result<(PageState, Vec<Field>), Failure> {
         let reading = self.wiki.page_by_id(id).await?;
-        reading.complete().ok_or_else(|| {
-            // A key that has expired reads as a guest does (W3): that is the cause to name.
-            self.wiki
-                .expired()
-                .map_or_else(|| unreadable(&reading), Failure::from)
-        })
+        if let Some(page) = reading.complete() {
+            return Ok((page, Vec::new()));
+        }
+        // A key that has expired reads as a guest does (W3): that is the cause to name.
+        if let Some(expired) = self.wiki.expired() {
+            return Err(expired.into());
+        }
+        let unread = reading.unreadable().into_keys();
+        let lost = unread
+            .filter(|field| accept_loss.contains(field))
+            .collect::<Vec<_>>();
+        match reading.complete_but_for(&lost) {
+            Some(page) if !lost.is_empty() => Ok((page, lost)),
+            _ => Err(unreadable(&reading)),
+        }
     }
 
     /// Looks at the place where a page shall come to be.

@@ -175,13 +175,14 @@ impl Writer {
         let at_change = |failure| Refusal::at(Gate::Change, failure);
         let allowed = gates::paths(enabled, &self.policy, change)?;
         Wiki::check_size(allowed.change()).map_err(|error| at_change(error.into()))?;
-        let notes = Notes {
+        let mut notes = Notes {
             warnings: self
                 .look_at_new_place(allowed.change())
                 .await
                 .map_err(at_change)?,
             is_unchecked: check == ConflictCheck::None,
         };
+        notes.warnings.extend(lost_by(allowed.change()));
         let diff = allowed.change().content_diff();
         let lines = diff.1;
         docket.counted(lines);
@@ -395,6 +396,17 @@ enum Passed {
     Answer(Answer),
     /// Something was, or should have been.
     Sent(Result<Answer, Failure>),
+}
+
+/// What a change loses for good, said before and after it.
+fn lost_by(change: &Change) -> Option<String> {
+    let lost: Vec<&str> = change.lost().iter().map(|field| field.name()).collect();
+    (!lost.is_empty()).then(|| {
+        format!(
+            "loss_accepted: this key cannot read {}; what stands there is lost, and undo cannot bring it back.",
+            lost.join(", ")
+        )
+    })
 }
 
 fn broke_off() -> Failure {

@@ -80,7 +80,8 @@ async fn the_trash_is_open_to_that_move_alone() {
             .unwrap_err();
         assert_eq!(error["code"], "PATH_NOT_ALLOWED", "{path}");
     }
-    let retitled = json!({ "id": id, "path": format!("bin/{id}-docs/configuration"), "title": "Mine" });
+    let retitled =
+        json!({ "id": id, "path": format!("bin/{id}-docs/configuration"), "title": "Mine" });
     let error = served
         .confirmed("wikijs_update_page", retitled)
         .await
