@@ -9,6 +9,16 @@ pub(crate) fn page(id: usize, page: i64) -> String {
     call(id, "wikijs_get_page_by_id", &json!({ "id": page }))
 }
 
+/// One line of a page is exchanged for another.
+pub(crate) fn edit(id: usize, page: i64, token: &str, old: &str, new: &str) -> String {
+    let edits = json!([{ "oldText": old, "newText": new }]);
+    call(
+        id,
+        "wikijs_update_page",
+        &json!({ "id": page, "edits": edits, "confirm": token }),
+    )
+}
+
 /// Each of the reading tools in turn.
 pub(crate) fn reading(id: usize, page: i64) -> String {
     let calls = [

@@ -20,6 +20,7 @@ mod definitions;
 mod direct;
 mod figure;
 mod instant;
+mod large;
 mod memory;
 mod rate;
 mod report;
@@ -64,6 +65,8 @@ enum Measurement {
     Size,
     /// Size of the tools' definitions
     Definitions,
+    /// One line changed in a page of 2 MB
+    Large,
 }
 
 impl Measurement {
@@ -75,6 +78,7 @@ impl Measurement {
             Self::Rate => rate::measure(),
             Self::Size => size::measure(),
             Self::Definitions => definitions::measure(),
+            Self::Large => large::measure(),
         }
     }
 }

@@ -31,12 +31,18 @@ pub(crate) struct Memory {
 impl Server {
     /// Starts a server of a wiki; returns as soon as it has answered `initialize`.
     pub(crate) fn start(address: &str, key: &str) -> Self {
+        Self::start_with(address, key, &[])
+    }
+
+    /// The same with more settings.
+    pub(crate) fn start_with(address: &str, key: &str, settings: &[(&str, &str)]) -> Self {
         let audit = TempDir::new().expect("a temporary directory");
         let mut process = Command::new(BINARY)
             .env_clear()
             .env("WIKI_BASE_URL", address)
             .env("WIKI_API_TOKEN", key)
             .env("WIKI_AUDIT_DIR", audit.path())
+            .envs(settings.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
@@ -111,6 +117,20 @@ impl Server {
                 sent = next;
             }
         }
+    }
+
+    /// The time that processors have worked for it so far, in milliseconds.
+    pub(crate) fn worked(&self) -> f64 {
+        const TICKS_A_SECOND: f64 = 100.0;
+        let path = format!("/proc/{}/stat", self.process.id());
+        let stat = fs::read_to_string(path).expect("Linux tells of a process");
+        // The name, in parentheses, may hold anything.
+        let (_, rest) = stat.rsplit_once(')').expect("a name");
+        let ticks = rest.split_whitespace().skip(11).take(2);
+        let ticks: f64 = ticks
+            .map(|ticks| ticks.parse::<f64>().expect("ticks"))
+            .sum();
+        ticks * 1e3 / TICKS_A_SECOND
     }
 
     /// What it takes of the machine's memory now.

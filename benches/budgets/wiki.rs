@@ -32,6 +32,14 @@ impl Wiki {
         &self.demo.keys().editor
     }
 
+    /// Gives the page another content.
+    pub(crate) fn write(&self, content: &str) {
+        let page = self.page();
+        self.demo.with_store(|store| {
+            content.clone_into(&mut store.page_mut(page).expect("the page").content);
+        });
+    }
+
     /// The id of the page.
     pub(crate) fn page(&self) -> i64 {
         self.demo.with_store(|store| {

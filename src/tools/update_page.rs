@@ -90,7 +90,7 @@ pub(super) struct Input {
     /// "" clears it.
     #[garde(custom(rule::optional(rule::text)))]
     script_js: Option<String>,
-    /// After FIELD_UNREADABLE, if the user agrees: what may be lost.
+    /// After `FIELD_UNREADABLE`, if the user agrees: what may be lost.
     #[garde(length(max = 4))]
     accept_loss: Option<Vec<Losable>>,
 }
