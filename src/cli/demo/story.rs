@@ -76,6 +76,10 @@ impl<'a> Story<'a> {
         writer.end()?;
 
         self.on_record()?;
+        let undo = ("WIKI_TOOLSETS", "pages,undo");
+        let mut writer = Client::start(&self.settings(&[prefixes, undo]))?;
+        self.deleted_and_taken_back(&mut writer, &page)?;
+        writer.end()?;
         self.say("\nThat was all of it; nothing is left behind. Next: point WIKI_BASE_URL and\nWIKI_API_TOKEN at your own wiki. Writes stay off until you switch them on.");
         Ok(())
     }
@@ -184,22 +188,44 @@ impl<'a> Story<'a> {
         self.step("Nothing else changed: a plain Wiki.js update would have wiped tags, dates, styles and script")?;
         let after =
             answer(client.call("wikijs_get_page_by_id", &json!({ "id": before.get("id") }))?)?;
-        let (before, after) = (before.as_object(), after.as_object());
-        let (Some(before), Some(after)) = (before, after) else {
-            return Err("a page is no object".to_owned());
-        };
-        let mut differing: Vec<&str> = before
-            .iter()
-            .filter(|(name, value)| after.get(*name) != Some(*value))
-            .map(|(name, _)| name.as_str())
-            .collect();
-        differing.sort_unstable();
+        let differing = differing(before, &after);
         if differing != ["content", "updatedAt"] {
             return Err(format!("these fields changed: {differing:?}"));
         }
         self.show(
             "compared field by field with the page as it was: only content and updatedAt differ",
         );
+        Ok(())
+    }
+
+    fn deleted_and_taken_back(&mut self, client: &mut Client, page: &Value) -> Result<(), String> {
+        self.step(
+            "The page is deleted; Wiki.js forgets it with its history, the audit log does not",
+        )?;
+        let id = json!({ "id": page.get("id") });
+        let before = answer(client.call("wikijs_get_page_by_id", &id)?)?;
+        let deleted = confirmed(client, "wikijs_delete_page", id.clone())?;
+        self.show(&self.painted("31", &format!("deleted, call {}", text(&deleted, "callId"))));
+        if client.call("wikijs_get_page_by_id", &id)?.is_ok() {
+            return Err("the page is still there".to_owned());
+        }
+        self.step("The deletion is taken back")?;
+        let call = json!({ "callId": deleted.get("callId") });
+        let undone = confirmed(client, "wikijs_undo_write", call)?;
+        let target = undone.get("target").unwrap_or(&Value::Null);
+        let after =
+            answer(client.call("wikijs_get_page_by_id", &json!({ "id": target.get("id") }))?)?;
+        let differing = differing(&before, &after);
+        if differing != ["createdAt", "id", "updatedAt"] {
+            return Err(format!("these fields came back otherwise: {differing:?}"));
+        }
+        self.show(&self.painted(
+            "32",
+            &format!(
+                "the page is back as id {}, with its tags, dates, styles and script; only its history is gone",
+                number(target, "id")
+            ),
+        ));
         Ok(())
     }
 
@@ -290,7 +316,32 @@ impl<'a> Story<'a> {
 }
 
 fn changed(page: &Value) -> Value {
-    json!({ "id": page.get("id"), "content": text(page, "content").replace(OLD, NEW) })
+    json!({ "id": page.get("id"), "edits": [{ "oldText": OLD, "newText": NEW }] })
+}
+
+/// The names of the members in which a page is not as it was.
+fn differing<'a>(before: &'a Value, after: &Value) -> Vec<&'a str> {
+    let members = before.as_object().into_iter().flatten();
+    let mut names: Vec<&str> = members
+        .filter(|(name, value)| after.get(*name) != Some(*value))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// Previews a write and confirms it.
+fn confirmed(client: &mut Client, tool: &str, mut arguments: Value) -> Result<Value, String> {
+    let preview = answer(client.call(tool, &arguments)?)?;
+    if let (Some(arguments), Some(token)) = (arguments.as_object_mut(), preview.get("confirm")) {
+        arguments.insert("confirm".to_owned(), token.clone());
+    }
+    let applied = answer(client.call(tool, &arguments)?)?;
+    if applied.get("outcome") == Some(&json!("applied")) {
+        Ok(applied)
+    } else {
+        Err(format!("the write was not applied: {applied}"))
+    }
 }
 
 fn answer(result: Result<Value, Value>) -> Result<Value, String> {
