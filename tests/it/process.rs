@@ -710,6 +710,8 @@ fn the_demo_tells_its_story_and_leaves_nothing_behind() {
             "6. The change is confirmed with the preview's token, sent once, and read back",
             "7. Nothing else changed: a plain Wiki.js update would have wiped tags, dates, styles and script",
             "8. What the audit log says: every refusal, the preview, the attempt before it was sent, its outcome",
+            "9. The page is deleted; Wiki.js forgets it with its history, the audit log does not",
+            "10. The deletion is taken back",
         ]
     );
     let text = end.stdout.join("\n");

@@ -242,7 +242,7 @@ async fn the_arguments_are_those_of_the_design() {
             "get_page_history: id! offset limit",
             "list_tags: query",
             "create_page: confirm path! title! content! locale description editor tags isPublished isPrivate publishStartDate publishEndDate scriptCss scriptJs",
-            "update_page: confirm id! ifUpdatedAt path locale title content edits patch section sectionContent sectionMode fromVersion description tags addTags removeTags isPublished publishStartDate publishEndDate scriptCss scriptJs",
+            "update_page: confirm id! ifUpdatedAt path locale title content edits patch section sectionContent sectionMode fromVersion description tags addTags removeTags isPublished publishStartDate publishEndDate scriptCss scriptJs acceptLoss",
             "delete_page: confirm id! ifUpdatedAt trash",
         ]
     );
