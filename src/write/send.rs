@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::audit::{AuditError, Outcome};
 use crate::change::{Change, Proof, StepKind};
 use crate::error::{Code, Failure};
-use crate::gates::{Gate, Permit, Refusal};
+use crate::gates::{Gate, Permit, Refusal, SessionId};
 use crate::page::{Field, LineCounts};
 use crate::wiki::WikiError;
 
@@ -24,6 +24,7 @@ impl Writer {
         mut docket: Docket,
         lines: LineCounts,
         mut notes: Notes,
+        knowing: Option<SessionId>,
     ) -> Result<Answer, Failure> {
         let mut last: Option<Settled> = None;
         if let Err(error) = self.keep_states(permit.change(), &mut docket).await {
@@ -47,6 +48,9 @@ impl Writer {
             };
             let sent = self.wiki.send(step).await;
             let settled = settle(&self.wiki, self.patience, &promise, sent).await;
+            if let Some(session) = &knowing {
+                self.note_written(session, &settled);
+            }
             notes.warnings.extend(said_of(&settled));
             let failure = failure_of(&settled, kind, permit.change());
             let is_recorded = self

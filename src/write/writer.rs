@@ -21,7 +21,7 @@ use super::docket::{Docket, unavailable};
 use super::plan::{Caller, Plan};
 use super::prepare::target;
 use super::reads::Reads;
-use super::settle::Patience;
+use super::settle::{Patience, Settled};
 
 /// Writes to one wiki, as far as its operator allows.
 #[derive(Debug)]
@@ -111,11 +111,14 @@ impl Writer {
             })
     }
 
-    fn note_written(&self, session: &SessionId, answer: &Result<Answer, Failure>) {
-        if let Ok(Answer::Applied(applied)) = answer
-            && let (Some(id), Some(at)) = (applied.target.id, &applied.updated_at)
+    /// A session that knows the page knows it as its own write left it, even in part.
+    pub(super) fn note_written(&self, session: &SessionId, settled: &Settled) {
+        if let (Outcome::Applied | Outcome::PartlyApplied, Some(proof)) =
+            (settled.outcome, &settled.proof)
+            && !proof.differing.contains(&Field::Content)
+            && let (Some(id), Some(at)) = (proof.found.id, &proof.found.updated_at)
         {
-            self.reads.note(session, id, &Date::from(at.clone()), None);
+            self.reads.note(session, id, at, None);
         }
     }
 
@@ -276,10 +279,9 @@ impl Writer {
         }
         let writer = Arc::clone(self);
         let task = self.tasks.spawn(async move {
-            let answer = writer.carry_out(permit, docket, lines, notes).await;
-            if let Some(session) = knowing {
-                writer.note_written(&session, &answer);
-            }
+            let answer = writer
+                .carry_out(permit, docket, lines, notes, knowing)
+                .await;
             drop((turn, awaited));
             answer
         });

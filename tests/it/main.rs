@@ -23,6 +23,8 @@ mod faults;
 #[cfg(feature = "demo")]
 mod faulty_wiki;
 #[cfg(feature = "demo")]
+mod fidelity;
+#[cfg(feature = "demo")]
 mod harness;
 #[cfg(feature = "demo")]
 mod input;

@@ -1,0 +1,230 @@
+//! Tries every way to change a page on a running Wiki.js, and prints what became of each field.
+//!
+//! ```text
+//! WIKI_BASE_URL=https://wiki.example.com WIKI_API_TOKEN=… cargo run --example fidelity
+//! ```
+//!
+//! Everything happens below one prefix, which must have no pages: two pages come to be there
+//! and are changed, moved, deleted and created again. At the end the program removes what it
+//! created, and names what it could not remove. It ends with 1 if a field was lost.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for people"
+)]
+#![expect(clippy::indexing_slicing, reason = "JSON gives null where nothing is")]
+
+mod matrix;
+
+use std::cell::RefCell;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Parser;
+use matrix::{Fields, NAMES, Row, Site};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use wikijs_mcp::audit::Client;
+use wikijs_mcp::config::{Settings, Source};
+use wikijs_mcp::gates::SessionId;
+use wikijs_mcp::page::{Field, PageReading};
+use wikijs_mcp::server::App;
+use wikijs_mcp::tools::Context;
+use wikijs_mcp::write::{Caller, Patience};
+
+/// Tries every way to change a page on a running Wiki.js
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Where everything happens: a first segment without pages
+    #[arg(long, default_value = "fidelity/")]
+    prefix: String,
+}
+
+/// A server in this very program, and the pages that it created.
+struct Local {
+    app: Arc<App>,
+    caller: Caller,
+    created: RefCell<Vec<i64>>,
+}
+
+impl Site for Local {
+    async fn call(&self, tool: &'static str, arguments: Value) -> Result<Value, Value> {
+        let context = Context {
+            wiki: Arc::clone(&self.app.wiki),
+            writer: Arc::clone(&self.app.writer),
+            caller: Caller {
+                tool,
+                ..self.caller.clone()
+            },
+        };
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        let answer = match self.app.registry().call(tool, context, arguments) {
+            Some(answer) => answer.await.map_err(|failure| json!(failure)),
+            None => Err(json!({ "code": "no such tool" })),
+        };
+        if let Ok(answer) = &answer
+            && answer["operation"] == "create"
+            && answer["outcome"] == "applied"
+        {
+            self.created
+                .borrow_mut()
+                .extend(answer["target"]["id"].as_i64());
+        }
+        answer
+    }
+
+    async fn look(&self, id: i64) -> Fields {
+        match self.app.wiki.page_by_id(id).await {
+            Ok(page) => fields(page),
+            Err(_) => Fields::new(),
+        }
+    }
+}
+
+fn fields(page: PageReading) -> Fields {
+    let values = [
+        (Field::Locale, Some(json!(page.locale))),
+        (Field::Path, Some(json!(page.path))),
+        (Field::Title, Some(json!(page.title))),
+        (Field::Description, page.description.map(Value::from)),
+        (Field::Content, page.content.map(Value::from)),
+        (Field::Editor, page.editor.map(Value::from)),
+        (Field::Tags, page.tags.map(Value::from)),
+        (Field::IsPublished, page.is_published.map(Value::from)),
+        (Field::IsPrivate, page.is_private.map(Value::from)),
+        (
+            Field::PublishStartDate,
+            page.publish_start_date.map(|date| json!(date)),
+        ),
+        (
+            Field::PublishEndDate,
+            page.publish_end_date.map(|date| json!(date)),
+        ),
+        (Field::ScriptCss, page.script_css.map(Value::from)),
+        (Field::ScriptJs, page.script_js.map(Value::from)),
+    ];
+    let known = values
+        .into_iter()
+        .filter_map(|(field, value)| Some((field.name(), value?)));
+    known.collect()
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match tried(&Arguments::parse().prefix).await {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("fidelity: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Tries everything; whether no field was lost and nothing was left behind.
+async fn tried(prefix: &str) -> Result<bool, String> {
+    let prefix = prefix.trim_matches('/');
+    if prefix.is_empty() || prefix.contains('/') {
+        return Err("--prefix must be one segment, such as fidelity/".to_owned());
+    }
+    let audit = TempDir::new().map_err(|error| error.to_string())?;
+    let site = site(prefix, &audit)?;
+    let listed = site
+        .call("wikijs_list_pages", json!({ "path": prefix }))
+        .await;
+    let listed = listed.map_err(|error| error.to_string())?;
+    if listed["pages"]
+        .as_array()
+        .is_none_or(|pages| !pages.is_empty())
+    {
+        return Err(format!(
+            "there are pages below {prefix}/ already; name another --prefix"
+        ));
+    }
+    let (row, id) = matrix::create(&site, &format!("{prefix}/page")).await;
+    site.created.borrow_mut().extend(id);
+    let mut rows = vec![row];
+    if let Some(id) = id {
+        rows.extend(matrix::run(&site, id).await.0);
+    }
+    print(&rows);
+    let left = removed(&site).await;
+    site.app.writer.finish().await;
+    for id in &left {
+        println!("Page {id} could not be removed; please remove it by hand.");
+    }
+    Ok(rows.iter().all(Row::is_good) && id.is_some() && left.is_empty())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the two settings come from the environment, the others must not"
+)]
+fn site(prefix: &str, audit: &TempDir) -> Result<Local, String> {
+    let trash = format!("{prefix}/trash");
+    let get = |name: &str| match name {
+        "WIKI_BASE_URL" | "WIKI_API_TOKEN" | "WIKI_API_TOKEN_FILE" => std::env::var_os(name),
+        "WIKI_MUTATIONS_ENABLED" => Some("true".into()),
+        "WIKI_MUTATION_DRY_RUN" => Some("false".into()),
+        "WIKI_ALLOWED_MUTATION_PATH_PREFIXES" => Some(prefix.into()),
+        "WIKI_TRASH_PREFIX" => Some(trash.clone().into()),
+        "WIKI_TOOLSETS" => Some("pages,undo".into()),
+        "WIKI_AUDIT_DIR" => Some(audit.path().into()),
+        _ => None,
+    };
+    let settings = Settings::read(&Source::new(&get)).map_err(|error| error.to_string())?;
+    Ok(Local {
+        app: Arc::new(App::new(settings, Patience::default())?),
+        caller: Caller {
+            tool: "",
+            client: Client {
+                name: "fidelity".to_owned(),
+                ..Client::default()
+            },
+            session: SessionId::new("fidelity"),
+        },
+        created: RefCell::default(),
+    })
+}
+
+/// Removes what was created and is still there; gives what is left.
+async fn removed(site: &Local) -> Vec<i64> {
+    let mut created = site.created.borrow().clone();
+    created.sort_unstable();
+    created.dedup();
+    let mut left = Vec::new();
+    for id in created {
+        let is_gone = |answer: &Result<Value, Value>| match answer {
+            Ok(_) => true,
+            Err(error) => error["code"] == "PAGE_NOT_FOUND",
+        };
+        let answer = matrix::confirmed(site, "wikijs_delete_page", &json!({ "id": id })).await;
+        if !is_gone(&answer) {
+            left.push(id);
+        }
+    }
+    left
+}
+
+fn print(rows: &[Row]) {
+    println!(
+        "= kept   * as asked for   ! not as asked for, and told   X lost   ? not readable with this key\n"
+    );
+    println!("{:<34}{:<18}{}", "way", "answer", NAMES.join(" "));
+    for row in rows {
+        let marks: Vec<String> = NAMES
+            .iter()
+            .map(|name| {
+                let mark = row
+                    .fields
+                    .get(name)
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
+                format!("{mark:^width$}", width = name.len())
+            })
+            .collect();
+        println!("{:<34}{:<18}{}", row.way, row.answer, marks.join(" "));
+    }
+    let bad = rows.iter().filter(|row| !row.is_good()).count();
+    println!("\n{} writes, {bad} of them lost a field.", rows.len());
+}

@@ -1,0 +1,126 @@
+//! A write changes what was asked for and nothing else: every field, every way to say a change,
+//! every kind of key that can write. `examples/fidelity` tries the same on any running Wiki.js.
+
+#[path = "../../examples/fidelity/matrix.rs"]
+mod matrix;
+
+use matrix::{CONTENT, Fields, Mark, NAMES, Row, Site};
+use serde_json::{Value, json};
+use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, PageRow};
+
+use crate::harness::{Served, Setup};
+
+/// A server, and the wiki's own store to look into.
+struct Embedded<'a> {
+    served: Served,
+    wiki: &'a DemoWiki,
+}
+
+impl Site for Embedded<'_> {
+    async fn call(&self, tool: &'static str, arguments: Value) -> Result<Value, Value> {
+        self.served.call(tool, arguments).await
+    }
+
+    async fn look(&self, id: i64) -> Fields {
+        let page = self.wiki.with_store(|store| store.page(id).cloned());
+        page.map(|page| NAMES.into_iter().zip(values(page)).collect())
+            .unwrap_or_default()
+    }
+}
+
+fn values(page: PageRow) -> [Value; 13] {
+    [
+        json!(page.locale),
+        json!(page.path),
+        json!(page.title),
+        json!(page.description.unwrap_or_default()),
+        json!(page.content),
+        json!(page.editor),
+        json!(page.tags),
+        json!(page.is_published),
+        json!(page.is_private),
+        json!(page.publish_start_date),
+        json!(page.publish_end_date),
+        json!(page.script_css),
+        json!(page.script_js),
+    ]
+}
+
+async fn site(wiki: &DemoWiki, key: fn(&Keys) -> &String) -> Embedded<'_> {
+    let served = Setup::of(wiki, key)
+        .with("WIKI_TOOLSETS", "pages,undo")
+        .with("WIKI_TRASH_PREFIX", "fidelity/trash")
+        .serve()
+        .await;
+    Embedded { served, wiki }
+}
+
+/// All rows of one kind of key.
+async fn rows(key: fn(&Keys) -> &String) -> Vec<Row> {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let page = PageRow {
+        locale: "en".to_owned(),
+        path: "fidelity/page".to_owned(),
+        title: "page".to_owned(),
+        description: Some("Something in every field".to_owned()),
+        content: CONTENT.to_owned(),
+        tags: vec!["zeta".to_owned(), "alpha".to_owned()],
+        is_published: true,
+        // As old pages have them: no update may make another text of it.
+        publish_start_date: "2020-01-01".to_owned(),
+        publish_end_date: "whenever".to_owned(),
+        script_css: "body{color:red}".to_owned(),
+        script_js: "console.log(\"</script>\")".to_owned(),
+        ..PageRow::default()
+    };
+    let id = wiki.with_store(|store| store.add(page));
+    let site = site(&wiki, key).await;
+    let (mut rows, id) = matrix::run(&site, id).await;
+    let (created, _) = matrix::create(&site, "fidelity/other").await;
+    rows.push(created);
+    assert!(!site.look(id).await.is_empty());
+    for row in &rows {
+        let kept = row
+            .fields
+            .values()
+            .all(|mark| *mark != Mark::Lost && *mark != Mark::Unread);
+        assert!(kept, "{row:?}");
+    }
+    rows
+}
+
+/// The ways that were not applied.
+fn refused(rows: &[Row]) -> Vec<String> {
+    let refused = rows.iter().filter(|row| row.answer != "applied");
+    refused
+        .map(|row| format!("{}: {}", row.way, row.answer))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_key_with_every_right_changes_every_field_and_loses_none() {
+    let keys: [fn(&Keys) -> &String; 2] = [|keys| &keys.admin, |keys| &keys.scripter];
+    for key in keys {
+        let rows = rows(key).await;
+        assert_eq!(refused(&rows), Vec::<String>::new());
+        // Twenty-six ways to update and an old version, each undone; trash and back; a
+        // deletion taken back; a create.
+        assert_eq!(rows.len(), 2 * 27 + 2 + 1 + 1);
+    }
+}
+
+#[tokio::test]
+async fn a_key_without_styles_and_scripts_keeps_them() {
+    let rows = rows(|keys| &keys.editor).await;
+    assert_eq!(
+        refused(&rows),
+        [
+            "scriptCss: PARTLY_APPLIED",
+            "scriptCss cleared: PARTLY_APPLIED",
+            "scriptJs: PARTLY_APPLIED",
+            "scriptJs cleared: PARTLY_APPLIED",
+            "delete, undone: PARTLY_APPLIED",
+            "create: PARTLY_APPLIED",
+        ]
+    );
+}
