@@ -78,6 +78,12 @@ impl DemoWiki {
         self.shared.behaviour().next_mutation = Some(Box::new(act));
     }
 
+    /// Does something to the store once, right before one of the next operations is run: `0`
+    /// is the first of them.
+    pub fn before_operation(&self, number: usize, act: impl FnOnce(&mut Store) + Send + 'static) {
+        self.shared.behaviour().later = Some((number, Box::new(act)));
+    }
+
     /// Reads or alters the store directly. Requests wait meanwhile.
     pub fn with_store<T>(&self, act: impl FnOnce(&mut Store) -> T) -> T {
         let rebuilding = self.shared.behaviour().rebuilding > 0;

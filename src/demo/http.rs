@@ -139,8 +139,26 @@ async fn run(app: &App, headers: &HeaderMap, access: Access, body: &Value) -> An
         variables: operation.variables,
         headers: readable(headers),
     });
+    act_before(&app.shared);
     let response = app.schema.execute(operation.request.data(access)).await;
     Answer::from_response(response)
+}
+
+/// Lets a test act, if this is the operation that it waits for.
+fn act_before(shared: &Shared) {
+    let act = {
+        let later = &mut shared.behaviour().later;
+        match later.take() {
+            Some((0, act)) => act,
+            waiting => {
+                *later = waiting.map(|(before, act)| (before.saturating_sub(1), act));
+                return;
+            }
+        }
+    };
+    let mut store = shared.store();
+    act(&mut store);
+    store.settle();
 }
 
 /// The rights of the caller, or what is said when they are turned away (W3).

@@ -30,6 +30,8 @@ pub(super) struct Behaviour {
     pub(super) search_row_ids: bool,
     /// What to do right before the next mutation is applied.
     pub(super) next_mutation: Option<Hook>,
+    /// What to do right before one of the operations to come, and how many come before it.
+    pub(super) later: Option<(usize, Hook)>,
 }
 
 /// The wiki behind the handlers.

@@ -306,3 +306,65 @@ async fn a_merged_change_gets_a_token_only_where_tokens_are_given() {
         assert_eq!(mutations(&wiki).len(), 0);
     }
 }
+
+/// A session has read the page and has the token of a preview. While it confirms, somebody
+/// else writes right before one of our operations.
+#[tokio::test]
+async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silence() {
+    const OURS: &str = "One.\n\nOurs.\n";
+    const THEIRS: &str = "Theirs.\n";
+    let mut seen = Vec::new();
+    for number in 0.. {
+        let wiki = sample_wiki().await;
+        let id = id_of(&wiki, "home");
+        let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+        let arguments = json!({ "id": id, "content": OURS });
+        let preview = served.call("wikijs_update_page", arguments).await.unwrap();
+        wiki.clear_requests();
+        wiki.before_operation(number, move |store| {
+            store.rewrite(id, |page| THEIRS.clone_into(&mut page.content));
+        });
+        let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
+        let answer = served.call("wikijs_update_page", confirmed).await;
+        if wiki.requests().len() <= number {
+            break;
+        }
+        let content = wiki.with_store(|store| store.page(id).unwrap().content.clone());
+        let warnings = |answer: &Value| answer["warnings"].to_string();
+        seen.push(match &answer {
+            Err(error) if error["code"] == "EDIT_CONFLICT" => {
+                assert_eq!((content.as_str(), mutations(&wiki).len()), (THEIRS, 0));
+                "conflict"
+            }
+            Ok(applied) if warnings(applied).contains("overwrote_newer") => {
+                // Theirs is the version that ours left behind, and is named.
+                assert_eq!(content, OURS);
+                let history = served
+                    .call("wikijs_get_page_history", json!({ "id": id }))
+                    .await;
+                let version = history.unwrap()["entries"][0]["versionId"].clone();
+                assert!(warnings(applied).contains(&format!("version {version}")));
+                "overwrote"
+            }
+            Err(error) if error["code"] == "PARTLY_APPLIED" => {
+                // Written, and then overwritten by somebody else.
+                assert_eq!(content, THEIRS);
+                assert_eq!(error["details"]["fields"], json!(["content"]));
+                "overwritten"
+            }
+            Ok(applied) => {
+                // After our reading back: nothing of theirs was touched.
+                assert_eq!(
+                    (content.as_str(), &applied["outcome"]),
+                    (THEIRS, &json!("applied"))
+                );
+                "later"
+            }
+            Err(error) => panic!("{number}: {error}"),
+        });
+    }
+    assert_eq!(
+        seen,
+        ["conflict", "overwrote", "overwritten", "later", "later"]
+    );
+}
