@@ -16,6 +16,8 @@ use super::writer::Writer;
 impl Writer {
     /// Makes the change that takes a write back, of the page as it is now.
     pub(super) async fn undo(&self, undo: &Undo) -> Result<Proposed, Failure> {
+        // What an earlier run left open may be the very write that is meant.
+        self.recovered().await;
         let story = self.story(&undo.call).await?;
         if let Some(by) = story.undone_by {
             return Err(
