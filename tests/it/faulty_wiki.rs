@@ -70,6 +70,7 @@ struct Script {
     reads: VecDeque<(usize, Fault)>,
     reads_after_mutation: Option<Fault>,
     close_at: Option<usize>,
+    request: Option<(usize, Fault)>,
 }
 
 #[derive(Debug)]
@@ -181,6 +182,12 @@ impl FaultyWiki {
     /// Does this to every read that comes in after a mutation.
     pub(crate) fn on_reads_after_mutation(&self, fault: Fault) {
         self.script(|script| script.reads_after_mutation = Some(fault));
+    }
+
+    /// Does this to the request after so many more, whatever it asks for.
+    pub(crate) fn on_request_after(&self, more: usize, fault: Fault) {
+        let index = self.state.seen.lock().unwrap().len() + more;
+        self.script(|script| script.request = Some((index, fault)));
     }
 
     /// Closes the port before the answer to the request after so many more.
@@ -323,10 +330,13 @@ fn arrive(state: &State, request: &Request) -> (Option<Fault>, bool) {
     let attempts = watched.as_deref().map_or(0, attempts_on_record);
     drop(watched);
     let has_written = *state.mutations.borrow() > 0;
-    state.seen.lock().unwrap().push(Arrival {
+    let mut seen = state.seen.lock().unwrap();
+    let index = seen.len();
+    seen.push(Arrival {
         is_mutation,
         attempts,
     });
+    drop(seen);
     state.arrivals.send_modify(|count| *count += 1);
     if is_mutation {
         state.mutations.send_modify(|count| *count += 1);
@@ -334,6 +344,9 @@ fn arrive(state: &State, request: &Request) -> (Option<Fault>, bool) {
     let mut script = state.script.lock().unwrap();
     let closes = script.close_at == Some(0);
     script.close_at = script.close_at.and_then(|more| more.checked_sub(1));
+    if let Some((_, fault)) = script.request.as_ref().filter(|(at, _)| *at == index) {
+        return (Some(fault.clone()), closes);
+    }
     if is_mutation {
         let fault = match &mut script.mutations {
             Some((passing, _)) if *passing > 0 => {
