@@ -56,9 +56,9 @@ impl Writer {
     }
 
     /// Waits until what earlier runs left open is settled as far as it can be. Done once; takes
-    /// little longer than the settling of one write, whatever happens.
+    /// at most half as long again as the settling of one write.
     pub async fn recovered(&self) {
-        let longest = self.patience.settling + self.patience.apart * 2;
+        let longest = self.patience.settling * 3 / 2;
         self.recovery
             .get_or_init(|| async {
                 match tokio::time::timeout(longest, self.recover()).await {

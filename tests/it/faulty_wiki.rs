@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 use wikijs_mcp::demo::DemoWiki;
 
 const MUTATIONS: [&str; 4] = ["PageCreate", "PageUpdate", "PageMove", "PageDelete"];
@@ -298,6 +299,8 @@ async fn serve(state: &Arc<State>, mut stream: TcpStream) -> std::io::Result<()>
         let operation = body["operationName"].as_str().unwrap_or_default();
         let is_mutation = MUTATIONS.contains(&operation);
         let request = Request { bytes, is_mutation };
+        // Whoever waits for late ones also waits until this one is known to be one.
+        let arriving = state.tasks.token();
         let (fault, closes) = arrive(state, &request);
         if closes {
             let answer = forward(state, &request).await?;
@@ -316,7 +319,7 @@ async fn serve(state: &Arc<State>, mut stream: TcpStream) -> std::io::Result<()>
             stream.write_all(&answer).await?;
             continue;
         };
-        if !misbehave(state, &mut stream, request, fault).await? {
+        if !misbehave(state, &mut stream, request, fault, arriving).await? {
             break;
         }
     }
@@ -386,6 +389,7 @@ async fn misbehave(
     stream: &mut TcpStream,
     request: Request,
     fault: Fault,
+    arriving: TaskTrackerToken,
 ) -> std::io::Result<bool> {
     let answer = match fault.reach {
         Reach::Before => Some(forward(state, &request).await?),
@@ -405,6 +409,7 @@ async fn misbehave(
             None
         }
     };
+    drop(arriving);
     match fault.reply {
         Reply::Wiki => stream.write_all(&answer.unwrap()).await?,
         Reply::WikiHeld => {

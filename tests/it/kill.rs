@@ -3,24 +3,15 @@
 
 use std::fs;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_mcp::audit::{Event, Outcome, Record};
 use wikijs_mcp::demo::{DemoWiki, PageRow};
-use wikijs_mcp::write::Patience;
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
-use crate::harness::{QUICK, Served, Setup, id_of, new_page, records, runs, sample_wiki};
+use crate::harness::{Served, Setup, id_of, new_page, records, runs, sample_wiki};
 use crate::process::Program;
-
-/// A wiki that answers at once needs no waiting.
-const SHORT: Patience = Patience {
-    settling: Duration::from_millis(100),
-    apart: Duration::from_millis(20),
-    ..QUICK
-};
 
 /// A write, and the page's path.
 #[derive(Clone, Copy)]
@@ -55,6 +46,10 @@ const MOVE_AND_UPDATE: Write = Write {
     path: "glossary",
     arguments: |id| json!({ "id": id, "path": "moved/words", "title": "T", "content": "c\n" }),
     ..UPDATE
+};
+const MOVE: Write = Write {
+    arguments: |id| json!({ "id": id, "path": "moved/words" }),
+    ..MOVE_AND_UPDATE
 };
 pub(crate) const CREATE: Write = Write {
     tool: "wikijs_create_page",
@@ -154,11 +149,9 @@ impl Write {
 
 impl Killed {
     pub(crate) fn setup(&self) -> Setup {
-        let mut setup = Setup::at(&self.faulty.address(), &self.wiki.keys().scripter)
+        Setup::at(&self.faulty.address(), &self.wiki.keys().scripter)
             .with("WIKI_TOOLSETS", "pages,undo")
-            .in_dir(&self.dir);
-        setup.patience = SHORT;
-        setup
+            .in_dir(&self.dir)
     }
 
     /// The next server, when it has settled what it found.
@@ -261,6 +254,11 @@ async fn an_update_that_was_killed_at_any_request_is_settled_and_taken_back() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_move_with_an_update_that_was_killed_at_any_request_is_settled_and_taken_back() {
     walk(MOVE_AND_UPDATE).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_move_whose_title_is_written_back_is_settled_and_taken_back_too() {
+    walk(MOVE).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
