@@ -10,7 +10,7 @@ use wikijs_mcp::audit::{CallId, Event, Outcome};
 
 use crate::faulty_wiki::{Fault, Reach, Reply};
 use crate::harness::{Served, id_of};
-use crate::kill::{CREATE, DELETE, Killed, UPDATE, Write, pages};
+use crate::kill::{CREATE, DELETE, Killed, UPDATE, Write};
 
 impl Killed {
     fn call(&self) -> CallId {
@@ -160,7 +160,7 @@ async fn what_somebody_else_wrote_since_is_not_taken_for_the_write() {
     let mut wanted = killed.before.clone();
     let page = wanted.iter_mut().find(|page| page.path == write.path);
     page.unwrap().description = Some("Theirs".to_owned());
-    assert_eq!(pages(&killed.wiki), wanted);
+    killed.is_restored_to(&wanted);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -217,7 +217,7 @@ async fn the_command_undo_settles_before_it_looks() {
     let undone = tokio::task::spawn_blocking(move || command.output().unwrap());
     let undone = undone.await.unwrap();
     assert_eq!(undone.status.code(), Some(0), "{undone:?}");
-    assert_eq!(pages(&killed.wiki), killed.before);
+    killed.is_restored_to(&killed.before);
     // It is named in the log, without a word of the wiki.
     let told = String::from_utf8(undone.stderr).unwrap();
     let line = told
