@@ -66,6 +66,10 @@ pub(crate) const DELETE: Write = Write {
     path: "releases/2-4",
     arguments: |id| json!({ "id": id }),
 };
+const TRASH: Write = Write {
+    arguments: |id| json!({ "id": id, "trash": true }),
+    ..DELETE
+};
 
 /// All pages, without what every write changes.
 fn pages(wiki: &DemoWiki) -> Vec<PageRow> {
@@ -98,6 +102,7 @@ impl Write {
                 ("WIKI_API_TOKEN", &wiki.keys().scripter),
                 ("WIKI_MUTATIONS_ENABLED", "true"),
                 ("WIKI_MUTATION_DRY_RUN", "false"),
+                ("WIKI_TRASH_PREFIX", "trash"),
                 ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
             ],
         );
@@ -273,6 +278,11 @@ async fn a_move_whose_title_is_written_back_is_settled_and_taken_back_too() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_create_that_was_killed_at_any_request_is_settled_and_taken_back() {
     walk(CREATE).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_way_to_the_trash_that_was_killed_at_any_request_is_settled_and_taken_back() {
+    walk(TRASH).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
