@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex as PlainMutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -15,20 +16,27 @@ use super::{AuditError, fs};
 /// How long to wait before another process is asked again whether it is done.
 const POLL: Duration = Duration::from_millis(20);
 
+/// A locked file of a wiki's directory; given back when dropped, or when the process ends,
+/// however it ends.
+#[derive(Debug)]
+#[must_use = "the lock is held only as long as this lives"]
+pub struct FileLock(File);
+
 /// The right to create, move or delete in a wiki; given back when dropped, or when the process
-/// ends, however it ends.
+/// ends.
 #[derive(Debug)]
 #[must_use = "the lock is held only as long as this lives"]
 pub struct TreeLock {
-    file: File,
+    // Dropped in this order: whoever waits in this process finds the file free.
+    _file: FileLock,
     _turn: OwnedMutexGuard<()>,
 }
 
-impl Drop for TreeLock {
+impl Drop for FileLock {
     fn drop(&mut self) {
         // Closing the file would do, but not while a child of this process that is just being
         // started has it too.
-        let _ = self.file.unlock();
+        let _ = self.0.unlock();
     }
 }
 
@@ -42,10 +50,19 @@ pub(super) async fn lock_tree(
     let turn = timeout(wait, Arc::clone(turns).lock_owned())
         .await
         .map_err(|_| AuditError::Busy)?;
+    Ok(TreeLock {
+        _file: lock_file(place.tree_lock(), wait.saturating_sub(asked.elapsed())).await?,
+        _turn: turn,
+    })
+}
+
+/// Locks a file, made if it is not there, with at least one try, or gives up after `wait`.
+pub(super) async fn lock_file(path: PathBuf, wait: Duration) -> Result<FileLock, AuditError> {
+    let asked = Instant::now();
     loop {
-        let place = place.clone();
-        if let Some(file) = blocking(move || try_lock(&place)).await? {
-            return Ok(TreeLock { file, _turn: turn });
+        let path = path.clone();
+        if let Some(file) = blocking(move || try_lock(&path)).await? {
+            return Ok(FileLock(file));
         }
         let left = wait.saturating_sub(asked.elapsed());
         if left.is_zero() {
@@ -56,14 +73,15 @@ pub(super) async fn lock_tree(
 }
 
 /// The locked file, or nothing while another has it.
-fn try_lock(place: &Place) -> Result<Option<File>, AuditError> {
-    let path = place.tree_lock();
-    let failed = |error: &std::io::Error| AuditError::at(&path, "lock the tree", error);
-    fs::make_dir(&place.wiki).map_err(|error| failed(&error))?;
-    let file = fs::open_lock_file(&path).map_err(|error| failed(&error))?;
+fn try_lock(path: &Path) -> Result<Option<File>, AuditError> {
+    let failed = |error: &std::io::Error| AuditError::at(path, "take a lock", error);
+    if let Some(directory) = path.parent() {
+        fs::make_dir(directory).map_err(|error| failed(&error))?;
+    }
+    let file = fs::open_lock_file(path).map_err(|error| failed(&error))?;
     match file.try_lock() {
         // Whoever removed the file meanwhile may have locked a new one.
-        Ok(()) => match fs::is_same_file(&path, &file) {
+        Ok(()) => match fs::is_same_file(path, &file) {
             Ok(is_same) => Ok(is_same.then_some(file)),
             Err(error) => Err(failed(&error)),
         },

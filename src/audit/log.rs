@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 
-use super::locks::{PageLocks, lock_tree};
+use super::locks::{PageLocks, lock_file, lock_tree};
 use super::place::Place;
 use super::run::OwnRun;
-use super::{AuditError, CallId, Entry, Event, KeptState, PageLock, TreeLock, kept};
+use super::{AuditError, CallId, Entry, Event, FileLock, KeptState, PageLock, TreeLock, kept};
 use crate::page::PageState;
 
 /// The log of one wiki, and the states that are kept with it.
@@ -176,6 +176,15 @@ impl AuditLog {
     /// [`AuditError::Busy`] after `wait`.
     pub async fn lock_tree(&self, wait: Duration) -> Result<TreeLock, AuditError> {
         lock_tree(&self.shared.place, &self.shared.tree, wait).await
+    }
+
+    /// Waits for the right to settle what earlier runs left open, which one run of all that share
+    /// the audit directory has at a time.
+    ///
+    /// # Errors
+    /// [`AuditError::Busy`] after `wait`.
+    pub async fn lock_recovery(&self, wait: Duration) -> Result<FileLock, AuditError> {
+        lock_file(self.shared.place.recovery_lock(), wait).await
     }
 
     /// Waits for the right to update a page, for which one write at a time is let through in

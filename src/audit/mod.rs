@@ -9,6 +9,7 @@
 //! <dir>/<wiki>/pages/<sha256>.json.gz         a kept state, named by its content
 //! <dir>/<wiki>/pages.lock                     held while a state is kept or one is removed
 //! <dir>/<wiki>/purge.lock                     held by the one purge that is under way
+//! <dir>/<wiki>/recovery.lock                  held by the one run that settles what others left open
 //! <dir>/<wiki>/tree.lock                      held by the one write that rebuilds the tree
 //! ```
 //!
@@ -46,7 +47,7 @@ pub use entry::{Client, Entry, Event, Outcome};
 pub use error::AuditError;
 pub use heads::FileHead;
 pub use hex::{CallId, KeptState, LineHash, NotHex, RunId};
-pub use locks::{PageLock, TreeLock};
+pub use locks::{FileLock, PageLock, TreeLock};
 pub use log::{AuditLog, OnRecord};
 pub use open::OpenAttempt;
 pub use purge::{Keep, Purged};

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
+use time::OffsetDateTime;
+
 use super::log::blocking;
 use super::place::Place;
 use super::reader::{RunFile, runs, scan};
@@ -10,7 +12,7 @@ use super::{
     AuditError, AuditLog, CallId, Client, Entry, Event, KeptState, Outcome, Record, RunId,
 };
 use crate::change::Operation;
-use crate::page::{Field, LineCounts, Locale, PagePath};
+use crate::page::{Date, Field, LineCounts, Locale, PagePath};
 
 /// An attempt without an outcome, of a run that is no more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +75,15 @@ impl OpenAttempt {
             after: record.after,
             undoes: record.undoes,
         }
+    }
+
+    /// How long ago it was recorded; zero where the clock was set back since.
+    #[must_use]
+    pub fn age(&self) -> Duration {
+        Date::from(self.time.clone())
+            .instant()
+            .and_then(|at| (OffsetDateTime::now_utc() - at).try_into().ok())
+            .unwrap_or_default()
     }
 
     /// What settles it, to be put on record in the own run: its outcome under its own call.

@@ -47,6 +47,10 @@ impl Place {
         self.wiki.join("purge.lock")
     }
 
+    pub(super) fn recovery_lock(&self) -> PathBuf {
+        self.wiki.join("recovery.lock")
+    }
+
     pub(super) fn tree_lock(&self) -> PathBuf {
         self.wiki.join("tree.lock")
     }

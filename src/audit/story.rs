@@ -141,10 +141,15 @@ impl CallStory {
         self.records.iter().rev().find_map(|record| record.after)
     }
 
-    /// The kept state that was found by the last outcome that names one.
+    /// The outcome of the last step that was applied, in whole or in part: what the write left.
     #[must_use]
-    pub fn found(&self) -> Option<KeptState> {
-        self.outcomes().find_map(|record| record.found)
+    pub fn last_applied(&self) -> Option<&Record> {
+        self.outcomes().find(|record| {
+            matches!(
+                record.outcome,
+                Some(Outcome::Applied | Outcome::PartlyApplied)
+            )
+        })
     }
 
     /// The page's id: that of the last outcome that has one, which a created page's attempt

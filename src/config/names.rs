@@ -115,6 +115,16 @@ pub const SETTINGS: &[Setting] = &[
         "Where the audit log and the kept pages lie.",
     ),
     setting(
+        "WIKI_AUDIT_KEEP_DAYS",
+        "`365`",
+        "How old records and kept pages may become; what is older is purged, on record.",
+    ),
+    setting(
+        "WIKI_AUDIT_KEEP_MB",
+        "`1024`",
+        "How much they may take together, in megabytes (2^20 bytes); beyond it the oldest are purged.",
+    ),
+    setting(
         "WIKI_LOG",
         "`info`",
         "How much the program logs: `off`, `error`, `warn`, `info`, `debug` or `trace`.",

@@ -7,6 +7,7 @@ use url::Url;
 
 use super::names::{SETTINGS, nearest};
 use super::parse::{SettingError, Source};
+use crate::audit::Keep;
 use crate::gates::{ConfirmMode, Policy, StaticToken};
 use crate::page::{Locale, Trash, check_editor};
 use crate::tools::Toolset;
@@ -23,6 +24,8 @@ pub struct Settings {
     pub toolsets: Vec<Toolset>,
     /// Where the audit log lies.
     pub audit_dir: PathBuf,
+    /// How much of it is kept.
+    pub keep: Keep,
     /// What is worth knowing about these settings, though it stops nothing.
     pub warnings: Vec<String>,
 }
@@ -108,6 +111,7 @@ impl Settings {
             policy: policy(source)?,
             toolsets: toolsets(source)?,
             audit_dir: audit_dir(source)?,
+            keep: keep(source)?,
             warnings,
         })
     }
@@ -347,6 +351,14 @@ fn audit_dir(source: &Source<'_>) -> Result<PathBuf, SettingError> {
         })
 }
 
+fn keep(source: &Source<'_>) -> Result<Keep, SettingError> {
+    let megabytes = source.number("WIKI_AUDIT_KEEP_MB", 1024, 1..=u32::MAX)?;
+    Ok(Keep {
+        days: source.number("WIKI_AUDIT_KEEP_DAYS", 365, 1..=36_500)?,
+        bytes: u64::from(megabytes) << 20,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -386,6 +398,7 @@ mod tests {
             settings.audit_dir.to_str(),
             Some("/home/somebody/.local/state/wikijs-mcp/audit")
         );
+        assert_eq!((settings.keep.days, settings.keep.bytes), (365, 1 << 30));
         assert_eq!(settings.warnings, Vec::<String>::new());
     }
 
@@ -467,6 +480,14 @@ mod tests {
                 "WIKI_GRAPHQL_PATH must be a path",
             ),
             (&[("HOME", "-")], "WIKI_AUDIT_DIR is missing"),
+            (
+                &[("WIKI_AUDIT_KEEP_DAYS", "0")],
+                "WIKI_AUDIT_KEEP_DAYS must be a whole number from 1 to 36500",
+            ),
+            (
+                &[("WIKI_AUDIT_KEEP_MB", "0")],
+                "WIKI_AUDIT_KEEP_MB must be a whole number from 1",
+            ),
         ] {
             let error = read(pairs).expect_err(start);
             assert!(error.starts_with(start), "{error}");

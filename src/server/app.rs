@@ -36,6 +36,7 @@ impl App {
             settings.policy,
             previews,
             patience,
+            settings.keep,
         );
         Ok(Self {
             wiki,

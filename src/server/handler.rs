@@ -11,7 +11,7 @@ use rmcp::model::{
     ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
     ServerConfig, Tool,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 
 use super::app::App;
 use super::result;
@@ -94,6 +94,10 @@ impl ServerHandler for Handler {
                 Implementation::new("wikijs-mcp", env!("CARGO_PKG_VERSION")).with_title("Wiki.js"),
             )
             .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn on_initialized(&self, _context: NotificationContext<RoleServer>) {
+        self.app.writer.begin_recovery();
     }
 
     async fn list_tools(

@@ -58,7 +58,7 @@ pub(super) struct Settled {
 
 /// One reading of the page, as far as the outcome goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Seen {
+pub(super) enum Seen {
     Gone,
     Page(Box<Proof>),
 }
@@ -88,7 +88,7 @@ impl<'a> Promise<'a> {
         }
     }
 
-    fn is_kept(&self, seen: &Seen) -> bool {
+    pub(super) fn is_kept(&self, seen: &Seen) -> bool {
         match (self, seen) {
             (Self::Deleted { .. }, seen) => *seen == Seen::Gone,
             (Self::Created { .. } | Self::Changed { .. }, Seen::Page(proof)) => proof.holds(),
@@ -127,7 +127,7 @@ impl<'a> Promise<'a> {
         }
     }
 
-    async fn read(&self, wiki: &Wiki, new_id: Option<i64>) -> Result<Seen, WikiError> {
+    pub(super) async fn read(&self, wiki: &Wiki, new_id: Option<i64>) -> Result<Seen, WikiError> {
         let reading = match (self, new_id) {
             (Self::Created { .. }, Some(id)) => wiki.page_by_id(id).await,
             (Self::Created { after }, None) => wiki.page_by_path(&after.locale, &after.path).await,

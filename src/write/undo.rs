@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::audit::{CallSelector, CallStory, KeptState, Outcome, StoryError};
-use crate::change::{Change, UndoFault};
+use crate::change::{Change, StepKind, UndoFault};
 use crate::error::{Code, Failure};
 use crate::gates::Proposed;
 use crate::page::{Field, PageState};
@@ -16,6 +16,8 @@ use super::writer::Writer;
 impl Writer {
     /// Makes the change that takes a write back, of the page as it is now.
     pub(super) async fn undo(&self, undo: &Undo) -> Result<Proposed, Failure> {
+        // What an earlier run left open may be the very write that is meant.
+        self.recovered().await;
         let story = self.story(&undo.call).await?;
         if let Some(by) = story.undone_by {
             return Err(
@@ -34,11 +36,7 @@ impl Writer {
             }
         }
         let before = self.kept(story.before()).await?;
-        // Where the page was found otherwise than promised, that is what the write left.
-        let after = match story.after() {
-            Some(after) => self.kept(Some(story.found().unwrap_or(after))).await?,
-            None => None,
-        };
+        let after = self.left(&story, before.as_ref()).await?;
         let now = match (before.is_some() && after.is_none(), story.id()) {
             (false, Some(id)) => self.page_now(id).await?,
             _ => None,
@@ -48,6 +46,30 @@ impl Writer {
         Ok(Proposed {
             change,
             undoes: Some(story.call),
+        })
+    }
+
+    /// The page as a write left it; none where the write was its end.
+    async fn left(
+        &self,
+        story: &CallStory,
+        before: Option<&PageState>,
+    ) -> Result<Option<PageState>, Failure> {
+        let last = story.last_applied();
+        let is_move =
+            last.is_some_and(|last| last.step.as_deref() == Some(StepKind::Move.as_str()));
+        let after = match (story.after(), last.and_then(|last| last.found)) {
+            (None, _) => return Ok(None),
+            // Where the page was found otherwise than promised, that is what the write left.
+            (Some(_), Some(found)) => return self.kept(Some(found)).await,
+            (after, None) => self.kept(after).await?,
+        };
+        // A write may have stopped when the page was moved.
+        Ok(match (before, after) {
+            (Some(before), Some(after)) if is_move => {
+                Change::between(before.clone(), after).after_step(StepKind::Move)
+            }
+            (_, after) => after,
         })
     }
 

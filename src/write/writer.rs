@@ -1,11 +1,12 @@
 //! The one way of every write.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use tokio::sync::OnceCell;
 use tokio_util::task::TaskTracker;
 
-use crate::audit::{AuditError, AuditLog, CallId, Outcome, PageLock, TreeLock};
+use crate::audit::{AuditError, AuditLog, CallId, Keep, Outcome, PageLock, TreeLock};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{
@@ -32,6 +33,9 @@ pub struct Writer {
     pub(super) previews: Previews,
     pub(super) patience: Patience,
     pub(super) reads: Reads,
+    pub(super) keep: Keep,
+    pub(super) last_purge: Mutex<Option<Instant>>,
+    pub(super) recovery: OnceCell<()>,
     tasks: TaskTracker,
 }
 
@@ -50,6 +54,7 @@ impl Writer {
         policy: Policy,
         previews: Previews,
         patience: Patience,
+        keep: Keep,
     ) -> Self {
         Self {
             wiki,
@@ -58,6 +63,9 @@ impl Writer {
             previews,
             patience,
             reads: Reads::default(),
+            keep,
+            last_purge: Mutex::default(),
+            recovery: OnceCell::new(),
             tasks: TaskTracker::new(),
         }
     }
@@ -82,6 +90,7 @@ impl Writer {
                 Err(refusal.failure)
             }
         };
+        self.purge_if_due();
         answer.map_err(|failure| failure.detail("callId", call.to_string()))
     }
 
@@ -140,6 +149,9 @@ impl Writer {
     ) -> Result<Passed, Refusal> {
         let enabled = gates::enabled(&self.policy, confirm.as_deref())?;
         let goes_out = self.policy.lets_out(confirm.is_some());
+        if goes_out {
+            self.recovered().await;
+        }
         // The token of a preview stands for its change; the static one was seen above.
         let token = match &self.policy.confirm {
             ConfirmMode::Preview | ConfirmMode::Operator => confirm.as_deref().filter(|_| goes_out),

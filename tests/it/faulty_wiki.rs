@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 use wikijs_mcp::demo::DemoWiki;
 
 const MUTATIONS: [&str; 4] = ["PageCreate", "PageUpdate", "PageMove", "PageDelete"];
@@ -70,6 +71,7 @@ struct Script {
     reads: VecDeque<(usize, Fault)>,
     reads_after_mutation: Option<Fault>,
     close_at: Option<usize>,
+    request: Option<(usize, Fault)>,
 }
 
 #[derive(Debug)]
@@ -183,6 +185,12 @@ impl FaultyWiki {
         self.script(|script| script.reads_after_mutation = Some(fault));
     }
 
+    /// Does this to the request after so many more, whatever it asks for.
+    pub(crate) fn on_request_after(&self, more: usize, fault: Fault) {
+        let index = self.state.seen.lock().unwrap().len() + more;
+        self.script(|script| script.request = Some((index, fault)));
+    }
+
     /// Closes the port before the answer to the request after so many more.
     pub(crate) fn close_at(&self, more: usize) {
         self.script(|script| script.close_at = Some(more));
@@ -291,6 +299,8 @@ async fn serve(state: &Arc<State>, mut stream: TcpStream) -> std::io::Result<()>
         let operation = body["operationName"].as_str().unwrap_or_default();
         let is_mutation = MUTATIONS.contains(&operation);
         let request = Request { bytes, is_mutation };
+        // Whoever waits for late ones also waits until this one is known to be one.
+        let arriving = state.tasks.token();
         let (fault, closes) = arrive(state, &request);
         if closes {
             let answer = forward(state, &request).await?;
@@ -309,7 +319,7 @@ async fn serve(state: &Arc<State>, mut stream: TcpStream) -> std::io::Result<()>
             stream.write_all(&answer).await?;
             continue;
         };
-        if !misbehave(state, &mut stream, request, fault).await? {
+        if !misbehave(state, &mut stream, request, fault, arriving).await? {
             break;
         }
     }
@@ -323,10 +333,13 @@ fn arrive(state: &State, request: &Request) -> (Option<Fault>, bool) {
     let attempts = watched.as_deref().map_or(0, attempts_on_record);
     drop(watched);
     let has_written = *state.mutations.borrow() > 0;
-    state.seen.lock().unwrap().push(Arrival {
+    let mut seen = state.seen.lock().unwrap();
+    let index = seen.len();
+    seen.push(Arrival {
         is_mutation,
         attempts,
     });
+    drop(seen);
     state.arrivals.send_modify(|count| *count += 1);
     if is_mutation {
         state.mutations.send_modify(|count| *count += 1);
@@ -334,6 +347,9 @@ fn arrive(state: &State, request: &Request) -> (Option<Fault>, bool) {
     let mut script = state.script.lock().unwrap();
     let closes = script.close_at == Some(0);
     script.close_at = script.close_at.and_then(|more| more.checked_sub(1));
+    if let Some((_, fault)) = script.request.as_ref().filter(|(at, _)| *at == index) {
+        return (Some(fault.clone()), closes);
+    }
     if is_mutation {
         let fault = match &mut script.mutations {
             Some((passing, _)) if *passing > 0 => {
@@ -373,6 +389,7 @@ async fn misbehave(
     stream: &mut TcpStream,
     request: Request,
     fault: Fault,
+    arriving: TaskTrackerToken,
 ) -> std::io::Result<bool> {
     let answer = match fault.reach {
         Reach::Before => Some(forward(state, &request).await?),
@@ -392,6 +409,7 @@ async fn misbehave(
             None
         }
     };
+    drop(arriving);
     match fault.reply {
         Reply::Wiki => stream.write_all(&answer.unwrap()).await?,
         Reply::WikiHeld => {

@@ -71,8 +71,13 @@ impl Setup {
     }
 
     /// With the audit directory of another server.
-    pub(crate) fn in_dir_of(mut self, other: &Served) -> Self {
-        self.dir = Some(Arc::clone(&other.dir));
+    pub(crate) fn in_dir_of(self, other: &Served) -> Self {
+        self.in_dir(&other.dir)
+    }
+
+    /// With this audit directory.
+    pub(crate) fn in_dir(mut self, dir: &Arc<TempDir>) -> Self {
+        self.dir = Some(Arc::clone(dir));
         self
     }
 

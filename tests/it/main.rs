@@ -31,6 +31,8 @@ mod input;
 #[cfg(feature = "demo")]
 mod invariants;
 #[cfg(feature = "demo")]
+mod kill;
+#[cfg(feature = "demo")]
 mod operations;
 #[cfg(feature = "demo")]
 mod process;
@@ -38,7 +40,11 @@ mod process;
 mod promises;
 mod properties;
 #[cfg(feature = "demo")]
+mod purge;
+#[cfg(feature = "demo")]
 mod reads;
+#[cfg(feature = "demo")]
+mod recover;
 #[cfg(feature = "demo")]
 mod tool_definitions;
 #[cfg(feature = "demo")]

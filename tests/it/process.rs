@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const PROMPT: Duration = Duration::from_millis(1_500);
 
 /// A running program.
-struct Program {
+pub(crate) struct Program {
     child: Child,
     stdin: Option<Box<dyn Write + Send>>,
     stdout: Receiver<String>,
@@ -90,7 +90,7 @@ impl Program {
     }
 
     /// A server that has shaken hands.
-    fn serve(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn serve(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut program = Self::start(arguments, variables);
         program.shake_hands();
         program
@@ -142,14 +142,14 @@ impl Program {
         self.answer(id)
     }
 
-    fn begin(&mut self, tool: &str, arguments: &Value) -> u64 {
+    pub(crate) fn begin(&mut self, tool: &str, arguments: &Value) -> u64 {
         self.send(
             "tools/call",
             &json!({ "name": tool, "arguments": arguments }),
         )
     }
 
-    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let id = self.begin(tool, arguments);
         let answer = self.answer(id)["result"].clone();
         match answer.get("structuredContent") {
@@ -162,6 +162,12 @@ impl Program {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args([name, &pid]).status().unwrap();
         assert!(sent.success());
+    }
+
+    /// Ends it as nothing can be prepared for, and waits until it is gone.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     fn close_stdin(&mut self) {

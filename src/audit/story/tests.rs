@@ -330,7 +330,11 @@ async fn a_story_goes_on_in_later_runs() {
         )
     );
     assert_eq!(
-        (story.before(), story.after(), story.found()),
+        (
+            story.before(),
+            story.after(),
+            story.last_applied().unwrap().found
+        ),
         (Some(before), Some(after), Some(found))
     );
 }

@@ -1,0 +1,240 @@
+//! What a run that was ended by force left open: settled by reading, on record in the own run
+//! under the old call.
+//!
+//! A reading proves what is there, not what the wiki may still do (W19). So the promised state
+//! is *applied*; the old state is *unknown*; and of a mixture only those fields are counted that
+//! the step was to change, since somebody else may have written the page meanwhile.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt as _, stream};
+
+use crate::audit::{AuditError, KeptState, OpenAttempt, Outcome};
+use crate::change::{Change, Proof};
+use crate::page::{Field, PageState};
+use crate::wiki::WikiError;
+
+use super::docket::is_worth_keeping;
+use super::settle::{Promise, Seen};
+use super::writer::Writer;
+
+/// The most attempts that one start takes up, the newest first.
+const MOST: usize = 64;
+/// How many are looked at side by side.
+const AT_ONCE: usize = 4;
+
+/// What an attempt came to.
+#[derive(Debug)]
+struct Verdict {
+    outcome: Outcome,
+    /// The page's id, where a page was found that the attempt made.
+    id: Option<i64>,
+    /// What the attempt left of the page, where it is not what was promised.
+    left: Option<PageState>,
+}
+
+/// Why an attempt stays open until the next start.
+#[derive(Debug, thiserror::Error)]
+enum StaysOpen {
+    #[error(transparent)]
+    Wiki(#[from] WikiError),
+    #[error(transparent)]
+    Audit(#[from] AuditError),
+    #[error("the key cannot read what was written")]
+    Unreadable,
+}
+
+impl Writer {
+    /// Begins to settle what earlier runs left open, in the background, if this server's writes
+    /// may go out. One that cannot write leaves it to one that can.
+    pub fn begin_recovery(self: &Arc<Self>) {
+        if self.policy.is_enabled && !self.policy.is_dry_run {
+            let writer = Arc::clone(self);
+            tokio::spawn(async move { writer.recovered().await });
+        }
+    }
+
+    /// Waits until what earlier runs left open is settled as far as it can be. Done once; takes
+    /// at most half as long again as the settling of one write.
+    pub async fn recovered(&self) {
+        let longest = self.patience.settling * 3 / 2;
+        self.recovery
+            .get_or_init(|| async {
+                match tokio::time::timeout(longest, self.recover()).await {
+                    Ok(Ok(()) | Err(AuditError::Ended)) => {}
+                    Ok(Err(error)) => {
+                        tracing::warn!(%error, "attempts of earlier runs could not be looked for");
+                    }
+                    Err(_) => {
+                        tracing::warn!("attempts of earlier runs could not be settled in time");
+                    }
+                }
+            })
+            .await;
+    }
+
+    async fn recover(&self) -> Result<(), AuditError> {
+        let days = Some(self.keep.days);
+        if self.audit.open_attempts(days).await?.is_empty() {
+            return Ok(());
+        }
+        // Whoever has waited here finds the outcomes of the one that was before.
+        let _turn = self.audit.lock_recovery(self.patience.queueing).await?;
+        let open = self.audit.open_attempts(days).await?;
+        stream::iter(open.into_iter().rev().take(MOST))
+            .for_each_concurrent(AT_ONCE, |attempt| self.take_up(attempt))
+            .await;
+        Ok(())
+    }
+
+    async fn take_up(&self, attempt: OpenAttempt) {
+        let (call, step) = (attempt.call, attempt.step.as_deref().unwrap_or_default());
+        match self.settle_late(&attempt).await {
+            Ok((Outcome::Applied, page)) => {
+                tracing::info!(%call, step, page, "an attempt that an earlier run left open was applied");
+            }
+            Ok((outcome, page)) => {
+                let outcome = outcome.as_str();
+                tracing::warn!(%call, step, page, outcome, "an attempt that an earlier run left open is settled");
+            }
+            Err(StaysOpen::Audit(AuditError::Ended)) => {}
+            Err(error) => {
+                let page = attempt.id;
+                tracing::warn!(%call, step, page, %error, "an attempt of an earlier run stays open");
+            }
+        }
+    }
+
+    /// Settles an attempt and puts it on record; says its outcome and the page's id.
+    async fn settle_late(
+        &self,
+        attempt: &OpenAttempt,
+    ) -> Result<(Outcome, Option<i64>), StaysOpen> {
+        let verdict = match self.change_of(attempt).await? {
+            Some(change) => self.find_out(&change, attempt).await?,
+            None => Verdict::UNKNOWN,
+        };
+        let mut entry = attempt.outcome(verdict.outcome);
+        entry.reason = Some("Found by reading the page in a later run.".to_owned());
+        entry.id = verdict.id.or(entry.id);
+        if let Some(left) = &verdict.left {
+            entry.found = Some(self.audit.keep(left).await?);
+        }
+        let page = entry.id;
+        self.audit.record(entry).await?;
+        Ok((verdict.outcome, page))
+    }
+
+    /// The change, made again; none where what was kept of it is lost.
+    async fn change_of(&self, attempt: &OpenAttempt) -> Result<Option<Change>, AuditError> {
+        let kept = async |name: Option<KeptState>| match name {
+            Some(name) => self.audit.kept(name).await.map(Some),
+            None => Ok(None),
+        };
+        match (kept(attempt.before).await, kept(attempt.after).await) {
+            (Ok(Some(before)), Ok(Some(after))) => Ok(Some(Change::between(before, after))),
+            (Ok(None), Ok(Some(after))) => Ok(Some(Change::recreate(after))),
+            (Ok(Some(before)), Ok(None)) => Ok(Some(Change::delete(before))),
+            (Ok(None), Ok(None)) => Ok(None),
+            (Err(error), _) | (_, Err(error)) => match error {
+                AuditError::Missing | AuditError::Damaged => Ok(None),
+                error => Err(error),
+            },
+        }
+    }
+
+    async fn find_out(&self, change: &Change, attempt: &OpenAttempt) -> Result<Verdict, StaysOpen> {
+        if let Some(expired) = self.wiki.expired() {
+            return Err(expired.into());
+        }
+        let is_it = |step: &str| attempt.step.as_deref() == Some(step);
+        let step = change.steps().into_iter().find(|step| is_it(step.as_str()));
+        let Some((step, promise)) = step.and_then(|step| Some((step, Promise::of(change, step)?)))
+        else {
+            return Ok(Verdict::UNKNOWN);
+        };
+        let seen = self.last_seen(&promise, attempt.age()).await?;
+        let is_kept = promise.is_kept(&seen);
+        match (&promise, seen) {
+            (Promise::Deleted { .. }, Seen::Gone) => Ok(Verdict {
+                outcome: Outcome::Applied,
+                ..Verdict::UNKNOWN
+            }),
+            (_, Seen::Page(proof)) if is_kept => {
+                // A key that sees but half of a new page cannot tell it from another's.
+                let is_unread = |field: &Field| proof.unverified.contains(field);
+                if change.fields().iter().any(is_unread) {
+                    return Err(StaysOpen::Unreadable);
+                }
+                let promised = change.after_step(step);
+                Ok(Verdict {
+                    outcome: Outcome::Applied,
+                    id: proof.found.id,
+                    left: Some(proof.found)
+                        .filter(|found| is_worth_keeping(found, promised.as_ref())),
+                })
+            }
+            (Promise::Changed { before, after }, Seen::Page(proof)) => {
+                Ok(mixture(before, after, &proof))
+            }
+            (Promise::Created { .. } | Promise::Deleted { .. }, Seen::Page(_))
+            | (Promise::Created { .. } | Promise::Changed { .. }, Seen::Gone) => {
+                Ok(Verdict::UNKNOWN)
+            }
+        }
+    }
+
+    /// The page as promised, or as it was seen twice, some time apart, when a wiki that was sent
+    /// the attempt so long ago should be done with it.
+    async fn last_seen(&self, promise: &Promise<'_>, age: Duration) -> Result<Seen, StaysOpen> {
+        let wait = self.patience.settling.saturating_sub(age);
+        let began = Instant::now();
+        let mut last: Option<(Seen, Instant)> = None;
+        loop {
+            self.audit.check()?;
+            let seen = promise.read(&self.wiki, None).await?;
+            let since = match &last {
+                Some((last, since)) if *last == seen => *since,
+                _ => Instant::now(),
+            };
+            let is_final = began.elapsed() >= wait && since.elapsed() >= self.patience.apart;
+            if is_final || promise.is_kept(&seen) {
+                return Ok(seen);
+            }
+            last = Some((seen, since));
+            tokio::time::sleep(self.patience.pause).await;
+        }
+    }
+}
+
+impl Verdict {
+    const UNKNOWN: Self = Self {
+        outcome: Outcome::Unknown,
+        id: None,
+        left: None,
+    };
+}
+
+/// A page that is not as promised. A field that the step was to change and that is not as it
+/// was counts as written, and as promised where it is something else again: somebody wrote it
+/// since, which an undo must find out.
+fn mixture(before: &PageState, after: &PageState, proof: &Proof) -> Verdict {
+    let fields = before.difference(after);
+    if fields.iter().all(|field| proof.differing.contains(field)) {
+        return Verdict::UNKNOWN;
+    }
+    let mut left = before.clone();
+    for field in fields {
+        if !proof.differing.contains(&field) {
+            left.take(field, &proof.found);
+        } else if !before.same(&proof.found, field) {
+            left.take(field, after);
+        }
+    }
+    Verdict {
+        outcome: Outcome::PartlyApplied,
+        left: Some(left),
+        ..Verdict::UNKNOWN
+    }
+}
