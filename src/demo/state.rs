@@ -28,6 +28,10 @@ pub(super) struct Behaviour {
     pub(super) rebuilding: usize,
     /// Search hits carry row ids of the index.
     pub(super) search_row_ids: bool,
+    /// Something before the wiki keeps editors out.
+    pub(super) editor_view_blocked: bool,
+    /// What to do right before the next editor's view is answered.
+    pub(super) next_editor_view: Option<Hook>,
     /// What to do right before the next mutation is applied.
     pub(super) next_mutation: Option<Hook>,
 }
