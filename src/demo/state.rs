@@ -13,6 +13,10 @@ pub(super) type Hook = Box<dyn FnOnce(&mut Store) + Send>;
 /// How the wiki behaves where a real one's behaviour depends on its load, its
 /// settings, or on other people.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own, set by one control"
+)]
 pub(super) struct Behaviour {
     /// API access is switched off.
     pub(super) api_disabled: bool,
