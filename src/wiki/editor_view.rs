@@ -72,7 +72,8 @@ fn parse(html: &str) -> Option<EditorView> {
     page.is_published = Some(take(":is-published")?.parse().ok()?);
     page.publish_start_date = Some(take("publish-start-date")?.into());
     page.publish_end_date = Some(take("publish-end-date")?.into());
-    // Pages of before there were any have neither; what is null is left out.
+    // What is null is left out. Pages of before there were styles and scripts have neither here,
+    // and null in `single`; other nulls `single` answers with an error.
     page.script_css = Some(take("script-css").unwrap_or_default());
     page.script_js = Some(take("script-js").unwrap_or_default());
     page.editor = Some(take("init-editor")?);
