@@ -15,7 +15,7 @@ use super::operations::{
     page_single_by_path,
 };
 use super::tree::TreeNode;
-use crate::page::{Locale, PagePath, PageReading};
+use crate::page::{Field, Locale, PagePath, PageReading};
 
 /// How often a page that changes meanwhile is looked at in its editor.
 const MAX_LOOKS: usize = 3;
@@ -34,15 +34,17 @@ impl Wiki {
         self.with_source(listed).await
     }
 
-    /// Reads a page with all thirteen fields, through the layers that have them. What came of
-    /// a write is read this way alone: an absence is the wiki's own word (6003), and no field
-    /// is taken on trust.
+    /// Reads a page with all thirteen fields, through the layers that have them; where the loss
+    /// of some was accepted, with what an update writes but for these. What came of a write is
+    /// read this way alone: an absence is the wiki's own word (6003), and no other field is
+    /// taken on trust.
     ///
     /// # Errors
     /// [`WikiError::NotFound`], or [`WikiError::Forbidden`] for a key that cannot read them all.
-    pub async fn whole_page(&self, id: i64) -> Result<PageReading, WikiError> {
+    pub async fn whole_page(&self, id: i64, lost: &[Field]) -> Result<PageReading, WikiError> {
         let page = self.fullest(id).await?;
-        if page.unreadable().is_empty() {
+        let is_enough = || !lost.is_empty() && page.complete_but_for(lost).is_some();
+        if page.unreadable().is_empty() || is_enough() {
             Ok(page)
         } else {
             Err(WikiError::Forbidden {

@@ -258,7 +258,50 @@ async fn where_the_view_is_blocked_a_writer_overwrites_nothing() {
         assert_eq!(rights["scriptCss"], "manage:pages or delete:pages");
         assert!(error["hint"].as_str().unwrap().contains("(/e/…)"));
     }
-    assert_eq!(mutations(&wiki), 0);
+    assert_eq!(mutations(&wiki), []);
+}
+
+#[tokio::test]
+async fn an_accepted_loss_is_written_and_what_cannot_be_read_back_is_named() {
+    let (wiki, id) = wiki_with(page()).await;
+    wiki.set_editor_view_blocked(true);
+    let served = writer(&wiki).await;
+    let before = fields(&wiki, id);
+    let edit = json!({
+        "id": id, "title": "x", "publishStartDate": "2031-01-01T00:00:00.000Z",
+        "acceptLoss": ["publishStartDate", "publishEndDate", "scriptCss", "scriptJs"],
+    });
+    let tool = "wikijs_update_page";
+    let applied = served.confirmed(tool, edit.clone()).await.unwrap();
+    assert_eq!(applied["outcome"], "applied");
+    let unverified = [
+        "editor",
+        "isPrivate",
+        "publishStartDate",
+        "publishEndDate",
+        "scriptCss",
+        "scriptJs",
+    ];
+    assert_eq!(applied["unverified"], json!(unverified));
+    // The wiki itself keeps the styles and scripts that this key may not write (W24).
+    let lost = ["publishEndDate", "publishStartDate", "title"];
+    assert_eq!(changed(&before, &fields(&wiki, id)), lost);
+
+    // A refusal is told as one, though not all of the page shows that it is as it was.
+    let faulty = FaultyWiki::before(&wiki).await;
+    let refusal = json!({ "data": { "pages": { "update": { "responseResult": {
+        "succeeded": false, "errorCode": 6009, "slug": "PageUpdateForbidden", "message": "No",
+    } } } } });
+    let refusal = Reply::say(200, "application/json", &refusal.to_string());
+    faulty.on_mutations(Fault::new(Reach::Never, refusal));
+    let served = Setup::at(&faulty.address(), &wiki.keys().writer)
+        .serve()
+        .await;
+    let mut refused = edit;
+    refused["title"] = json!("y");
+    refused["publishStartDate"] = json!("2032-01-01T00:00:00.000Z");
+    let error = served.confirmed(tool, refused).await.unwrap_err();
+    assert_eq!(error["code"], "NOT_APPLIED");
 }
 
 #[tokio::test]
@@ -342,7 +385,7 @@ async fn a_page_that_somebody_changed_after_a_writer_s_preview_is_not_written() 
         .unwrap_err();
     assert_eq!(error["code"], "EDIT_CONFLICT");
     assert_eq!(error["details"]["fields"], json!(["scriptJs"]));
-    assert_eq!(mutations(&wiki), 0);
+    assert_eq!(mutations(&wiki), []);
 }
 
 #[tokio::test]
