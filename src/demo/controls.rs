@@ -71,6 +71,18 @@ impl DemoWiki {
         self.shared.behaviour().search_row_ids = row_ids;
     }
 
+    /// Lets every editor's view be "not found", as where something before the
+    /// wiki lets its API through and little else.
+    pub fn set_editor_view_blocked(&self, blocked: bool) {
+        self.shared.behaviour().editor_view_blocked = blocked;
+    }
+
+    /// Does something to the store once, right before the next editor's view is
+    /// answered: between two requests of one read.
+    pub fn before_next_editor_view(&self, act: impl FnOnce(&mut Store) + Send + 'static) {
+        self.shared.behaviour().next_editor_view = Some(Box::new(act));
+    }
+
     /// Does something to the store once, right before the next mutation is
     /// applied, whether that one succeeds or not: a second client that was
     /// quicker.

@@ -35,6 +35,50 @@ pub(super) fn minify(css: &str) -> String {
     out
 }
 
+/// What was minified, in the form in which an editor shows it; it means the same.
+pub(super) fn beautify(css: &str) -> String {
+    let mut out = String::with_capacity(css.len() * 2);
+    let mut depth = 0_usize;
+    let mut brackets = 0_usize;
+    let mut rest = css;
+    while let Some(next) = rest.chars().next() {
+        let (token, after) = match next {
+            '"' | '\'' => quoted(rest, next),
+            _ => rest.split_at(next.len_utf8()),
+        };
+        rest = after;
+        match next {
+            '(' | '[' => brackets += 1,
+            ')' | ']' => brackets = brackets.saturating_sub(1),
+            _ => {}
+        }
+        match next {
+            '{' if brackets == 0 => {
+                depth += 1;
+                out.push_str(" {");
+            }
+            ';' if brackets == 0 => out.push(';'),
+            '}' if brackets == 0 => {
+                depth = depth.saturating_sub(1);
+                out.push_str(&line(depth));
+                out.push('}');
+            }
+            _ => {
+                out.push_str(token);
+                continue;
+            }
+        }
+        if !rest.is_empty() && !rest.starts_with('}') {
+            out.push_str(&line(depth));
+        }
+    }
+    out
+}
+
+fn line(depth: usize) -> String {
+    format!("\n{}", "  ".repeat(depth))
+}
+
 /// Whether a space between what is written and `next` means something.
 fn wants_space(written: &str, next: char, rest: &str) -> bool {
     let Some(last) = written.chars().next_back() else {
@@ -67,7 +111,7 @@ fn quoted(text: &str, quote: char) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::minify;
+    use super::{beautify, minify};
 
     #[test]
     fn spaces_around_punctuation_and_the_last_semicolon_go() {
@@ -93,6 +137,19 @@ mod tests {
             minify("@media (min-width: 3px) { a > b { width: calc(1px + 2px) } }"),
             "@media (min-width:3px){a > b{width:calc(1px + 2px)}}"
         );
+    }
+
+    #[test]
+    fn what_is_shown_to_an_editor_is_minified_to_the_same() {
+        for css in [
+            "body{color:red}",
+            "@media (min-width:3px){a > b{width:0;top:calc(1px + 2px)}}h1,h2{top:0}",
+            "a::after{content:\"; }\";background:url(data:image/png;base64,A=)}",
+            "",
+        ] {
+            assert_eq!(minify(&beautify(css)), css);
+        }
+        assert_eq!(beautify("body{color:red}"), "body {\n  color:red\n}");
     }
 
     #[test]

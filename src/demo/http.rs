@@ -9,9 +9,12 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use axum::routing::{any, get};
 use serde_json::{Value, json};
+use time::OffsetDateTime;
 
 use super::access::Access;
+use super::clock;
 use super::download;
+use super::editor_view;
 use super::graphql::{Answer, Operation, WikiSchema, schema};
 use super::keys::Caller;
 use super::requests::SeenRequest;
@@ -39,6 +42,7 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .route("/graphql", any(graphql))
         .route("/healthz", get(healthz))
         .route("/d/{locale}/{*path}", get(download_source))
+        .route("/e/{locale}/{*path}", get(view_in_editor))
         .fallback(not_found)
         .with_state(App { shared, schema })
 }
@@ -71,6 +75,49 @@ async fn download_source(
         ),
         None => status_only(StatusCode::NOT_FOUND),
     }
+}
+
+async fn view_in_editor(
+    State(app): State<App>,
+    Path((locale, path)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response<Body> {
+    let (is_blocked, hook) = {
+        let mut behaviour = app.shared.behaviour();
+        (
+            behaviour.editor_view_blocked,
+            behaviour.next_editor_view.take(),
+        )
+    };
+    if is_blocked {
+        return not_found().await;
+    }
+    let access = match admit(&app.shared, &headers) {
+        Ok(access) => access,
+        Err(message) => {
+            return respond(StatusCode::INTERNAL_SERVER_ERROR, HTML, html(message));
+        }
+    };
+    let mut store = app.shared.store();
+    if let Some(act) = hook {
+        act(&mut store);
+        store.settle();
+    }
+    let page = store.page_at(&locale, &path);
+    let rights = page.map_or(&["write:pages"][..], |_| editor_view::RIGHTS);
+    if !access.may(rights, &path) {
+        return respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"));
+    }
+    let view = match page {
+        Some(page) => editor_view::update(page, &access),
+        None => editor_view::create(
+            &locale,
+            &path,
+            &clock::iso(OffsetDateTime::now_utc()),
+            &access,
+        ),
+    };
+    respond(StatusCode::OK, HTML, view)
 }
 
 async fn graphql(State(app): State<App>, request: Request) -> Response<Body> {

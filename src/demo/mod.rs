@@ -21,6 +21,7 @@ mod clock;
 mod controls;
 mod css;
 mod download;
+mod editor_view;
 mod fault;
 mod graphql;
 mod http;

@@ -13,6 +13,10 @@ pub(super) type Hook = Box<dyn FnOnce(&mut Store) + Send>;
 /// How the wiki behaves where a real one's behaviour depends on its load, its
 /// settings, or on other people.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own, set by one control"
+)]
 pub(super) struct Behaviour {
     /// API access is switched off.
     pub(super) api_disabled: bool,
@@ -28,6 +32,10 @@ pub(super) struct Behaviour {
     pub(super) rebuilding: usize,
     /// Search hits carry row ids of the index.
     pub(super) search_row_ids: bool,
+    /// Something before the wiki keeps editors out.
+    pub(super) editor_view_blocked: bool,
+    /// What to do right before the next editor's view is answered.
+    pub(super) next_editor_view: Option<Hook>,
     /// What to do right before the next mutation is applied.
     pub(super) next_mutation: Option<Hook>,
     /// What to do right before one of the operations to come, and how many come before it.

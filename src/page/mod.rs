@@ -4,6 +4,7 @@
 //! gives, what a change is made of and what the audit log keeps.
 
 mod checks;
+mod css;
 mod date;
 mod edits;
 mod field;
@@ -23,6 +24,7 @@ mod trash;
 pub use checks::{
     check_content, check_description, check_editor, check_tag, check_text, check_title,
 };
+pub use css::same_css;
 pub use date::Date;
 pub use edits::{EditFault, TextEdit, apply_edits};
 pub use field::Field;

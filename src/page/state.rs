@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Date, Field, Locale, PagePath};
+use super::{Date, Field, Locale, PagePath, same_css};
 
 /// All that Wiki.js keeps of a page: the thirteen fields that a write must not lose, the id
 /// and the time of the last write.
@@ -46,8 +46,8 @@ pub struct PageState {
 }
 
 impl PageState {
-    /// Whether one field is the same in both: tags as sets, dates as instants, the rest to
-    /// the letter.
+    /// Whether one field is the same in both: tags as sets, dates as instants, styles by
+    /// what they mean (W24), the rest to the letter.
     #[must_use]
     pub fn same(&self, other: &Self, field: Field) -> bool {
         match field {
@@ -62,7 +62,7 @@ impl PageState {
             Field::IsPrivate => self.is_private == other.is_private,
             Field::PublishStartDate => self.publish_start_date.same(&other.publish_start_date),
             Field::PublishEndDate => self.publish_end_date.same(&other.publish_end_date),
-            Field::ScriptCss => self.script_css == other.script_css,
+            Field::ScriptCss => same_css(&self.script_css, &other.script_css),
             Field::ScriptJs => self.script_js == other.script_js,
         }
     }

@@ -1,5 +1,6 @@
 //! The client of one wiki: reads with retry, and what all operations share.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use graphql_client::{GraphQLQuery, QueryBody};
@@ -39,6 +40,8 @@ pub struct WikiSettings {
 pub struct Wiki {
     pub(super) settings: WikiSettings,
     pub(super) transport: Transport,
+    /// Whether this key was last refused the layer `single`, and read a page whole by the next.
+    pub(super) is_writer: AtomicBool,
 }
 
 impl Wiki {
@@ -56,6 +59,7 @@ impl Wiki {
         Ok(Self {
             settings,
             transport,
+            is_writer: AtomicBool::new(false),
         })
     }
 
@@ -112,14 +116,7 @@ impl Wiki {
         locale: &Locale,
         path: &PagePath,
     ) -> Result<String, WikiError> {
-        if path.climbs() {
-            // An address drops such segments, and would name another page.
-            return Err(WikiError::NotFound);
-        }
-        let segments = ["d", locale.as_str()]
-            .into_iter()
-            .chain(path.as_str().split('/'));
-        let address = below(&self.settings.base_url, segments).ok_or(WikiError::NotFound)?;
+        let address = self.address_of("d", locale, path)?;
         self.read(
             |left| self.transport.get(address.clone(), left),
             |answer| match answer.status {
@@ -137,7 +134,24 @@ impl Wiki {
         .await
     }
 
-    async fn read<T, F>(
+    /// The address of a page in one of the wiki's own views.
+    pub(super) fn address_of(
+        &self,
+        view: &str,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<Url, WikiError> {
+        if path.climbs() {
+            // An address drops such segments, and would name another page.
+            return Err(WikiError::NotFound);
+        }
+        let segments = [view, locale.as_str()]
+            .into_iter()
+            .chain(path.as_str().split('/'));
+        below(&self.settings.base_url, segments).ok_or(WikiError::NotFound)
+    }
+
+    pub(super) async fn read<T, F>(
         &self,
         send: impl Fn(Duration) -> F,
         understand: impl Fn(&RawAnswer) -> Result<T, WikiError>,

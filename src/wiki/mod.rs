@@ -7,6 +7,7 @@
 
 pub mod answer;
 mod client;
+mod editor_view;
 mod error;
 mod front_matter;
 mod history;

@@ -1,8 +1,11 @@
 //! Reading one page, through the first layer that answers the key (W1, W2).
 //!
-//! `single` gives everything to a key with manage:pages or delete:pages; `conflictLatest`
-//! gives a writer the text; `GET /d/…` gives the source to a key with read:source; `list` and
-//! `tree` give the rest to anybody who may read.
+//! `single` gives everything to a key with manage:pages or delete:pages; `conflictLatest`, the
+//! page's editor view and `tree` together give the same to a writer; `GET /d/…` gives the source
+//! to a key with read:source; `list` and `tree` give the rest to anybody who may read.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 
 use super::client::Wiki;
 use super::error::WikiError;
@@ -11,7 +14,11 @@ use super::operations::{
     PageConflictLatest, PageSingle, PageSingleByPath, page_conflict_latest, page_single,
     page_single_by_path,
 };
-use crate::page::{Locale, PagePath, PageReading};
+use super::tree::TreeNode;
+use crate::page::{Field, Locale, PagePath, PageReading};
+
+/// How often a page that changes meanwhile is looked at in its editor.
+const MAX_LOOKS: usize = 3;
 
 impl Wiki {
     /// Reads a page by its id.
@@ -19,11 +26,7 @@ impl Wiki {
     /// # Errors
     /// [`WikiError::NotFound`], or whatever the last layer says.
     pub async fn page_by_id(&self, id: i64) -> Result<PageReading, WikiError> {
-        match self.whole_page(id).await {
-            Err(error) if error.is_forbidden() => {}
-            answered => return answered,
-        }
-        match self.conflict_latest(id).await {
+        match self.fullest(id).await {
             Err(error) if error.is_forbidden() => {}
             answered => return answered,
         }
@@ -31,13 +34,49 @@ impl Wiki {
         self.with_source(listed).await
     }
 
-    /// Reads a page with all thirteen fields, through the one layer that has them. What came of
-    /// a write is read this way alone: an absence is the wiki's own word (6003), and no field
-    /// is taken on trust.
+    /// Reads a page with all thirteen fields, through the layers that have them; where the loss
+    /// of some was accepted, with what an update writes but for these. What came of a write is
+    /// read this way alone: an absence is the wiki's own word (6003), and no other field is
+    /// taken on trust.
     ///
     /// # Errors
-    /// [`WikiError::NotFound`], or [`WikiError::Forbidden`] for a key that has to use the others.
-    pub async fn whole_page(&self, id: i64) -> Result<PageReading, WikiError> {
+    /// [`WikiError::NotFound`], or [`WikiError::Forbidden`] for a key that cannot read them all.
+    pub async fn whole_page(&self, id: i64, lost: &[Field]) -> Result<PageReading, WikiError> {
+        let page = self.fullest(id).await?;
+        let is_enough = || !lost.is_empty() && page.complete_but_for(lost).is_some();
+        if page.unreadable().is_empty() || is_enough() {
+            Ok(page)
+        } else {
+            Err(WikiError::Forbidden {
+                right: "manage:pages or delete:pages",
+            })
+        }
+    }
+
+    /// Reads a page by the layers of those who may write it, beginning with the one that worked
+    /// last. Where `conflictLatest` is refused `single` is too, since its fields need
+    /// write:pages (W2).
+    async fn fullest(&self, id: i64) -> Result<PageReading, WikiError> {
+        let is_writer = self.is_writer.load(Ordering::Relaxed);
+        if !is_writer {
+            match self.single(id).await {
+                Err(error) if error.is_forbidden() => {}
+                answered => return answered,
+            }
+        }
+        let page = self.latest(id, None).await?;
+        if is_writer && !page.unreadable().is_empty() {
+            // What the key was refused elsewhere it may be allowed here.
+            self.is_writer.store(false, Ordering::Relaxed);
+            match self.single(id).await {
+                Err(error) if error.is_forbidden() => {}
+                answered => return answered,
+            }
+        }
+        Ok(page)
+    }
+
+    async fn single(&self, id: i64) -> Result<PageReading, WikiError> {
         let data = self
             .query::<PageSingle>(page_single::Variables { id })
             .await?;
@@ -62,8 +101,10 @@ impl Wiki {
             Err(error) if error.is_forbidden() => {}
             Err(error) => return Err(error),
         }
-        if let Some(id) = self.page_id(locale, path).await? {
-            match self.conflict_latest(id).await {
+        if let Some(node) = self.page_node(locale, path).await?
+            && let Some(id) = node.page_id
+        {
+            match self.latest(id, Some(node)).await {
                 Err(error) if error.is_forbidden() => {}
                 answered => return answered,
             }
@@ -72,6 +113,56 @@ impl Wiki {
             .listed(|page| page.locale == *locale && page.path == *path)
             .await?;
         self.with_source(listed).await
+    }
+
+    /// What a writer reads: `conflictLatest`, with what the editor view of that very state and
+    /// the page's node add. Without the view the rest stays absent.
+    async fn latest(&self, id: i64, node: Option<TreeNode>) -> Result<PageReading, WikiError> {
+        let mut page = self.conflict_latest(id).await?;
+        for _ in 0..MAX_LOOKS {
+            let view = match self.editor_view(&page.locale, &page.path).await {
+                Ok(view) => view,
+                Err(error) => {
+                    tracing::warn!(%error, "the editor's view of a page could not be read");
+                    return Ok(page);
+                }
+            };
+            if let Some(view) = view.filter(|view| is_same_state(&page, &view.page)) {
+                self.is_writer.store(!view.opens_single, Ordering::Relaxed);
+                page.is_private = self.is_private(&page, node).await;
+                return Ok(PageReading {
+                    editor: view.page.editor,
+                    publish_start_date: view.page.publish_start_date,
+                    publish_end_date: view.page.publish_end_date,
+                    script_css: view.page.script_css,
+                    script_js: view.page.script_js,
+                    ..page
+                });
+            }
+            // The page was changed between the two, or the view is none of this page.
+            let again = self.conflict_latest(id).await?;
+            if again == page {
+                tracing::warn!("the editor's view of a page is not what it must be");
+                return Ok(page);
+            }
+            page = again;
+        }
+        Ok(page)
+    }
+
+    /// Whether a page is private, which the tree alone tells a writer.
+    async fn is_private(&self, page: &PageReading, node: Option<TreeNode>) -> Option<bool> {
+        let is_its = |node: &TreeNode| node.page_id == page.id;
+        let node = match node.filter(is_its) {
+            Some(node) => Some(node),
+            None => self
+                .page_node(&page.locale, &page.path)
+                .await
+                .inspect_err(|error| tracing::warn!(%error, "the tree could not be read"))
+                .ok()?
+                .filter(is_its),
+        };
+        node.map(|node| node.is_private)
     }
 
     async fn conflict_latest(&self, id: i64) -> Result<PageReading, WikiError> {
@@ -125,6 +216,21 @@ impl Wiki {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Whether two layers show one and the same state of a page, in all that both of them have.
+fn is_same_state(latest: &PageReading, view: &PageReading) -> bool {
+    fn all(page: &PageReading) -> impl PartialEq {
+        let tags: Option<BTreeSet<&String>> = page.tags.as_ref().map(BTreeSet::from_iter);
+        let place = (page.id, &page.locale, &page.path);
+        let texts = (&page.title, &page.description, &page.content);
+        (place, texts, tags, page.is_published)
+    }
+    let is_same_time = matches!(
+        (&latest.updated_at, &view.updated_at),
+        (Some(a), Some(b)) if a.same(b)
+    );
+    is_same_time && all(latest) == all(view)
 }
 
 /// The two queries of a whole page generate one type each, alike to the letter.

@@ -149,19 +149,19 @@ impl Wiki {
         Ok(level)
     }
 
-    /// The id of the page at a path, if there is one. An absence is believed only when seen
+    /// The node of the page at a path, if there is one. An absence is believed only when seen
     /// twice (W8).
-    pub(super) async fn page_id(
+    pub(super) async fn page_node(
         &self,
         locale: &Locale,
         path: &PagePath,
-    ) -> Result<Option<i64>, WikiError> {
+    ) -> Result<Option<TreeNode>, WikiError> {
         let mut node = self.node_at_once(locale, path).await?;
         if node.is_none() {
             tokio::time::sleep(REBUILD).await;
             node = self.node_at_once(locale, path).await?;
         }
-        Ok(node.and_then(|node| node.page_id))
+        Ok(node.filter(|node| node.page_id.is_some()))
     }
 
     /// The ids of the pages at several places, all in one request; once more for those that

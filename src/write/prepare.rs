@@ -275,12 +275,18 @@ fn unreadable(reading: &PageReading) -> Failure {
         .iter()
         .map(|(field, right)| (field.name().to_owned(), (*right).into()))
         .collect();
-    Failure::new(
+    let failure = Failure::new(
         Code::FieldUnreadable,
         "This key cannot read back all fields of the page, and what it cannot read a write would overwrite.",
     )
     .detail("fields", fields)
-    .detail("rights", rights)
+    .detail("rights", rights);
+    // Whoever sees the author may write the page: the layer for such keys did not give the rest.
+    if reading.author_name.is_some() && missing.contains_key(&Field::Editor) {
+        failure.hint("Nothing was sent. The wiki's editor view (/e/…) of this page could not be read: tell the user to let it through where something before the wiki blocks it, or to give the key the rights in details.rights.")
+    } else {
+        failure
+    }
 }
 
 fn conflict(previewed: PageState, fresh: PageState) -> Failure {

@@ -41,6 +41,8 @@ pub(super) enum Promise<'a> {
         /// As it is before this step, which may follow another.
         before: Cow<'a, PageState>,
         after: PageState,
+        /// What cannot be read back, and whose loss was accepted.
+        lost: &'a [Field],
     },
     /// A page is gone.
     Deleted { before: &'a PageState },
@@ -83,6 +85,7 @@ impl<'a> Promise<'a> {
                     Cow::Borrowed(before)
                 },
                 after: change.after_step(step)?,
+                lost: change.lost(),
             }),
             (None, None) => None,
         }
@@ -99,9 +102,10 @@ impl<'a> Promise<'a> {
     fn is_old_state(&self, seen: &Seen) -> bool {
         match (self, seen) {
             (Self::Created { .. }, seen) => *seen == Seen::Gone,
-            (Self::Changed { before, .. }, Seen::Page(proof)) => {
-                before.difference(&proof.found).is_empty()
-            }
+            (Self::Changed { before, .. }, Seen::Page(proof)) => before
+                .difference(&proof.found)
+                .iter()
+                .all(|field| proof.unverified.contains(field)),
             (Self::Deleted { before }, Seen::Page(proof)) => {
                 before.difference(&proof.found).is_empty()
             }
@@ -121,7 +125,7 @@ impl<'a> Promise<'a> {
     fn prove(&self, reading: &PageReading) -> Proof {
         match self {
             Self::Created { after } => prove(after, None, reading),
-            Self::Changed { before, after } => prove(after, Some(before), reading),
+            Self::Changed { before, after, .. } => prove(after, Some(before), reading),
             // What is still there is compared with what was.
             Self::Deleted { before } => prove(before, None, reading),
         }
@@ -131,8 +135,8 @@ impl<'a> Promise<'a> {
         let reading = match (self, new_id) {
             (Self::Created { .. }, Some(id)) => wiki.page_by_id(id).await,
             (Self::Created { after }, None) => wiki.page_by_path(&after.locale, &after.path).await,
-            (Self::Changed { before, .. }, _) => read_whole(wiki, before).await,
-            (Self::Deleted { before }, _) => read_whole(wiki, before).await,
+            (Self::Changed { before, lost, .. }, _) => read_whole(wiki, before, lost).await,
+            (Self::Deleted { before }, _) => read_whole(wiki, before, &[]).await,
         };
         match reading {
             Ok(reading) => Ok(Seen::Page(Box::new(self.prove(&reading)))),
@@ -153,9 +157,13 @@ impl<'a> Promise<'a> {
     }
 }
 
-async fn read_whole(wiki: &Wiki, page: &PageState) -> Result<PageReading, WikiError> {
+async fn read_whole(
+    wiki: &Wiki,
+    page: &PageState,
+    lost: &[Field],
+) -> Result<PageReading, WikiError> {
     match page.id {
-        Some(id) => wiki.whole_page(id).await,
+        Some(id) => wiki.whole_page(id, lost).await,
         None => Err(WikiError::NotFound),
     }
 }

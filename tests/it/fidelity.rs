@@ -124,3 +124,22 @@ async fn a_key_without_styles_and_scripts_keeps_them() {
         ]
     );
 }
+
+#[tokio::test]
+async fn a_key_that_may_only_write_pages_loses_none() {
+    let rows = rows(|keys| &keys.writer).await;
+    assert_eq!(
+        refused(&rows),
+        [
+            "scriptCss: PARTLY_APPLIED",
+            "scriptCss cleared: PARTLY_APPLIED",
+            "scriptJs: PARTLY_APPLIED",
+            "scriptJs cleared: PARTLY_APPLIED",
+            "path: NOT_APPLIED",
+            "path and content: NOT_APPLIED",
+            "trash: NOT_APPLIED",
+            "delete: NOT_APPLIED",
+            "create: PARTLY_APPLIED",
+        ]
+    );
+}

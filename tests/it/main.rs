@@ -17,6 +17,8 @@ mod demo_wiki;
 #[cfg(feature = "demo")]
 mod docs;
 #[cfg(feature = "demo")]
+mod editor_view;
+#[cfg(feature = "demo")]
 mod edits;
 #[cfg(feature = "demo")]
 mod faults;

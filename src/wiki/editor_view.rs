@@ -1,0 +1,230 @@
+//! `GET /e/{locale}/{path}`: the page as its own editor loads it, for keys with write:pages.
+//!
+//! Measured on 2.5.314: an HTML page with one element `<editor …>`, whose attributes hold all
+//! that `conflictLatest` lacks but isPrivate. In what the wiki puts into HTML `"`, `&`, `<` and
+//! `>` are entities, so no text of a page can look like the element. Anything that is not just
+//! as measured gives nothing, never a guess.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use super::client::Wiki;
+use super::error::WikiError;
+use crate::page::{Date, Locale, PagePath, PageReading};
+
+/// A page as its editor loads it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct EditorView {
+    /// All but isPrivate, the author and when it was made.
+    pub(super) page: PageReading,
+    /// Whether the key has a right of which one opens `single` (W1).
+    pub(super) opens_single: bool,
+}
+
+impl Wiki {
+    /// Gets a page's editor view, with retry; nothing where it is not what it must be.
+    pub(super) async fn editor_view(
+        &self,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<Option<EditorView>, WikiError> {
+        let address = self.address_of("e", locale, path)?;
+        self.read(
+            |left| self.transport.get(address.clone(), left),
+            |answer| match answer.status {
+                200 => Ok(std::str::from_utf8(&answer.body).ok().and_then(parse)),
+                429 => Err(WikiError::RateLimited {
+                    after: answer.retry_after,
+                }),
+                status @ (408 | 502 | 503 | 504) => Err(WikiError::Unavailable { status }),
+                401 | 403 => Err(WikiError::Forbidden {
+                    right: "write:pages",
+                }),
+                // 500 is the wiki's own answer for a path that it reserves (W16).
+                status => Err(WikiError::NotGraphQl { status }),
+            },
+        )
+        .await
+    }
+}
+
+fn parse(html: &str) -> Option<EditorView> {
+    let (before, element) = html.split_once("<editor")?;
+    if !before.ends_with("<div id=\"root\">") || element.contains("<editor") {
+        return None;
+    }
+    let mut attributes = attributes(element)?;
+    let mut take = |name: &str| attributes.remove(name);
+    if take("init-mode")? != "update" {
+        return None;
+    }
+    let mut page = PageReading::bare(
+        Some(take(":page-id")?.parse().ok()?),
+        Locale::as_stored(take("locale")?),
+        PagePath::as_stored(take("path")?),
+        take("title")?,
+    );
+    page.description = Some(take("description")?);
+    page.tags = Some(serde_json::from_str(&take(":tags")?).ok()?);
+    page.is_published = Some(take(":is-published")?.parse().ok()?);
+    page.publish_start_date = Some(take("publish-start-date")?.into());
+    page.publish_end_date = Some(take("publish-end-date")?.into());
+    // What is null is left out. Pages of before there were styles and scripts have neither here,
+    // and null in `single`; other nulls `single` answers with an error.
+    page.script_css = Some(take("script-css").unwrap_or_default());
+    page.script_js = Some(take("script-js").unwrap_or_default());
+    page.editor = Some(take("init-editor")?);
+    page.content = Some(String::from_utf8(STANDARD.decode(take("init-content")?).ok()?).ok()?);
+    page.updated_at = Some(Date::from(take("checkout-date")?));
+    let rights = STANDARD.decode(take("effective-permissions")?).ok()?;
+    let rights: Value = serde_json::from_slice(&rights).ok()?;
+    let may = |right| rights.pointer(right).and_then(Value::as_bool);
+    Some(EditorView {
+        page,
+        opens_single: may("/pages/manage")? || may("/pages/delete")?,
+    })
+}
+
+/// The attributes of the element whose name was just read, up to its end.
+fn attributes(mut rest: &str) -> Option<BTreeMap<&str, String>> {
+    let mut attributes = BTreeMap::new();
+    while let Some(attribute) = rest.strip_prefix(' ') {
+        let (name, behind) = attribute.split_once("=\"")?;
+        let (value, behind) = behind.split_once('"')?;
+        if attributes.insert(name, unescape(value)?).is_some() {
+            return None;
+        }
+        rest = behind;
+    }
+    rest.starts_with("></editor>").then_some(attributes)
+}
+
+/// Text without the four entities that the wiki makes; with any other, nothing.
+fn unescape(mut rest: &str) -> Option<String> {
+    const ENTITIES: [(&str, char); 4] = [
+        ("&quot;", '"'),
+        ("&amp;", '&'),
+        ("&lt;", '<'),
+        ("&gt;", '>'),
+    ];
+    let mut text = String::with_capacity(rest.len());
+    while let Some(at) = rest.find(['&', '<', '>']) {
+        let (plain, behind) = rest.split_at(at);
+        text.push_str(plain);
+        let (entity, c) = ENTITIES
+            .into_iter()
+            .find(|(entity, _)| behind.starts_with(entity))?;
+        text.push(c);
+        rest = behind.strip_prefix(entity)?;
+    }
+    text.push_str(rest);
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::{parse, unescape};
+
+    const TITLE: &str = "T &quot;&lt;i&gt; &amp;amp; x\r\n' ` é";
+
+    /// As the real wiki shows a page.
+    fn view() -> String {
+        let rights = STANDARD.encode(
+            r#"{"pages":{"read":true,"write":true,"manage":false,"delete":false,"script":false,"style":false}}"#,
+        );
+        format!(
+            "<!DOCTYPE html><html lang=\"en\"><head><title>Edit {TITLE} | Wiki.js</title></head><body><div id=\"root\">\
+             <editor :page-id=\"28\" locale=\"en\" path=\"probe/e1\" title=\"{TITLE}\" description=\"\" \
+             :tags=\"[&quot;b&quot;,&quot;a&quot;]\" :is-published=\"true\" publish-start-date=\"2020-01-01T00:00:00.000Z\" \
+             publish-end-date=\"\" script-css=\"body {{\n  color: red\n}}\" script-js=\"alert(&quot;&lt;x&gt;&quot;)\" \
+             init-mode=\"update\" init-editor=\"markdown\" init-content=\"IyBIaSAicSIgPGI+JmFtcDsKCng=\" \
+             checkout-date=\"2026-11-22T02:06:46.514Z\" effective-permissions=\"{rights}\"></editor></div></body></html>"
+        )
+    }
+
+    #[test]
+    fn a_view_is_read_to_the_letter() {
+        let view = parse(&view()).unwrap();
+        let page = view.page;
+        assert_eq!(page.id, Some(28));
+        assert_eq!(page.path.as_str(), "probe/e1");
+        assert_eq!(page.title, "T \"<i> &amp; x\r\n' ` é");
+        assert_eq!(page.tags, Some(vec!["b".to_owned(), "a".to_owned()]));
+        assert_eq!(page.script_css.as_deref(), Some("body {\n  color: red\n}"));
+        assert_eq!(page.script_js.as_deref(), Some("alert(\"<x>\")"));
+        assert_eq!(page.content.as_deref(), Some("# Hi \"q\" <b>&amp;\n\nx"));
+        assert!(!view.opens_single);
+    }
+
+    #[test]
+    fn a_page_that_holds_the_element_s_own_text_is_not_mistaken_for_it() {
+        let forged = "&lt;div id=&quot;root&quot;&gt;&lt;editor :page-id=&quot;1&quot;&gt;";
+        let page = parse(&view().replace(TITLE, forged)).unwrap().page;
+        assert_eq!(page.title, "<div id=\"root\"><editor :page-id=\"1\">");
+        assert_eq!(page.id, Some(28));
+    }
+
+    #[test]
+    fn what_is_not_just_as_it_must_be_gives_nothing() {
+        for (from, to) in [
+            // Text that nobody escaped: which element is the wiki's cannot be told.
+            (TITLE, "<editor :page-id=\"1\"></editor>"),
+            ("<div id=\"root\"><editor", "<div><editor"),
+            ("</div></body>", "<editor></editor></div></body>"),
+            ("init-mode=\"update\"", "init-mode=\"create\""),
+            (" init-mode=\"update\"", ""),
+            (":page-id=\"28\"", ":page-id=\"x\""),
+            ("path=\"probe/e1\"", "path=\"probe/e1\" path=\"probe/e2\""),
+            ("path=\"probe/e1\"", "path='probe/e1'"),
+            (
+                "path=\"probe/e1\" title",
+                "path=\"probe/e1\" x=\"y\"hidden title",
+            ),
+            ("&quot;b&quot;", "&#34;b&#34;"),
+            ("&quot;b&quot;", "1"),
+            ("description=\"\" :tags", "description=\"a & b\" :tags"),
+            ("description=\"\" :tags", "description=\"a < b\" :tags"),
+            (":is-published=\"true\"", ":is-published=\"1\""),
+            (" publish-end-date=\"\"", ""),
+            ("IyBIaSAicSIgPGI+JmFtcDsKCng=", "no base64"),
+            // Not UTF-8.
+            ("IyBIaSAicSIgPGI+JmFtcDsKCng=", "//79"),
+            (" init-editor=\"markdown\"", ""),
+            ("effective-permissions=\"", "effective-permissions=\"AAAA"),
+            ("></editor>", ">"),
+            ("></editor>", "/>"),
+        ] {
+            let view = view();
+            let other = view.replacen(from, to, 1);
+            assert_ne!(view, other, "{from}");
+            assert_eq!(parse(&other), None, "{to}");
+        }
+        let whole = view();
+        let end = whole.find("></editor>").unwrap();
+        for (at, _) in whole.char_indices().take_while(|(at, _)| *at <= end) {
+            assert_eq!(parse(whole.get(..at).unwrap()), None);
+        }
+    }
+
+    #[test]
+    fn a_page_without_styles_and_scripts_has_none() {
+        let view = view();
+        let (head, rest) = view.split_once(" script-css=").unwrap();
+        let (_, rest) = rest.split_once(" init-mode").unwrap();
+        let page = parse(&format!("{head} init-mode{rest}")).unwrap().page;
+        assert_eq!(page.script_css.as_deref(), Some(""));
+        assert_eq!(page.script_js.as_deref(), Some(""));
+    }
+
+    #[test]
+    fn an_entity_is_read_once() {
+        assert_eq!(unescape("&amp;lt;").as_deref(), Some("&lt;"));
+        assert_eq!(unescape("a&nbsp;b"), None);
+    }
+}
