@@ -175,7 +175,7 @@ impl Writer {
                         .filter(|found| is_worth_keeping(found, promised.as_ref())),
                 })
             }
-            (Promise::Changed { before, after }, Seen::Page(proof)) => {
+            (Promise::Changed { before, after, .. }, Seen::Page(proof)) => {
                 Ok(mixture(before, after, &proof))
             }
             (Promise::Created { .. } | Promise::Deleted { .. }, Seen::Page(_))
