@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use wikijs_mcp::demo::{DemoWiki, PageRow};
 
@@ -215,4 +216,79 @@ async fn an_operator_takes_a_write_back_from_the_command_line() {
         .collect();
     assert!(gates.contains(&"operator".to_owned()), "{gates:?}");
     assert!(told(&records).contains(&"outcome create applied".to_owned()));
+}
+
+/// Any update: of some fields, to any value that the wiki takes.
+fn any_update() -> impl Strategy<Value = Value> {
+    let text = || "[a-zäé#\u{a0} <&\"'\\r\\n]{0,40}";
+    let some = |name: &'static str, values: BoxedStrategy<Value>| {
+        prop::option::weighted(0.4, values).prop_map(move |value| (name, value))
+    };
+    let of_text = |pattern: &'static str| pattern.prop_map(Value::from).boxed();
+    let date = prop::sample::select(&["", "2031-02-03T04:05:06Z", "2031-02-03"][..]);
+    (
+        some("title", of_text("[a-z<&\"]{1,20}")),
+        some(
+            "content",
+            (text(), text())
+                .prop_map(|(a, b)| json!(format!("# A\n{a}\n{b}.")))
+                .boxed(),
+        ),
+        some("description", of_text("[a-zä<&]{0,20}")),
+        some(
+            "tags",
+            prop::collection::vec("[a-z]{1,4}", 0..4)
+                .prop_map(Value::from)
+                .boxed(),
+        ),
+        some("isPublished", any::<bool>().prop_map(Value::from).boxed()),
+        some(
+            "publishStartDate",
+            date.clone().prop_map(Value::from).boxed(),
+        ),
+        some("publishEndDate", date.prop_map(Value::from).boxed()),
+        some(
+            "scriptCss",
+            prop::sample::select(&["", "a{b:c}", ".x .y{top:0}"][..])
+                .prop_map(Value::from)
+                .boxed(),
+        ),
+        some("scriptJs", of_text("[a-z</>\"\\n]{0,20}")),
+        some("path", of_text("docs/[a-z]{2,6}/[a-z]{2,6}")),
+    )
+        .prop_map(|(a, b, c, d, e, f, g, h, i, j)| {
+            let given = [a, b, c, d, e, f, g, h, i, j];
+            given
+                .into_iter()
+                .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+                .collect::<serde_json::Map<_, _>>()
+                .into()
+        })
+}
+
+#[test]
+fn undoing_any_applied_update_restores_the_page_exactly() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let wiki = runtime.block_on(sample_wiki());
+    let served = runtime.block_on(served(&wiki));
+    let id = id_of(&wiki, "releases/2-4");
+    let before = timeless(page(&wiki, id));
+    let config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(40)
+    };
+    proptest!(config, |(update in any_update())| {
+        runtime.block_on(async {
+            let mut update = update;
+            if update.as_object().unwrap().is_empty() {
+                return;
+            }
+            update["id"] = json!(id);
+            let applied = served.confirmed("wikijs_update_page", update).await.unwrap();
+            if applied["outcome"] == "applied" {
+                assert_eq!(undo(&served, &applied).await.unwrap()["outcome"], "applied");
+            }
+            assert_eq!(timeless(page(&wiki, id)), before);
+        });
+    });
 }
