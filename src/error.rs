@@ -57,13 +57,15 @@ codes! {
     ConfirmMismatch = "CONFIRM_MISMATCH", "Pass the right token; for a changed call, ask for a new preview by leaving confirm out.";
     /// The preview's token is unknown, older than ten minutes or used up.
     ConfirmExpired = "CONFIRM_EXPIRED", "Call again without confirm for a new preview and its token.";
+    /// The person who was asked did not say yes, or nobody can be asked; `details.reason` says which.
+    ApprovalDenied = "APPROVAL_DENIED", "Nothing was sent. Do not repeat the call unasked; talk to the user first.";
     /// The page, or the place it shall move to, lies outside the allowed prefixes.
     PathNotAllowed = "PATH_NOT_ALLOWED", "Write only below the prefixes in details.allowed; WIKI_ALLOWED_MUTATION_PATH_PREFIXES sets them.";
     /// The page, or the place it shall move to, lies below a denied prefix.
     PathDenied = "PATH_DENIED", "Leave this page alone; WIKI_DENIED_MUTATION_PATH_PREFIXES denies it.";
     /// The page's text is not as the edit, patch or section says; nothing was sent.
     EditNotApplicable = "EDIT_NOT_APPLICABLE", "Read the page, then make the edit of the text as it is.";
-    /// The page was changed since it was read or previewed.
+    /// The page was changed since it was read or shown.
     EditConflict = "EDIT_CONFLICT", "Look at details.changes, then call again without confirm for a new preview.";
     /// There already is a page at that path.
     PageExists = "PAGE_EXISTS", "Choose another path, or update the page that is there.";

@@ -30,7 +30,7 @@ use wikijs_mcp::gates::SessionId;
 use wikijs_mcp::page::{Field, PageReading};
 use wikijs_mcp::server::App;
 use wikijs_mcp::tools::Context;
-use wikijs_mcp::write::{Caller, Patience};
+use wikijs_mcp::write::{Asker, Caller, Patience};
 
 /// Tries every way to change a page on a running Wiki.js
 #[derive(Debug, Parser)]
@@ -182,6 +182,7 @@ fn site(prefix: &str, audit: &TempDir) -> Result<Local, String> {
                 ..Client::default()
             },
             session: SessionId::new("fidelity"),
+            asker: Asker::Nobody,
         },
         created: RefCell::default(),
     })

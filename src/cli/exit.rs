@@ -74,6 +74,7 @@ impl Exit {
             | Code::ConfirmRequired
             | Code::ConfirmMismatch
             | Code::ConfirmExpired
+            | Code::ApprovalDenied
             | Code::PathNotAllowed
             | Code::PathDenied
             | Code::EditConflict

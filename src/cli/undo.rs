@@ -11,7 +11,7 @@ use crate::config::{Settings, log_settings};
 use crate::error::Failure;
 use crate::gates::SessionId;
 use crate::server::App;
-use crate::write::{Answer, Caller, Patience, Plan, Preview, Undo};
+use crate::write::{Answer, Asker, Caller, Patience, Plan, Preview, Undo};
 
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
@@ -72,6 +72,7 @@ async fn undo(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
             ..Client::default()
         },
         session: SessionId::new("operator"),
+        asker: Asker::Nobody,
     };
     let write = |confirm| {
         app.writer

@@ -67,7 +67,17 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "WIKI_CONFIRM",
         "`token` if a static token is set, else `preview`",
-        "How a write is confirmed: `token` or `preview`.",
+        "How a write is confirmed: `token`, `preview` or `person`.",
+    ),
+    setting(
+        "WIKI_PERSON_TIMEOUT_S",
+        "`50`",
+        "How long a person who is asked may take, in seconds, 5 to 600.",
+    ),
+    setting(
+        "WIKI_CONFIRM_FALLBACK",
+        "`none`",
+        "What holds with `WIKI_CONFIRM=person` where the client cannot ask: `none` (nothing is written) or `preview`.",
     ),
     setting(
         "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",

@@ -1,6 +1,7 @@
 //! All settings of one server.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use secrecy::SecretString;
 use url::Url;
@@ -8,7 +9,7 @@ use url::Url;
 use super::names::{SETTINGS, nearest};
 use super::parse::{SettingError, Source};
 use crate::audit::Keep;
-use crate::gates::{ConfirmMode, Policy, StaticToken};
+use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
 use crate::page::{Locale, Trash, check_editor};
 use crate::tools::Toolset;
 use crate::wiki::{ApiKey, RetryLimits, TimeLimits, WikiSettings, is_loopback};
@@ -298,27 +299,47 @@ fn trash(source: &Source<'_>) -> Result<Option<Trash>, SettingError> {
 fn confirm(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
     const NAME: &str = "WIKI_CONFIRM";
     const TOKEN: &str = "WIKI_MUTATION_CONFIRM_TOKEN";
+    let person = person(source)?;
     let token = source
         .filled(TOKEN)?
         .map(SecretString::from)
         .map(StaticToken::new);
-    match (source.filled(NAME)?.as_deref(), token) {
+    let mode = match (source.filled(NAME)?.as_deref(), token) {
         (None | Some("token"), Some(token)) => Ok(ConfirmMode::Token(token)),
         (None | Some("preview"), None) => Ok(ConfirmMode::Preview),
         (Some("token"), None) => Err(SettingError::new(
             TOKEN,
             "is missing; WIKI_CONFIRM=token needs it",
         )),
-        (Some("preview"), Some(_)) => Err(SettingError::new(
+        (Some("person"), None) => return Ok(person),
+        (Some(mode @ ("preview" | "person")), Some(_)) => Err(SettingError::new(
             TOKEN,
-            "is set beside WIKI_CONFIRM=preview; leave one of them out",
+            format!("is set beside WIKI_CONFIRM={mode}; leave one of them out"),
         )),
-        (Some("person"), _) => Err(SettingError::new(
-            NAME,
-            "is person, which this version does not have yet; it must be token or preview",
+        (Some(_), _) => Err(SettingError::new(NAME, "must be token, preview or person")),
+    }?;
+    match source.filled(FALLBACK)? {
+        None => Ok(mode),
+        Some(_) => Err(SettingError::new(
+            FALLBACK,
+            "is set without WIKI_CONFIRM=person; leave it out",
         )),
-        (Some(_), _) => Err(SettingError::new(NAME, "must be token or preview")),
     }
+}
+
+const FALLBACK: &str = "WIKI_CONFIRM_FALLBACK";
+
+/// How a person confirms.
+fn person(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
+    let seconds = source.number("WIKI_PERSON_TIMEOUT_S", 50, 5..=600)?;
+    Ok(ConfirmMode::Person {
+        limit: Duration::from_secs(seconds.into()),
+        fallback: match source.filled(FALLBACK)?.as_deref() {
+            None | Some("none") => Fallback::None,
+            Some("preview") => Fallback::Preview,
+            Some(_) => return Err(SettingError::new(FALLBACK, "must be none or preview")),
+        },
+    })
 }
 
 fn toolsets(source: &Source<'_>) -> Result<Vec<Toolset>, SettingError> {
@@ -368,7 +389,7 @@ mod tests {
 
     use super::{Settings, unknown_name};
     use crate::config::Source;
-    use crate::gates::ConfirmMode;
+    use crate::gates::{ConfirmMode, Fallback};
 
     fn read(pairs: &[(&str, &str)]) -> Result<Settings, String> {
         let mut map: HashMap<&str, &str> = [
@@ -435,18 +456,6 @@ mod tests {
                 &[("WIKI_MUTATION_DRY_RUN", "")],
                 "WIKI_MUTATION_DRY_RUN is set but empty",
             ),
-            (&[("WIKI_CONFIRM", "person")], "WIKI_CONFIRM is person"),
-            (
-                &[("WIKI_CONFIRM", "token")],
-                "WIKI_MUTATION_CONFIRM_TOKEN is missing",
-            ),
-            (
-                &[
-                    ("WIKI_CONFIRM", "preview"),
-                    ("WIKI_MUTATION_CONFIRM_TOKEN", "s"),
-                ],
-                "WIKI_MUTATION_CONFIRM_TOKEN is set beside",
-            ),
             (
                 &[("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "")],
                 "WIKI_ALLOWED_MUTATION_PATH_PREFIXES is set but empty",
@@ -493,6 +502,71 @@ mod tests {
             assert!(error.starts_with(start), "{error}");
             assert_eq!(error.lines().count(), 1, "{error}");
         }
+    }
+
+    #[test]
+    fn a_way_to_confirm_that_cannot_hold_stops_the_start() {
+        for (pairs, start) in [
+            (
+                &[("WIKI_CONFIRM", "me")][..],
+                "WIKI_CONFIRM must be token, preview",
+            ),
+            (
+                &[
+                    ("WIKI_CONFIRM", "person"),
+                    ("WIKI_MUTATION_CONFIRM_TOKEN", "s"),
+                ],
+                "WIKI_MUTATION_CONFIRM_TOKEN is set beside WIKI_CONFIRM=person",
+            ),
+            (
+                &[("WIKI_CONFIRM_FALLBACK", "preview")],
+                "WIKI_CONFIRM_FALLBACK is set without WIKI_CONFIRM=person",
+            ),
+            (
+                &[
+                    ("WIKI_CONFIRM", "person"),
+                    ("WIKI_CONFIRM_FALLBACK", "token"),
+                ],
+                "WIKI_CONFIRM_FALLBACK must be none or preview",
+            ),
+            (
+                &[("WIKI_PERSON_TIMEOUT_S", "4")],
+                "WIKI_PERSON_TIMEOUT_S must be a whole number from 5 to 600",
+            ),
+            (
+                &[("WIKI_CONFIRM", "token")],
+                "WIKI_MUTATION_CONFIRM_TOKEN is missing",
+            ),
+            (
+                &[
+                    ("WIKI_CONFIRM", "preview"),
+                    ("WIKI_MUTATION_CONFIRM_TOKEN", "s"),
+                ],
+                "WIKI_MUTATION_CONFIRM_TOKEN is set beside",
+            ),
+        ] {
+            let error = read(pairs).expect_err(start);
+            assert!(error.starts_with(start), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_person_has_fifty_seconds_and_nothing_holds_in_their_place() {
+        let mode = |pairs: &[_]| {
+            let settings = read(&[&[("WIKI_CONFIRM", "person")], pairs].concat());
+            match settings.expect("settings").policy.confirm {
+                ConfirmMode::Person { limit, fallback } => (limit.as_secs(), fallback),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(mode(&[]), (50, Fallback::None));
+        assert_eq!(
+            mode(&[
+                ("WIKI_PERSON_TIMEOUT_S", "600"),
+                ("WIKI_CONFIRM_FALLBACK", "preview")
+            ]),
+            (600, Fallback::Preview)
+        );
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub enum Verdict {
     DryRun(Allowed),
     /// It ends as a preview with a token that confirms it.
     Preview(Allowed),
+    /// A person must be asked first.
+    Ask(Allowed),
     /// It goes on to the gate *confirm*.
     Write(Cleared),
 }
@@ -32,12 +34,15 @@ impl Cleared {
 }
 
 impl Policy {
-    /// Whether a call with or without `confirm` may come as far as being sent.
+    /// Whether a call may come as far as being sent, with or without what confirms it: a
+    /// token, a person's yes.
     #[must_use]
     pub const fn lets_out(&self, has_confirm: bool) -> bool {
         match self.confirm {
             _ if self.is_dry_run => false,
-            ConfirmMode::Preview | ConfirmMode::Operator => has_confirm,
+            ConfirmMode::Preview | ConfirmMode::Operator | ConfirmMode::Person { .. } => {
+                has_confirm
+            }
             ConfirmMode::Token(_) => true,
         }
     }
@@ -49,6 +54,8 @@ pub const fn dry_run(policy: &Policy, allowed: Allowed, has_confirm: bool) -> Ve
         Verdict::Write(Cleared { allowed })
     } else if policy.is_dry_run {
         Verdict::DryRun(allowed)
+    } else if matches!(policy.confirm, ConfirmMode::Person { .. }) {
+        Verdict::Ask(allowed)
     } else {
         Verdict::Preview(allowed)
     }

@@ -26,7 +26,9 @@ pub fn enabled(policy: &Policy, confirm: Option<&str>) -> Result<Enabled, Refusa
         return Err(Refusal::at(Gate::Enabled, failure));
     }
     match (&policy.confirm, confirm) {
-        (ConfirmMode::Preview | ConfirmMode::Operator, _) => Ok(Enabled { has_token: false }),
+        (ConfirmMode::Preview | ConfirmMode::Operator | ConfirmMode::Person { .. }, _) => {
+            Ok(Enabled { has_token: false })
+        }
         (ConfirmMode::Token(token), Some(given)) if token.matches(given) => {
             Ok(Enabled { has_token: true })
         }

@@ -5,6 +5,7 @@
 //! of the one before and gives its own. The last gives a [`Permit`], from which
 //! [`Permit::next_step`] gives one [`Step`] for each record of an attempt.
 
+mod approvals;
 mod confirm;
 mod dry_run;
 mod enabled;
@@ -14,11 +15,12 @@ mod policy;
 mod previews;
 mod refusal;
 
+pub use approvals::{Approvals, Approved, Approver, Scope};
 pub use confirm::{Confirmation, confirm};
 pub use dry_run::{Cleared, Verdict, dry_run};
 pub use enabled::{Enabled, enabled};
 pub use paths::{Allowed, paths};
 pub use permit::{Permit, Step};
-pub use policy::{ConfirmMode, Policy, StaticToken};
+pub use policy::{ConfirmMode, Fallback, Policy, StaticToken};
 pub use previews::{Previewed, Previews, Proposed, SessionId, Spent};
 pub use refusal::{Gate, Refusal};

@@ -1,5 +1,8 @@
 //! What the operator allows.
 
+use std::borrow::Cow;
+use std::time::Duration;
+
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -46,6 +49,23 @@ pub enum ConfirmMode {
     /// By the operator at a terminal, who has the preview in sight; the token that goes with
     /// it never leaves the program.
     Operator,
+    /// By a person, who is asked through the client.
+    Person {
+        /// How long the person may think.
+        limit: Duration,
+        /// What holds where the client cannot ask.
+        fallback: Fallback,
+    },
+}
+
+/// What holds where a person shall be asked and the client cannot do so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Fallback {
+    /// Nothing is written.
+    #[default]
+    None,
+    /// The token of a preview confirms.
+    Preview,
 }
 
 impl Policy {
@@ -61,6 +81,23 @@ impl Policy {
     }
 }
 
+impl Policy {
+    /// The policy as it holds for a client that can ask a person, or cannot.
+    #[must_use]
+    pub fn for_client(&self, can_ask: bool) -> Cow<'_, Self> {
+        match self.confirm {
+            ConfirmMode::Person {
+                fallback: Fallback::Preview,
+                ..
+            } if !can_ask => Cow::Owned(Self {
+                confirm: ConfirmMode::Preview,
+                ..self.clone()
+            }),
+            _ => Cow::Borrowed(self),
+        }
+    }
+}
+
 impl ConfirmMode {
     /// The word for it, in settings and on record.
     #[must_use]
@@ -69,6 +106,7 @@ impl ConfirmMode {
             Self::Token(_) => "token",
             Self::Preview => "preview",
             Self::Operator => "operator",
+            Self::Person { .. } => "person",
         }
     }
 }

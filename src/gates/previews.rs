@@ -18,13 +18,35 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Whom a preview belongs to: a stdio process, or a session of HTTP bound to its client.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct SessionId(Arc<str>);
+pub struct SessionId {
+    name: Arc<str>,
+    lasts: bool,
+}
 
 impl SessionId {
     /// The session of one connection.
     #[must_use]
     pub fn new(name: impl Into<Arc<str>>) -> Self {
-        Self(name.into())
+        Self {
+            name: name.into(),
+            lasts: true,
+        }
+    }
+
+    /// The callers of one name that have no session: previews are theirs, but nothing that
+    /// they read and no approval is remembered.
+    #[must_use]
+    pub fn fleeting(name: impl Into<Arc<str>>) -> Self {
+        Self {
+            name: name.into(),
+            lasts: false,
+        }
+    }
+
+    /// Whether it is a session, of which something may be remembered.
+    #[must_use]
+    pub const fn lasts(&self) -> bool {
+        self.lasts
     }
 }
 
@@ -41,7 +63,15 @@ pub struct Previewed {
 #[derive(Debug)]
 #[must_use]
 pub struct Spent {
-    pub(super) change: Change,
+    pub(super) proposed: Proposed,
+}
+
+impl Spent {
+    /// What it was the token of.
+    #[must_use]
+    pub fn into_proposed(self) -> Proposed {
+        self.proposed
+    }
 }
 
 /// What a preview is of.
@@ -155,7 +185,7 @@ impl Previews {
         }
         let preview = kept.remove(token).ok_or_else(expired)?;
         Ok(Spent {
-            change: preview.proposed.change,
+            proposed: preview.proposed,
         })
     }
 

@@ -32,6 +32,7 @@ pub use lines::{LineCounts, unified_diff};
 pub use locale::Locale;
 pub use outline::{Heading, Outline};
 pub use patch::{PatchFault, apply_patch};
+pub(crate) use path::is_invisible;
 pub use path::{MAX_PATH_CHARS, NewPath, PagePath, Prefix};
 pub use place::{DiffersIn, Place};
 pub use reading::PageReading;

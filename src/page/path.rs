@@ -154,7 +154,7 @@ fn is_unfit(c: char) -> bool {
 
 /// Characters that show nothing, or turn the direction of what follows: two paths that look
 /// the same must be the same.
-fn is_invisible(c: char) -> bool {
+pub(crate) const fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
         | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'

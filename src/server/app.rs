@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use rmcp::model::RequestStateCodec;
+
 use crate::audit::{AuditLog, RunId};
 use crate::config::Settings;
 use crate::gates::Previews;
@@ -16,6 +18,8 @@ pub struct App {
     pub wiki: Arc<Wiki>,
     /// The way of a write.
     pub writer: Arc<Writer>,
+    /// Seals what a client must bring back unchanged.
+    pub(super) codec: RequestStateCodec,
     registry: RwLock<Arc<Registry>>,
 }
 
@@ -38,9 +42,12 @@ impl App {
             patience,
             settings.keep,
         );
+        let mut key = [0u8; RequestStateCodec::MIN_KEY_LENGTH];
+        getrandom::fill(&mut key).map_err(|_| "the system gave no random numbers".to_owned())?;
         Ok(Self {
             wiki,
             writer: Arc::new(writer),
+            codec: RequestStateCodec::try_new(key).map_err(|error| error.to_string())?,
             registry: RwLock::new(Arc::new(registry)),
         })
     }

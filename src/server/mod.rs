@@ -1,6 +1,7 @@
 //! The server of the Model Context Protocol: the handler, how answers and errors look, stdio.
 
 mod app;
+mod elicit;
 mod handler;
 mod result;
 mod stdio;

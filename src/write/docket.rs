@@ -15,6 +15,7 @@ use super::plan::{Caller, Plan, Update};
 pub(super) struct Docket {
     began: Instant,
     entry: Entry,
+    confirmed: (Gate, &'static str),
 }
 
 impl Docket {
@@ -41,6 +42,7 @@ impl Docket {
         Self {
             began: Instant::now(),
             entry,
+            confirmed: (Gate::Confirm, ""),
         }
     }
 
@@ -73,6 +75,18 @@ impl Docket {
     /// The call that it takes back, if it is an undo.
     pub(super) const fn taken_back(&self) -> Option<CallId> {
         self.entry.undoes
+    }
+
+    /// It is confirmed, by a person's approval where that is the way.
+    pub(super) fn confirmed(&mut self, mode: &ConfirmMode, approval: Option<CallId>) {
+        let gate = match mode {
+            ConfirmMode::Operator => Gate::Operator,
+            ConfirmMode::Token(_) | ConfirmMode::Preview | ConfirmMode::Person { .. } => {
+                Gate::Confirm
+            }
+        };
+        self.confirmed = (gate, mode.as_str());
+        self.entry.approval = approval.map(|call| call.to_string());
     }
 
     /// The difference of the content is counted.
@@ -109,14 +123,21 @@ impl Docket {
         entry
     }
 
-    pub(super) fn attempt(&self, step: StepKind, mode: &ConfirmMode) -> Entry {
+    /// What a person answered, or what became of the question; a yes is an approval that
+    /// writes can name.
+    pub(super) fn approval(&self, decision: &str, is_yes: bool) -> Entry {
+        let mut entry = self.entry(Event::Approval);
+        entry.gate = Some(Gate::Confirm.as_str().to_owned());
+        entry.decision = Some(decision.to_owned());
+        entry.approval = is_yes.then(|| entry.call.to_string());
+        entry
+    }
+
+    pub(super) fn attempt(&self, step: StepKind) -> Entry {
         let mut entry = self.entry(Event::Attempt);
-        let gate = match mode {
-            ConfirmMode::Operator => Gate::Operator,
-            ConfirmMode::Token(_) | ConfirmMode::Preview => Gate::Confirm,
-        };
+        let (gate, decision) = self.confirmed;
         entry.gate = Some(gate.as_str().to_owned());
-        entry.decision = Some(mode.as_str().to_owned());
+        entry.decision = Some(decision.to_owned());
         entry.step = Some(step.as_str().to_owned());
         entry
     }

@@ -4,12 +4,15 @@
 //! reads it back and says what came of it. Tools and commands only make plans.
 
 mod answer;
+mod asker;
 mod conflict;
 mod docket;
 mod faults;
+mod person;
 mod plan;
 mod prepare;
 mod purge;
+mod question;
 mod reads;
 mod recover;
 mod send;
@@ -18,6 +21,8 @@ mod undo;
 mod writer;
 
 pub use answer::{Answer, Applied, LinkedFrom, Notes, Preview, Target};
+pub use asker::{Ask, Asker, HandedOut, Handout, Reply};
 pub use plan::{Caller, Plan, Undo, Update};
+pub use question::Question;
 pub use settle::Patience;
 pub use writer::Writer;

@@ -8,6 +8,7 @@ use crate::error::{Code, Failure};
 use crate::gates::SessionId;
 use crate::page::{Date, Field, PageState, Trash};
 
+use super::asker::Asker;
 use super::faults;
 
 /// Who wants it.
@@ -19,6 +20,8 @@ pub struct Caller {
     pub client: Client,
     /// Its session, to which previews belong.
     pub session: SessionId,
+    /// How the person behind it is asked.
+    pub asker: Asker,
 }
 
 /// What shall be written.

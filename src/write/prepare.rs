@@ -49,10 +49,20 @@ impl Writer {
         session: &SessionId,
         token: &str,
     ) -> Result<(Proposed, ConflictCheck), Failure> {
+        let proposed = self.previews.look(session, token)?;
+        self.confirmed_change(plan, proposed).await
+    }
+
+    /// Makes the change that was shown, to whoever confirmed it, in the same way.
+    pub(super) async fn confirmed_change(
+        &self,
+        plan: Plan,
+        proposed: Proposed,
+    ) -> Result<(Proposed, ConflictCheck), Failure> {
         let Proposed {
             change: previewed,
             undoes,
-        } = self.previews.look(session, token)?;
+        } = proposed;
         let takes_back = match &plan {
             Plan::Undo(undo) => Some(self.story(&undo.call).await?.call),
             Plan::Create(_) | Plan::Update(_) | Plan::Delete { .. } => None,
@@ -296,7 +306,7 @@ fn conflict(previewed: PageState, fresh: PageState) -> Failure {
     let (diff, _) = change.content_diff();
     let failure = Failure::new(
         Code::EditConflict,
-        "The page was changed since it was previewed.",
+        "The page was changed since this write was shown.",
     )
     .detail("fields", fields)
     .detail("changes", short(change.values(), &mut Vec::new()))

@@ -40,6 +40,9 @@ struct All {
 impl Reads {
     /// A session saw a page as it was written at a time.
     pub(super) fn note(&self, session: &SessionId, id: i64, at: &Date, page: Option<&PageReading>) {
+        if !session.lasts() {
+            return;
+        }
         let page = page
             .filter(|page| bytes(page) <= MAX_BYTES)
             .cloned()

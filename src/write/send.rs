@@ -31,7 +31,7 @@ impl Writer {
             return Err(self.stopped(&docket, &error, permit.change(), None).await);
         }
         while let Some(kind) = permit.upcoming() {
-            let attempt = docket.attempt(kind, &self.policy.confirm);
+            let attempt = docket.attempt(kind);
             let record = match self.audit.attempt(attempt).await {
                 Ok(record) => record,
                 Err(error) => {

@@ -1,7 +1,7 @@
 //! The one way of every write.
 
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::OnceCell;
 use tokio_util::task::TaskTracker;
@@ -10,8 +10,8 @@ use crate::audit::{AuditError, AuditLog, CallId, Keep, Outcome, PageLock, TreeLo
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{
-    self, Allowed, ConfirmMode, Confirmation, Enabled, Gate, Permit, Policy, Previewed, Previews,
-    Proposed, Refusal, SessionId, Verdict,
+    self, Allowed, Approvals, ConfirmMode, Confirmation, Enabled, Gate, Permit, Policy, Previewed,
+    Previews, Proposed, Refusal, SessionId, Verdict,
 };
 use crate::page::{Date, Field, LineCounts, PageReading};
 use crate::wiki::Wiki;
@@ -19,6 +19,7 @@ use crate::wiki::Wiki;
 use super::answer::{Answer, Applied, Notes};
 use super::conflict::{ConflictCheck, Stopped, with_merged};
 use super::docket::{Docket, unavailable};
+use super::person::{Asked, Behind, ask_anew};
 use super::plan::{Caller, Plan};
 use super::prepare::target;
 use super::reads::Reads;
@@ -31,12 +32,15 @@ pub struct Writer {
     pub(super) audit: Arc<AuditLog>,
     pub(super) policy: Policy,
     pub(super) previews: Previews,
+    /// Changes about which a person is asked between two calls.
+    pub(super) questions: Previews,
+    pub(super) approvals: Approvals,
     pub(super) patience: Patience,
     pub(super) reads: Reads,
     pub(super) keep: Keep,
     pub(super) last_purge: Mutex<Option<Instant>>,
     pub(super) recovery: OnceCell<()>,
-    tasks: TaskTracker,
+    pub(super) tasks: TaskTracker,
 }
 
 /// Other writes that could get in the way are kept out while this is held.
@@ -56,11 +60,18 @@ impl Writer {
         patience: Patience,
         keep: Keep,
     ) -> Self {
+        // An answer's time is up before its question is forgotten.
+        let questions = match policy.confirm {
+            ConfirmMode::Person { limit, .. } => limit + Duration::from_secs(1),
+            ConfirmMode::Token(_) | ConfirmMode::Preview | ConfirmMode::Operator => Duration::ZERO,
+        };
         Self {
             wiki,
             audit,
             policy,
             previews,
+            questions: Previews::new(questions),
+            approvals: Approvals::default(),
             patience,
             reads: Reads::default(),
             keep,
@@ -82,9 +93,10 @@ impl Writer {
     ) -> Result<Answer, Failure> {
         let call = CallId::new().map_err(|error| unavailable(&error))?;
         let mut docket = Docket::open(call, &caller, Some(&plan));
-        let answer = match self.pass(&mut docket, &caller.session, plan, confirm).await {
+        let answer = match self.decide(&mut docket, &caller, plan, confirm).await {
             Ok(Passed::Answer(answer)) => Ok(answer),
             Ok(Passed::Sent(answer)) => answer,
+            Ok(Passed::Asked(_)) => Err(broke_off()),
             Err(refusal) => {
                 self.record_refusal(&docket, &refusal).await;
                 Err(refusal.failure)
@@ -140,33 +152,42 @@ impl Writer {
         }
     }
 
-    async fn pass(
+    /// Once through the gates.
+    pub(super) async fn pass(
         self: &Arc<Self>,
+        policy: &Policy,
         docket: &mut Docket,
         session: &SessionId,
         plan: Plan,
-        confirm: Option<String>,
+        behind: Behind,
     ) -> Result<Passed, Refusal> {
-        let enabled = gates::enabled(&self.policy, confirm.as_deref())?;
-        let goes_out = self.policy.lets_out(confirm.is_some());
+        let confirm = match &behind {
+            Behind::Token(token) => Some(token.clone()),
+            Behind::Nothing | Behind::Person(_) => None,
+        };
+        let enabled = gates::enabled(policy, confirm.as_deref())?;
+        let is_confirmed = !matches!(behind, Behind::Nothing);
+        let goes_out = policy.lets_out(is_confirmed);
         if goes_out {
             self.recovered().await;
         }
         // The token of a preview stands for its change; the static one was seen above.
-        let token = match &self.policy.confirm {
-            ConfirmMode::Preview | ConfirmMode::Operator => confirm.as_deref().filter(|_| goes_out),
-            ConfirmMode::Token(_) => None,
+        let token = match &policy.confirm {
+            ConfirmMode::Preview | ConfirmMode::Operator => confirm.filter(|_| goes_out),
+            ConfirmMode::Token(_) | ConfirmMode::Person { .. } => None,
         };
-        let page = match token {
+        let token = token.as_deref();
+        let page = match (token, &behind) {
+            (_, Behind::Person(approved)) => approved.page(),
             // A token that counts for nothing must not wait for its turn.
-            Some(token) => self
+            (Some(token), _) => self
                 .previews
                 .look(session, token)
                 .map_err(|failure| Refusal::at(Gate::Confirm, failure))?
                 .change
                 .before()
                 .and_then(|page| page.id),
-            None => plan.id(),
+            (None, _) => plan.id(),
         };
         let turn = if goes_out {
             let turn = self.turn(page, plan.may_rebuild_tree()).await;
@@ -174,21 +195,29 @@ impl Writer {
         } else {
             None
         };
-        let change = match token {
-            Some(token) => self
+        let change = match (token, &behind) {
+            (_, Behind::Person(approved)) => self
+                .confirmed_change(plan, approved.proposed().clone())
+                .await
+                .map_err(|failure| ask_anew(failure).into()),
+            (Some(token), _) => self
                 .previewed_change(plan, session, token)
                 .await
                 .map_err(Into::into),
-            None => self.change(session, plan).await,
+            (None, _) => self.change(session, plan).await,
         };
         let (Proposed { change, undoes }, check) = match change {
             Ok(change) => change,
-            Err(stopped) => return Err(self.refused(enabled, docket, session, stopped).await),
+            Err(stopped) => {
+                return Err(self
+                    .refused(policy, enabled, docket, session, stopped)
+                    .await);
+            }
         };
         docket.about(&change);
         docket.undoes(undoes);
         let at_change = |failure| Refusal::at(Gate::Change, failure);
-        let allowed = gates::paths(enabled, &self.policy, change)?;
+        let allowed = gates::paths(enabled, policy, change)?;
         Wiki::check_size(allowed.change()).map_err(|error| at_change(error.into()))?;
         let mut notes = Notes {
             warnings: self
@@ -201,34 +230,54 @@ impl Writer {
         let diff = allowed.change().content_diff();
         let lines = diff.1;
         docket.counted(lines);
-        match gates::dry_run(&self.policy, allowed, confirm.is_some()) {
+        match gates::dry_run(policy, allowed, is_confirmed) {
             Verdict::DryRun(allowed) => self.show(docket, &allowed, diff, notes, None).await,
-            Verdict::Preview(allowed) if allowed.change().is_empty() => {
+            Verdict::Preview(allowed) | Verdict::Ask(allowed) if allowed.change().is_empty() => {
                 self.nothing_to_do(docket, allowed.change(), notes).await
             }
             Verdict::Preview(allowed) => {
                 self.show(docket, &allowed, diff, notes, Some(session))
                     .await
             }
+            Verdict::Ask(allowed) => Ok(Passed::Asked(Box::new(Asked {
+                proposed: Proposed {
+                    change: allowed.change().clone(),
+                    undoes: docket.taken_back(),
+                },
+                diff: diff.0,
+                lines,
+            }))),
             Verdict::Write(cleared) if cleared.change().is_empty() => {
                 self.nothing_to_do(docket, cleared.change(), notes).await
             }
             Verdict::Write(cleared) => {
-                let confirmation = match token {
-                    Some(token) => Confirmation::Preview(
-                        self.previews
-                            .spend(session, token)
-                            .map_err(|failure| Refusal::at(Gate::Confirm, failure))?,
-                    ),
-                    None => Confirmation::StaticToken,
-                };
+                let confirmation = self.confirmation(session, token, behind)?;
                 let knowing = self
                     .knows_after(session, cleared.change())
                     .then(|| session.clone());
+                docket.confirmed(&policy.confirm, confirmation.approval());
                 let permit = gates::confirm(cleared, confirmation)?;
                 self.let_go(permit, docket.clone(), lines, notes, knowing, turn)
                     .await
             }
+        }
+    }
+
+    /// What confirms a write; a preview's token is used up for it.
+    fn confirmation(
+        &self,
+        session: &SessionId,
+        token: Option<&str>,
+        behind: Behind,
+    ) -> Result<Confirmation, Refusal> {
+        match (token, behind) {
+            (_, Behind::Person(approved)) => Ok(Confirmation::Person(approved)),
+            (Some(token), _) => self
+                .previews
+                .spend(session, token)
+                .map(Confirmation::Preview)
+                .map_err(|failure| Refusal::at(Gate::Confirm, failure)),
+            (None, _) => Ok(Confirmation::StaticToken),
         }
     }
 
@@ -237,6 +286,7 @@ impl Writer {
     /// where tokens are given; it is never written unasked.
     async fn refused(
         &self,
+        policy: &Policy,
         enabled: Enabled,
         docket: &Docket,
         session: &SessionId,
@@ -249,12 +299,12 @@ impl Writer {
         let Some(merged) = merged else {
             return Refusal::at(gate, failure);
         };
-        let allowed = match gates::paths(enabled, &self.policy, *merged) {
+        let allowed = match gates::paths(enabled, policy, *merged) {
             Ok(allowed) => allowed,
             Err(refusal) => return refusal,
         };
         let (diff, lines) = allowed.change().content_diff();
-        let token = match gates::dry_run(&self.policy, allowed, false) {
+        let token = match gates::dry_run(policy, allowed, false) {
             Verdict::Preview(allowed) => {
                 let mut docket = docket.clone();
                 docket.about(allowed.change());
@@ -264,7 +314,7 @@ impl Writer {
                     Err(refusal) => return refusal,
                 }
             }
-            Verdict::DryRun(_) | Verdict::Write(_) => None,
+            Verdict::DryRun(_) | Verdict::Ask(_) | Verdict::Write(_) => None,
         };
         Refusal::at(gate, with_merged(failure, diff, lines, token))
     }
@@ -405,9 +455,11 @@ impl Writer {
     }
 }
 
-enum Passed {
+pub(super) enum Passed {
     /// Nothing was sent.
     Answer(Answer),
+    /// Nothing was sent; a person must be asked first.
+    Asked(Box<Asked>),
     /// Something was, or should have been.
     Sent(Result<Answer, Failure>),
 }

@@ -101,7 +101,7 @@ impl Program {
             "initialize",
             &json!({
                 "protocolVersion": "2025-11-25",
-                "capabilities": {},
+                "capabilities": { "elicitation": {} },
                 "clientInfo": { "name": "process-test", "version": "1" },
             }),
         );
@@ -351,7 +351,7 @@ fn a_missing_or_bad_setting_stops_the_start_in_one_line() {
             Some(""),
             "WIKI_MUTATION_DRY_RUN is set but empty",
         ),
-        ("WIKI_CONFIRM", Some("person"), "WIKI_CONFIRM is person"),
+        ("WIKI_CONFIRM", Some("nobody"), "WIKI_CONFIRM must be"),
         (
             "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
             Some("a,\nb,,"),
@@ -515,6 +515,40 @@ async fn a_write_under_way_is_settled_and_recorded_before_the_end() {
             wiki.with_store(|store| store.page_at("en", "releases/2-4").unwrap().title.clone());
         assert_eq!(title, "Written");
         holds_nothing_of(dir.path(), &wiki.keys().scripter);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_ends_at_once_though_a_person_is_being_asked() {
+    for (how, code) in [("-TERM", 143), ("-INT", 130), ("", 0)] {
+        let wiki = sample_wiki().await;
+        let dir = TempDir::new().unwrap();
+        let mut program = Program::serve(
+            &[],
+            &[
+                ("WIKI_BASE_URL", &wiki.address()),
+                ("WIKI_API_TOKEN", &wiki.keys().scripter),
+                ("WIKI_MUTATIONS_ENABLED", "true"),
+                ("WIKI_MUTATION_DRY_RUN", "false"),
+                ("WIKI_CONFIRM", "person"),
+                ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+            ],
+        );
+        let id = id_of(&wiki, "releases/2-4");
+        let call = json!({ "id": id, "title": "Written" });
+        program.begin("wikijs_update_page", &call);
+        assert!(program.line().contains("elicitation/create"));
+        assert_eq!(program.request("ping", &json!({}))["result"], json!({}));
+        match how {
+            "" => program.close_stdin(),
+            signal => program.signal(signal),
+        }
+        let end = program.end();
+        assert_eq!(end.code, Some(code), "{how}");
+        assert!(end.took < PROMPT, "{how}: {:?}", end.took);
+        let records = records(dir.path());
+        assert_eq!(told(&records), ["approval"], "{how}");
+        assert_eq!(records.last().unwrap().event, Event::Closed);
     }
 }
 

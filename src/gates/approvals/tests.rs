@@ -1,0 +1,223 @@
+use std::time::{Duration, Instant};
+
+use super::{Approvals, Approver, LIFE, MAX_STANDING, MAX_WRITES, Scope};
+use crate::audit::{CallId, Client};
+use crate::change::{Change, Edits};
+use crate::gates::{Proposed, SessionId};
+use crate::page::{Field, Locale, PageState};
+
+fn page(id: i64) -> PageState {
+    let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
+        "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
+        "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+    let page: PageState = serde_json::from_str(page).expect("a page");
+    PageState {
+        id: Some(id),
+        ..page
+    }
+}
+
+fn plain(change: Change) -> Proposed {
+    Proposed {
+        change,
+        undoes: None,
+    }
+}
+
+fn edit(id: i64, edits: Edits) -> Proposed {
+    plain(Change::update(page(id), edits).expect("an update"))
+}
+
+fn title(id: i64) -> Proposed {
+    let title = Some("B".to_owned());
+    edit(
+        id,
+        Edits {
+            title,
+            ..Edits::default()
+        },
+    )
+}
+
+fn create() -> Proposed {
+    plain(Change::recreate(page(1)))
+}
+
+/// Changes that only a yes of their own can cover.
+fn heavy() -> Vec<Proposed> {
+    let text = || Some("a{}".to_owned());
+    let styled = PageState {
+        script_css: "a{}".to_owned(),
+        ..page(1)
+    };
+    let lossy = title(1).change.with_loss_of(vec![Field::Tags]);
+    vec![
+        plain(Change::delete(page(1))),
+        plain(lossy),
+        plain(Change::recreate(styled)),
+        edit(
+            1,
+            Edits {
+                locale: Some(Locale::as_stored("de")),
+                ..Edits::default()
+            },
+        ),
+        edit(
+            1,
+            Edits {
+                locale: Some(Locale::as_stored("de")),
+                title: text(),
+                ..Edits::default()
+            },
+        ),
+        edit(
+            1,
+            Edits {
+                script_css: text(),
+                ..Edits::default()
+            },
+        ),
+        edit(
+            1,
+            Edits {
+                script_js: text(),
+                title: text(),
+                ..Edits::default()
+            },
+        ),
+    ]
+}
+
+fn who(session: &str, client: &str) -> Approver {
+    let client = Client {
+        name: client.to_owned(),
+        ..Client::default()
+    };
+    Approver::new(&SessionId::new(session), &client)
+}
+
+fn us() -> Approver {
+    who("s", "c")
+}
+
+fn call() -> CallId {
+    CallId::new().expect("an id")
+}
+
+#[test]
+fn once_covers_the_change_that_was_shown_and_no_other() {
+    let approvals = Approvals::default();
+    let id = call();
+    let given = approvals.give(us(), title(1), Scope::Once, id);
+    let given = given.expect("an approval");
+    assert_eq!(given.approval(), id);
+    assert!(given.proposed().change.is_same_write(&title(1).change));
+    assert!(approvals.take(&us(), &title(1)).is_none());
+}
+
+#[test]
+fn a_page_is_approved_for_its_session_client_operation_and_page() {
+    let approvals = Approvals::default();
+    let id = call();
+    assert!(approvals.give(us(), title(1), Scope::Page, id).is_some());
+    for other in [who("t", "c"), who("s", "d")] {
+        assert!(approvals.take(&other, &title(1)).is_none());
+    }
+    for other in [title(2), create()] {
+        assert!(approvals.take(&us(), &other).is_none());
+    }
+    let taken = approvals.take(&us(), &title(1)).expect("an approval");
+    assert_eq!(taken.approval(), id);
+}
+
+#[test]
+fn a_kind_is_approved_for_any_page_but_no_other_operation() {
+    let approvals = Approvals::default();
+    assert!(
+        approvals
+            .give(us(), title(1), Scope::Kind, call())
+            .is_some()
+    );
+    assert!(approvals.take(&us(), &title(2)).is_some());
+    assert!(approvals.take(&us(), &create()).is_none());
+}
+
+#[test]
+fn deletes_moves_styles_scripts_and_losses_are_never_covered() {
+    let approvals = Approvals::default();
+    for scope in [Scope::Page, Scope::Kind] {
+        assert!(approvals.give(us(), title(1), scope, call()).is_some());
+        for heavy in heavy() {
+            let given = approvals.give(us(), heavy.clone(), scope, call());
+            assert!(given.is_none(), "{heavy:?}");
+        }
+    }
+    assert!(
+        approvals
+            .give(us(), create(), Scope::Kind, call())
+            .is_some()
+    );
+    for heavy in heavy() {
+        assert!(approvals.take(&us(), &heavy).is_none(), "{heavy:?}");
+        let offered = Scope::offered(&SessionId::new("s"), &heavy.change);
+        assert_eq!(offered, [Scope::Once]);
+        assert!(approvals.give(us(), heavy, Scope::Once, call()).is_some());
+    }
+}
+
+#[test]
+fn without_a_session_there_is_only_once() {
+    let approvals = Approvals::default();
+    let session = SessionId::fleeting("client");
+    assert_eq!(Scope::offered(&session, &title(1).change), [Scope::Once]);
+    let approver = || Approver::new(&session, &Client::default());
+    for scope in [Scope::Page, Scope::Kind] {
+        assert!(
+            approvals
+                .give(approver(), title(1), scope, call())
+                .is_none()
+        );
+    }
+    assert!(approvals.take(&approver(), &title(1)).is_none());
+}
+
+#[test]
+fn an_approval_ends_with_its_twentieth_write() {
+    let approvals = Approvals::default();
+    assert!(
+        approvals
+            .give(us(), title(1), Scope::Page, call())
+            .is_some()
+    );
+    for _ in 1..MAX_WRITES {
+        assert!(approvals.take(&us(), &title(1)).is_some());
+    }
+    assert!(approvals.take(&us(), &title(1)).is_none());
+}
+
+#[test]
+fn an_approval_ends_after_thirty_minutes() {
+    let approvals = Approvals::default();
+    let now = Instant::now();
+    let given = approvals.give_at(now, us(), title(1), Scope::Page, call());
+    assert!(given.is_some());
+    let moment = Duration::from_secs(1);
+    let take = |after| approvals.take_at(now + after, &us(), &title(1));
+    assert!(take(LIFE.checked_sub(moment).expect("minutes")).is_some());
+    assert!(take(LIFE).is_none());
+    assert_eq!(LIFE, Duration::from_mins(30));
+}
+
+#[test]
+fn the_oldest_of_too_many_goes() {
+    let approvals = Approvals::default();
+    for page in 0..=i64::try_from(MAX_STANDING).expect("a number") {
+        assert!(
+            approvals
+                .give(us(), title(page), Scope::Page, call())
+                .is_some()
+        );
+    }
+    assert!(approvals.take(&us(), &title(0)).is_none());
+    assert!(approvals.take(&us(), &title(1)).is_some());
+}

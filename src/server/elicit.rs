@@ -1,0 +1,213 @@
+//! How a client is made to ask its person, on both generations of the protocol.
+//!
+//! Up to 2025-11-25 the server sends the client a request while the call waits. From
+//! 2026-07-28 on the call is answered with the question and a sealed state, and the client
+//! calls again with the answer and that state.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CancelledNotificationParam, ClientResult, ConstTitle, ElicitRequest,
+    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema,
+    InputRequest, InputRequiredResult, LegacyEnumSchema, PrimitiveSchemaDefinition,
+    ProtocolVersion, RequestId, RequestStateCodec, RequestStateError, SealOptions, ServerRequest,
+    SingleSelectEnumSchema, TitledSingleSelectEnumSchema,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use crate::gates::Scope;
+use crate::write::{Ask, Asker, HandedOut, Handout, Question, Reply};
+
+/// The form's one member, and the name of the one question of a call.
+const ANSWER: &str = "answer";
+const NO: &str = "no";
+
+/// How the person behind a call's client is asked, and where questions arrive that shall
+/// outlive the call.
+pub(super) fn asker(
+    codec: &RequestStateCodec,
+    request: &CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> (Asker, mpsc::Receiver<HandedOut>) {
+    let (handout, handed_out) = Handout::new();
+    let version = context.protocol_version().unwrap_or_default();
+    let can_ask = context
+        .client_capabilities()
+        .and_then(|client| client.elicitation)
+        .is_some_and(|modes| modes.form.is_some() || modes.url.is_none());
+    let asker = if !can_ask {
+        Asker::Nobody
+    } else if version < ProtocolVersion::V_2026_07_28 {
+        Asker::Within(Arc::new(Person {
+            peer: context.peer.clone(),
+            version,
+        }))
+    } else if let Some(state) = &request.request_state {
+        brought(codec, request, state)
+    } else {
+        Asker::Between(handout)
+    };
+    (asker, handed_out)
+}
+
+/// The answer to a call that must be made again with a person's answer.
+pub(super) fn input_required(
+    codec: &RequestStateCodec,
+    request: &CallToolRequestParams,
+    handed_out: &HandedOut,
+) -> InputRequiredResult {
+    let form = form(&handed_out.question, &ProtocolVersion::V_2026_07_28);
+    let ask = InputRequest::Elicitation(ElicitRequest::new(form));
+    let bound_to = bound_to(request);
+    let options = SealOptions::new()
+        .associated_data(&bound_to)
+        .ttl(handed_out.limit);
+    let state = codec.seal_with(handed_out.name.as_bytes(), &options);
+    InputRequiredResult::new(Some([(ANSWER.to_owned(), ask)].into()), Some(state))
+}
+
+/// What a call brings that is made again.
+fn brought(codec: &RequestStateCodec, request: &CallToolRequestParams, state: &str) -> Asker {
+    let responses = request.input_responses.as_ref();
+    let response = responses.and_then(|all| all.get(ANSWER)).cloned();
+    let answered = |question, reply| Asker::Answered { question, reply };
+    match codec.open_with(state, &bound_to(request)) {
+        Ok(name) => {
+            let result = response.and_then(|answer| serde_json::from_value(answer).ok());
+            answered(
+                String::from_utf8(name).unwrap_or_default(),
+                result.map_or(Reply::Failed, |result| reply(&result)),
+            )
+        }
+        Err(RequestStateError::Expired) => answered(String::new(), Reply::TimedOut),
+        Err(_) => answered(String::new(), Reply::NotOurs),
+    }
+}
+
+/// What a state is good for: this tool with these arguments, in whatever order.
+fn bound_to(request: &CallToolRequestParams) -> Vec<u8> {
+    let mut call = Value::from(vec![
+        Value::from(request.name.as_ref()),
+        Value::from(request.arguments.clone().unwrap_or_default()),
+    ]);
+    call.sort_all_objects();
+    Sha256::digest(call.to_string()).to_vec()
+}
+
+/// The person behind a client that is asked while the call waits.
+#[derive(Debug)]
+struct Person {
+    peer: Peer<RoleServer>,
+    version: ProtocolVersion,
+}
+
+impl Ask for Person {
+    fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
+        Box::pin(async move {
+            let request = ElicitRequest::new(form(&question, &self.version));
+            let sent = self.peer.send_request_with_option(
+                ServerRequest::ElicitRequest(request),
+                PeerRequestOptions::no_options(),
+            );
+            let Ok(handle) = sent.await else {
+                return Reply::Failed;
+            };
+            let mut open = Open {
+                peer: self.peer.clone(),
+                question: Some(handle.id.clone()),
+            };
+            let answer = handle.await_response().await;
+            open.question = None;
+            match answer {
+                Ok(ClientResult::ElicitResult(result)) => reply(&result),
+                _ => Reply::Failed,
+            }
+        })
+    }
+}
+
+/// A question that the client may still show: it is told when nobody waits for it any more.
+struct Open {
+    peer: Peer<RoleServer>,
+    question: Option<RequestId>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let (Some(question), Ok(runtime)) = (self.question.take(), Handle::try_current()) else {
+            return;
+        };
+        let peer = self.peer.clone();
+        let reason = "nobody waits for the answer any more".to_owned();
+        let told = CancelledNotificationParam::new(Some(question), Some(reason));
+        runtime.spawn(async move {
+            // A connection that is closing takes no more notifications.
+            tokio::time::timeout(Duration::from_millis(250), peer.notify_cancelled(told)).await
+        });
+    }
+}
+
+/// What a client's result means. Nothing but a yes in so many words is one.
+fn reply(result: &ElicitResult) -> Reply {
+    match result.action {
+        ElicitationAction::Accept => {}
+        ElicitationAction::Decline => return Reply::No,
+        _ => return Reply::Closed,
+    }
+    let content = result.content.as_ref();
+    match content.and_then(|content| content.get(ANSWER)?.as_str()) {
+        Some(NO) => Reply::No,
+        Some(word) => [Scope::Once, Scope::Page, Scope::Kind]
+            .into_iter()
+            .find(|scope| scope.as_str() == word)
+            .map_or(Reply::Failed, Reply::Yes),
+        None => Reply::Failed,
+    }
+}
+
+fn form(question: &Question, version: &ProtocolVersion) -> ElicitRequestParams {
+    let mut choices: Vec<(&str, &str)> = question
+        .scopes
+        .iter()
+        .map(|scope| (scope.as_str(), title(*scope)))
+        .collect();
+    choices.push((NO, "No"));
+    // Titles have stood beside the values since 2025-11-25, before that in a list of their own.
+    let schema = if *version < ProtocolVersion::V_2025_11_25 {
+        let (values, titles) = choices
+            .into_iter()
+            .map(|(value, title)| (value.to_owned(), title.to_owned()))
+            .unzip();
+        let mut schema = LegacyEnumSchema::new(values);
+        schema.enum_names = Some(titles);
+        EnumSchema::Legacy(schema)
+    } else {
+        let choices = choices
+            .into_iter()
+            .map(|(value, title)| ConstTitle::new(value, title));
+        EnumSchema::Single(SingleSelectEnumSchema::Titled(
+            TitledSingleSelectEnumSchema::new(choices.collect()),
+        ))
+    };
+    let schema = PrimitiveSchemaDefinition::Enum(schema);
+    ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: question.message.clone(),
+        requested_schema: ElicitationSchema::new([(ANSWER.to_owned(), schema)].into())
+            .with_required(vec![ANSWER.to_owned()]),
+    }
+}
+
+const fn title(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Once => "Yes, this once",
+        Scope::Page => "Yes, and more changes of this page for 30 minutes, 20 at most",
+        Scope::Kind => "Yes, and more writes of this kind to any page for 30 minutes, 20 at most",
+    }
+}

@@ -1,0 +1,123 @@
+//! How the person behind a client is asked. The server does it; this room only needs answers.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::question::Question;
+use crate::gates::Scope;
+
+/// How a call can have a person asked.
+#[derive(Debug, Clone, Default)]
+pub enum Asker {
+    /// The client cannot ask anybody.
+    #[default]
+    Nobody,
+    /// The client asks while the call waits.
+    Within(Arc<dyn Ask>),
+    /// The client asks after the call has ended, and calls again with the answer.
+    Between(Handout),
+    /// The call brings the answer to a question that was handed out.
+    Answered {
+        /// The question's name, as it was handed out; empty if it cannot be told.
+        question: String,
+        /// The answer.
+        reply: Reply,
+    },
+}
+
+impl Asker {
+    /// Whether the client can ask a person.
+    #[must_use]
+    pub const fn can_ask(&self) -> bool {
+        !matches!(self, Self::Nobody)
+    }
+}
+
+/// Asks a person while the call waits.
+pub trait Ask: fmt::Debug + Send + Sync {
+    /// Asks. The caller ends it after the person's time.
+    fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>>;
+}
+
+/// Takes a question that outlives its call.
+#[derive(Debug, Clone)]
+pub struct Handout(mpsc::Sender<HandedOut>);
+
+/// A question that outlives its call.
+#[derive(Debug)]
+pub struct HandedOut {
+    /// What is asked.
+    pub question: Question,
+    /// The question's name: the call that brings the answer must bring it too.
+    pub name: String,
+    /// How long the person may take.
+    pub limit: Duration,
+}
+
+impl Handout {
+    /// A way to hand one question out, and where it arrives.
+    #[must_use]
+    pub fn new() -> (Self, mpsc::Receiver<HandedOut>) {
+        let (sender, receiver) = mpsc::channel(1);
+        (Self(sender), receiver)
+    }
+
+    /// Hands the question out. This never returns: whoever takes the question ends the call.
+    pub(super) async fn give(&self, handed_out: HandedOut) -> Infallible {
+        // If nobody takes it, the call is over as well.
+        let _ = self.0.send(handed_out).await;
+        std::future::pending().await
+    }
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reply {
+    /// Yes.
+    Yes(Scope),
+    /// No.
+    No,
+    /// The question was closed without an answer.
+    Closed,
+    /// There was no answer in time.
+    TimedOut,
+    /// The client could not ask, or its answer was none.
+    Failed,
+    /// What came with the answer is not from this server, or for another call.
+    NotOurs,
+}
+
+impl Reply {
+    /// The word for it, in errors and on record.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Yes(scope) => scope.as_str(),
+            Self::No => "no",
+            Self::Closed => "closed",
+            Self::TimedOut => "timed_out",
+            Self::Failed => "failed",
+            Self::NotOurs => "not_ours",
+        }
+    }
+
+    /// Why it is no yes, in a sentence.
+    pub(super) const fn sentence(self) -> &'static str {
+        match self {
+            Self::Yes(_) | Self::Failed => {
+                "The client could not ask the person, or its answer was none of those offered."
+            }
+            Self::No => "The person said no.",
+            Self::Closed => "The person closed the question without an answer.",
+            Self::TimedOut => "The person did not answer in time.",
+            Self::NotOurs => {
+                "The answer belongs to no question that waits for one: it was answered already, or asked by another call."
+            }
+        }
+    }
+}
