@@ -6,15 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{CallToolRequestParams, CallToolResult};
-use rmcp::service::{RoleClient, RunningService};
-use rmcp::{ServiceExt, serve_server};
+use rmcp::serve_server;
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService, Service};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
+use tokio::io::DuplexStream;
 use wikijs_mcp::audit::Record;
 use wikijs_mcp::audit::chain::{self, Verified};
 use wikijs_mcp::config::{Settings, Source};
 use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, OperationKind, SeenRequest};
-use wikijs_mcp::gates::SessionId;
+use wikijs_mcp::gates::{ConfirmMode, SessionId};
 use wikijs_mcp::server::{App, Handler};
 use wikijs_mcp::write::Patience;
 
@@ -30,12 +31,15 @@ pub(crate) const QUICK: Patience = Patience {
 pub(crate) struct Setup {
     variables: Vec<(String, String)>,
     pub(crate) patience: Patience,
+    /// How long a person may think, where it shall be less than a setting can say.
+    pub(crate) thinking: Option<Duration>,
+    pub(crate) session: SessionId,
     dir: Option<Arc<TempDir>>,
 }
 
 /// A server with a client, and where its audit log lies.
-pub(crate) struct Served {
-    pub(crate) client: RunningService<RoleClient, ()>,
+pub(crate) struct Served<C: Service<RoleClient> = ()> {
+    pub(crate) client: RunningService<RoleClient, C>,
     pub(crate) app: Arc<App>,
     pub(crate) dir: Arc<TempDir>,
 }
@@ -54,6 +58,8 @@ impl Setup {
         Self {
             variables: variables.into(),
             patience: QUICK,
+            thinking: None,
+            session: SessionId::new("test"),
             dir: None,
         }
     }
@@ -82,6 +88,23 @@ impl Setup {
     }
 
     pub(crate) async fn serve(self) -> Served {
+        self.serve_to((), ClientLifecycleMode::Initialize).await
+    }
+
+    /// Serves a client of a kind of its own.
+    pub(crate) async fn serve_to<C: Service<RoleClient>>(
+        self,
+        client: C,
+        lifecycle: ClientLifecycleMode,
+    ) -> Served<C> {
+        let (app, dir, ours) = self.listen();
+        let client = client.serve_with_lifecycle(ours, lifecycle).await.unwrap();
+        Served { client, app, dir }
+    }
+
+    /// A server, and the client's end of its connection.
+    pub(crate) fn listen(self) -> (Arc<App>, Arc<TempDir>, DuplexStream) {
+        let (thinking, session) = (self.thinking, self.session.clone());
         let dir = self
             .dir
             .clone()
@@ -91,17 +114,21 @@ impl Setup {
             let found = this.variables.iter().find(|(variable, _)| variable == name);
             found.map(|(_, value)| value.into())
         };
-        let settings = Settings::read(&Source::new(&get)).unwrap();
+        let mut settings = Settings::read(&Source::new(&get)).unwrap();
+        if let (ConfirmMode::Person { limit, .. }, Some(thinking)) =
+            (&mut settings.policy.confirm, thinking)
+        {
+            *limit = thinking;
+        }
         let app = Arc::new(App::new(settings, this.patience).unwrap());
         let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let handler = Handler::new(Arc::clone(&app), SessionId::new("test"));
+        let handler = Handler::new(Arc::clone(&app), session);
         tokio::spawn(async move { serve_server(handler, theirs).await.unwrap().waiting().await });
-        let client = ().serve(ours).await.unwrap();
-        Served { client, app, dir }
+        (app, dir, ours)
     }
 }
 
-impl Served {
+impl<C: Service<RoleClient>> Served<C> {
     /// Calls a tool: its structured answer, or its error. Checks the form of either.
     pub(crate) async fn call(&self, tool: &'static str, arguments: Value) -> Result<Value, Value> {
         let mut request = CallToolRequestParams::new(tool);

@@ -7,6 +7,8 @@
     reason = "a test that meets what it did not expect shall fail there"
 )]
 
+#[cfg(feature = "demo")]
+mod approvals;
 mod audit;
 #[cfg(feature = "demo")]
 mod conflicts;
@@ -36,6 +38,8 @@ mod invariants;
 mod kill;
 #[cfg(feature = "demo")]
 mod operations;
+#[cfg(feature = "demo")]
+mod person;
 #[cfg(feature = "demo")]
 mod process;
 #[cfg(feature = "demo")]
