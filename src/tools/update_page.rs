@@ -138,7 +138,7 @@ pub(super) enum Mode {
 impl Tool for UpdatePage {
     const NAME: &'static str = "wikijs_update_page";
     const TITLE: &'static str = "Update page";
-    const DESCRIPTION: &'static str = "Change fields of a page, or move it; what is left out stays as it is. Without confirm you may get a preview and a token: show it to the user, then call again with id and confirm alone.";
+    const DESCRIPTION: &'static str = "Change fields of a page, or move it; what is left out stays as it is. Small changes of the text: edits or section. Without confirm you may get a preview and a token: show it to the user, then call again with id and confirm alone.";
     const KIND: Kind = Kind::Change;
     const EXPLAINED: &'static [(&'static str, &'static str)] = &[
         (
