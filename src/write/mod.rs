@@ -17,6 +17,8 @@ mod reads;
 mod recover;
 mod send;
 mod settle;
+mod show;
+mod turn;
 mod undo;
 mod writer;
 

@@ -6,24 +6,25 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use tokio_util::task::TaskTracker;
 
-use crate::audit::{AuditError, AuditLog, CallId, Keep, Outcome, PageLock, TreeLock};
+use crate::audit::{AuditLog, CallId, Keep, Outcome};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{
-    self, Allowed, Approvals, ConfirmMode, Confirmation, Enabled, Gate, Permit, Policy, Previewed,
-    Previews, Proposed, Refusal, SessionId, Verdict,
+    self, Approvals, ConfirmMode, Confirmation, Gate, Permit, Policy, Previews, Proposed, Refusal,
+    SessionId, Verdict,
 };
 use crate::page::{Date, Field, LineCounts, PageReading};
 use crate::wiki::Wiki;
 
-use super::answer::{Answer, Applied, Notes};
-use super::conflict::{ConflictCheck, Stopped, with_merged};
+use super::answer::{Answer, Notes};
+use super::conflict::ConflictCheck;
 use super::docket::{Docket, unavailable};
 use super::person::{Asked, Behind, ask_anew};
 use super::plan::{Caller, Plan};
-use super::prepare::target;
 use super::reads::Reads;
 use super::settle::{Patience, Settled};
+use super::show::lost_by;
+use super::turn::Turn;
 
 /// Writes to one wiki, as far as its operator allows.
 #[derive(Debug)]
@@ -41,12 +42,6 @@ pub struct Writer {
     pub(super) last_purge: Mutex<Option<Instant>>,
     pub(super) recovery: OnceCell<()>,
     pub(super) tasks: TaskTracker,
-}
-
-/// Other writes that could get in the way are kept out while this is held.
-struct Turn {
-    _page: Option<PageLock>,
-    _tree: Option<TreeLock>,
 }
 
 impl Writer {
@@ -281,44 +276,6 @@ impl Writer {
         }
     }
 
-    /// What a caller is told of a change that could not be made. Where it could be merged with
-    /// what was written meanwhile, the merged change is shown, with a token that confirms it
-    /// where tokens are given; it is never written unasked.
-    async fn refused(
-        &self,
-        policy: &Policy,
-        enabled: Enabled,
-        docket: &Docket,
-        session: &SessionId,
-        Stopped { failure, merged }: Stopped,
-    ) -> Refusal {
-        let gate = match failure.code {
-            Code::ConfirmExpired | Code::ConfirmMismatch => Gate::Confirm,
-            _ => Gate::Change,
-        };
-        let Some(merged) = merged else {
-            return Refusal::at(gate, failure);
-        };
-        let allowed = match gates::paths(enabled, policy, *merged) {
-            Ok(allowed) => allowed,
-            Err(refusal) => return refusal,
-        };
-        let (diff, lines) = allowed.change().content_diff();
-        let token = match gates::dry_run(policy, allowed, false) {
-            Verdict::Preview(allowed) => {
-                let mut docket = docket.clone();
-                docket.about(allowed.change());
-                docket.counted(lines);
-                match self.keep_preview(&docket, &allowed, session).await {
-                    Ok(token) => Some(token),
-                    Err(refusal) => return refusal,
-                }
-            }
-            Verdict::DryRun(_) | Verdict::Ask(_) | Verdict::Write(_) => None,
-        };
-        Refusal::at(gate, with_merged(failure, diff, lines, token))
-    }
-
     /// Carries a write out in a task of its own: once begun, no cancellation, disconnect or
     /// closed stdin may cut it short.
     async fn let_go(
@@ -352,101 +309,6 @@ impl Writer {
         ))
     }
 
-    /// Waits until no other write can get in the way (W19): creates, moves and deletes go out
-    /// one at a time, updates of one page one after another.
-    async fn turn(&self, page: Option<i64>, rebuilds_tree: bool) -> Result<Turn, AuditError> {
-        let began = Instant::now();
-        let page = match page {
-            Some(id) => Some(
-                tokio::time::timeout(self.patience.queueing, self.audit.lock_page(id))
-                    .await
-                    .map_err(|_| AuditError::Busy)?,
-            ),
-            None => None,
-        };
-        let left = self.patience.queueing.saturating_sub(began.elapsed());
-        let tree = if rebuilds_tree {
-            Some(self.audit.lock_tree(left).await?)
-        } else {
-            None
-        };
-        Ok(Turn {
-            _page: page,
-            _tree: tree,
-        })
-    }
-
-    async fn show(
-        &self,
-        docket: &Docket,
-        allowed: &Allowed,
-        diff: (String, LineCounts),
-        notes: Notes,
-        session: Option<&SessionId>,
-    ) -> Result<Passed, Refusal> {
-        let confirm = if let Some(session) = session {
-            Some(self.keep_preview(docket, allowed, session).await?)
-        } else {
-            self.record_preview(docket, false).await?;
-            None
-        };
-        let preview = self
-            .preview(docket.call(), allowed, diff, notes, confirm)
-            .await;
-        Ok(Passed::Answer(Answer::Preview(Box::new(preview))))
-    }
-
-    /// Keeps a change under a token of its own, on record.
-    async fn keep_preview(
-        &self,
-        docket: &Docket,
-        allowed: &Allowed,
-        session: &SessionId,
-    ) -> Result<Previewed, Refusal> {
-        self.record_preview(docket, true).await?;
-        let proposed = Proposed {
-            change: allowed.change().clone(),
-            undoes: docket.taken_back(),
-        };
-        self.previews
-            .offer(session, proposed)
-            .map_err(|failure| Refusal::at(Gate::Record, failure))
-    }
-
-    async fn record_preview(&self, docket: &Docket, has_token: bool) -> Result<(), Refusal> {
-        self.audit
-            .record(docket.preview(has_token))
-            .await
-            .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))
-    }
-
-    async fn nothing_to_do(
-        &self,
-        docket: &Docket,
-        change: &Change,
-        notes: Notes,
-    ) -> Result<Passed, Refusal> {
-        self.audit
-            .record(docket.outcome(Outcome::Unchanged, None, None))
-            .await
-            .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
-        Ok(Passed::Answer(Answer::Applied(Box::new(Applied {
-            call: docket.call(),
-            operation: change.operation(),
-            is_unchanged: true,
-            target: target(&self.wiki, change.target()),
-            changed: Vec::new(),
-            lines: LineCounts::default(),
-            updated_at: change
-                .target()
-                .updated_at
-                .as_ref()
-                .map(|at| at.as_str().to_owned()),
-            unverified: Vec::new(),
-            notes,
-        }))))
-    }
-
     /// A refusal stays a refusal if it cannot be put on record: nothing was sent.
     async fn record_refusal(&self, docket: &Docket, refusal: &Refusal) {
         if let Err(error) = self.audit.record(docket.refusal(refusal)).await {
@@ -462,17 +324,6 @@ pub(super) enum Passed {
     Asked(Box<Asked>),
     /// Something was, or should have been.
     Sent(Result<Answer, Failure>),
-}
-
-/// What a change loses for good, said before and after it.
-fn lost_by(change: &Change) -> Option<String> {
-    let lost: Vec<&str> = change.lost().iter().map(|field| field.name()).collect();
-    (!lost.is_empty()).then(|| {
-        format!(
-            "loss_accepted: this key cannot read {}; what stands there is lost, and undo cannot bring it back.",
-            lost.join(", ")
-        )
-    })
 }
 
 fn broke_off() -> Failure {
