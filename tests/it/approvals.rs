@@ -10,17 +10,11 @@ use rmcp::service::ClientLifecycleMode;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use wikijs_mcp::audit::Record;
-use wikijs_mcp::demo::{DemoWiki, OperationKind};
+use wikijs_mcp::demo::DemoWiki;
 use wikijs_mcp::gates::SessionId;
 
-use crate::harness::{Served, id_of, new_page, read, records, sample_wiki, told};
+use crate::harness::{Served, Setup, id_of, mutations, new_page, read, records, sample_wiki, told};
 use crate::person::{Asking, BOTH, Generation, answered, serve, serve_as, setup};
-
-fn mutations(wiki: &DemoWiki) -> usize {
-    let requests = wiki.requests();
-    let is_mutation = |kind| kind == OperationKind::Mutation;
-    requests.iter().filter(|one| is_mutation(one.kind)).count()
-}
 
 /// What the records say of approvals: the decision, or the approval that an attempt names.
 fn approvals(records: &[Record]) -> Vec<String> {
@@ -55,7 +49,7 @@ async fn a_yes_sends_the_one_change_that_was_shown() {
         let id = id_of(&wiki, "home");
         let asking = async {
             let asked = person.is_asked().await;
-            assert_eq!(mutations(&wiki), 0);
+            assert_eq!(mutations(&wiki).len(), 0);
             assert!(
                 asked
                     .message
@@ -97,7 +91,7 @@ async fn a_yes_sends_the_one_change_that_was_shown() {
         )
         .await;
         assert_eq!(refused.unwrap_err()["details"]["reason"], "no");
-        assert_eq!(mutations(&wiki), 1);
+        assert_eq!(mutations(&wiki).len(), 1);
     }
 }
 
@@ -157,7 +151,7 @@ async fn an_approval_is_used_up_by_its_twentieth_write() {
     assert!(person.is_left_alone());
     let again = answered((&served, &mut person), UPDATE, description(id, "20"), "no").await;
     assert_eq!(again.unwrap_err()["code"], "APPROVAL_DENIED");
-    assert_eq!(mutations(&wiki), 20);
+    assert_eq!(mutations(&wiki).len(), 20);
 }
 
 #[tokio::test]
@@ -178,7 +172,7 @@ async fn deletes_moves_styles_and_scripts_are_asked_about_every_time() {
         )
         .await
         .unwrap();
-        let sent = mutations(&wiki);
+        let sent = mutations(&wiki).len();
         for (tool, arguments) in [
             (DELETE, json!({ "id": id })),
             (UPDATE, json!({ "id": id, "path": "docs/elsewhere" })),
@@ -200,7 +194,7 @@ async fn deletes_moves_styles_and_scripts_are_asked_about_every_time() {
                 .unwrap_err();
             assert_eq!(error["details"]["reason"], "failed", "{arguments}");
         }
-        assert_eq!(mutations(&wiki), sent);
+        assert_eq!(mutations(&wiki).len(), sent);
         let gone = answered((&served, &mut person), DELETE, json!({ "id": id }), "once").await;
         assert_eq!(gone.unwrap()["outcome"], "applied");
     }
@@ -268,7 +262,7 @@ async fn whatever_is_not_a_yes_is_a_no() {
                 Some("home")
             );
         }
-        assert_eq!(mutations(&wiki), 0);
+        assert_eq!(mutations(&wiki).len(), 0);
     }
 }
 
@@ -304,7 +298,7 @@ async fn no_answer_in_time_is_a_no() {
             asked.answers("once");
         }
         served.call("wikijs_list_tags", json!({})).await.unwrap();
-        assert_eq!(mutations(&wiki), 0);
+        assert_eq!(mutations(&wiki).len(), 0);
         let said = approvals(&served.records());
         assert_eq!(said.last().map(String::as_str), Some("timed_out"));
     }
@@ -383,7 +377,7 @@ async fn an_answer_after_the_call_was_cancelled_is_not_used() {
     let again = raw.next().await;
     assert_eq!(again["method"], "elicitation/create");
     app.writer.finish().await;
-    assert_eq!(mutations(&wiki), 0);
+    assert_eq!(mutations(&wiki).len(), 0);
     assert_eq!(approvals(&records(dir.path())), ["cancelled"]);
 }
 
@@ -418,7 +412,7 @@ async fn a_page_that_changed_while_the_person_thought_is_a_conflict() {
         let call = served.call(CREATE, new_page("docs/new"));
         let error = tokio::join!(call, asking).0.unwrap_err();
         assert_eq!(error["code"], "PAGE_EXISTS");
-        assert_eq!(mutations(&wiki), 0);
+        assert_eq!(mutations(&wiki).len(), 0);
     }
 }
 
@@ -445,7 +439,7 @@ async fn nothing_is_held_up_while_a_person_thinks() {
         let call = served.call(DELETE, json!({ "id": id }));
         let (deleted, ()) = tokio::join!(call, meanwhile);
         assert_eq!(deleted.unwrap_err()["code"], "EDIT_CONFLICT");
-        assert_eq!(mutations(&wiki), 2);
+        assert_eq!(mutations(&wiki).len(), 2);
     }
 }
 
@@ -483,7 +477,7 @@ async fn nobody_is_asked_about_what_is_not_going_to_be_sent() {
             .unwrap();
         assert_eq!(unchanged["outcome"], "unchanged");
         assert!(person.is_left_alone());
-        assert_eq!(mutations(&wiki), 0);
+        assert_eq!(mutations(&wiki).len(), 0);
     }
 }
 
@@ -523,7 +517,7 @@ async fn a_client_that_cannot_ask_is_told_what_to_do() {
     arguments["confirm"] = json!("0123456789abcdef0123456789abcdef");
     let error = served.call(UPDATE, arguments).await.unwrap_err();
     assert_eq!(error["code"], "APPROVAL_DENIED");
-    assert_eq!(mutations(&wiki), 0);
+    assert_eq!(mutations(&wiki).len(), 0);
 }
 
 #[tokio::test]
@@ -695,7 +689,7 @@ async fn a_state_counts_once_for_its_own_call_and_cannot_be_made() {
     assert_eq!(refused(no), "no");
     let replayed = once(&served, UPDATE, &ours, Some((&state, "once"))).await;
     assert_eq!(refused(replayed), "not_ours");
-    assert_eq!(mutations(&wiki), 0);
+    assert_eq!(mutations(&wiki).len(), 0);
 
     // With its arguments in another order it is the same call.
     let both = json!({ "id": id, "description": "New" });
@@ -705,7 +699,7 @@ async fn a_state_counts_once_for_its_own_call_and_cannot_be_made() {
     assert_eq!(applied.unwrap().unwrap()["outcome"], "applied");
     let replayed = once(&served, UPDATE, &both, Some((&state, "kind"))).await;
     assert_eq!(refused(replayed), "not_ours");
-    assert_eq!(mutations(&wiki), 1);
+    assert_eq!(mutations(&wiki).len(), 1);
 
     // Another server's state is forged here.
     let (other, _person) = serve(setup(&wiki), Generation::Between).await;
@@ -713,4 +707,56 @@ async fn a_state_counts_once_for_its_own_call_and_cannot_be_made() {
     let state = once(&other, UPDATE, &theirs, None).await.unwrap_err();
     let answer = once(&served, UPDATE, &theirs, Some((&state, "once"))).await;
     assert_eq!(refused(answer), "not_ours");
+}
+
+#[tokio::test]
+async fn a_loss_is_shown_and_approved_once_alone_and_never_by_the_static_token() {
+    let loss = [
+        "publishStartDate",
+        "publishEndDate",
+        "scriptCss",
+        "scriptJs",
+    ];
+    for generation in BOTH {
+        let wiki = sample_wiki().await;
+        wiki.set_editor_view_blocked(true);
+        let id = id_of(&wiki, "releases/2-4");
+        let writer = || Setup::of(&wiki, |keys| &keys.writer);
+        let unread = json!({ "id": id, "title": "New" });
+        let accepted = json!({ "id": id, "title": "New", "acceptLoss": loss });
+
+        let (served, mut person) = serve(writer().with("WIKI_CONFIRM", "person"), generation).await;
+        let error = served.call(UPDATE, unread).await.unwrap_err();
+        assert_eq!(error["code"], "FIELD_UNREADABLE");
+        let asking = async {
+            let asked = person.is_asked().await;
+            for field in loss {
+                assert!(asked.message.contains(field), "{}", asked.message);
+            }
+            assert_eq!(asked.offered(), ["once", "no"]);
+            asked.answers("once");
+        };
+        let applied = tokio::join!(served.call(UPDATE, accepted.clone()), asking)
+            .0
+            .unwrap();
+        assert_eq!(applied["outcome"], "applied");
+        assert!(
+            applied["warnings"][0]
+                .as_str()
+                .unwrap()
+                .starts_with("loss_accepted:")
+        );
+
+        let static_token = writer()
+            .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame")
+            .serve()
+            .await;
+        wiki.clear_requests();
+        let mut confirmed = accepted;
+        confirmed["title"] = json!("Newer");
+        confirmed["confirm"] = json!("sesame");
+        let error = static_token.call(UPDATE, confirmed).await.unwrap_err();
+        assert_eq!(error["code"], "FIELD_UNREADABLE");
+        assert_eq!(mutations(&wiki).len(), 0);
+    }
 }

@@ -1,0 +1,140 @@
+//! Writes that end without being sent: as a preview, as nothing to do, or as a conflict that
+//! could be merged.
+
+use crate::audit::Outcome;
+use crate::change::Change;
+use crate::error::Code;
+use crate::gates::{
+    self, Allowed, Enabled, Gate, Policy, Previewed, Proposed, Refusal, SessionId, Verdict,
+};
+use crate::page::LineCounts;
+
+use super::answer::{Answer, Applied, Notes};
+use super::conflict::{Stopped, with_merged};
+use super::docket::{Docket, unavailable};
+use super::prepare::target;
+use super::writer::{Passed, Writer};
+
+impl Writer {
+    /// What a caller is told of a change that could not be made. Where it could be merged with
+    /// what was written meanwhile, the merged change is shown, with a token that confirms it
+    /// where tokens are given; it is never written unasked.
+    pub(super) async fn refused(
+        &self,
+        policy: &Policy,
+        enabled: Enabled,
+        docket: &Docket,
+        session: &SessionId,
+        Stopped { failure, merged }: Stopped,
+    ) -> Refusal {
+        let gate = match failure.code {
+            Code::ConfirmExpired | Code::ConfirmMismatch => Gate::Confirm,
+            _ => Gate::Change,
+        };
+        let Some(merged) = merged else {
+            return Refusal::at(gate, failure);
+        };
+        let allowed = match gates::paths(enabled, policy, *merged) {
+            Ok(allowed) => allowed,
+            Err(refusal) => return refusal,
+        };
+        let (diff, lines) = allowed.change().content_diff();
+        let token = match gates::dry_run(policy, allowed, false) {
+            Verdict::Preview(allowed) => {
+                let mut docket = docket.clone();
+                docket.about(allowed.change());
+                docket.counted(lines);
+                match self.keep_preview(&docket, &allowed, session).await {
+                    Ok(token) => Some(token),
+                    Err(refusal) => return refusal,
+                }
+            }
+            Verdict::DryRun(_) | Verdict::Ask(_) | Verdict::Write(_) => None,
+        };
+        Refusal::at(gate, with_merged(failure, diff, lines, token))
+    }
+
+    /// Answers with the preview; with a token that confirms it, where one is given.
+    pub(super) async fn show(
+        &self,
+        docket: &Docket,
+        allowed: &Allowed,
+        diff: (String, LineCounts),
+        notes: Notes,
+        session: Option<&SessionId>,
+    ) -> Result<Passed, Refusal> {
+        let confirm = if let Some(session) = session {
+            Some(self.keep_preview(docket, allowed, session).await?)
+        } else {
+            self.record_preview(docket, false).await?;
+            None
+        };
+        let preview = self
+            .preview(docket.call(), allowed, diff, notes, confirm)
+            .await;
+        Ok(Passed::Answer(Answer::Preview(Box::new(preview))))
+    }
+
+    /// Keeps a change under a token of its own, on record.
+    async fn keep_preview(
+        &self,
+        docket: &Docket,
+        allowed: &Allowed,
+        session: &SessionId,
+    ) -> Result<Previewed, Refusal> {
+        self.record_preview(docket, true).await?;
+        let proposed = Proposed {
+            change: allowed.change().clone(),
+            undoes: docket.taken_back(),
+        };
+        self.previews
+            .offer(session, proposed)
+            .map_err(|failure| Refusal::at(Gate::Record, failure))
+    }
+
+    async fn record_preview(&self, docket: &Docket, has_token: bool) -> Result<(), Refusal> {
+        self.audit
+            .record(docket.preview(has_token))
+            .await
+            .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))
+    }
+
+    /// Answers that the page already is as asked for; on record.
+    pub(super) async fn nothing_to_do(
+        &self,
+        docket: &Docket,
+        change: &Change,
+        notes: Notes,
+    ) -> Result<Passed, Refusal> {
+        self.audit
+            .record(docket.outcome(Outcome::Unchanged, None, None))
+            .await
+            .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
+        Ok(Passed::Answer(Answer::Applied(Box::new(Applied {
+            call: docket.call(),
+            operation: change.operation(),
+            is_unchanged: true,
+            target: target(&self.wiki, change.target()),
+            changed: Vec::new(),
+            lines: LineCounts::default(),
+            updated_at: change
+                .target()
+                .updated_at
+                .as_ref()
+                .map(|at| at.as_str().to_owned()),
+            unverified: Vec::new(),
+            notes,
+        }))))
+    }
+}
+
+/// What a change loses for good, said before and after it.
+pub(super) fn lost_by(change: &Change) -> Option<String> {
+    let lost: Vec<&str> = change.lost().iter().map(|field| field.name()).collect();
+    (!lost.is_empty()).then(|| {
+        format!(
+            "loss_accepted: this key cannot read {}; what stands there is lost, and undo cannot bring it back.",
+            lost.join(", ")
+        )
+    })
+}
