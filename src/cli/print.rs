@@ -8,6 +8,8 @@
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
+use crate::page::is_invisible;
+
 /// One line for a person, or for a program that asked for it, on stdout.
 pub(super) fn line(text: &str) {
     // A reader that has gone away is no reason to fail.
@@ -33,19 +35,20 @@ pub(super) fn has_colour() -> bool {
     std::io::stdout().is_terminal() && !crate::config::no_colour()
 }
 
+/// A text in which nothing steers the terminal, hides, or turns the direction of the rest.
+fn harmless(text: &str) -> String {
+    let shown = |c: char| match c {
+        '\t' => vec![c],
+        c if c.is_control() || is_invisible(c) => c.escape_unicode().collect(),
+        c => vec![c],
+    };
+    text.chars().flat_map(shown).collect()
+}
+
 /// One line of a difference, in colour on a terminal. What could steer the terminal is shown
 /// escaped.
 pub(super) fn diff_line(text: &str) {
-    let text: String = text
-        .chars()
-        .flat_map(|c| {
-            if c.is_control() && c != '\t' {
-                c.escape_debug().collect()
-            } else {
-                vec![c]
-            }
-        })
-        .collect();
+    let text = harmless(text);
     let colour = match text.chars().next() {
         Some('+') => "32",
         Some('-') => "31",
@@ -72,4 +75,17 @@ pub(super) fn ask(question: &str) -> bool {
         .flush()
         .and_then(|()| std::io::stdin().lock().read_line(&mut answer));
     asked.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn nothing_in_a_text_steers_the_terminal_or_turns_what_follows() {
+        assert_eq!(
+            harmless("+a\tä\u{1b}[2J\u{202e}b"),
+            "+a\tä\\u{1b}[2J\\u{202e}b"
+        );
+    }
 }

@@ -10,7 +10,6 @@ use rmcp::service::ClientLifecycleMode;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use wikijs_mcp::audit::Record;
-use wikijs_mcp::demo::DemoWiki;
 use wikijs_mcp::gates::SessionId;
 
 use crate::harness::{Served, Setup, id_of, mutations, new_page, read, records, sample_wiki, told};
