@@ -205,13 +205,20 @@ fn front_matter(text: &str) -> usize {
             return end;
         }
         if !names_key && !bare.starts_with('#') {
-            if !bare.contains(':') {
+            // Behind a rule comes an empty line, or a sentence.
+            if !is_key(bare) {
                 return 0;
             }
             names_key = true;
         }
     }
     0
+}
+
+/// Whether a line names a key: one word before its first colon.
+fn is_key(line: &str) -> bool {
+    line.split_once(':')
+        .is_some_and(|(key, _)| !key.is_empty() && !key.contains(char::is_whitespace))
 }
 
 #[cfg(test)]

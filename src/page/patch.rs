@@ -143,10 +143,13 @@ fn does_not_apply(text: &str, number: usize, hunk: &Hunk<'_>, line: usize) -> Pa
 /// Whether the hunk's old lines stand where it says, but for that difference.
 fn differs_alone(text: &str, hunk: &Hunk<'_>, differs_in: DiffersIn) -> bool {
     let mut lines = text.split_inclusive('\n').skip(hunk.passed);
-    hunk.lines
+    let mut old = hunk
+        .lines
         .iter()
         .filter(|wanted| wanted.fate != Fate::Added)
-        .all(|wanted| {
+        .peekable();
+    old.peek().is_some()
+        && old.all(|wanted| {
             lines.next().is_some_and(|line| {
                 differs_in.alone(line.strip_suffix('\n').unwrap_or(line), wanted.text)
             })

@@ -9,6 +9,9 @@ use super::outline::{Heading, Outline};
 use super::place::line_feeds;
 use super::selector::Selector;
 
+/// The most characters of a heading that are told.
+const MAX_SHOWN: usize = 200;
+
 /// A part of a page, as byte ranges of its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
@@ -66,10 +69,10 @@ pub enum SectionMode {
 
 /// Finds the part of a page that a selector names.
 ///
-/// A name is compared with whole heading texts first, and only where none is the same taken as
-/// a path: a heading's text behind those of the headings that it stands under, from any of them
-/// on. So a heading with a `/` in its own text is found, alone or in a path. White space around
-/// texts does not count, letter case does.
+/// A name is compared with whole heading texts, and one with a `/` with paths, too: a heading's
+/// text behind those of the headings that it stands under, from any of them on. So a heading with
+/// a `/` in its own text is found, alone or in a path. White space around texts does not count,
+/// letter case does.
 ///
 /// # Errors
 /// There is none, or there are several. White space alone before the first heading is no part.
@@ -173,10 +176,11 @@ impl Outline<'_> {
         let matching = |is: &dyn Fn(&Heading) -> bool| -> Vec<&Heading> {
             self.headings.iter().filter(|heading| is(heading)).collect()
         };
-        let mut found = matching(&|heading| heading.text == name);
-        if found.is_empty() && name.contains('/') {
-            found = matching(&|heading| self.is_path(heading, name));
-        }
+        let found = if name.contains('/') {
+            matching(&|heading| self.is_path(heading, name))
+        } else {
+            matching(&|heading| heading.text == name)
+        };
         match found.as_slice() {
             [] => Err(SectionFault::NotFound),
             [only] => Ok(section(only)),
@@ -224,7 +228,7 @@ impl Outline<'_> {
                 candidates.push(Candidate {
                     selector: selector.to_string(),
                     level,
-                    text: heading.text.clone(),
+                    text: heading.text.chars().take(MAX_SHOWN).collect(),
                     line: heading.line,
                 });
             }

@@ -36,6 +36,12 @@ impl Trash {
             .ok()
     }
 
+    /// Whether a path lies in the trash.
+    #[must_use]
+    pub fn holds(&self, path: &PagePath) -> bool {
+        path.is_within(self.0.as_path())
+    }
+
     /// Whether a path is where that page goes.
     #[must_use]
     pub fn is_place_of(&self, path: &PagePath, page: &PageState) -> bool {

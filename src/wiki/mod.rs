@@ -39,4 +39,4 @@ pub use tags::{LinkingPage, Tag};
 pub(crate) use transport::is_loopback;
 pub use transport::{MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, TimeLimits};
 pub use tree::{MAX_NODES, TreeNode, Walk};
-pub use version::Version;
+pub use version::{Since, Version};

@@ -16,6 +16,8 @@ pub struct Version {
     pub id: i64,
     /// When the page was written that way.
     pub date: Date,
+    /// When what came after it was written.
+    pub ended: Date,
     /// Who wrote what came after.
     pub author_name: String,
     /// Its locale.
@@ -91,6 +93,7 @@ impl Wiki {
             .map(|version| Version {
                 id: version.version_id,
                 date: version.version_date,
+                ended: version.created_at,
                 author_name: version.author_name,
                 locale: Locale::as_stored(version.locale),
                 path: PagePath::as_stored(version.path),
@@ -105,29 +108,57 @@ impl Wiki {
             }))
     }
 
-    /// The page as it was at a time: the oldest version that was current then or later. None
-    /// if nothing was written since: whatever else moved `updatedAt` left no version behind.
+    /// What was written of a page since a time.
+    ///
+    /// A version is dated by the page's `updatedAt` of its day and ends with the write that
+    /// came after. `updatedAt` moves without a write, too, when a page that it links to comes or
+    /// goes: a time that no version is dated by lies in the life of the one that ended after it.
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn version_at(&self, page: i64, time: &Date) -> Result<Option<Version>, WikiError> {
+    pub async fn written_since(&self, page: i64, time: &Date) -> Result<Since, WikiError> {
         let Some(time) = time.instant() else {
-            return Ok(None);
+            return Ok(Since::Unknown);
         };
         let history = self.history(page, 0, LOOK_BACK).await?;
-        let since = history
+        let is_older = |date: &Date| date.instant().is_none_or(|date| date < time);
+        let later = history
             .entries
             .iter()
-            .take_while(|entry| {
-                entry
-                    .version_date
-                    .instant()
-                    .is_some_and(|date| date >= time)
-            })
-            .last();
-        match since {
-            Some(entry) => self.version(page, entry.version_id).await,
-            None => Ok(None),
+            .take_while(|entry| !is_older(&entry.version_date));
+        let (later, passed) = (later.clone().last(), later.count());
+        if let Some(exact) = later.filter(|entry| entry.version_date.instant() == Some(time)) {
+            return self.since(page, exact.version_id).await;
+        }
+        match history.entries.get(passed) {
+            Some(before) => {
+                let version = self.version(page, before.version_id).await?;
+                if let Some(version) = version.filter(|version| !is_older(&version.ended)) {
+                    return Ok(Since::Written(Box::new(version)));
+                }
+            }
+            None if history.total > history.entries.len() => return Ok(Since::Unknown),
+            None => {}
+        }
+        match later {
+            Some(entry) => self.since(page, entry.version_id).await,
+            None => Ok(Since::Nothing),
         }
     }
+
+    async fn since(&self, page: i64, version: i64) -> Result<Since, WikiError> {
+        let version = self.version(page, version).await?;
+        Ok(version.map_or(Since::Unknown, |version| Since::Written(Box::new(version))))
+    }
+}
+
+/// What was written of a page since a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Since {
+    /// Nothing: whatever else moved `updatedAt` left no version behind.
+    Nothing,
+    /// Something; this is the page as it was at that time.
+    Written(Box<Version>),
+    /// The time lies further back than the history is looked through.
+    Unknown,
 }

@@ -12,7 +12,7 @@ use crate::change::{Change, StepKind, merge};
 use crate::error::{Code, Failure};
 use crate::gates::{Previewed, SessionId};
 use crate::page::{Date, Field, LineCounts, PageState};
-use crate::wiki::{Version, WikiError};
+use crate::wiki::{Since, Version, WikiError};
 
 use super::plan::Plan;
 use super::prepare::{cut, short};
@@ -21,6 +21,8 @@ use super::writer::Writer;
 
 /// How long the version that a write left behind is looked for.
 const LOOK_BACK: Duration = Duration::from_secs(3);
+/// Among how many of the newest versions.
+const NEWEST: usize = 10;
 
 /// What a change was held against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,19 +84,31 @@ impl Writer {
                 "The page is not the one that you name: its updatedAt is another.",
             ));
         }
-        let (base, changed_by) = match self.wiki.version_at(id, &known).await {
+        let (base, changed_by) = match self.wiki.written_since(id, &known).await {
             // Nothing was written since: a page that it links to came, went or moved.
-            Ok(None) => return Ok(ConflictCheck::Checked),
-            Ok(Some(version)) => {
+            Ok(Since::Nothing) => return Ok(ConflictCheck::Checked),
+            Ok(Since::Written(version)) => {
                 let author = version.author_name.clone();
                 (version.laid_over(page), Some(author))
+            }
+            Ok(Since::Unknown) => {
+                return Err(unshown(
+                    updated_at,
+                    "The page was changed since you read it, so often that the change cannot be shown.",
+                ));
             }
             // What the session read is the page as it was, if it read it then.
             Err(WikiError::Forbidden { .. }) => match seen {
                 Some(Seen {
                     at,
                     page: Some(read),
-                }) if at.same(&known) => (read.laid_over(page), None),
+                }) if at.same(&known) => {
+                    let read = read.laid_over(page);
+                    if read.difference(page).is_empty() {
+                        return Ok(ConflictCheck::Checked);
+                    }
+                    (read, None)
+                }
                 _ => {
                     return Err(unshown(
                         updated_at,
@@ -138,8 +152,7 @@ impl Writer {
                     )
                 })
             }
-            Ok(None) => None,
-            Err(_) => Some(
+            Ok(None) | Err(_) => Some(
                 "overwrite_not_checked: whether somebody wrote just before could not be read from the page's history."
                     .to_owned(),
             ),
@@ -147,15 +160,16 @@ impl Writer {
     }
 
     async fn left_behind(&self, id: i64, at: &Date) -> Result<Option<Version>, WikiError> {
-        let newest = self.wiki.history(id, 0, 1).await?;
-        let is_ours = |date: &Date| match (date.instant(), at.instant()) {
+        // Somebody may have written after us as well.
+        let newest = self.wiki.history(id, 0, NEWEST).await?;
+        let is_before = |date: &Date| match (date.instant(), at.instant()) {
             (Some(date), Some(at)) => date < at,
             _ => false,
         };
         match newest
             .entries
-            .first()
-            .filter(|entry| is_ours(&entry.version_date))
+            .iter()
+            .find(|entry| is_before(&entry.version_date))
         {
             Some(entry) => self.wiki.version(id, entry.version_id).await,
             None => Ok(None),

@@ -11,6 +11,7 @@ use crate::page::LineCounts;
 
 use super::answer::Answer;
 use super::asker::{Asker, HandedOut, Reply};
+use super::conflict::Stopped;
 use super::docket::{Docket, unavailable};
 use super::plan::{Caller, Plan};
 use super::question::{self, Question};
@@ -216,12 +217,15 @@ impl Drop for Unanswered<'_> {
 }
 
 /// What to do next where the page is not as it was shown to the person.
-pub(super) fn ask_anew(failure: Failure) -> Failure {
-    match failure.code {
-        Code::EditConflict => failure.hint(
+pub(super) fn ask_anew(stopped: Stopped) -> Stopped {
+    if stopped.failure.code != Code::EditConflict {
+        return stopped;
+    }
+    Stopped {
+        failure: stopped.failure.hint(
             "Look at details.changes, then call again; the person is asked about the page as it is.",
         ),
-        _ => failure,
+        ..stopped
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::audit::{CallSelector, Client};
-use crate::change::{Change, Edits, NewPage};
+use crate::change::{Change, Edits, NewContent, NewPage};
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
 use crate::page::{Date, Field, PageState, Trash};
@@ -111,6 +111,9 @@ impl Plan {
                 },
                 Some(before),
             ) => {
+                if trash.is_some_and(|trash| trash.holds(&before.path)) {
+                    return Err(in_trash());
+                }
                 let place = trash.and_then(|trash| trash.place(&before));
                 Ok(Change::trash(before, place.ok_or_else(no_trash)?))
             }
@@ -168,6 +171,18 @@ impl Plan {
         }
     }
 
+    /// Whether it says all of the content that the page shall have.
+    pub(super) fn says_whole_content(&self) -> bool {
+        match self {
+            Self::Create(_) => true,
+            Self::Update(update) => update
+                .edits
+                .as_ref()
+                .is_some_and(|edits| matches!(edits.content, Some(NewContent::Whole(_)))),
+            Self::Delete { .. } | Self::Undo(_) => false,
+        }
+    }
+
     /// Whether the content of a page that is there shall change.
     pub(super) fn changes_content(&self) -> bool {
         match self {
@@ -186,6 +201,11 @@ impl Plan {
                 .is_none_or(|edits| edits.path.is_some() || edits.locale.is_some()),
         }
     }
+}
+
+fn in_trash() -> Failure {
+    Failure::new(Code::InvalidInput, "The page lies in the trash already.")
+        .hint("wikijs_delete_page without trash deletes it.")
 }
 
 fn no_trash() -> Failure {

@@ -48,17 +48,18 @@ impl Writer {
         plan: Plan,
         session: &SessionId,
         token: &str,
-    ) -> Result<(Proposed, ConflictCheck), Failure> {
+    ) -> Result<(Proposed, ConflictCheck), Stopped> {
         let proposed = self.previews.look(session, token)?;
-        self.confirmed_change(plan, proposed).await
+        self.confirmed_change(plan, session, proposed).await
     }
 
     /// Makes the change that was shown, to whoever confirmed it, in the same way.
     pub(super) async fn confirmed_change(
         &self,
         plan: Plan,
+        session: &SessionId,
         proposed: Proposed,
-    ) -> Result<(Proposed, ConflictCheck), Failure> {
+    ) -> Result<(Proposed, ConflictCheck), Stopped> {
         let Proposed {
             change: previewed,
             undoes,
@@ -75,7 +76,8 @@ impl Writer {
             return Err(Failure::new(
                 Code::ConfirmMismatch,
                 "This call asks for something else than the preview that the token was given for.",
-            ));
+            )
+            .into());
         }
         let change = match previewed
             .before()
@@ -85,7 +87,10 @@ impl Writer {
             Some((before, id)) => {
                 let (fresh, lost) = self.page_to_write(id, previewed.lost()).await?;
                 if lost != previewed.lost() || !before.difference(&fresh).is_empty() {
-                    return Err(conflict(before, fresh));
+                    return Err(conflict(before, fresh).into());
+                }
+                if plan.if_updated_at().is_some() {
+                    self.check_conflict(session, &plan, &fresh).await?;
                 }
                 previewed.on(fresh)
             }

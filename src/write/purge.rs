@@ -4,16 +4,30 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::audit::{AuditError, Purged};
+use crate::gates::ConfirmMode;
 
 use super::writer::Writer;
 
 /// How long a server that goes on living waits before the next purge.
 const EVERY: Duration = Duration::from_hours(24);
+/// How long the end of the server waits for a purge.
+const AT_THE_END: Duration = Duration::from_secs(5);
 
 impl Writer {
-    /// Purges the audit directory if this run has not done so today. Nobody waits for it, and
-    /// the end of the log ends it.
+    /// Waits for a purge under way, but not for long.
+    pub(super) async fn purged(&self) {
+        self.purges.close();
+        // What is left goes with a later purge.
+        let _ = tokio::time::timeout(AT_THE_END, self.purges.wait()).await;
+    }
+
+    /// Purges the audit directory if this run has not done so today. Nobody waits for it but the
+    /// end of the server, a little: one that lives for a single write must purge as well.
     pub(super) fn purge_if_due(&self) {
+        // A command ends at once, and may be taking back what is oldest.
+        if matches!(self.policy.confirm, ConfirmMode::Operator) {
+            return;
+        }
         {
             let now = Instant::now();
             let mut last = self
@@ -26,7 +40,7 @@ impl Writer {
             *last = Some(now);
         }
         let (audit, keep) = (Arc::clone(&self.audit), self.keep);
-        tokio::spawn(async move {
+        self.purges.spawn(async move {
             match audit.purge(keep).await {
                 Ok(purged) if purged == Purged::default() => {}
                 Ok(Purged { runs, pages, bytes }) => {

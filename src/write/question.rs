@@ -3,7 +3,7 @@
 use crate::audit::CallId;
 use crate::change::Change;
 use crate::gates::Scope;
-use crate::page::{Field, LineCounts, PageState, is_invisible};
+use crate::page::{Field, LineCounts, PageState, is_invisible, unified_diff};
 
 /// How much of the difference is shown.
 const DIFF: Room = Room {
@@ -70,7 +70,16 @@ pub(super) fn message(
         let lost: Vec<&str> = change.lost().iter().copied().map(Field::name).collect();
         text.say(&format!("Lost for good, unread: {}", lost.join(", ")));
     }
-    let is_said = |field: &Field| matches!(field, Field::Content | Field::Path | Field::Locale);
+    let is_said = |field: &Field| {
+        matches!(
+            field,
+            Field::Content | Field::Path | Field::Locale | Field::ScriptCss | Field::ScriptJs
+        )
+    };
+    let codes = [Field::ScriptCss, Field::ScriptJs]
+        .into_iter()
+        .filter(|field| fields.contains(field));
+    let codes: Vec<Field> = codes.collect();
     for field in fields.into_iter().filter(|field| !is_said(field)) {
         for (when, page) in [("before", change.before()), ("after", change.after())] {
             let is_unread = when == "before" && change.lost().contains(&field);
@@ -84,13 +93,17 @@ pub(super) fn message(
             }
         }
     }
-    text.say(&format!(
-        "Lines of content: {} added, {} removed",
-        lines.added, lines.removed
-    ));
-    if !diff.is_empty() {
-        text.quote(diff, DIFF.lines, &mut { DIFF });
+    for field in codes {
+        let code = |page: Option<&PageState>| {
+            let value = page.map(|page| page.value(field));
+            value
+                .and_then(|value| value.as_str().map(str::to_owned))
+                .unwrap_or_default()
+        };
+        let (diff, lines) = unified_diff(&code(change.before()), &code(change.after()));
+        text.differ(field.name(), &diff, lines);
     }
+    text.differ("content", diff, lines);
     text.said
 }
 
@@ -115,29 +128,119 @@ impl Text {
         self.said.push_str(line);
     }
 
-    /// Text that is not ours: every line marked, short, and with nothing in it that hides or
-    /// turns what is seen.
+    /// Text that is not ours.
     fn quote(&mut self, foreign: &str, most_lines: usize, room: &mut Room) {
-        let mut left = most_lines.min(room.lines);
+        let mut left = Room {
+            lines: most_lines.min(room.lines),
+            bytes: room.bytes,
+        };
+        let all = left.lines;
         if foreign.is_empty() {
             self.say("(empty)");
         }
-        for line in foreign.lines() {
-            let line: Vec<String> = line.chars().map(shown).collect();
-            let mut mark = MARK;
-            for piece in pieces(&line) {
-                let quoted = format!("{mark}{piece}");
-                if left == 0 || room.bytes < quoted.len() {
-                    return self.say("(cut here)");
-                }
-                left -= 1;
-                room.lines -= 1;
-                room.bytes -= quoted.len();
-                self.say(&quoted);
-                mark = CONTINUED;
+        for line in lines(foreign) {
+            if !self.quote_line(line, &mut left) {
+                self.say("(cut here)");
+                break;
+            }
+        }
+        room.lines -= all - left.lines;
+        room.bytes = left.bytes;
+    }
+
+    /// A difference with its counts. What is added and what is removed have room of their own:
+    /// neither can take the other's place.
+    fn differ(&mut self, what: &str, diff: &str, counts: LineCounts) {
+        self.say(&format!(
+            "Lines of {what}: {} added, {} removed",
+            counts.added, counts.removed
+        ));
+        let lines = shortened(diff);
+        let part = if counts.added > 0 && counts.removed > 0 {
+            2
+        } else {
+            1
+        };
+        let room = || Room {
+            lines: DIFF.lines / part,
+            bytes: DIFF.bytes / part,
+        };
+        let (mut for_added, mut for_rest) = (room(), room());
+        let mut missing = 0_usize;
+        for line in &lines {
+            let room = if line.starts_with('+') {
+                &mut for_added
+            } else {
+                &mut for_rest
+            };
+            if missing > 0 && room.lines == 0 {
+                missing += 1;
+            } else if !self.quote_line(line, room) {
+                // Nothing more of this kind, so that what is shown has no hidden gaps.
+                room.lines = 0;
+                missing += 1;
+                self.say("(cut here)");
+            }
+        }
+        if missing > 0 {
+            self.say(&format!(
+                "{missing} of {} lines are not shown, or not whole.",
+                lines.len()
+            ));
+        }
+    }
+
+    /// One line that is not ours: marked, in short pieces, and with nothing in it that hides or
+    /// turns what is seen. False if it had to be cut.
+    fn quote_line(&mut self, line: &str, room: &mut Room) -> bool {
+        let line: Vec<String> = line.chars().map(shown).collect();
+        let mut mark = MARK;
+        for piece in pieces(&line) {
+            let quoted = format!("{mark}{piece}");
+            if room.lines == 0 || room.bytes < quoted.len() {
+                return false;
+            }
+            room.lines -= 1;
+            room.bytes -= quoted.len();
+            self.say(&quoted);
+            mark = CONTINUED;
+        }
+        true
+    }
+}
+
+/// The lines of a text, with the carriage returns before their ends.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.strip_suffix('\n').unwrap_or(text).split('\n')
+}
+
+/// The lines of a difference. Of a single line that became another, what both begin with is
+/// left out: what they differ in must be seen.
+fn shortened(diff: &str) -> Vec<String> {
+    // A text that had no line end and still has none is no difference.
+    let notes = lines(diff).filter(|line| line.starts_with('\\')).count();
+    let is_line = |line: &&str| !(line.is_empty() || (notes == 2 && line.starts_with('\\')));
+    let mut all: Vec<String> = lines(diff).filter(is_line).map(str::to_owned).collect();
+    let kind = |line: Option<&String>| line.and_then(|line| line.chars().next());
+    for at in 1..all.len() {
+        let around = [at.checked_sub(2), at.checked_sub(1), Some(at), Some(at + 1)];
+        let kinds = around.map(|at| kind(at.and_then(|at| all.get(at))));
+        let [before, Some('-'), Some('+'), after] = kinds else {
+            continue;
+        };
+        if before == Some('-') || after == Some('+') {
+            continue;
+        }
+        if let Ok([old, new]) = all.get_disjoint_mut([at - 1, at]) {
+            let pairs = old.chars().skip(1).zip(new.chars().skip(1));
+            let same = pairs.take_while(|(old, new)| old == new).count();
+            if let Some(cut) = same.checked_sub(MAX_CHARS / 2).filter(|cut| *cut > 1) {
+                *old = format!("-…{}", old.chars().skip(1 + cut).collect::<String>());
+                *new = format!("+…{}", new.chars().skip(1 + cut).collect::<String>());
             }
         }
     }
+    all
 }
 
 /// A line in pieces that are short enough; at least one.

@@ -1,9 +1,11 @@
 //! From a permit to an outcome: on record, sent, read back, on record.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 use crate::audit::{AuditError, Outcome};
-use crate::change::{Change, Proof, StepKind};
+use crate::change::{Change, StepKind};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Permit, Refusal, SessionId};
 use crate::page::{Field, LineCounts};
@@ -273,20 +275,29 @@ fn not_applied(settled: &Settled) -> Failure {
 }
 
 fn partly_applied(settled: &Settled, change: &Change) -> Failure {
-    let differing = settled
-        .proof
-        .as_ref()
-        .map(|proof: &Proof| proof.differing.clone())
-        .unwrap_or_default();
-    let names: Vec<&str> = differing.iter().copied().map(Field::name).collect();
-    let mut failure = Failure::new(
-        Code::PartlyApplied,
-        format!(
-            "The write happened, but not in these fields: {}.",
-            names.join(", ")
-        ),
-    )
-    .detail("fields", names);
+    let asked = change.fields();
+    let differing = settled.proof.iter().flat_map(|proof| &proof.differing);
+    let (missed, others): (Vec<&Field>, Vec<&Field>) =
+        differing.partition(|field| asked.contains(field));
+    let names =
+        |fields: &[&Field]| -> Vec<&str> { fields.iter().map(|field| field.name()).collect() };
+    let (missed, others) = (names(&missed), names(&others));
+    let mut message = "The write happened".to_owned();
+    if !missed.is_empty() {
+        let _ = write!(message, ", but not in these fields: {}", missed.join(", "));
+    }
+    if !others.is_empty() {
+        let _ = write!(
+            message,
+            "; fields that it had nothing to do with are not as they were: {}",
+            others.join(", ")
+        );
+    }
+    let mut failure =
+        Failure::new(Code::PartlyApplied, format!("{message}.")).detail("fields", missed);
+    if !others.is_empty() {
+        failure = failure.detail("alsoChanged", others);
+    }
     let rights = rights_missing(settled, change);
     if !rights.is_empty() {
         failure = failure

@@ -65,6 +65,7 @@ pub(super) enum Seen {
     Page(Box<Proof>),
 }
 
+/// What the wiki said of a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answered {
     Success,
@@ -222,11 +223,11 @@ pub(super) async fn settle(
                         Some(Outcome::NotApplied)
                     }
                     Answered::Success | Answered::Refusal if is_stable => {
-                        Some(mixture(promise, &seen))
+                        Some(mixture(promise, &seen, answered))
                     }
                     Answered::Nothing if began.elapsed() >= patience.settling => {
                         Some(if is_stable && !is_old {
-                            mixture(promise, &seen)
+                            mixture(promise, &seen, answered)
                         } else {
                             Outcome::Unknown
                         })
@@ -264,9 +265,25 @@ const fn is_final(cause: Option<&WikiError>) -> bool {
     )
 }
 
-/// A page that is neither as promised nor known to be as it was.
-const fn mixture(promise: &Promise<'_>, seen: &Seen) -> Outcome {
+/// A page that is neither as promised nor known to be as it was. Without the wiki's word for it
+/// a step happened only if a field that it was to change is as promised: the others may be
+/// somebody else's.
+fn mixture(promise: &Promise<'_>, seen: &Seen, answered: Answered) -> Outcome {
     match (promise, seen) {
+        (Promise::Changed { before, after, .. }, Seen::Page(proof))
+            if answered != Answered::Success =>
+        {
+            let asked = before.difference(after);
+            if asked.iter().any(|field| !proof.differing.contains(field)) {
+                Outcome::PartlyApplied
+            } else if answered == Answered::Refusal
+                && asked.iter().all(|field| before.same(&proof.found, *field))
+            {
+                Outcome::NotApplied
+            } else {
+                Outcome::Unknown
+            }
+        }
         (Promise::Created { .. } | Promise::Changed { .. }, Seen::Page(_)) => {
             Outcome::PartlyApplied
         }

@@ -1,7 +1,5 @@
 //! Taking a write back, from what the audit log kept of it.
 
-use serde_json::json;
-
 use crate::audit::{CallSelector, CallStory, KeptState, Outcome, StoryError};
 use crate::change::{Change, StepKind, UndoFault};
 use crate::error::{Code, Failure};
@@ -11,6 +9,7 @@ use crate::wiki::WikiError;
 
 use super::docket::unavailable;
 use super::plan::Undo;
+use super::prepare::{cut, short};
 use super::writer::Writer;
 
 impl Writer {
@@ -49,6 +48,11 @@ impl Writer {
         })
     }
 
+    /// The page that the write was about, as far as is known.
+    pub(super) async fn page_of(&self, undo: &Undo) -> Option<i64> {
+        self.story(&undo.call).await.ok()?.id()
+    }
+
     /// The page as a write left it; none where the write was its end.
     async fn left(
         &self,
@@ -58,19 +62,29 @@ impl Writer {
         let last = story.last_applied();
         let is_move =
             last.is_some_and(|last| last.step.as_deref() == Some(StepKind::Move.as_str()));
-        let after = match (story.after(), last.and_then(|last| last.found)) {
-            (None, _) => return Ok(None),
-            // Where the page was found otherwise than promised, that is what the write left.
-            (Some(_), Some(found)) => return self.kept(Some(found)).await,
-            (after, None) => self.kept(after).await?,
+        let Some(promised) = self.kept(story.after()).await? else {
+            return Ok(None);
         };
         // A write may have stopped when the page was moved.
-        Ok(match (before, after) {
-            (Some(before), Some(after)) if is_move => {
-                Change::between(before.clone(), after).after_step(StepKind::Move)
-            }
-            (_, after) => after,
-        })
+        let promised = match before {
+            Some(before) if is_move => Change::between(before.clone(), promised.clone())
+                .after_step(StepKind::Move)
+                .unwrap_or(promised),
+            _ => promised,
+        };
+        // Where the page was found otherwise than promised, that is what the write left: in
+        // the fields that it was to change. The others were somebody else's.
+        let found = self.kept(last.and_then(|last| last.found)).await?;
+        let (Some(before), Some(found)) = (before, &found) else {
+            return Ok(Some(found.unwrap_or(promised)));
+        };
+        let was_applied = last.is_some_and(|last| last.outcome == Some(Outcome::Applied));
+        let mut left = before.clone();
+        for field in before.difference(&promised) {
+            let is_ours = was_applied || promised.same(found, field) || before.same(found, field);
+            left.take(field, if is_ours { found } else { &promised });
+        }
+        Ok(Some(left))
     }
 
     /// What is on record of a call.
@@ -129,8 +143,8 @@ fn told(fault: UndoFault, left: Option<PageState>, now: Option<PageState>) -> Fa
                 (Some(left), Some(now)) => {
                     let since = Change::between(left, now);
                     failure
-                        .detail("changes", json!(since.values()))
-                        .detail("diff", since.content_diff().0)
+                        .detail("changes", short(since.values(), &mut Vec::new()))
+                        .detail("diff", cut(since.content_diff().0, &mut Vec::new()))
                 }
                 _ => failure,
             }

@@ -42,6 +42,7 @@ pub struct Writer {
     pub(super) last_purge: Mutex<Option<Instant>>,
     pub(super) recovery: OnceCell<()>,
     pub(super) tasks: TaskTracker,
+    pub(super) purges: TaskTracker,
 }
 
 impl Writer {
@@ -73,6 +74,7 @@ impl Writer {
             last_purge: Mutex::default(),
             recovery: OnceCell::new(),
             tasks: TaskTracker::new(),
+            purges: TaskTracker::new(),
         }
     }
 
@@ -90,14 +92,16 @@ impl Writer {
         let mut docket = Docket::open(call, &caller, Some(&plan));
         let answer = match self.decide(&mut docket, &caller, plan, confirm).await {
             Ok(Passed::Answer(answer)) => Ok(answer),
-            Ok(Passed::Sent(answer)) => answer,
+            Ok(Passed::Sent(answer)) => {
+                self.purge_if_due();
+                answer
+            }
             Ok(Passed::Asked(_)) => Err(broke_off()),
             Err(refusal) => {
                 self.record_refusal(&docket, &refusal).await;
                 Err(refusal.failure)
             }
         };
-        self.purge_if_due();
         answer.map_err(|failure| failure.detail("callId", call.to_string()))
     }
 
@@ -119,8 +123,8 @@ impl Writer {
 
     /// After its own write a session knows the page: if it knew the page before it, or wrote
     /// the content itself. Otherwise it could overwrite a text that it never saw.
-    fn knows_after(&self, session: &SessionId, change: &Change) -> bool {
-        change.fields().contains(&Field::Content)
+    fn knows_after(&self, session: &SessionId, change: &Change, wrote_whole: bool) -> bool {
+        wrote_whole
             || change.before().is_some_and(|page| {
                 let seen = page.id.and_then(|id| self.reads.last(session, id));
                 seen.map(|seen| seen.at) == page.updated_at
@@ -142,6 +146,7 @@ impl Writer {
     pub async fn finish(&self) {
         self.tasks.close();
         self.tasks.wait().await;
+        self.purged().await;
         if let Err(error) = self.audit.close().await {
             tracing::error!(%error, "the audit log could not be closed");
         }
@@ -172,18 +177,10 @@ impl Writer {
             ConfirmMode::Token(_) | ConfirmMode::Person { .. } => None,
         };
         let token = token.as_deref();
-        let page = match (token, &behind) {
-            (_, Behind::Person(approved)) => approved.page(),
-            // A token that counts for nothing must not wait for its turn.
-            (Some(token), _) => self
-                .previews
-                .look(session, token)
-                .map_err(|failure| Refusal::at(Gate::Confirm, failure))?
-                .change
-                .before()
-                .and_then(|page| page.id),
-            (None, _) => plan.id(),
-        };
+        let page = self
+            .page_of_turn(session, token, &behind, &plan, goes_out)
+            .await?;
+        let wrote_whole = plan.says_whole_content();
         let turn = if goes_out {
             let turn = self.turn(page, plan.may_rebuild_tree()).await;
             Some(turn.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?)
@@ -192,13 +189,10 @@ impl Writer {
         };
         let change = match (token, &behind) {
             (_, Behind::Person(approved)) => self
-                .confirmed_change(plan, approved.proposed().clone())
+                .confirmed_change(plan, session, approved.proposed().clone())
                 .await
-                .map_err(|failure| ask_anew(failure).into()),
-            (Some(token), _) => self
-                .previewed_change(plan, session, token)
-                .await
-                .map_err(Into::into),
+                .map_err(ask_anew),
+            (Some(token), _) => self.previewed_change(plan, session, token).await,
             (None, _) => self.change(session, plan).await,
         };
         let (Proposed { change, undoes }, check) = match change {
@@ -248,7 +242,7 @@ impl Writer {
             Verdict::Write(cleared) => {
                 let confirmation = self.confirmation(session, token, behind)?;
                 let knowing = self
-                    .knows_after(session, cleared.change())
+                    .knows_after(session, cleared.change(), wrote_whole)
                     .then(|| session.clone());
                 docket.confirmed(&policy.confirm, confirmation.approval());
                 let permit = gates::confirm(cleared, confirmation)?;
@@ -256,6 +250,32 @@ impl Writer {
                     .await
             }
         }
+    }
+
+    /// The page whose turn a write takes, as far as it is known before the page is read.
+    async fn page_of_turn(
+        &self,
+        session: &SessionId,
+        token: Option<&str>,
+        behind: &Behind,
+        plan: &Plan,
+        goes_out: bool,
+    ) -> Result<Option<i64>, Refusal> {
+        Ok(match (token, behind) {
+            (_, Behind::Person(approved)) => approved.page(),
+            // A token that counts for nothing must not wait for its turn.
+            (Some(token), _) => self
+                .previews
+                .look(session, token)
+                .map_err(|failure| Refusal::at(Gate::Confirm, failure))?
+                .change
+                .before()
+                .and_then(|page| page.id),
+            (None, _) => match plan {
+                Plan::Undo(undo) if goes_out => self.page_of(undo).await,
+                plan => plan.id(),
+            },
+        })
     }
 
     /// What confirms a write; a preview's token is used up for it.

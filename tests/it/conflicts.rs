@@ -368,3 +368,116 @@ async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silenc
         ["conflict", "overwrote", "overwritten", "later", "later"]
     );
 }
+
+/// The page `home` with ten lines, read by a session.
+async fn read_page(wiki: &DemoWiki, setup: Setup) -> (Served, i64, Value) {
+    let id = id_of(wiki, "home");
+    let lines: Vec<String> = (1..=10).map(|line| format!("Line {line}.\n\n")).collect();
+    let lines = lines.concat();
+    wiki.with_store(|store| store.page_mut(id).unwrap().content = lines);
+    let served = setup.serve().await;
+    let page = served
+        .call("wikijs_get_page_by_id", json!({ "id": id }))
+        .await
+        .unwrap();
+    (served, id, page)
+}
+
+fn rewrite(wiki: &DemoWiki, id: i64, from: &str, to: &str) {
+    wiki.with_store(|store| {
+        store.rewrite(id, |page| page.content = page.content.replace(from, to));
+    });
+}
+
+#[tokio::test]
+async fn a_time_between_two_versions_is_held_against_the_page_too() {
+    let wiki = sample_wiki().await;
+    let (served, id, page) = read_page(&wiki, Setup::of(&wiki, |keys| &keys.editor)).await;
+    let read = page["updatedAt"].as_str().unwrap();
+    // Some clock's time after the reading, before somebody else's write.
+    let between = read.replace('Z', "9Z");
+    rewrite(&wiki, id, "Line 1.", "Theirs.");
+    let edit = json!({ "id": id, "title": "x", "ifUpdatedAt": between });
+    let error = served.call("wikijs_update_page", edit).await.unwrap_err();
+    assert_eq!(error["code"], "EDIT_CONFLICT");
+    assert!(
+        error["details"]["diff"]
+            .as_str()
+            .unwrap()
+            .contains("+Theirs.")
+    );
+    // A token does not stand for the time that the caller names beside it.
+    let preview = json!({ "id": id, "title": "x" });
+    let token = served.call("wikijs_update_page", preview).await.unwrap()["confirm"].clone();
+    let stale = json!({ "id": id, "confirm": token, "ifUpdatedAt": read });
+    let error = served.call("wikijs_update_page", stale).await.unwrap_err();
+    assert_eq!(error["code"], "EDIT_CONFLICT");
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_page_that_was_written_too_often_to_look_back_is_not_merged() {
+    let wiki = sample_wiki().await;
+    let (served, id, _) = read_page(&wiki, Setup::of(&wiki, |keys| &keys.editor)).await;
+    rewrite(&wiki, id, "Line 1.", "Theirs.");
+    for number in 0..101 {
+        rewrite(
+            &wiki,
+            id,
+            &format!("Line 10.{}", "!".repeat(number)),
+            &format!("Line 10.{}", "!".repeat(number + 1)),
+        );
+    }
+    let edit = json!({ "id": id, "edits": [{ "oldText": "Line 5.", "newText": "Ours." }] });
+    let error = served.call("wikijs_update_page", edit).await.unwrap_err();
+    assert_eq!(error["code"], "EDIT_CONFLICT");
+    assert_eq!(error["details"].get("merged"), None);
+    assert_eq!(error["details"].get("diff"), None);
+}
+
+#[tokio::test]
+async fn what_was_overwritten_is_found_behind_a_third_write() {
+    let wiki = sample_wiki().await;
+    let (served, id, _) = read_page(&wiki, Setup::of(&wiki, |keys| &keys.editor)).await;
+    let preview = json!({ "id": id, "title": "Mine" });
+    let token = served.call("wikijs_update_page", preview).await.unwrap()["confirm"].clone();
+    wiki.before_next_mutation(move |store| {
+        store.rewrite(id, |page| "Theirs.\n".clone_into(&mut page.content));
+    });
+    // Reading, mutation, reading back, and the third right before the history is read.
+    wiki.before_operation(3, move |store| {
+        store.rewrite(id, |page| page.description = Some("Third".to_owned()));
+    });
+    let confirmed = json!({ "id": id, "confirm": token });
+    let applied = served.call("wikijs_update_page", confirmed).await.unwrap();
+    assert!(
+        applied["warnings"].to_string().contains("overwrote_newer"),
+        "{applied}"
+    );
+}
+
+#[tokio::test]
+async fn a_page_that_was_only_touched_is_no_conflict_without_read_history_either() {
+    let wiki = sample_wiki().await;
+    let key = wiki.key_with(
+        &["read:pages", "read:source", "write:pages", "manage:pages"],
+        "",
+    );
+    let (served, id, _) = read_page(&wiki, Setup::at(&wiki.address(), &key)).await;
+    wiki.with_store(|store| store.touch(id));
+    let edit = json!({ "id": id, "edits": [{ "oldText": "Line 5.", "newText": "Ours." }] });
+    assert_eq!(update(&served, edit).await.unwrap()["outcome"], "applied");
+}
+
+#[tokio::test]
+async fn an_edit_of_a_part_does_not_count_as_having_read_the_page() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let id = id_of(&wiki, "home");
+    wiki.with_store(|store| "One.\n".clone_into(&mut store.page_mut(id).unwrap().content));
+    let edit = json!({ "id": id, "edits": [{ "oldText": "One", "newText": "Two" }] });
+    update(&served, edit).await.unwrap();
+    let whole = json!({ "id": id, "content": "Three.\n" });
+    let preview = served.call("wikijs_update_page", whole).await.unwrap();
+    assert_eq!(preview["conflictCheck"], "none");
+}

@@ -403,3 +403,14 @@ async fn a_token_confirms_an_edit_by_itself_and_beside_the_same_edit_alone() {
     assert_eq!(preview.unwrap_err()["code"], "EDIT_NOT_APPLICABLE");
     assert_eq!(content(&wiki, id), TEXT.replace("apt", "dnf"));
 }
+
+#[tokio::test]
+async fn a_failure_that_names_headings_is_bounded() {
+    let (_wiki, served, id) =
+        page(&format!("# {}\n\n# Same\n\n# Same\n", "x".repeat(900_000))).await;
+    for name in ["Other", "Same"] {
+        let section = json!({ "section": name, "sectionContent": "y" });
+        let error = update(&served, id, section).await.unwrap_err();
+        assert!(error.to_string().len() < 10_000, "{name}");
+    }
+}

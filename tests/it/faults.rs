@@ -998,3 +998,33 @@ async fn childs_part_writes_pages_until_the_disk_is_full() {
     let title = wiki.with_store(|store| store.page(id).unwrap().title.clone());
     assert_eq!(title, format!("Title {applied}"));
 }
+
+/// A write that never reached the wiki, while somebody else changed another field.
+#[tokio::test]
+async fn a_write_that_did_not_happen_is_not_told_as_one_since_somebody_else_wrote() {
+    let refusal = json!({ "data": { "pages": { "update": { "responseResult": {
+        "succeeded": false, "errorCode": 6009, "slug": "PageUpdateForbidden", "message": "No",
+    } } } } });
+    let refusal = Reply::say(200, "application/json", &refusal.to_string());
+    for (reply, code, outcome) in [
+        (Reply::Cut, "OUTCOME_UNKNOWN", "unknown"),
+        (refusal, "NOT_APPLIED", "not_applied"),
+    ] {
+        let wiki = sample_wiki().await;
+        let faulty = FaultyWiki::before(&wiki).await;
+        let served = Setup::at(&faulty.address(), &wiki.keys().admin)
+            .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame")
+            .serve()
+            .await;
+        let id = id_of(&wiki, "home");
+        faulty.on_mutations(Fault::new(Reach::Never, reply));
+        // The reading before is the first operation that arrives, the reading back the second.
+        wiki.before_operation(1, move |store| {
+            store.rewrite(id, |page| page.description = Some("Theirs".to_owned()));
+        });
+        let edit = json!({ "id": id, "title": "Ours", "confirm": "sesame" });
+        let error = served.call("wikijs_update_page", edit).await.unwrap_err();
+        assert_eq!(error["code"], code);
+        assert_eq!(error["details"]["outcome"], outcome);
+    }
+}

@@ -148,3 +148,20 @@ async fn a_token_for_the_trash_deletes_nothing_and_one_for_a_delete_trashes_noth
     }
     assert_eq!(mutations(&wiki).len(), 0);
 }
+
+#[tokio::test]
+async fn a_page_in_the_trash_is_not_taken_away_once_more() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.editor)
+        .with("WIKI_TRASH_PREFIX", "bin")
+        .serve()
+        .await;
+    let id = id_of(&wiki, "docs/configuration");
+    delete(&served, json!({ "id": id, "trash": true }))
+        .await
+        .unwrap();
+    let error = delete(&served, json!({ "id": id, "trash": true }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "INVALID_INPUT");
+}

@@ -218,6 +218,63 @@ async fn an_operator_takes_a_write_back_from_the_command_line() {
     assert!(told(&records).contains(&"outcome create applied".to_owned()));
 }
 
+/// Somebody writes between our write and our reading it back: what is theirs stays theirs.
+#[tokio::test]
+async fn what_somebody_else_wrote_meanwhile_is_not_taken_back() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "releases/2-4");
+    let before = page(&wiki, id).unwrap();
+    let preview = json!({ "id": id, "title": "Ours" });
+    let token = served.call("wikijs_update_page", preview).await.unwrap()["confirm"].clone();
+    wiki.before_operation(2, move |store| {
+        store.rewrite(id, |page| {
+            "Theirs.\n".clone_into(&mut page.content);
+            page.tags.push("theirs".to_owned());
+        });
+    });
+    let confirmed = json!({ "id": id, "confirm": token });
+    let error = served
+        .call("wikijs_update_page", confirmed)
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "PARTLY_APPLIED");
+    assert_eq!(error["details"]["fields"], json!([]));
+    assert_eq!(error["details"]["alsoChanged"], json!(["content", "tags"]));
+
+    let undone = undo(&served, &error["details"]).await.unwrap();
+    assert_eq!(undone["changed"], json!(["title"]));
+    let after = page(&wiki, id).unwrap();
+    assert_eq!(
+        (after.title, after.content.as_str()),
+        (before.title, "Theirs.\n")
+    );
+    assert!(after.tags.contains(&"theirs".to_owned()));
+}
+
+#[tokio::test]
+async fn a_conflict_of_an_undo_is_bounded() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "releases/2-4");
+    let large = |word: &str| format!("{word} and more\n").repeat(50_000);
+    let ours = json!({ "id": id, "content": large("ours"), "scriptJs": large("ours") });
+    let applied = served.confirmed("wikijs_update_page", ours).await.unwrap();
+    wiki.with_store(|store| {
+        store.rewrite(id, |page| {
+            page.content = large("theirs");
+            page.script_js = large("theirs");
+        });
+    });
+    let error = undo(&served, &applied).await.unwrap_err();
+    assert_eq!(error["code"], "EDIT_CONFLICT");
+    assert!(
+        error.to_string().len() < 100_000,
+        "{}",
+        error.to_string().len()
+    );
+}
+
 /// Any update: of some fields, to any value that the wiki takes.
 fn any_update() -> impl Strategy<Value = Value> {
     let text = || "[a-zäé#\u{a0} <&\"'\\r\\n]{0,40}";

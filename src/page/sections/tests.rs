@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::{Candidate, SectionFault, SectionMode, edit_section, find_section};
-use crate::page::{Outline, Selector};
+use crate::page::{Heading, Outline, Selector};
 
 const PAGE: &str = "---\ntitle: x\n---\nIntro\n\n# Install\n\nAll\n\n## Linux\nA\n## Mac/Win\nB\n\n# Use\n## Linux\nC\n### On/Off\nD\n";
 
@@ -312,7 +312,9 @@ proptest! {
         let outline = Outline::of(&text);
         for heading in outline.headings() {
             let named = outline.find(&Selector::Named(heading.text.clone()));
-            let same: Vec<_> = outline.headings().iter().filter(|h| h.text == heading.text).collect();
+            let name = &heading.text;
+            let is_meant = |h: &&Heading| h.text == *name || (name.contains('/') && outline.is_path(h, name));
+            let same: Vec<_> = outline.headings().iter().filter(is_meant).collect();
             match named {
                 Ok(section) => {
                     prop_assert_eq!(same.len(), 1);

@@ -70,8 +70,10 @@ fn what_would_be_lost_unread_is_said() {
         ..Edits::default()
     };
     let question = asked(&update(edits).with_loss_of(vec![Field::ScriptCss, Field::ScriptJs]));
-    let said = "\nLost for good, unread: scriptCss, scriptJs\nscriptCss after:\n| a {}\n";
+    let said =
+        "\nLost for good, unread: scriptCss, scriptJs\nLines of scriptCss: 1 added, 0 removed\n";
     assert!(question.contains(said), "{question}");
+    assert!(question.contains("\n| +a {}\n"), "{question}");
 }
 
 #[test]
@@ -120,9 +122,12 @@ fn a_question_is_cut_to_size_and_no_value_takes_the_place_of_the_difference() {
             ..hostile(text, text)
         };
         let question = asked(&update(edits));
-        assert!(question.len() < 6_000, "{}", question.len());
+        assert!(question.len() < 9_500, "{}", question.len());
         assert!(question.contains("\n| -one\n"), "{question}");
-        assert!(question.ends_with("(cut here)"), "{question}");
+        assert!(
+            question.ends_with("are not shown, or not whole."),
+            "{question}"
+        );
         let widest = question
             .split('\n')
             .skip(1)
@@ -156,4 +161,53 @@ fn hostile(title: &str, content: &str) -> Edits {
         content: Some(NewContent::Whole(content.to_owned())),
         ..Edits::default()
     }
+}
+
+#[test]
+fn a_script_is_shown_as_a_difference_with_its_counts() {
+    let edits = Edits {
+        script_js: Some("harmless();\n".repeat(30) + "evil();\n"),
+        ..Edits::default()
+    };
+    let question = asked(&update(edits));
+    assert!(
+        question.contains("\nLines of scriptJs: 31 added, 0 removed\n"),
+        "{question}"
+    );
+    assert!(question.contains("\n| +evil();\n"), "{question}");
+}
+
+#[test]
+fn what_is_added_is_seen_beside_what_is_removed_and_at_the_end_of_a_long_line() {
+    let content = |text: String| PageState {
+        content: text,
+        ..page()
+    };
+    let long = "word ".repeat(600);
+    let question = asked(&Change::between(
+        content(long.clone()),
+        content(long + "evil"),
+    ));
+    assert!(question.contains("evil"), "{question}");
+
+    let removed = "old\n".repeat(100);
+    let question = asked(&Change::between(
+        content(removed),
+        content("evil\n".to_owned()),
+    ));
+    assert!(question.contains("\n| +evil\n"), "{question}");
+    assert!(
+        question.contains("Lines of content: 1 added, 100 removed"),
+        "{question}"
+    );
+}
+
+#[test]
+fn another_line_ending_is_seen() {
+    let content = |text: &str| PageState {
+        content: text.to_owned(),
+        ..page()
+    };
+    let question = asked(&Change::between(content("one\n"), content("one\r\n")));
+    assert!(question.contains("\n| -one\n| +one\\r"), "{question}");
 }
