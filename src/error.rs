@@ -43,6 +43,8 @@ codes! {
     InvalidInput = "INVALID_INPUT", "Correct the arguments named in details.fields and call again.";
     /// The wiki has no such page, or the key may not see it.
     PageNotFound = "PAGE_NOT_FOUND", "Look for the page with wikijs_search_pages or wikijs_list_pages.";
+    /// Several pages go by that name; `details.candidates` names them.
+    AmbiguousPage = "AMBIGUOUS_PAGE", "Call again with the id, or the path and locale, of one of details.candidates.";
     /// The page has no such part.
     SectionNotFound = "SECTION_NOT_FOUND", "Take a selector from details.headings.";
     /// The page has several parts that the selector could mean; `details.candidates` names them.

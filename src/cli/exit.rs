@@ -84,6 +84,7 @@ impl Exit {
             | Code::NothingToUndo => Self::Refused,
             Code::InvalidInput => Self::Usage,
             Code::PageNotFound
+            | Code::AmbiguousPage
             | Code::SectionNotFound
             | Code::AmbiguousSection
             | Code::VersionNotFound

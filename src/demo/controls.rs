@@ -71,6 +71,11 @@ impl DemoWiki {
         self.shared.behaviour().search_row_ids = row_ids;
     }
 
+    /// Lets the view that readers see be found no more, as behind a gateway that blocks it.
+    pub fn set_reader_view_blocked(&self, blocked: bool) {
+        self.shared.behaviour().reader_view_blocked = blocked;
+    }
+
     /// Lets every editor's view be "not found", as where something before the
     /// wiki lets its API through and little else.
     pub fn set_editor_view_blocked(&self, blocked: bool) {

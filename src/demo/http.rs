@@ -17,6 +17,7 @@ use super::download;
 use super::editor_view;
 use super::graphql::{Answer, Operation, WikiSchema, schema};
 use super::keys::Caller;
+use super::reader_view;
 use super::requests::SeenRequest;
 use super::state::Shared;
 use super::surrogates;
@@ -43,6 +44,7 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
         .route("/healthz", get(healthz))
         .route("/d/{locale}/{*path}", get(download_source))
         .route("/e/{locale}/{*path}", get(view_in_editor))
+        .route("/{locale}/{*path}", get(view))
         .fallback(not_found)
         .with_state(App { shared, schema })
 }
@@ -74,6 +76,29 @@ async fn download_source(
             download::source(page),
         ),
         None => status_only(StatusCode::NOT_FOUND),
+    }
+}
+
+async fn view(
+    State(app): State<App>,
+    Path((locale, path)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response<Body> {
+    let access = match admit(&app.shared, &headers) {
+        Ok(access) => access,
+        Err(message) => {
+            return respond(StatusCode::INTERNAL_SERVER_ERROR, HTML, html(message));
+        }
+    };
+    if app.shared.behaviour().reader_view_blocked {
+        return not_found().await;
+    }
+    if !access.may(&["read:pages"], &path) {
+        return respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"));
+    }
+    match app.shared.store().page_at(&locale, &path) {
+        Some(page) => respond(StatusCode::OK, HTML, reader_view::of(page)),
+        None => respond(StatusCode::NOT_FOUND, HTML, html("Not Found")),
     }
 }
 

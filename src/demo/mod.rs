@@ -27,6 +27,7 @@ mod graphql;
 mod http;
 mod keys;
 mod path;
+mod reader_view;
 mod requests;
 mod row_sort;
 mod seed;

@@ -34,6 +34,8 @@ pub(super) struct Behaviour {
     pub(super) search_row_ids: bool,
     /// Something before the wiki keeps editors out.
     pub(super) editor_view_blocked: bool,
+    /// Whether the view that readers see is not found.
+    pub(super) reader_view_blocked: bool,
     /// What to do right before the next editor's view is answered.
     pub(super) next_editor_view: Option<Hook>,
     /// What to do right before the next mutation is applied.

@@ -3,24 +3,33 @@
 //! Everything here is pure. Other rooms share these words: a [`PageState`] is what a read
 //! gives, what a change is made of and what the audit log keeps.
 
+mod block;
 mod checks;
 mod css;
 mod date;
 mod edits;
 mod field;
+mod hidden;
+mod html;
+mod html_outline;
 mod hunk;
+mod index;
 mod lines;
 mod locale;
 mod outline;
+mod part;
 mod patch;
 mod path;
 mod place;
 mod reading;
+mod reference;
 mod sections;
 mod selector;
+mod slice;
 mod state;
 mod trash;
 
+pub use block::{Block, BlockKind, Target};
 pub use checks::{
     check_content, check_description, check_editor, check_tag, check_text, check_title,
 };
@@ -28,15 +37,21 @@ pub use css::same_css;
 pub use date::Date;
 pub use edits::{EditFault, TextEdit, apply_edits};
 pub use field::Field;
+pub use hidden::{Found, HiddenText, escape_hidden, escaped};
+pub use html::plain_text;
+pub use index::Index;
 pub use lines::{LineCounts, unified_diff};
 pub use locale::Locale;
-pub use outline::{Heading, Outline};
+pub use outline::{Format, Heading, Outline};
+pub use part::{PartSelector, PartStep};
 pub use patch::{PatchFault, apply_patch};
 pub(crate) use path::is_invisible;
 pub use path::{MAX_PATH_CHARS, NewPath, PagePath, Prefix};
 pub use place::{DiffersIn, Place};
 pub use reading::PageReading;
+pub use reference::{Interpretation, Reference};
 pub use sections::{Candidate, Section, SectionFault, SectionMode, edit_section, find_section};
 pub use selector::{Selector, SelectorFault};
+pub use slice::{Slice, slice};
 pub use state::PageState;
 pub use trash::Trash;

@@ -4,7 +4,32 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use super::block::{Block, BlockKind, Target};
 use super::place::line_feeds;
+
+/// What a source is written in, as far as its parts can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Markdown.
+    Markdown,
+    /// HTML.
+    Html,
+    /// Anything else: no parts can be told.
+    Other,
+}
+
+impl Format {
+    /// The format of a page by its content type or its editor; Markdown where neither is known,
+    /// since that is what nearly all pages are.
+    #[must_use]
+    pub fn of(content_type: Option<&str>, editor: Option<&str>) -> Self {
+        match content_type.or(editor) {
+            None | Some("markdown") => Self::Markdown,
+            Some("html" | "code" | "ckeditor" | "wysiwyg") => Self::Html,
+            Some(_) => Self::Other,
+        }
+    }
+}
 
 /// A heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,44 +59,72 @@ pub struct Heading {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline<'a> {
     pub(super) text: &'a str,
+    /// The bytes that it tells of: all of the text, or one part.
+    pub(super) bounds: Range<usize>,
     pub(super) headings: Vec<Heading>,
-    /// Where the front matter ends; 0 without any.
-    pub(super) front_matter: usize,
+    pub(super) blocks: Vec<Block>,
+    pub(super) targets: Vec<Target>,
+    /// Where the body begins: behind the front matter.
+    pub(super) body: usize,
 }
 
 impl<'a> Outline<'a> {
-    /// The outline of a page.
+    /// The outline of a page in Markdown.
     #[must_use]
     pub fn of(text: &'a str) -> Self {
-        let front_matter = front_matter(text);
-        let mut outline = Self {
-            text,
-            headings: Vec::new(),
-            front_matter,
-        };
-        let body = text.get(front_matter..).unwrap_or_default();
+        let start = front_matter(text);
+        let mut outline = Self::empty(text);
+        outline.body = start;
+        let body = text.get(start..).unwrap_or_default();
         // How many blocks and spans are open, and the heading that is being read.
         let (mut depth, mut open) = (0_usize, None);
+        // The links and images that are open.
+        let mut targets: Vec<usize> = Vec::new();
         for (event, range) in Parser::new_ext(body, options()).into_offset_iter() {
+            let range = range.start + start..range.end + start;
             match event {
-                Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
-                    open = Some((number(level), String::new()));
+                Event::Start(tag) => {
+                    match tag {
+                        Tag::Heading { level, .. } if depth == 0 => {
+                            open = Some((number(level), String::new()));
+                        }
+                        Tag::Link { dest_url, .. } => {
+                            targets.push(outline.targets.len());
+                            outline.target(false, range.start, dest_url.into_string());
+                        }
+                        Tag::Image { dest_url, .. } => {
+                            targets.push(outline.targets.len());
+                            outline.target(true, range.start, dest_url.into_string());
+                        }
+                        tag => {
+                            if let Some(kind) = kind(&tag)
+                                && (depth == 0 || kind.counts_inside())
+                            {
+                                outline.block(kind, range);
+                            }
+                        }
+                    }
                     depth += 1;
                 }
-                Event::Start(_) => depth += 1,
                 Event::End(end) => {
                     depth = depth.saturating_sub(1);
+                    if matches!(end, TagEnd::Link | TagEnd::Image) {
+                        targets.pop();
+                    }
                     if depth == 0
                         && matches!(end, TagEnd::Heading(_))
                         && let Some((level, heading)) = open.take()
                     {
-                        let range = range.start + front_matter..range.end + front_matter;
                         outline.add(level, heading.trim(), range);
                     }
                 }
                 Event::Text(text) | Event::Code(text) => {
                     if let Some((_, heading)) = &mut open {
                         heading.push_str(&text);
+                    }
+                    if let Some(target) = targets.last().and_then(|at| outline.targets.get_mut(*at))
+                    {
+                        target.text.push_str(&text);
                     }
                 }
                 Event::SoftBreak | Event::HardBreak => {
@@ -84,6 +137,87 @@ impl<'a> Outline<'a> {
         }
         outline.close_sections();
         outline
+    }
+
+    /// The outline of a source in this format.
+    #[must_use]
+    pub fn in_format(text: &'a str, format: Format) -> Self {
+        match format {
+            Format::Markdown => Self::of(text),
+            Format::Html => Self::of_html(text),
+            Format::Other => Self::empty(text),
+        }
+    }
+
+    pub(super) const fn empty(text: &'a str) -> Self {
+        Self {
+            text,
+            bounds: 0..text.len(),
+            headings: Vec::new(),
+            blocks: Vec::new(),
+            targets: Vec::new(),
+            body: 0,
+        }
+    }
+
+    /// The outline of what begins in a part, without the heading that the part begins at.
+    #[must_use]
+    pub fn within(&self, part: &Range<usize>) -> Self {
+        let is_in = |at: usize| part.contains(&at);
+        let skipped = self
+            .headings
+            .partition_point(|heading| heading.lines.start < part.start);
+        let headings = self.headings.iter().skip(skipped);
+        Self {
+            text: self.text,
+            bounds: part.clone(),
+            headings: headings
+                .take_while(|heading| heading.lines.start < part.end)
+                .map(|heading| Heading {
+                    parent: heading
+                        .parent
+                        .and_then(|parent| parent.checked_sub(skipped)),
+                    ..heading.clone()
+                })
+                .collect(),
+            blocks: self
+                .blocks
+                .iter()
+                .filter(|block| is_in(block.range.start))
+                .cloned()
+                .collect(),
+            targets: self
+                .targets
+                .iter()
+                .filter(|target| is_in(target.at))
+                .cloned()
+                .collect(),
+            body: part.start,
+        }
+    }
+
+    pub(super) fn target(&mut self, is_image: bool, at: usize, target: String) {
+        self.targets.push(Target {
+            is_image,
+            at,
+            target,
+            text: String::new(),
+        });
+    }
+
+    /// Adds a block, with the whole lines that hold it.
+    fn block(&mut self, kind: BlockKind, range: Range<usize>) {
+        let before = self.text.get(..range.start).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        // A list's bytes go on to the blank lines behind it.
+        let held = self.text.get(range).unwrap_or_default().trim_end();
+        let end = before.len() + held.len();
+        let rest = self.text.get(end..).unwrap_or_default();
+        let end = rest.find('\n').map_or(self.text.len(), |at| end + at + 1);
+        self.blocks.push(Block {
+            kind,
+            range: start..end,
+        });
     }
 
     /// The headings.
@@ -108,7 +242,7 @@ impl<'a> Outline<'a> {
     pub(super) fn first_heading(&self) -> usize {
         self.headings
             .first()
-            .map_or(self.text.len(), |heading| heading.lines.start)
+            .map_or(self.bounds.end, |heading| heading.lines.start)
     }
 
     /// Adds a heading, with the whole lines that hold it.
@@ -144,7 +278,7 @@ impl<'a> Outline<'a> {
     }
 
     /// Ends each section at the next heading of its level or a higher one.
-    fn close_sections(&mut self) {
+    pub(super) fn close_sections(&mut self) {
         // The headings that the present place stands under, each lower than the one before.
         let mut above: Vec<(u8, usize)> = Vec::new();
         for index in 0..self.headings.len() {
@@ -165,6 +299,17 @@ impl<'a> Outline<'a> {
     }
 }
 
+const fn kind(tag: &Tag<'_>) -> Option<BlockKind> {
+    Some(match tag {
+        Tag::Paragraph => BlockKind::Paragraph,
+        Tag::CodeBlock(_) => BlockKind::Code,
+        Tag::List(_) => BlockKind::List,
+        Tag::Table(_) => BlockKind::Table,
+        Tag::BlockQuote(_) => BlockKind::Blockquote,
+        _ => return None,
+    })
+}
+
 const fn number(level: HeadingLevel) -> u8 {
     match level {
         HeadingLevel::H1 => 1,
@@ -178,7 +323,7 @@ const fn number(level: HeadingLevel) -> u8 {
 
 /// What Wiki.js' Markdown has beyond `CommonMark` and that moves the bounds of blocks, or the
 /// text of a heading.
-fn options() -> Options {
+pub(super) fn options() -> Options {
     Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
@@ -191,7 +336,7 @@ fn options() -> Options {
 /// It is closed by `---` or `...`, and its first line that is no comment names a key: a page can
 /// begin with a rule, too. (The parser's own front matter can stand anywhere and would hide what
 /// lies between two rules.)
-fn front_matter(text: &str) -> usize {
+pub(super) fn front_matter(text: &str) -> usize {
     let mut lines = text.split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else {
         return 0;

@@ -135,7 +135,7 @@ impl NewPath {
 
 /// Two letters, or two letters, a hyphen and two letters: what Wiki.js takes for a
 /// locale at the beginning of an address (W16).
-fn is_locale_like(segment: &str) -> bool {
+pub(super) fn is_locale_like(segment: &str) -> bool {
     let letters = |s: &str| s.bytes().all(|b| b.is_ascii_alphabetic());
     match segment.split_once('-') {
         None => segment.len() == 2 && letters(segment),

@@ -5,12 +5,13 @@ use std::ops::Range;
 use serde::Serialize;
 use thiserror::Error;
 
+use super::hidden::escaped;
 use super::outline::{Heading, Outline};
 use super::place::line_feeds;
 use super::selector::Selector;
 
-/// The most characters of a heading that are told.
-const MAX_SHOWN: usize = 200;
+/// The most characters of a heading's text that are shown.
+const MAX_TEXT: usize = 200;
 
 /// A part of a page, as byte ranges of its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,21 +149,22 @@ impl Outline<'_> {
     }
 
     fn lead(&self) -> Result<Section, SectionFault> {
+        let start = self.bounds.start;
         let end = self.first_heading();
-        let lead = self.text.get(..end).unwrap_or_default();
+        let lead = self.text.get(start..end).unwrap_or_default();
         if lead.trim().is_empty() {
             return Err(SectionFault::NotFound);
         }
         Ok(Section {
-            range: 0..end,
-            body: self.front_matter,
+            range: start..end,
+            body: self.body,
         })
     }
 
     fn part(&self, number: usize) -> Result<Section, SectionFault> {
         let mut starts = self.part_starts().skip(number.saturating_sub(1));
         let start = starts.next().ok_or(SectionFault::NotFound)?;
-        let end = starts.next().unwrap_or(self.text.len());
+        let end = starts.next().unwrap_or(self.bounds.end);
         let heading = |heading: &&Heading| heading.lines.start == start;
         let body = self.headings.iter().find(heading);
         Ok(Section {
@@ -228,7 +230,7 @@ impl Outline<'_> {
                 candidates.push(Candidate {
                     selector: selector.to_string(),
                     level,
-                    text: heading.text.chars().take(MAX_SHOWN).collect(),
+                    text: escaped(&heading.text, MAX_TEXT),
                     line: heading.line,
                 });
             }

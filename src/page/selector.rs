@@ -53,7 +53,7 @@ impl Selector {
     ///
     /// What begins with `heading:` or `block:`, and `section` alone or before `[`, `/` or `?`,
     /// is never a heading's text. Parts below a section (`/block:…`) and options (`?full=true`)
-    /// are not for edits.
+    /// are not for edits; see [`super::PartSelector`].
     ///
     /// # Errors
     /// The first fault, with its place.
@@ -62,23 +62,18 @@ impl Selector {
         if rest.text.is_empty() {
             return Err(rest.fault("a selector is missing"));
         }
-        if rest.skip("heading:") {
-            let level = (1..=6_u8)
-                .find(|level| rest.skip(&format!("h{level}")))
-                .ok_or_else(|| rest.fault_in_level())?;
-            let index = rest.index()?;
-            rest.end()?;
-            return Ok(Self::Heading { level, index });
-        }
         if rest.text.starts_with("block:") {
-            return Err(rest.fault("a block cannot be edited by itself"));
+            return Err(rest.fault(ONLY_READ));
         }
-        let after = rest.text.strip_prefix("section");
-        if after.is_some_and(|after| after.is_empty() || after.starts_with(['[', '/', '?'])) {
-            rest.skip("section");
-            let index = rest.index()?;
+        if let Some(selector) = rest.typed()? {
             rest.end()?;
-            return Ok(Self::Section { index });
+            return Ok(selector);
+        }
+        for marked in ["/block:", "?full="] {
+            if let Some(before) = rest.text.find(marked).and_then(|at| rest.text.get(..at)) {
+                rest.skip(before);
+                return Err(rest.fault(ONLY_READ));
+            }
         }
         Ok(Self::Named(rest.text.to_owned()))
     }
@@ -94,14 +89,17 @@ impl fmt::Display for Selector {
     }
 }
 
+/// What a reader may name and an edit may not.
+const ONLY_READ: &str = "blocks and options are for reading, not for edits";
+
 /// What is still to be read, and where it stands.
-struct Rest<'a> {
-    text: &'a str,
+pub(super) struct Rest<'a> {
+    pub(super) text: &'a str,
     at: usize,
 }
 
 impl<'a> Rest<'a> {
-    fn of(text: &'a str) -> Self {
+    pub(super) fn of(text: &'a str) -> Self {
         let start = text.trim_start();
         Self {
             text: start.trim_end(),
@@ -109,7 +107,7 @@ impl<'a> Rest<'a> {
         }
     }
 
-    fn skip(&mut self, word: &str) -> bool {
+    pub(super) fn skip(&mut self, word: &str) -> bool {
         let Some(text) = self.text.strip_prefix(word) else {
             return false;
         };
@@ -118,8 +116,31 @@ impl<'a> Rest<'a> {
         true
     }
 
+    /// A heading or section by type and index, if one is named.
+    pub(super) fn typed(&mut self) -> Result<Option<Selector>, SelectorFault> {
+        if self.skip("heading:") {
+            let level = (1..=6_u8)
+                .find(|level| self.skip(&format!("h{level}")))
+                .ok_or_else(|| self.fault_in_level())?;
+            let index = self.index()?;
+            return Ok(Some(Selector::Heading { level, index }));
+        }
+        if Self::begins_section(self.text) {
+            self.skip("section");
+            let index = self.index()?;
+            return Ok(Some(Selector::Section { index }));
+        }
+        Ok(None)
+    }
+
+    /// Whether `section` stands there as a type.
+    pub(super) fn begins_section(text: &str) -> bool {
+        let after = text.strip_prefix("section");
+        after.is_some_and(|after| after.is_empty() || after.starts_with(['[', '/', '?']))
+    }
+
     /// `[N]`
-    fn index(&mut self) -> Result<usize, SelectorFault> {
+    pub(super) fn index(&mut self) -> Result<usize, SelectorFault> {
         if !self.skip("[") {
             return Err(self.fault("an index such as [0] is missing"));
         }
@@ -143,7 +164,7 @@ impl<'a> Rest<'a> {
         }
     }
 
-    const fn fault(&self, message: &'static str) -> SelectorFault {
+    pub(super) const fn fault(&self, message: &'static str) -> SelectorFault {
         SelectorFault {
             at: self.at,
             message,
@@ -212,6 +233,8 @@ mod tests {
         assert_eq!(fault("section[1]/block:code[0]").0, 10);
         assert_eq!(fault("section[1]?full=true").0, 10);
         assert_eq!(fault("block:code[0]").0, 0);
+        assert_eq!(fault("Install/block:code[0]").0, 7);
+        assert_eq!(fault("Install?full=true").0, 7);
     }
 
     proptest! {

@@ -217,7 +217,8 @@ fn unknown(name: &str, explained: &[(&str, &str)], known: &Map<String, Value>) -
             // "published" means isPublished, though publishEndDate begins more like it.
             let is_part = given.len() > 3 && ours.contains(&given);
             let likeness = strsim::jaro_winkler(&ours, &given);
-            (if is_part { 1.0 } else { likeness }, known)
+            let likeness = if is_part { 1.0 } else { likeness };
+            (if ours == given { 2.0 } else { likeness }, known)
         })
         .filter(|(likeness, _)| *likeness > 0.7)
         .max_by(|a, b| a.0.total_cmp(&b.0));
@@ -287,6 +288,12 @@ pub(super) mod rule {
 
     pub(in crate::tools) fn selector(selector: &str) -> Told {
         page::Selector::parse(selector)
+            .map(|_| ())
+            .map_err(|fault| fault.to_string())
+    }
+
+    pub(in crate::tools) fn part(selector: &str) -> Told {
+        page::PartSelector::parse(selector)
             .map(|_| ())
             .map_err(|fault| fault.to_string())
     }

@@ -14,6 +14,7 @@ pub mod input;
 mod list_pages;
 mod list_tags;
 mod output;
+mod page_view;
 mod registry;
 mod schema;
 mod search_pages;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::page::{Date, Field, PageReading};
+use crate::page::{Date, Field, PageReading, escape_hidden};
 use crate::wiki::Wiki;
 use crate::write::{Answer, LinkedFrom, Notes, Target};
 
@@ -36,7 +36,7 @@ pub(super) struct Page {
 }
 
 /// A page with its content and everything else that the key can read.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WholePage {
     #[serde(flatten)]
@@ -99,7 +99,7 @@ impl Page {
             id: page.id,
             locale: page.locale.as_str().to_owned(),
             path: page.path.as_str().to_owned(),
-            title: page.title,
+            title: escape_hidden(&page.title),
             description: page.description,
             tags: page.tags,
             is_published: page.is_published,

@@ -1,16 +1,19 @@
 //! The client of one wiki: reads with retry, and what all operations share.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use graphql_client::{GraphQLQuery, QueryBody};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::sync::Mutex;
 use url::Url;
 
 use super::answer::{RawAnswer, read_batch, read_query};
 use super::error::WikiError;
 use super::key::ApiKey;
+use super::resolve::Titles;
 use super::retry::{self, RetryLimits};
 use super::transport::{TimeLimits, Transport};
 use crate::page::{Locale, PagePath};
@@ -42,6 +45,8 @@ pub struct Wiki {
     pub(super) transport: Transport,
     /// Whether this key was last refused the layer `single`, and read a page whole by the next.
     pub(super) is_writer: AtomicBool,
+    /// The titles of all pages, as they were listed last.
+    pub(super) titles: Mutex<Option<Arc<Titles>>>,
 }
 
 impl Wiki {
@@ -60,6 +65,7 @@ impl Wiki {
             settings,
             transport,
             is_writer: AtomicBool::new(false),
+            titles: Mutex::new(None),
         })
     }
 

@@ -91,7 +91,7 @@ impl Wiki {
             .ok_or(WikiError::NotFound)
     }
 
-    async fn rows(
+    pub(super) async fn rows(
         &self,
         query: &ListQuery,
         limit: Option<usize>,

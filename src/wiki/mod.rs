@@ -16,6 +16,8 @@ mod list;
 mod mutate;
 mod operations;
 mod page;
+mod rendered;
+mod resolve;
 
 mod retry;
 mod search;
@@ -33,6 +35,7 @@ pub use list::{ListPart, ListQuery, Position};
 pub use mutate::Sent;
 pub use operations::{PageOrderBy, PageOrderByDirection, PageTreeMode};
 
+pub use resolve::{NamedPage, Resolved, Unresolved};
 pub use retry::RetryLimits;
 pub use search::Hit;
 pub use tags::{LinkingPage, Tag};

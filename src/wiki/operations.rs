@@ -74,6 +74,7 @@ macro_rules! operations {
 operations! {
     PageSingle "graphql/page_single.graphql"
     PageSingleByPath "graphql/page_single_by_path.graphql"
+    PageRender "graphql/page_render.graphql"
     PageConflictLatest "graphql/page_conflict_latest.graphql"
     PageList "graphql/page_list.graphql"
     PageSearch "graphql/page_search.graphql"

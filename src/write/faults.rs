@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::change::ContentFault;
 use crate::error::{Code, Failure};
 use crate::page::{DiffersIn, EditFault, Outline, PatchFault, Place, SectionFault};
+use crate::wiki::sentence;
 
 /// The most headings that a failure names.
 const MAX_HEADINGS: usize = 100;
@@ -14,23 +15,9 @@ pub(super) fn told(fault: ContentFault, outlined: Option<&str>) -> Failure {
     match fault {
         ContentFault::Edit(fault) => edit(fault),
         ContentFault::Patch(fault) => patch(fault),
-        ContentFault::Section(SectionFault::NotFound) => {
-            let headings = outlined.map(|text| Outline::of(text).named_headings());
-            let headings = headings.unwrap_or_default();
-            bounded(
-                Failure::new(Code::SectionNotFound, "The page has no such section."),
-                "headings",
-                &headings,
-            )
+        ContentFault::Section(fault) => {
+            section_failure(fault, &Outline::of(outlined.unwrap_or_default()))
         }
-        ContentFault::Section(SectionFault::Ambiguous { candidates }) => bounded(
-            Failure::new(
-                Code::AmbiguousSection,
-                format!("The page has {} such sections.", candidates.len()),
-            ),
-            "candidates",
-            &candidates,
-        ),
         ContentFault::NotMarkdown => not_applicable(
             "Only pages written with the Markdown editor have sections that can be changed.",
         )
@@ -39,6 +26,23 @@ pub(super) fn told(fault: ContentFault, outlined: Option<&str>) -> Failure {
             not_applicable("The page would be left without content, which Wiki.js refuses.")
                 .hint("Leave some content; wikijs_delete_page deletes a page.")
         }
+    }
+}
+
+/// What a caller is told whose selector names no part of a page, or several.
+pub(crate) fn section_failure(fault: SectionFault, outline: &Outline<'_>) -> Failure {
+    let message = sentence(&fault.to_string());
+    match fault {
+        SectionFault::NotFound => bounded(
+            Failure::new(Code::SectionNotFound, message),
+            "headings",
+            &outline.named_headings(),
+        ),
+        SectionFault::Ambiguous { candidates } => bounded(
+            Failure::new(Code::AmbiguousSection, message),
+            "candidates",
+            &candidates,
+        ),
     }
 }
 

@@ -24,6 +24,7 @@ mod writer;
 
 pub use answer::{Answer, Applied, LinkedFrom, Notes, Preview, Target};
 pub use asker::{Ask, Asker, HandedOut, Handout, Reply};
+pub(crate) use faults::section_failure;
 pub use plan::{Caller, Plan, Undo, Update};
 pub use question::Question;
 pub use settle::Patience;

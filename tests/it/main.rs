@@ -39,6 +39,8 @@ mod kill;
 #[cfg(feature = "demo")]
 mod operations;
 #[cfg(feature = "demo")]
+mod parts;
+#[cfg(feature = "demo")]
 mod person;
 #[cfg(feature = "demo")]
 mod process;
@@ -51,6 +53,8 @@ mod purge;
 mod reads;
 #[cfg(feature = "demo")]
 mod recover;
+#[cfg(feature = "demo")]
+mod references;
 #[cfg(feature = "demo")]
 mod tool_definitions;
 #[cfg(feature = "demo")]

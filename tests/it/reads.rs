@@ -148,7 +148,7 @@ async fn a_writer_reads_all_of_them_unless_their_editor_s_view_is_blocked() {
         all_answered(WHOLE, "entries 1 total")
     );
     wiki.set_editor_view_blocked(true);
-    let page = "id locale path title url description tags isPublished createdAt updatedAt authorName content";
+    let page = "id locale path title url description tags isPublished createdAt updatedAt authorName content unavailable";
     assert_eq!(
         all_seven(&wiki, writer).await,
         all_answered(page, "entries 1 total")
@@ -158,15 +158,14 @@ async fn a_writer_reads_all_of_them_unless_their_editor_s_view_is_blocked() {
 #[tokio::test]
 async fn a_read_only_key_reads_content_and_history() {
     let wiki = sample_wiki().await;
-    let page = "id locale path title url description tags isPublished isPrivate createdAt updatedAt editor content";
+    let page = "id locale path title url description tags isPublished isPrivate createdAt updatedAt editor content unavailable";
     assert_eq!(
         all_seven(&wiki, &wiki.keys().readonly).await,
         all_answered(page, "entries 1 total")
     );
 }
 
-const LISTED: &str =
-    "id locale path title url description tags isPublished isPrivate createdAt updatedAt";
+const LISTED: &str = "id locale path title url description tags isPublished isPrivate createdAt updatedAt unavailable";
 
 #[tokio::test]
 async fn a_key_that_reads_pages_alone_and_a_guest_read_what_lists_say() {

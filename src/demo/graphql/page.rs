@@ -6,6 +6,7 @@ use super::errors::{error, missing};
 use super::scalars::Date;
 use crate::demo::access::Access;
 use crate::demo::fault::Fault;
+use crate::demo::reader_view;
 use crate::demo::store::{PageRow, Store, TagRow};
 
 /// The one user that writes through keys are recorded as.
@@ -137,8 +138,7 @@ impl Page {
     }
 
     async fn render(&self) -> Option<String> {
-        let escaped = self.row.content.replace('&', "&amp;").replace('<', "&lt;");
-        Some(format!("<pre>{escaped}</pre>"))
+        Some(reader_view::rendered(&self.row))
     }
 
     async fn toc(&self) -> Option<&str> {

@@ -148,13 +148,13 @@ proptest! {
         text in "([ >-]{0,4}([#=~`-]{1,3}|<!--|-->|<div>|[ab:]|\\{\\.c\\})? ?[#a`]{0,2}\r?\n?){0,9}",
     ) {
         let outline = Outline::of(&text);
-        let body = text.get(outline.front_matter..).unwrap();
+        let body = text.get(outline.body..).unwrap();
         for (event, range) in Parser::new_ext(body, options()).into_offset_iter() {
             if let Event::Start(Tag::CodeBlock(_) | Tag::HtmlBlock) = event {
                 // The white space that a block's last line leaves may lie behind it.
                 let end = range.start + body.get(range.clone()).unwrap().trim_end().len();
                 for heading in outline.headings() {
-                    let start = heading.lines.start - outline.front_matter;
+                    let start = heading.lines.start - outline.body;
                     prop_assert!(start <= range.start || end <= start, "{:?}", text);
                 }
             }

@@ -1,0 +1,395 @@
+//! What a page holds, for choosing what of it to read.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::block::{BlockKind, Target};
+use super::hidden::escaped;
+use super::outline::Outline;
+use super::sections::Candidate;
+
+/// The most blocks of a kind, and images, that are named.
+const MAX_NAMED: usize = 20;
+/// The most links that are named.
+const MAX_LINKS: usize = 40;
+/// The most characters of a link's text or address that are shown.
+const MAX_SHOWN: usize = 120;
+
+/// What a page or a part of it holds. What is hidden in its texts is escaped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Index {
+    /// UTF-8 bytes.
+    pub bytes: usize,
+    /// The first and last line.
+    pub lines: String,
+    /// Words; of Chinese and Japanese, characters.
+    pub words: usize,
+    /// The headings, as many as fit.
+    pub headings: Vec<Entry>,
+    /// How many come behind these.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub headings_left: usize,
+    /// The offset with which they come.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub next_offset: usize,
+    /// Paragraphs, code, lists, tables, quotes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub blocks: Vec<Blocks>,
+    /// Images.
+    #[serde(skip_serializing_if = "Targets::is_none")]
+    pub images: Targets,
+    /// Links.
+    #[serde(skip_serializing_if = "Targets::is_none")]
+    pub links: Targets,
+}
+
+/// A heading with what stands below it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// 1 to 6.
+    pub level: u8,
+    /// Its selector.
+    pub selector: String,
+    /// Its text.
+    pub text: String,
+    /// The first and last line of its section.
+    pub lines: String,
+    /// The words of its section.
+    pub words: usize,
+}
+
+/// The blocks of a kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Blocks {
+    /// Their kind.
+    pub kind: &'static str,
+    /// How many there are.
+    pub count: usize,
+    /// The first of them, each with its lines (`block:code[0] 12-20`); of paragraphs none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub first: Vec<String>,
+}
+
+/// Images, or links.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Targets {
+    /// How many there are.
+    pub count: usize,
+    /// The first of them.
+    pub first: Vec<ShownTarget>,
+}
+
+/// An image or a link.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ShownTarget {
+    /// Its line.
+    pub line: usize,
+    /// Where it leads.
+    pub target: String,
+    /// Its text.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+}
+
+impl Targets {
+    const fn is_none(&self) -> bool {
+        self.count == 0
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+const fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl Index {
+    /// What a part of a page holds: its headings from the one with number `offset` on, as many
+    /// as take so many bytes, and at least one.
+    #[must_use]
+    pub fn of(outline: &Outline<'_>, part: &Range<usize>, offset: usize, most: usize) -> Self {
+        let text = outline.text;
+        let lines = LineStarts::of(text);
+        let words = WordCounts::of(outline);
+        let all: Vec<(usize, Candidate)> = outline
+            .named_headings()
+            .into_iter()
+            .enumerate()
+            .filter(|(at, _)| {
+                let heading = outline.headings.get(*at);
+                heading.is_some_and(|heading| part.contains(&heading.lines.start))
+            })
+            .collect();
+        let mut room = most;
+        let mut headings = Vec::new();
+        for (at, named) in all.iter().skip(offset) {
+            let Some(heading) = outline.headings.get(*at) else {
+                break;
+            };
+            let entry = Entry {
+                level: named.level,
+                selector: named.selector.clone(),
+                text: named.text.clone(),
+                lines: lines.span(&heading.section),
+                words: words.of_section(*at, &heading.section),
+            };
+            // The members' names and what JSON puts around them.
+            let size = entry.text.len() + entry.selector.len() + 120;
+            if size > room && !headings.is_empty() {
+                break;
+            }
+            room = room.saturating_sub(size);
+            headings.push(entry);
+        }
+        let left = all.len().saturating_sub(offset + headings.len());
+        let held = text.get(part.clone()).unwrap_or_default();
+        Self {
+            bytes: held.len(),
+            lines: lines.span(part),
+            words: count_words(held),
+            next_offset: if left > 0 { offset + headings.len() } else { 0 },
+            headings_left: left,
+            headings,
+            blocks: blocks(outline, part, &lines),
+            images: targets(outline, part, &lines, true),
+            links: targets(outline, part, &lines, false),
+        }
+    }
+}
+
+impl Outline<'_> {
+    /// Selectors of the headings that begin in a part, then of its blocks but for paragraphs.
+    #[must_use]
+    pub fn selectors_in(&self, part: &Range<usize>) -> Vec<String> {
+        let mut selectors: Vec<String> = self
+            .named_headings()
+            .into_iter()
+            .zip(&self.headings)
+            .filter(|(_, heading)| part.contains(&heading.lines.start))
+            .map(|(named, _)| named.selector)
+            .collect();
+        for kind in BlockKind::ALL {
+            let all = self
+                .blocks
+                .iter()
+                .filter(|block| block.kind == kind)
+                .enumerate();
+            let held = all.filter(|(_, block)| part.contains(&block.range.start));
+            let held = held.filter(|_| kind != BlockKind::Paragraph);
+            selectors.extend(held.map(|(index, _)| format!("block:{kind}[{index}]")));
+        }
+        selectors
+    }
+}
+
+fn blocks(outline: &Outline<'_>, part: &Range<usize>, lines: &LineStarts) -> Vec<Blocks> {
+    let of_kind = |kind: BlockKind| {
+        let all = outline
+            .blocks
+            .iter()
+            .filter(|block| block.kind == kind)
+            .enumerate();
+        let held: Vec<_> = all
+            .filter(|(_, block)| part.contains(&block.range.start))
+            .collect();
+        // Paragraphs are read by the heading above them.
+        let named = if kind == BlockKind::Paragraph {
+            0
+        } else {
+            MAX_NAMED
+        };
+        let first = held
+            .iter()
+            .take(named)
+            .map(|(index, block)| format!("block:{kind}[{index}] {}", lines.span(&block.range)));
+        Blocks {
+            kind: kind.name(),
+            count: held.len(),
+            first: first.collect(),
+        }
+    };
+    let kinds = BlockKind::ALL.into_iter().map(of_kind);
+    kinds.filter(|blocks| blocks.count > 0).collect()
+}
+
+fn targets(
+    outline: &Outline<'_>,
+    part: &Range<usize>,
+    lines: &LineStarts,
+    images: bool,
+) -> Targets {
+    let held: Vec<&Target> = outline
+        .targets
+        .iter()
+        .filter(|target| target.is_image == images && part.contains(&target.at))
+        .collect();
+    Targets {
+        count: held.len(),
+        first: held
+            .iter()
+            .take(if images { MAX_NAMED } else { MAX_LINKS })
+            .map(|target| ShownTarget {
+                line: lines.line_of(target.at),
+                target: escaped(&target.target, MAX_SHOWN),
+                text: escaped(target.text.trim(), MAX_SHOWN),
+            })
+            .collect(),
+    }
+}
+
+/// Where the lines of a text begin.
+struct LineStarts {
+    starts: Vec<usize>,
+}
+
+impl LineStarts {
+    fn of(text: &str) -> Self {
+        let feeds = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self {
+            starts: std::iter::once(0).chain(feeds).collect(),
+        }
+    }
+
+    fn line_of(&self, at: usize) -> usize {
+        self.starts.partition_point(|start| *start <= at)
+    }
+
+    fn span(&self, range: &Range<usize>) -> String {
+        let last = self.line_of(range.end.saturating_sub(1).max(range.start));
+        format!("{}-{last}", self.line_of(range.start))
+    }
+}
+
+/// How many words stand before each heading, and in all.
+struct WordCounts {
+    starts: Vec<usize>,
+    before: Vec<usize>,
+}
+
+impl WordCounts {
+    fn of(outline: &Outline<'_>) -> Self {
+        let mut starts: Vec<usize> = vec![0];
+        starts.extend(outline.headings.iter().map(|heading| heading.lines.start));
+        starts.push(outline.text.len());
+        let mut before = vec![0];
+        let mut count = 0;
+        for (start, end) in starts.iter().zip(starts.iter().skip(1)) {
+            count += count_words(outline.text.get(*start..*end).unwrap_or_default());
+            before.push(count);
+        }
+        Self { starts, before }
+    }
+
+    /// The words of a heading's section, by the heading's number.
+    fn of_section(&self, heading: usize, section: &Range<usize>) -> usize {
+        let end = self.starts.partition_point(|start| *start < section.end);
+        let before = |at: usize| self.before.get(at).copied().unwrap_or_default();
+        before(end).saturating_sub(before(heading + 1))
+    }
+}
+
+/// The words of a text: runs of letters and digits; where no spaces are written, characters.
+fn count_words(text: &str) -> usize {
+    let is_alone = |c| matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
+    let mut count = 0;
+    let mut is_in_word = false;
+    for c in text.chars() {
+        let alone = !c.is_ascii() && is_alone(c);
+        let is_letter = c.is_alphanumeric();
+        if alone || (is_letter && !is_in_word) {
+            count += 1;
+        }
+        is_in_word = is_letter && !alone || (is_in_word && matches!(c, '\'' | '’' | '-' | '_'));
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Index, count_words};
+    use crate::page::Outline;
+    use std::fmt::Write as _;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn words_are_counted_in_every_script() {
+        for (text, count) in [
+            ("", 0),
+            ("# One, two-three it's", 3),
+            ("äö 12", 2),
+            ("每周会议 a", 5),
+            ("東京タワー", 5),
+            ("한국어 말", 2),
+        ] {
+            assert_eq!(count_words(text), count, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_index_tells_what_a_page_holds() {
+        let text = "Lead [x](/y \"t\")\n\n# One\n\na b\n\n## T\u{202e}wo\n\n- c\n\n```\nd\n```\n\n# One\n![alt](i.png)\n";
+        let outline = Outline::of(text);
+        let index = serde_json::to_value(Index::of(&outline, &(0..text.len()), 0, 16_384)).unwrap();
+        assert_eq!(
+            index,
+            serde_json::json!({
+                "bytes": text.len(),
+                "lines": "1-16",
+                "words": 15,
+                "headings": [
+                    { "level": 1, "selector": "heading:h1[0]", "text": "One", "lines": "3-14", "words": 7 },
+                    { "level": 2, "selector": "heading:h2[0]", "text": "T\\u{202e}wo", "lines": "7-14", "words": 4 },
+                    { "level": 1, "selector": "heading:h1[1]", "text": "One", "lines": "15-16", "words": 4 },
+                ],
+                "blocks": [
+                    { "kind": "paragraph", "count": 3 },
+                    { "kind": "code", "count": 1, "first": ["block:code[0] 11-13"] },
+                    { "kind": "list", "count": 1, "first": ["block:list[0] 9-9"] },
+                ],
+                "images": { "count": 1, "first": [{ "line": 16, "target": "i.png", "text": "alt" }] },
+                "links": { "count": 1, "first": [{ "line": 1, "target": "/y", "text": "x" }] },
+            })
+        );
+        let two = outline.headings()[1].section.clone();
+        let part = Index::of(&outline, &two, 0, 1);
+        assert_eq!((part.headings.len(), part.lines.as_str()), (1, "7-14"));
+        let part = Index::of(&outline, &(0..text.len()), 1, 1);
+        assert_eq!((part.headings_left, part.next_offset), (1, 2));
+        assert_eq!(part.headings[0].selector, "heading:h2[0]");
+    }
+
+    /// Time grows by length alone; in a release build this is a few tens of milliseconds.
+    #[test]
+    fn a_page_of_4_mb_is_outlined_in_a_moment() {
+        let mut text = String::new();
+        for n in 0..20_500 {
+            let _ = write!(
+                text,
+                "## Heading {n}\n\nSome *words* of [text](/x/{n}) and more.\n\n"
+            );
+            if n % 4 == 0 {
+                text.push_str("- a list of words that fill a line of text\n- b\n\n```sh\ncode\n```\n\n> a quote <!-- c -->\n\n");
+            }
+            text.push_str(&"Lorem ipsum dolor sit amet. ".repeat(4));
+            text.push_str("\n\n");
+        }
+        assert!(text.len() > 4_000_000, "{}", text.len());
+        let html: String = text.lines().fold(String::new(), |mut html, line| {
+            let _ = writeln!(html, "<h2>{line}<p>{line}</p>");
+            html
+        });
+        for (text, is_html) in [(&text, false), (&html, true)] {
+            let begin = Instant::now();
+            let outline = if is_html {
+                Outline::of_html(text)
+            } else {
+                Outline::of(text)
+            };
+            let index = Index::of(&outline, &(0..text.len()), 0, 16_384);
+            let took = begin.elapsed();
+            assert!(is_html || index.headings_left + index.headings.len() == 20_500);
+            assert!(took < Duration::from_secs(8), "{took:?}");
+        }
+    }
+}

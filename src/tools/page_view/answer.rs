@@ -1,0 +1,112 @@
+//! The answer of the two tools that read pages.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::error::Failure;
+use crate::page::{HiddenText, Index};
+use crate::tools::output::WholePage;
+
+/// One page as it was asked for, or several.
+#[derive(Debug, Serialize)]
+pub(in crate::tools) struct Output {
+    #[serde(flatten)]
+    pub(super) page: Option<PageView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pages: Option<Vec<Item>>,
+}
+
+/// An object, and no more: the names of the members say what they are, and two lists of all of
+/// them would be a tenth of what every client is told of the tools.
+impl JsonSchema for Output {
+    fn schema_name() -> Cow<'static, str> {
+        "Pages".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object" })
+    }
+}
+
+/// One page as it was asked for.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::tools) struct PageView {
+    #[serde(flatten)]
+    pub(super) page: WholePage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rendered: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) outline: Option<Index>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) version: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) part: Option<Part>,
+    /// What the key cannot read, with the right that it takes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) unavailable: BTreeMap<&'static str, &'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) hidden_text: Option<HiddenText>,
+}
+
+/// What of a text is answered.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Part {
+    /// Its selector, if it was asked for by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) section: Option<String>,
+    /// Its first and last line.
+    pub(super) lines: String,
+    /// How many bytes of it come behind what is answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) bytes_left: Option<usize>,
+    /// The offset with which they come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next_offset: Option<usize>,
+    /// The parts below it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) selectors: Vec<String>,
+    /// How many more there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) selectors_left: Option<usize>,
+    /// Fields that are left out for their size.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) left_out: Vec<&'static str>,
+    /// Who made the HTML, if not the wiki.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rendered_by: Option<&'static str>,
+}
+
+/// One of several pages: answered, or refused on its own.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Item {
+    Page(Box<PageView>),
+    Refused(Map<String, Value>),
+}
+
+impl Item {
+    /// A page that is refused, by the name it was asked for.
+    pub(super) fn refused(name: &'static str, asked: Value, failure: &Failure) -> Self {
+        let mut error = json!({
+            "code": failure.code,
+            "message": failure.message,
+            "hint": failure.hint,
+        });
+        if let Some(error) = error
+            .as_object_mut()
+            .filter(|_| !failure.details.is_empty())
+        {
+            error.insert("details".to_owned(), json!(failure.details));
+        }
+        let members = [(name.to_owned(), asked), ("error".to_owned(), error)];
+        Self::Refused(members.into_iter().collect())
+    }
+}

@@ -1,0 +1,163 @@
+//! The arguments that say how a page is to be read.
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::error::Failure;
+use crate::page::PartSelector;
+use crate::tools::input::invalid_argument;
+
+/// The most pages that are read at once.
+pub(in crate::tools) const MAX_AT_ONCE: usize = 20;
+/// How many bytes of a text are answered where nothing else is said.
+const USUAL_BYTES: usize = 16 * 1024;
+/// How many bytes of a text are answered at most.
+const MOST_BYTES: usize = 64 * 1024;
+
+// What of a page is wanted. (A doc comment would go out to clients.)
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::tools) enum View {
+    #[default]
+    Content,
+    Outline,
+    Metadata,
+    Rendered,
+    Text,
+}
+
+// Lines of a page, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub(in crate::tools) struct Lines {
+    #[garde(range(min = 1))]
+    pub(in crate::tools) from: u32,
+    #[garde(range(min = 1))]
+    pub(in crate::tools) to: u32,
+}
+
+/// How a page is to be read.
+#[derive(Debug, Clone)]
+pub(in crate::tools) struct Ask {
+    pub(in crate::tools) view: View,
+    pub(in crate::tools) section: Option<PartSelector>,
+    pub(in crate::tools) lines: Option<Lines>,
+    pub(in crate::tools) is_numbered: bool,
+    /// In bytes; in an outline, in headings.
+    pub(in crate::tools) offset: u32,
+    pub(in crate::tools) max_bytes: Option<u32>,
+    pub(in crate::tools) version: Option<i64>,
+}
+
+impl Ask {
+    /// The same, if its parts go together.
+    pub(in crate::tools) fn checked(self) -> Result<Self, Failure> {
+        let fault = match self.lines {
+            Some(lines) if lines.from > lines.to => "must not end before they begin",
+            Some(_) if self.section.is_some() => "cannot go with section",
+            Some(_) if self.view == View::Outline => "cannot go with an outline",
+            _ => return Ok(self),
+        };
+        Err(invalid_argument("lines", fault))
+    }
+
+    /// Whether all of a page's text is asked for, as it is now.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.section.is_none()
+            && self.lines.is_none()
+            && self.offset == 0
+            && self.version.is_none()
+            && !self.is_numbered
+    }
+
+    /// How many bytes may be answered.
+    pub(super) fn most(&self) -> usize {
+        let is_full = self.section.as_ref().is_some_and(|section| section.is_full);
+        let usual = if is_full { MOST_BYTES } else { USUAL_BYTES };
+        self.max_bytes.map_or(usual, number)
+    }
+
+    pub(super) fn offset(&self) -> usize {
+        number(self.offset)
+    }
+
+    /// The first and the last line, from 1.
+    pub(super) fn lines(&self) -> Option<(usize, usize)> {
+        self.lines
+            .map(|lines| (number(lines.from), number(lines.to)))
+    }
+}
+
+fn number(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// The arguments of a tool that reads pages: its own, then how to read them.
+macro_rules! page_input {
+    ($($own:tt)*) => {
+        /// Its arguments.
+        #[derive(Debug, serde::Deserialize, schemars::JsonSchema, garde::Validate)]
+        #[serde(deny_unknown_fields, rename_all = "camelCase")]
+        pub(super) struct Input {
+            $($own)*
+            #[garde(skip)]
+            view: Option<super::page_view::View>,
+            #[garde(custom(super::input::rule::optional(super::input::rule::part)))]
+            section: Option<String>,
+            #[garde(dive)]
+            lines: Option<super::page_view::Lines>,
+            #[garde(skip)]
+            line_numbers: Option<bool>,
+            /// The answer's nextOffset.
+            #[garde(skip)]
+            offset: Option<u32>,
+            /// Default 16384.
+            #[garde(range(min = 1, max = 65_536))]
+            max_bytes: Option<u32>,
+            /// A versionId.
+            #[garde(range(min = 1, max = 2_147_483_647))]
+            version: Option<i64>,
+        }
+
+        impl Input {
+            fn ask(&self) -> Result<super::page_view::Ask, crate::error::Failure> {
+                super::page_view::Ask {
+                    view: self.view.unwrap_or_default(),
+                    section: super::page_view::part(self.section.as_deref())?,
+                    lines: self.lines,
+                    is_numbered: self.line_numbers.unwrap_or_default(),
+                    offset: self.offset.unwrap_or_default(),
+                    max_bytes: self.max_bytes,
+                    version: self.version,
+                }
+                .checked()
+            }
+        }
+    };
+}
+pub(in crate::tools) use page_input;
+
+/// Reads the selector of a part.
+pub(in crate::tools) fn part(section: Option<&str>) -> Result<Option<PartSelector>, Failure> {
+    let part = section.map(PartSelector::parse).transpose();
+    part.map_err(|fault| invalid_argument("section", fault.to_string()))
+}
+
+/// The one thing that is named, or the several.
+///
+/// # Errors
+/// `INVALID_INPUT` where neither is, or both.
+pub(in crate::tools) fn one_or_several<T>(
+    names: [&str; 2],
+    one: Option<T>,
+    several: Option<Vec<T>>,
+) -> Result<(Vec<T>, bool), Failure> {
+    let [name, plural] = names;
+    match (one, several) {
+        (Some(one), None) => Ok((vec![one], false)),
+        (None, Some(several)) => Ok((several, true)),
+        (None, None) => Err(invalid_argument(name, "is required")),
+        (Some(_), Some(_)) => Err(invalid_argument(plural, format!("cannot go with {name}"))),
+    }
+}

@@ -1,0 +1,447 @@
+//! Reads pages as they were asked for.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::join_all;
+use pulldown_cmark::{Options, Parser, html};
+use serde_json::Value;
+
+use super::answer::{Item, Output, PageView, Part};
+use super::ask::{Ask, View};
+use crate::error::{Code, Failure};
+use crate::page::{
+    Field, Format, HiddenText, Index, Locale, Outline, PageReading, PartSelector, PartStep,
+    Section, SectionFault, Selector, escaped, plain_text, slice,
+};
+use crate::tools::context::Context;
+use crate::tools::output::WholePage;
+use crate::wiki::WikiError;
+use crate::write::section_failure;
+
+/// The most selectors that are named below a part.
+const MAX_SELECTORS: usize = 40;
+/// The right that opens the wiki's own HTML, where readers' view is not to be had.
+const RIGHT_TO_RENDERED: &str = "manage:pages or delete:pages";
+
+/// Which page is wanted.
+#[derive(Debug, Clone)]
+pub(in crate::tools) enum Wanted {
+    /// The one with this id.
+    Id(i64),
+    /// The one that this names.
+    Named(String),
+}
+
+/// A page that was read, and the text of it that shall be shown.
+struct Found {
+    page: PageReading,
+    format: Format,
+    /// The section that a reference named.
+    anchor: Option<String>,
+    /// The text of the view; none where the key may not read it, or none is wanted.
+    text: Option<String>,
+    is_ours: bool,
+}
+
+/// Reads one page, or several side by side: each is answered or refused on its own, and all
+/// share one budget of bytes.
+///
+/// # Errors
+/// Of the one page; several are never refused together.
+pub(in crate::tools) async fn answer(
+    context: &Context,
+    (wanted, is_several): (Vec<Wanted>, bool),
+    said: Option<Locale>,
+    ask: &Ask,
+) -> Result<Output, Failure> {
+    let mut found = join_all(
+        wanted
+            .iter()
+            .map(|wanted| find(context, wanted, said.as_ref(), ask)),
+    )
+    .await;
+    if !is_several && let Some(found) = found.pop() {
+        let view = show(context, found?, ask, ask.most())?;
+        return Ok(Output {
+            page: Some(view),
+            pages: None,
+        });
+    }
+    let budgets = shares(ask.most(), found.iter().map(wish).collect());
+    let pages = found.into_iter().zip(budgets).zip(&wanted);
+    let pages = pages.map(|((found, most), wanted)| {
+        match found.and_then(|found| show(context, found, ask, most)) {
+            Ok(view) => Item::Page(Box::new(view)),
+            Err(failure) => match wanted {
+                Wanted::Id(id) => Item::refused("id", Value::from(*id), &failure),
+                Wanted::Named(path) => Item::refused("path", escaped(path, 300).into(), &failure),
+            },
+        }
+    });
+    Ok(Output {
+        page: None,
+        pages: Some(pages.collect()),
+    })
+}
+
+/// How many bytes a page could fill.
+fn wish(found: &Result<Found, Failure>) -> usize {
+    let Ok(found) = found else { return 0 };
+    let scripts = [&found.page.script_css, &found.page.script_js];
+    let scripts: usize = scripts.into_iter().flatten().map(String::len).sum();
+    found.text.as_ref().map_or(0, String::len) + scripts
+}
+
+/// Shares a budget out: who wants less than an even share leaves the rest to the others.
+fn shares(budget: usize, wishes: Vec<usize>) -> Vec<usize> {
+    let mut order: Vec<(usize, usize)> = wishes.into_iter().enumerate().collect();
+    order.sort_by_key(|(_, wish)| *wish);
+    let (mut left, mut waiting) = (budget, order.len());
+    for (_, share) in &mut order {
+        // A page's budget of nothing would be a text that never gets on.
+        *share = (*share).min(left / waiting.max(1)).max(1);
+        left = left.saturating_sub(*share);
+        waiting -= 1;
+    }
+    order.sort_by_key(|(index, _)| *index);
+    order.into_iter().map(|(_, share)| share).collect()
+}
+
+async fn find(
+    context: &Context,
+    wanted: &Wanted,
+    said: Option<&Locale>,
+    ask: &Ask,
+) -> Result<Found, Failure> {
+    let wiki = &context.wiki;
+    let (mut page, anchor) = match wanted {
+        Wanted::Id(id) => (wiki.page_by_id(*id).await?, None),
+        Wanted::Named(text) => {
+            let resolved = wiki.resolve(text, said).await?;
+            (resolved.page, resolved.section)
+        }
+    };
+    if let Some(version) = ask.version {
+        page = as_it_was(context, page, version).await?;
+    }
+    let format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
+    let mut found = Found {
+        text: None,
+        page,
+        format,
+        anchor,
+        is_ours: false,
+    };
+    match ask.view {
+        View::Metadata => {}
+        View::Content | View::Outline => found.text.clone_from(&found.page.content),
+        // The wiki keeps no HTML of old versions.
+        View::Rendered | View::Text if ask.version.is_some() => {
+            found.text = found
+                .page
+                .content
+                .as_deref()
+                .map(|text| rendered(text, format));
+            found.format = Format::Html;
+            found.is_ours = true;
+        }
+        View::Rendered | View::Text => {
+            found.text = match wiki.rendered(&found.page).await {
+                Ok(html) => Some(html),
+                Err(WikiError::Forbidden { .. }) => None,
+                Err(error) => return Err(error.into()),
+            };
+            found.format = Format::Html;
+        }
+    }
+    Ok(found)
+}
+
+/// A page as an old version has it; what a version does not keep is absent.
+async fn as_it_was(
+    context: &Context,
+    page: PageReading,
+    version: i64,
+) -> Result<PageReading, Failure> {
+    let id = page.id.unwrap_or_default();
+    let old = context
+        .wiki
+        .version(id, version)
+        .await?
+        .ok_or_else(|| Failure::new(Code::VersionNotFound, "The page has no such version."))?;
+    let mut page = PageReading::bare(page.id, old.locale, old.path, old.title);
+    page.description = Some(old.description);
+    page.content = Some(old.content);
+    page.editor = Some(old.editor);
+    page.is_published = Some(old.is_published);
+    page.is_private = Some(old.is_private);
+    page.publish_start_date = Some(old.publish_start_date);
+    page.publish_end_date = Some(old.publish_end_date);
+    page.author_name = Some(old.author_name);
+    page.updated_at = Some(old.date);
+    Ok(page)
+}
+
+fn rendered(text: &str, format: Format) -> String {
+    match format {
+        Format::Html => text.to_owned(),
+        Format::Other => {
+            let text = text.replace('&', "&amp;").replace('<', "&lt;");
+            format!("<pre>{text}</pre>")
+        }
+        Format::Markdown => {
+            let mut rendered = String::new();
+            let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+            html::push_html(&mut rendered, Parser::new_ext(text, options));
+            rendered
+        }
+    }
+}
+
+fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageView, Failure> {
+    let unavailable = unavailable(&found, ask);
+    if ask.view == View::Content && ask.version.is_none() {
+        context.saw(&found.page);
+    }
+    let Found {
+        mut page,
+        format,
+        anchor,
+        text,
+        is_ours,
+    } = found;
+    page.content = None;
+    let mut scripts = (page.script_css.take(), page.script_js.take());
+    let is_whole = ask.is_whole() && anchor.is_none();
+    if ask.view == View::Outline || !(is_whole || ask.version.is_some() || text.is_none()) {
+        page = brief(page);
+    }
+    let mut part = Part::default();
+    let mut outlined = None;
+    let mut shown = None;
+    let mut is_part = ask.version.is_some() && text.is_some();
+    let hidden_text = text
+        .as_deref()
+        .and_then(|text| HiddenText::of(text, format));
+    if let Some(text) = text {
+        let named = Named::of(&text, format, ask, anchor.as_deref())?;
+        part.section.clone_from(&named.section);
+        let range = named.range.clone();
+        if ask.view == View::Outline {
+            let outline = Outline::in_format(&text, format);
+            outlined = Some(Index::of(&outline, &range, ask.offset(), most));
+        } else {
+            let piece = text.get(range.clone()).unwrap_or_default();
+            let plain = (ask.view == View::Text).then(|| plain_text(piece));
+            let (piece, first) = match &plain {
+                Some(plain) => (plain.as_str(), 1),
+                None => (piece, named.first_line),
+            };
+            let (piece, first) = match ask.lines() {
+                Some(lines) if ask.view == View::Text => lines_of(piece, lines)?,
+                _ => (piece, first),
+            };
+            let cut = slice(piece, ask.offset(), most, first, ask.is_numbered);
+            let left = piece.len() - cut.end;
+            part.lines = format!("{}-{}", cut.first_line, cut.last_line);
+            if left > 0 {
+                part.bytes_left = Some(left);
+                part.next_offset = Some(cut.end);
+            }
+            is_part |= !is_whole || left > 0;
+            if is_part && ask.view != View::Text {
+                (part.selectors, part.selectors_left) = below(&text, format, &named);
+            }
+            let mut room = most.saturating_sub(cut.text.len());
+            if is_whole && ask.view == View::Content {
+                scripts.0 = fits(scripts.0, "scriptCss", &mut room, &mut part.left_out);
+                scripts.1 = fits(scripts.1, "scriptJs", &mut room, &mut part.left_out);
+            }
+            shown = Some(cut.text);
+        }
+        part.rendered_by = is_ours.then_some("this server, not the wiki");
+    } else if is_whole {
+        let mut room = most;
+        scripts.0 = fits(scripts.0, "scriptCss", &mut room, &mut part.left_out);
+        scripts.1 = fits(scripts.1, "scriptJs", &mut room, &mut part.left_out);
+    }
+    is_part |= !part.left_out.is_empty() || (part.section.is_some() && shown.is_some());
+    if is_whole && matches!(ask.view, View::Content | View::Metadata) {
+        (page.script_css, page.script_js) = scripts;
+    }
+    let (mut rendered, mut plain) = (None, None);
+    match ask.view {
+        View::Content => page.content = shown,
+        View::Rendered => rendered = shown,
+        View::Text => plain = shown,
+        View::Outline | View::Metadata => {}
+    }
+    Ok(PageView {
+        page: WholePage::of(&context.wiki, page),
+        rendered,
+        text: plain,
+        outline: outlined,
+        version: ask.version,
+        part: is_part.then_some(part),
+        unavailable,
+        hidden_text,
+    })
+}
+
+/// What the key could not read of what was asked for, with the right that it takes.
+fn unavailable(found: &Found, ask: &Ask) -> BTreeMap<&'static str, &'static str> {
+    if ask.version.is_some() {
+        return BTreeMap::new();
+    }
+    let fields = found.page.unreadable().into_iter();
+    let is_asked = |field: Field| match ask.view {
+        View::Content => ask.is_whole() && found.anchor.is_none() || field == Field::Content,
+        View::Outline => field == Field::Content,
+        View::Metadata => field != Field::Content,
+        View::Rendered | View::Text => false,
+    };
+    let mut unavailable: BTreeMap<_, _> = fields
+        .filter(|(field, _)| is_asked(*field))
+        .map(|(field, right)| (field.name(), right))
+        .collect();
+    if found.text.is_none() {
+        match ask.view {
+            View::Rendered => unavailable.insert("rendered", RIGHT_TO_RENDERED),
+            View::Text => unavailable.insert("text", RIGHT_TO_RENDERED),
+            View::Outline => unavailable.insert("outline", Field::Content.right_to_read()),
+            View::Content | View::Metadata => None,
+        };
+    }
+    unavailable
+}
+
+/// A page's names and when it was written: what goes with a part of it.
+fn brief(page: PageReading) -> PageReading {
+    let mut brief = PageReading::bare(page.id, page.locale, page.path, page.title);
+    brief.updated_at = page.updated_at;
+    brief.editor = page.editor;
+    brief
+}
+
+/// A field, if it fits into what is left of the budget.
+fn fits(
+    field: Option<String>,
+    name: &'static str,
+    room: &mut usize,
+    left_out: &mut Vec<&'static str>,
+) -> Option<String> {
+    let text = field?;
+    if text.len() > *room {
+        left_out.push(name);
+        return None;
+    }
+    *room -= text.len();
+    Some(text)
+}
+
+/// The part of a text that is asked for.
+struct Named {
+    range: std::ops::Range<usize>,
+    /// What lies below it, without the heading that it begins at.
+    body: usize,
+    first_line: usize,
+    section: Option<String>,
+}
+
+impl Named {
+    fn of(text: &str, format: Format, ask: &Ask, anchor: Option<&str>) -> Result<Self, Failure> {
+        let whole = Self {
+            range: 0..text.len(),
+            body: 0,
+            first_line: 1,
+            section: None,
+        };
+        if let Some(lines) = ask.lines().filter(|_| ask.view != View::Text) {
+            let (piece, first_line) = lines_of(text, lines)?;
+            let start = text
+                .split_inclusive('\n')
+                .take(first_line - 1)
+                .map(str::len)
+                .sum();
+            return Ok(Self {
+                range: start..start + piece.len(),
+                body: start,
+                first_line,
+                section: None,
+            });
+        }
+        if ask.section.is_none() && anchor.is_none() {
+            return Ok(whole);
+        }
+        let outline = Outline::in_format(text, format);
+        let (part, name) = match (&ask.section, anchor) {
+            (Some(section), _) => (outline.find_part(section), section.to_string()),
+            (None, anchor) => by_reference(&outline, anchor.unwrap_or_default()),
+        };
+        let Section { range, body } = part.map_err(|fault| section_failure(fault, &outline))?;
+        let before = text.get(..range.start).unwrap_or_default();
+        Ok(Self {
+            first_line: 1 + before.matches('\n').count(),
+            range,
+            body,
+            section: Some(escaped(&name, 300)),
+        })
+    }
+}
+
+/// What a reference names behind its `#`: a selector, a heading, or an address's anchor.
+fn by_reference(outline: &Outline<'_>, name: &str) -> (Result<Section, SectionFault>, String) {
+    let selector = PartSelector::parse(name).unwrap_or_else(|_| PartSelector {
+        steps: vec![PartStep::Section(Selector::Named(name.to_owned()))],
+        is_full: false,
+    });
+    let part = match outline.find_part(&selector) {
+        Err(SectionFault::NotFound) => outline.find_anchor(name),
+        found => found,
+    };
+    (part, name.to_owned())
+}
+
+/// Lines of a text, with the number of the first.
+fn lines_of(text: &str, (from, to): (usize, usize)) -> Result<(&str, usize), Failure> {
+    let before: usize = text
+        .split_inclusive('\n')
+        .take(from - 1)
+        .map(str::len)
+        .sum();
+    let rest = text.get(before..).unwrap_or_default();
+    let length = rest
+        .split_inclusive('\n')
+        .take(to - from + 1)
+        .map(str::len)
+        .sum();
+    if rest.is_empty() && from > 1 {
+        let lines = text.lines().count();
+        return Err(crate::tools::input::invalid_argument(
+            "lines",
+            format!("begin behind the last line, {lines}"),
+        ));
+    }
+    Ok((rest.get(..length).unwrap_or_default(), from))
+}
+
+/// The selectors of what lies below a part, and how many more there are.
+fn below(text: &str, format: Format, named: &Named) -> (Vec<String>, Option<usize>) {
+    let outline = Outline::in_format(text, format);
+    let all = outline.selectors_in(&(named.body..named.range.end));
+    let left = all.len().saturating_sub(MAX_SELECTORS);
+    let shown = all.into_iter().take(MAX_SELECTORS).collect();
+    (shown, (left > 0).then_some(left))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shares;
+
+    #[test]
+    fn who_wants_little_leaves_the_rest_to_the_others() {
+        assert_eq!(shares(100, vec![10, 1_000, 20, 1_000]), [10, 35, 20, 35]);
+        assert_eq!(shares(100, vec![10, 20]), [10, 20]);
+        assert_eq!(shares(2, vec![9, 9, 9]), [1, 1, 1]);
+    }
+}

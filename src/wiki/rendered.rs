@@ -1,0 +1,101 @@
+//! The HTML that the wiki made of a page.
+//!
+//! `single` gives it to a key with manage:pages or delete:pages (W1). To everybody who may read
+//! the page, the view that readers see holds it, too: measured on 2.5.314, `GET
+//! /{locale}/{path}` has one element `<page …>` with the HTML in its slot `contents`. What the
+//! wiki puts into attributes is escaped, so no text of a page can look like the slot's beginning,
+//! and the slot's end is the last one there.
+
+use std::sync::atomic::Ordering;
+
+use url::Url;
+
+use super::client::Wiki;
+use super::error::WikiError;
+use super::operations::{PageRender, page_render};
+use crate::page::PageReading;
+
+impl Wiki {
+    /// The HTML that the wiki made of a page; empty where it never made any.
+    ///
+    /// # Errors
+    /// [`WikiError::Forbidden`] where neither layer answers the key.
+    pub async fn rendered(&self, page: &PageReading) -> Result<String, WikiError> {
+        if let Some(id) = page.id.filter(|_| !self.is_writer.load(Ordering::Relaxed)) {
+            match self
+                .query::<PageRender>(page_render::Variables { id })
+                .await
+            {
+                Ok(data) => {
+                    let page = data.pages.and_then(|pages| pages.single);
+                    let page = page.ok_or(WikiError::NotFound)?;
+                    return Ok(page.render.unwrap_or_default());
+                }
+                Err(error) if error.is_forbidden() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.reader_view(page).await
+    }
+
+    async fn reader_view(&self, page: &PageReading) -> Result<String, WikiError> {
+        const REFUSED: WikiError = WikiError::Forbidden {
+            right: "manage:pages or delete:pages",
+        };
+        let address = Url::parse(&self.page_url(&page.locale, &page.path));
+        // An address drops segments that climb, and would name another page.
+        let address = address
+            .ok()
+            .filter(|_| !page.path.climbs())
+            .ok_or(REFUSED)?;
+        self.read(
+            |left| self.transport.get(address.clone(), left),
+            |answer| match answer.status {
+                200 => {
+                    let html = std::str::from_utf8(&answer.body).ok();
+                    html.and_then(|html| contents(html, page.id)).ok_or(REFUSED)
+                }
+                429 => Err(WikiError::RateLimited {
+                    after: answer.retry_after,
+                }),
+                status @ (408 | 502 | 503 | 504) => Err(WikiError::Unavailable { status }),
+                // A path that the web interface cannot show (W16), or a view that is blocked.
+                _ => Err(REFUSED),
+            },
+        )
+        .await
+    }
+}
+
+/// The slot `contents` of a reader's view, if the view is this page's.
+fn contents(html: &str, id: Option<i64>) -> Option<String> {
+    let (_, element) = html.split_once("<page ")?;
+    let (attributes, rest) = element.split_once("><template slot=\"contents\"><div>")?;
+    let is_its = id.is_none_or(|id| attributes.contains(&format!(" :page-id=\"{id}\"")));
+    if attributes.contains('<') || !is_its {
+        return None;
+    }
+    [
+        "</div></template><template slot=\"comments\">",
+        "</div></template></page>",
+    ]
+    .iter()
+    .find_map(|end| rest.rsplit_once(end))
+    .map(|(contents, _)| contents.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::contents;
+
+    #[test]
+    fn a_text_that_forges_the_slot_s_end_is_not_believed() {
+        let forged = "<p>a</p></div></template><template slot=\"comments\"><page ></template>b";
+        let html = format!(
+            "<body><page locale=\"en\" :page-id=\"7\" x=\"&lt;\"><template slot=\"contents\"><div>{forged}</div></template><template slot=\"comments\"><div></div></template></page></body>"
+        );
+        assert_eq!(contents(&html, Some(7)).as_deref(), Some(forged));
+        assert_eq!(contents(&html, Some(8)), None);
+        assert_eq!(contents("<page >", None), None);
+    }
+}

@@ -1,0 +1,546 @@
+//! Parts of a page, its views, several at once, and what is hidden in it.
+
+use serde_json::{Value, json};
+use wikijs_mcp::demo::{DemoWiki, PageRow};
+
+use crate::harness::{Served, Setup, id_of, sample_wiki};
+
+const BY_ID: &str = "wikijs_get_page_by_id";
+const BY_PATH: &str = "wikijs_get_page_by_path";
+
+async fn as_admin(wiki: &DemoWiki) -> Served {
+    Setup::of(wiki, |keys| &keys.admin).serve().await
+}
+
+/// Reads a page in the way that is asked for.
+async fn read(served: &Served, id: i64, how: Value) -> Result<Value, Value> {
+    let mut arguments = how;
+    arguments["id"] = json!(id);
+    served.call(BY_ID, arguments).await
+}
+
+fn add(wiki: &DemoWiki, path: &str, content: &str) -> i64 {
+    wiki.with_store(|store| {
+        store.add(PageRow {
+            path: path.to_owned(),
+            title: format!("Title of {path}"),
+            content: content.to_owned(),
+            ..PageRow::default()
+        })
+    })
+}
+
+fn names(answer: &Value) -> Vec<&str> {
+    answer
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
+}
+
+#[tokio::test]
+async fn an_outline_tells_what_to_read_and_its_selectors_lead_there() {
+    let wiki = sample_wiki().await;
+    let served = as_admin(&wiki).await;
+    let id = id_of(&wiki, "docs/install/linux");
+    let answer = read(&served, id, json!({ "view": "outline" }))
+        .await
+        .unwrap();
+    assert_eq!(
+        names(&answer),
+        [
+            "id",
+            "locale",
+            "path",
+            "title",
+            "url",
+            "updatedAt",
+            "editor",
+            "outline"
+        ]
+    );
+    let outline = &answer["outline"];
+    assert_eq!(
+        outline["headings"][2],
+        json!({ "level": 2, "selector": "heading:h2[1]", "text": "Steps", "lines": "16-53", "words": 108 })
+    );
+    assert_eq!(
+        outline["blocks"][1]["first"],
+        json!([
+            "block:code[0] 20-23",
+            "block:code[1] 27-29",
+            "block:code[2] 36-48",
+            "block:code[3] 50-52",
+            "block:code[4] 56-58",
+        ]),
+        "{outline}"
+    );
+    for heading in outline["headings"].as_array().unwrap() {
+        let section = heading["selector"].clone();
+        let part = read(&served, id, json!({ "section": section }))
+            .await
+            .unwrap();
+        let content = part["content"].as_str().unwrap();
+        assert!(
+            content
+                .trim_start_matches('#')
+                .trim()
+                .starts_with(heading["text"].as_str().unwrap())
+        );
+        assert_eq!(part["part"]["section"], heading["selector"]);
+        assert_eq!(part["part"]["lines"], heading["lines"]);
+    }
+}
+
+#[tokio::test]
+async fn a_part_is_named_by_selector_text_or_path() {
+    let wiki = sample_wiki().await;
+    let served = as_admin(&wiki).await;
+    let id = id_of(&wiki, "docs/install/linux");
+    for (section, begins) in [
+        ("Check", "## Check\n"),
+        ("Installing on Linux/Check", "## Check\n"),
+        ("heading:h2[2]", "## Check\n"),
+        ("heading:h2[2]/block:code[0]", "```bash\ncurl"),
+        ("Check/block:code[0]", "```bash\ncurl"),
+        ("block:table[0]", "| what | least"),
+        ("heading:h2[1]/block:code[2]?full=true", "   ```ini\n"),
+    ] {
+        let part = read(&served, id, json!({ "section": section }))
+            .await
+            .unwrap();
+        assert!(
+            part["content"].as_str().unwrap().starts_with(begins),
+            "{section}: {part}"
+        );
+    }
+    let steps = read(&served, id, json!({ "section": "Steps" }))
+        .await
+        .unwrap();
+    assert_eq!(
+        steps["part"]["selectors"],
+        json!([
+            "block:code[0]",
+            "block:code[1]",
+            "block:code[2]",
+            "block:code[3]",
+            "block:list[0]"
+        ])
+    );
+    let error = read(&served, id, json!({ "section": "Nowhere" }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "SECTION_NOT_FOUND");
+    assert_eq!(error["details"]["headings"].as_array().unwrap().len(), 5);
+    let error = read(&served, id, json!({ "section": "block:cod[0]" }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "INVALID_INPUT");
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("at character 6"),
+        "{error}"
+    );
+    let twice = add(&wiki, "twice", "# A\n\n# A\n");
+    let error = read(&served, twice, json!({ "section": "A" }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "AMBIGUOUS_SECTION");
+    assert_eq!(
+        error["details"]["candidates"][1]["selector"],
+        "heading:h1[1]"
+    );
+}
+
+#[tokio::test]
+async fn what_only_readers_may_name_is_refused_for_edits() {
+    let wiki = sample_wiki().await;
+    let served = as_admin(&wiki).await;
+    let id = id_of(&wiki, "docs/install/linux");
+    for section in [
+        "block:code[0]",
+        "heading:h2[1]/block:code[0]",
+        "section[1]?full=true",
+        "Steps/block:code[0]",
+        "Steps?full=true",
+    ] {
+        let update = json!({ "id": id, "section": section, "sectionContent": "x" });
+        let error = served.call("wikijs_update_page", update).await.unwrap_err();
+        assert_eq!(error["code"], "INVALID_INPUT", "{section}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn lines_are_read_with_their_numbers_on_demand() {
+    let wiki = sample_wiki().await;
+    let served = as_admin(&wiki).await;
+    let id = add(&wiki, "lines", "one\ntwo\nthree\nfour");
+    let how = json!({ "lines": { "from": 2, "to": 3 }, "lineNumbers": true });
+    let part = read(&served, id, how).await.unwrap();
+    assert_eq!(part["content"], "2\ttwo\n3\tthree\n");
+    assert_eq!(part["part"], json!({ "lines": "2-3" }));
+    let part = read(&served, id, json!({ "lines": { "from": 4, "to": 99 } }))
+        .await
+        .unwrap();
+    assert_eq!(part["content"], "four");
+    for (how, path) in [
+        (json!({ "lines": { "from": 3, "to": 2 } }), "lines"),
+        (json!({ "lines": { "from": 5, "to": 6 } }), "lines"),
+        (json!({ "lines": { "from": 0, "to": 6 } }), "lines.from"),
+        (
+            json!({ "lines": { "from": 1, "to": 2 }, "section": "x" }),
+            "lines",
+        ),
+        (json!({ "ids": [1] }), "ids"),
+        (json!({ "maxBytes": 70_000 }), "maxBytes"),
+    ] {
+        let error = read(&served, id, how.clone()).await.unwrap_err();
+        assert_eq!(error["details"]["fields"][0]["path"], path, "{how} {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_large_page_is_cut_at_a_line_and_goes_on_where_it_was_cut() {
+    let wiki = sample_wiki().await;
+    let served = as_admin(&wiki).await;
+    let content = "Ein Satz mit Ümlauten und mehr.\n".repeat(1_900);
+    let id = add(&wiki, "large", &content);
+    let (mut whole, mut offset, mut calls) = (String::new(), 0, 0);
+    loop {
+        let part = read(&served, id, json!({ "offset": offset }))
+            .await
+            .unwrap();
+        let text = part["content"].as_str().unwrap();
+        assert!(text.len() <= 16_384 && text.ends_with('\n'));
+        whole.push_str(text);
+        calls += 1;
+        let Some(next) = part["part"].get("nextOffset") else {
+            break;
+        };
+        offset = next.as_u64().unwrap();
+        let left = part["part"]["bytesLeft"].as_u64().unwrap();
+        assert_eq!(usize::try_from(offset + left).unwrap(), content.len());
+    }
+    assert_eq!((whole == content, calls), (true, 4));
+    let most = json!({ "maxBytes": 65_536 });
+    let part = read(&served, id, most).await.unwrap();
+    assert_eq!(part["content"].as_str().unwrap().len(), content.len());
+    assert_eq!(part.get("part"), None);
+}
+
+#[tokio::test]
+async fn a_page_of_4_mb_is_outlined_and_one_of_its_sections_read() {
+    let wiki = sample_wiki().await;
+    let served = as_admin(&wiki).await;
+    let section = format!(
+        "## Heading\n\n{}\n\n",
+        "Words that fill a line.\n".repeat(80)
+    );
+    let id = add(&wiki, "huge", &section.repeat(2_100));
+    for how in [
+        json!({ "view": "outline" }),
+        json!({ "section": "heading:h2[1000]" }),
+        json!({ "section": "heading:h2[0]?full=true" }),
+    ] {
+        let answer = read(&served, id, how).await.unwrap();
+        let text = serde_json::to_string_pretty(&answer).unwrap();
+        assert!(
+            text.len() < 20_000 + 8_000 * usize::from(answer.get("outline").is_some()),
+            "{}",
+            text.len()
+        );
+    }
+    let outline = read(&served, id, json!({ "view": "outline" }))
+        .await
+        .unwrap()["outline"]
+        .clone();
+    let next = outline["nextOffset"].as_u64().unwrap();
+    let shown = outline["headings"].as_array().unwrap().len();
+    assert_eq!(u64::try_from(shown).unwrap(), next);
+    assert_eq!(outline["headingsLeft"].as_u64().unwrap() + next, 2_100);
+    let on = read(&served, id, json!({ "view": "outline", "offset": next }))
+        .await
+        .unwrap();
+    assert_eq!(
+        on["outline"]["headings"][0]["selector"],
+        format!("heading:h2[{next}]")
+    );
+}
+
+#[tokio::test]
+async fn several_pages_are_answered_or_refused_each_on_its_own_within_one_budget() {
+    let wiki = sample_wiki().await;
+    let served = as_admin(&wiki).await;
+    let small = add(&wiki, "small", "small\n");
+    let large = add(&wiki, "large", &"a line of the page\n".repeat(3_000));
+    let ids = [large, 4_711, small, large];
+    let answer = served.call(BY_ID, json!({ "ids": ids })).await.unwrap();
+    let pages = answer["pages"].as_array().unwrap();
+    assert_eq!(names(&answer), ["pages"]);
+    assert_eq!(pages[1]["id"], 4_711);
+    assert_eq!(pages[1]["error"]["code"], "PAGE_NOT_FOUND");
+    assert_eq!(pages[2]["content"], "small\n");
+    assert_eq!(pages[2].get("part"), None);
+    let sizes = [0, 3].map(|at: usize| pages[at]["content"].as_str().unwrap().len());
+    assert!(sizes[0].abs_diff(sizes[1]) < 20, "{sizes:?}");
+    assert!(sizes[0] > 8_000 && sizes[0] * 2 <= 16_384, "{sizes:?}");
+    let paths =
+        json!({ "paths": ["small", "no/such", "https://example.org/x"], "view": "metadata" });
+    let answer = served.call(BY_PATH, paths).await.unwrap();
+    let codes: Vec<&Value> = answer["pages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|page| &page["error"]["code"])
+        .collect();
+    assert_eq!(
+        codes,
+        [
+            &Value::Null,
+            &json!("PAGE_NOT_FOUND"),
+            &json!("INVALID_INPUT")
+        ]
+    );
+    assert_eq!(answer["pages"][0].get("content"), None);
+    let many: Vec<i64> = (1..=21).collect();
+    let error = served
+        .call(BY_ID, json!({ "ids": many }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["details"]["fields"][0]["path"], "ids");
+}
+
+#[tokio::test]
+async fn an_old_version_is_read_in_every_view() {
+    let wiki = sample_wiki().await;
+    let served = as_admin(&wiki).await;
+    let id = add(&wiki, "old", "# Old\n\n*was* here\n");
+    let update = json!({ "id": id, "content": "# New\n" });
+    served
+        .confirmed("wikijs_update_page", update)
+        .await
+        .unwrap();
+    let history = served
+        .call("wikijs_get_page_history", json!({ "id": id }))
+        .await
+        .unwrap();
+    let version = history["entries"][0]["versionId"].clone();
+    let how = |view: &str| json!({ "version": version, "view": view });
+    let content = read(&served, id, how("content")).await.unwrap();
+    assert_eq!(content["content"], "# Old\n\n*was* here\n");
+    assert_eq!(content["version"], version);
+    let outline = read(&served, id, how("outline")).await.unwrap();
+    assert_eq!(outline["outline"]["headings"][0]["text"], "Old");
+    let text = read(&served, id, how("text")).await.unwrap();
+    assert_eq!(text["text"], "Old\n\nwas here\n");
+    let rendered = read(&served, id, how("rendered")).await.unwrap();
+    assert_eq!(
+        rendered["rendered"],
+        "<h1>Old</h1>\n<p><em>was</em> here</p>\n"
+    );
+    assert_eq!(rendered["part"]["renderedBy"], "this server, not the wiki");
+    let metadata = read(&served, id, how("metadata")).await.unwrap();
+    assert_eq!(metadata.get("content"), None);
+    let error = read(&served, id, json!({ "version": 4_711 }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "VERSION_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn html_pages_have_outlines_and_parts() {
+    let wiki = sample_wiki().await;
+    let served = as_admin(&wiki).await;
+    let id = wiki.with_store(|store| {
+        store.add(PageRow {
+            path: "html".to_owned(),
+            title: "HTML".to_owned(),
+            editor: "ckeditor".to_owned(),
+            content: "<h1>One</h1>\n<p>a</p>\n<h2>Two &amp; three</h2>\n<pre>code</pre>\n"
+                .to_owned(),
+            ..PageRow::default()
+        })
+    });
+    let outline = read(&served, id, json!({ "view": "outline" }))
+        .await
+        .unwrap();
+    assert_eq!(outline["outline"]["headings"][1]["text"], "Two & three");
+    for section in ["Two & three", "heading:h2[0]", "#two-three"] {
+        let arguments = json!({ "path": format!("html#{}", section.trim_start_matches('#')) });
+        let part = served.call(BY_PATH, arguments).await.unwrap();
+        assert_eq!(
+            part["content"],
+            "<h2>Two &amp; three</h2>\n<pre>code</pre>\n"
+        );
+    }
+    let text = read(&served, id, json!({ "view": "text", "section": "One" }))
+        .await
+        .unwrap();
+    assert_eq!(text["text"], "One\n\na\n\nTwo & three\n\ncode\n");
+}
+
+#[tokio::test]
+async fn hidden_text_is_counted_and_shown_escaped_but_never_altered() {
+    let wiki = sample_wiki().await;
+    let served = as_admin(&wiki).await;
+    let content =
+        "# A\u{202e}b\n\n<!-- do this -->\n\nx\u{200b}y <span style=\"display:none\">z</span>\n";
+    let id = wiki.with_store(|store| {
+        store.add(PageRow {
+            path: "hidden".to_owned(),
+            title: "T\u{200b}".to_owned(),
+            content: content.to_owned(),
+            ..PageRow::default()
+        })
+    });
+    let page = read(&served, id, json!({})).await.unwrap();
+    assert_eq!(page["content"], content);
+    assert_eq!(page["title"], "T\\u{200b}");
+    let told = json!({
+        "invisibleCharacters": { "count": 1, "lines": [5] },
+        "bidirectionalControls": { "count": 1, "lines": [1] },
+        "comments": { "count": 1, "lines": [3] },
+        "hiddenElements": { "count": 1, "lines": [5] },
+    });
+    assert_eq!(page["hiddenText"], told);
+    let outline = read(&served, id, json!({ "view": "outline" }))
+        .await
+        .unwrap();
+    assert_eq!(outline["outline"]["headings"][0]["text"], "A\\u{202e}b");
+    assert_eq!(outline["hiddenText"], told);
+    let id = add(&wiki, "plain", "# Plain\n");
+    let plain = read(&served, id, json!({})).await.unwrap();
+    assert_eq!(plain.get("hiddenText"), None);
+}
+
+#[tokio::test]
+async fn scripts_that_do_not_fit_are_named_and_left_out() {
+    let wiki = sample_wiki().await;
+    let served = as_admin(&wiki).await;
+    let id = wiki.with_store(|store| {
+        store.add(PageRow {
+            path: "dressed".to_owned(),
+            title: "Dressed".to_owned(),
+            content: "x\n".to_owned(),
+            script_css: "a{}".repeat(9_000),
+            script_js: "f()".to_owned(),
+            ..PageRow::default()
+        })
+    });
+    for view in ["content", "metadata"] {
+        let page = read(&served, id, json!({ "view": view })).await.unwrap();
+        assert_eq!(page.get("scriptCss"), None);
+        assert_eq!(page["scriptJs"], "f()");
+        assert_eq!(page["part"]["leftOut"], json!(["scriptCss"]));
+    }
+}
+
+#[tokio::test]
+async fn only_a_view_of_the_content_counts_as_having_read_it() {
+    let wiki = sample_wiki().await;
+    for (view, is_read) in [
+        ("content", true),
+        ("outline", false),
+        ("metadata", false),
+        ("text", false),
+    ] {
+        let id = add(&wiki, &format!("read/{view}"), "# A\n\nb\n");
+        let served = as_admin(&wiki).await;
+        read(&served, id, json!({ "view": view })).await.unwrap();
+        let another = as_admin(&wiki).await;
+        let update = json!({ "id": id, "content": "# Theirs\n" });
+        another
+            .confirmed("wikijs_update_page", update)
+            .await
+            .unwrap();
+        let update = json!({ "id": id, "content": "# Ours\n" });
+        let result = served.call("wikijs_update_page", update).await;
+        let is_conflict = result
+            .as_ref()
+            .is_err_and(|error| error["code"] == "EDIT_CONFLICT");
+        assert_eq!(is_conflict, is_read, "{view}: {result:?}");
+    }
+}
+
+/// Each view with each kind of key, in a line: what is answered, what is named as missing.
+#[tokio::test]
+async fn every_view_answers_every_kind_of_key_with_what_it_may_see() {
+    let wiki = sample_wiki().await;
+    let keys = wiki.keys().clone();
+    let id = id_of(&wiki, "releases/2-4");
+    let table = |blocked: bool| {
+        wiki.set_reader_view_blocked(blocked);
+        let (wiki, keys) = (&wiki, &keys);
+        async move {
+            let mut lines = Vec::new();
+            for (name, key) in [
+                ("admin", keys.admin.as_str()),
+                ("editor", &keys.editor),
+                ("scripter", &keys.scripter),
+                ("writer", &keys.writer),
+                ("readonly", &keys.readonly),
+                ("reader", &keys.reader),
+                ("guest", "nonsense"),
+                ("expired", &wiki.expired_key()),
+                ("revoked", &keys.revoked),
+            ] {
+                let served = Setup::at(&wiki.address(), key).serve().await;
+                for view in ["content", "outline", "metadata", "rendered", "text"] {
+                    let told = match read(&served, id, json!({ "view": view })).await {
+                        Err(error) => error["code"].as_str().unwrap().to_owned(),
+                        Ok(page) => {
+                            let missing = page
+                                .get("unavailable")
+                                .map_or(0, |missing| missing.as_object().unwrap().len());
+                            let shown = page.get(view).is_some() || view == "metadata";
+                            let is_named = view == "metadata"
+                                || shown != page["unavailable"][view].is_string();
+                            assert!(is_named, "{name} {view} {page}");
+                            format!("{}{missing}", if shown { "+" } else { "-" })
+                        }
+                    };
+                    lines.push(told);
+                }
+            }
+            let lines: Vec<String> = lines.chunks(5).map(|line| line.join(" ")).collect();
+            lines.join("\n")
+        }
+    };
+    let all = "+0 +0 +0 +0 +0";
+    let [expired, revoked] = ["KEY_REJECTED"; 2].map(|code| [code; 5].join(" "));
+    let reader = "-6 -2 +5 +0 +0";
+    assert_eq!(
+        table(false).await,
+        [
+            all,
+            all,
+            all,
+            all,
+            "+4 +0 +4 +0 +0",
+            reader,
+            reader,
+            &expired,
+            &revoked
+        ]
+        .join("\n")
+    );
+    let reader = "-6 -2 +5 -1 -1";
+    assert_eq!(
+        table(true).await,
+        [
+            all,
+            all,
+            all,
+            "+0 +0 +0 -1 -1",
+            "+4 +0 +4 -1 -1",
+            reader,
+            reader,
+            &expired,
+            &revoked
+        ]
+        .join("\n")
+    );
+}

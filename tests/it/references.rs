@@ -1,0 +1,173 @@
+//! Any reference to a page: what it means, with every kind of key.
+
+use serde_json::{Value, json};
+use wikijs_mcp::demo::{DemoWiki, PageRow};
+
+use crate::harness::{Served, Setup, id_of, sample_wiki};
+
+async fn get(served: &Served, path: &str) -> Result<Value, Value> {
+    served
+        .call("wikijs_get_page_by_path", json!({ "path": path }))
+        .await
+}
+
+fn add(wiki: &DemoWiki, locale: &str, path: &str, title: &str) -> i64 {
+    wiki.with_store(|store| {
+        store.add(PageRow {
+            locale: locale.to_owned(),
+            path: path.to_owned(),
+            title: title.to_owned(),
+            content: format!("# {title}\n\n## Part one\n\nx\n"),
+            ..PageRow::default()
+        })
+    })
+}
+
+/// Each form of a reference with each kind of key that reads.
+#[tokio::test]
+async fn every_form_of_reference_names_the_page_for_every_kind_of_key() {
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "docs/install/linux");
+    let keys = wiki.keys().clone();
+    let address = wiki.address();
+    for key in [
+        &keys.admin,
+        &keys.editor,
+        &keys.scripter,
+        &keys.writer,
+        &keys.readonly,
+        &keys.reader,
+        &"nonsense".to_owned(),
+    ] {
+        let served = Setup::at(&address, key).serve().await;
+        for text in [
+            "docs/install/linux",
+            "/docs/install/linux",
+            "/en/docs/install/linux",
+            "en/docs/install/linux/",
+            "[[docs/install/linux]]",
+            "[[Installing on Linux]]",
+            "[[Installing on Linux|how to]]",
+            "Installing on Linux",
+            "installing ON linux",
+            "linux",
+            &format!("{address}/en/docs/install/linux"),
+            &format!("{address}/e/en/docs/install/linux"),
+        ] {
+            let page = get(&served, text).await.unwrap();
+            assert_eq!(page["id"], id, "{text}");
+        }
+        let is_reader = key == &keys.reader || key == "nonsense";
+        for text in [
+            "[[Installing on Linux#Check]]",
+            "docs/install/linux#Check",
+            &format!("{address}/en/docs/install/linux#check"),
+        ] {
+            let page = get(&served, text).await.unwrap();
+            assert_eq!(page["id"], id, "{text}");
+            if is_reader {
+                assert_eq!(page["unavailable"]["content"], "read:source");
+            } else {
+                assert!(
+                    page["content"].as_str().unwrap().starts_with("## Check\n"),
+                    "{page}"
+                );
+            }
+        }
+        let error = get(&served, "[[Instaling on Linux]]").await.unwrap_err();
+        assert_eq!(error["code"], "PAGE_NOT_FOUND");
+        assert_eq!(error["details"]["nearest"][0]["id"], id);
+        let error = get(&served, "https://example.org/en/docs")
+            .await
+            .unwrap_err();
+        assert_eq!(error["code"], "INVALID_INPUT");
+    }
+}
+
+#[tokio::test]
+async fn a_path_wins_over_a_title_and_that_over_case_and_segment() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let at_path = add(&wiki, "en", "thing", "Another");
+    let titled = add(&wiki, "en", "a/b", "thing");
+    assert_eq!(get(&served, "thing").await.unwrap()["id"], at_path);
+    wiki.with_store(|store| store.page_mut(at_path).unwrap().path = "elsewhere".to_owned());
+    let lower = add(&wiki, "en", "a/c", "THING");
+    let last = add(&wiki, "en", "x/Thing", "No such");
+    assert_eq!(get(&served, "thing").await.unwrap()["id"], titled);
+    assert_eq!(get(&served, "THING").await.unwrap()["id"], lower);
+    let error = get(&served, "Thing").await.unwrap_err();
+    assert_eq!(error["code"], "AMBIGUOUS_PAGE");
+    assert_eq!(
+        error["details"]["candidates"],
+        json!([
+            { "id": titled, "locale": "en", "path": "a/b", "title": "thing" },
+            { "id": lower, "locale": "en", "path": "a/c", "title": "THING" },
+        ])
+    );
+    wiki.with_store(|store| {
+        for id in [titled, lower] {
+            store.page_mut(id).unwrap().title = "No more".to_owned();
+        }
+    });
+    let fresh = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    assert_eq!(get(&fresh, "Thing").await.unwrap()["id"], last);
+}
+
+#[tokio::test]
+async fn titles_in_the_caller_s_locale_come_first_and_a_said_one_is_all() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.readonly).serve().await;
+    let english = add(&wiki, "en", "t/en", "Same");
+    let german = add(&wiki, "de", "t/de", "Same");
+    let only = add(&wiki, "de", "t/nur", "Nur hier");
+    assert_eq!(get(&served, "Same").await.unwrap()["id"], english);
+    assert_eq!(get(&served, "Nur hier").await.unwrap()["id"], only);
+    let said = |path: &str, locale: &str| json!({ "path": path, "locale": locale });
+    let page = served
+        .call("wikijs_get_page_by_path", said("Same", "de"))
+        .await
+        .unwrap();
+    assert_eq!(page["id"], german);
+    let error = served
+        .call("wikijs_get_page_by_path", said("Nur hier", "en"))
+        .await;
+    assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_title_with_a_hash_is_no_section() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let id = add(&wiki, "en", "lang/cs", "C# guide");
+    for text in ["C# guide", "[[C# guide]]", "c# GUIDE"] {
+        assert_eq!(get(&served, text).await.unwrap()["id"], id, "{text}");
+    }
+    let page = get(&served, "lang/cs#part-one").await.unwrap();
+    assert_eq!(page["content"], "## Part one\n\nx\n");
+    let error = get(&served, "lang/cs#nowhere").await.unwrap_err();
+    assert_eq!(error["code"], "SECTION_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn titles_are_listed_once_and_again_where_one_is_new_or_gone() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let lists = || {
+        let seen = wiki.requests();
+        seen.iter()
+            .filter(|seen| seen.fields.iter().any(|field| field == "pages.list"))
+            .count()
+    };
+    for _ in 0..3 {
+        get(&served, "Installing on Linux").await.unwrap();
+    }
+    assert_eq!(lists(), 1);
+    let id = add(&wiki, "en", "new/one", "Brand new");
+    assert_eq!(get(&served, "Brand new").await.unwrap()["id"], id);
+    assert_eq!(lists(), 2);
+    wiki.with_store(|store| store.remove(id));
+    let error = get(&served, "Brand new").await.unwrap_err();
+    assert_eq!(error["code"], "PAGE_NOT_FOUND");
+    assert_eq!(lists(), 3);
+}
