@@ -8,6 +8,7 @@ pub mod config;
 pub mod demo;
 pub mod error;
 pub mod gates;
+pub mod index;
 pub mod page;
 pub mod server;
 pub mod tools;

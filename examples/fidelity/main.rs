@@ -52,6 +52,7 @@ impl Site for Local {
         let context = Context {
             wiki: Arc::clone(&self.app.wiki),
             writer: Arc::clone(&self.app.writer),
+            index: Arc::clone(&self.app.index),
             caller: Caller {
                 tool,
                 ..self.caller.clone()

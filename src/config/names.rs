@@ -135,6 +135,16 @@ pub const SETTINGS: &[Setting] = &[
         "How much they may take together, in megabytes (2^20 bytes); beyond it the oldest are purged.",
     ),
     setting(
+        "WIKI_INDEX",
+        "`memory`",
+        "Where pages are indexed for searching their content, by the first search that needs it: `memory` (up to 2,000 pages, gone at the end), `disk` (up to 100,000, kept for the next start) or `off`.",
+    ),
+    setting(
+        "WIKI_INDEX_DIR",
+        "`wikijs-mcp/index` in the user's state directory",
+        "Where indexes on the disk lie, one for each wiki and key.",
+    ),
+    setting(
         "WIKI_LOG",
         "`info`",
         "How much the program logs: `off`, `error`, `warn`, `info`, `debug` or `trace`.",

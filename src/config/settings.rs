@@ -10,6 +10,7 @@ use super::names::{SETTINGS, nearest};
 use super::parse::{SettingError, Source};
 use crate::audit::Keep;
 use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
+use crate::index::{IndexMode, IndexSettings, MOST_ON_DISK, MOST_PAGES, Pace};
 use crate::page::{Locale, Trash, check_editor};
 use crate::tools::Toolset;
 use crate::wiki::{ApiKey, RetryLimits, TimeLimits, WikiSettings, is_loopback};
@@ -27,6 +28,8 @@ pub struct Settings {
     pub audit_dir: PathBuf,
     /// How much of it is kept.
     pub keep: Keep,
+    /// How content is indexed.
+    pub index: IndexSettings,
     /// What is worth knowing about these settings, though it stops nothing.
     pub warnings: Vec<String>,
 }
@@ -113,6 +116,7 @@ impl Settings {
             toolsets: toolsets(source)?,
             audit_dir: audit_dir(source)?,
             keep: keep(source)?,
+            index: index(source)?,
             warnings,
         })
     }
@@ -355,21 +359,58 @@ fn audit_dir(source: &Source<'_>) -> Result<PathBuf, SettingError> {
     if let Some(dir) = source.filled(NAME)? {
         return Ok(PathBuf::from(dir));
     }
-    let absolute = |dir: PathBuf| dir.is_absolute().then_some(dir);
-    let state = source
-        .text("XDG_STATE_HOME")?
-        .map(PathBuf::from)
-        .and_then(absolute);
-    let home = source.text("HOME")?.map(PathBuf::from).and_then(absolute);
-    state
-        .or_else(|| home.map(|home| home.join(".local").join("state")))
-        .map(|state| state.join("wikijs-mcp").join("audit"))
+    state_dir(source)?
+        .map(|state| state.join("audit"))
         .ok_or_else(|| {
             SettingError::new(
                 NAME,
                 "is missing, and there is no home directory to put the audit log in",
             )
         })
+}
+
+/// Our own part of the user's state directory.
+fn state_dir(source: &Source<'_>) -> Result<Option<PathBuf>, SettingError> {
+    let absolute = |dir: PathBuf| dir.is_absolute().then_some(dir);
+    let state = source
+        .text("XDG_STATE_HOME")?
+        .map(PathBuf::from)
+        .and_then(absolute);
+    let home = source.text("HOME")?.map(PathBuf::from).and_then(absolute);
+    Ok(state
+        .or_else(|| home.map(|home| home.join(".local").join("state")))
+        .map(|state| state.join("wikijs-mcp")))
+}
+
+fn index(source: &Source<'_>) -> Result<IndexSettings, SettingError> {
+    const NAME: &str = "WIKI_INDEX";
+    const DIR: &str = "WIKI_INDEX_DIR";
+    let mode = match source.filled(NAME)?.as_deref() {
+        None | Some("memory") => IndexMode::Memory,
+        Some("disk") => IndexMode::Disk,
+        Some("off") => IndexMode::Off,
+        Some(_) => return Err(SettingError::new(NAME, "must be memory, disk or off")),
+    };
+    let dir = match source.filled(DIR)? {
+        Some(dir) => Some(PathBuf::from(dir)),
+        None => state_dir(source)?.map(|state| state.join("index")),
+    };
+    if mode == IndexMode::Disk && dir.is_none() {
+        return Err(SettingError::new(
+            DIR,
+            "is missing, and there is no home directory to put the index in",
+        ));
+    }
+    Ok(IndexSettings {
+        mode,
+        dir,
+        most: if mode == IndexMode::Disk {
+            MOST_ON_DISK
+        } else {
+            MOST_PAGES
+        },
+        pace: Pace::default(),
+    })
 }
 
 fn keep(source: &Source<'_>) -> Result<Keep, SettingError> {
@@ -489,6 +530,15 @@ mod tests {
                 "WIKI_GRAPHQL_PATH must be a path",
             ),
             (&[("HOME", "-")], "WIKI_AUDIT_DIR is missing"),
+            (&[("WIKI_INDEX", "on")], "WIKI_INDEX must be memory"),
+            (
+                &[
+                    ("WIKI_INDEX", "disk"),
+                    ("WIKI_AUDIT_DIR", "/audit"),
+                    ("HOME", "-"),
+                ],
+                "WIKI_INDEX_DIR is missing",
+            ),
             (
                 &[("WIKI_AUDIT_KEEP_DAYS", "0")],
                 "WIKI_AUDIT_KEEP_DAYS must be a whole number from 1 to 36500",

@@ -24,6 +24,11 @@ impl DemoWiki {
         self.shared.keyring().issue_expired(Access::full())
     }
 
+    /// Revokes a key.
+    pub fn revoke(&self, key: &str) {
+        self.shared.keyring().revoke(key);
+    }
+
     /// Switches API access off or on. Off, every request with a good key is HTTP 500 (W3).
     pub fn set_api_disabled(&self, disabled: bool) {
         self.shared.behaviour().api_disabled = disabled;

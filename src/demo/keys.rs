@@ -87,9 +87,7 @@ impl Keyring {
         let (writer, readonly, reader) = (of(WRITER), of(READONLY), of(READER));
         let admin = self.issue(Access::full());
         let revoked = self.issue(Access::full());
-        if let Some(entry) = self.entries.get_mut(&revoked) {
-            entry.revoked = true;
-        }
+        self.revoke(&revoked);
         Keys {
             admin,
             editor,
@@ -98,6 +96,12 @@ impl Keyring {
             readonly,
             reader,
             revoked,
+        }
+    }
+
+    pub(super) fn revoke(&mut self, token: &str) {
+        if let Some(entry) = self.entries.get_mut(token) {
+            entry.revoked = true;
         }
     }
 

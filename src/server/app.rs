@@ -7,6 +7,7 @@ use rmcp::model::RequestStateCodec;
 use crate::audit::{AuditLog, RunId};
 use crate::config::Settings;
 use crate::gates::Previews;
+use crate::index::ContentIndex;
 use crate::tools::Registry;
 use crate::wiki::Wiki;
 use crate::write::{Patience, Writer};
@@ -20,6 +21,8 @@ pub struct App {
     pub writer: Arc<Writer>,
     /// Seals what a client must bring back unchanged.
     pub(super) codec: RequestStateCodec,
+    /// What finds words in the wiki's pages.
+    pub index: Arc<ContentIndex>,
     registry: RwLock<Arc<Registry>>,
 }
 
@@ -45,6 +48,7 @@ impl App {
         let mut key = [0u8; RequestStateCodec::MIN_KEY_LENGTH];
         getrandom::fill(&mut key).map_err(|_| "the system gave no random numbers".to_owned())?;
         Ok(Self {
+            index: Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index)),
             wiki,
             writer: Arc::new(writer),
             codec: RequestStateCodec::try_new(key).map_err(|error| error.to_string())?,

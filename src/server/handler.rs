@@ -56,7 +56,13 @@ impl Handler {
         });
         match call.catch_unwind().await {
             Ok(Some(Ok(value))) => Ok(result::answer(value)),
-            Ok(Some(Err(failure))) => Ok(result::failure(&failure)),
+            Ok(Some(Err(failure))) => {
+                if failure.code == Code::KeyRejected {
+                    // What the key once could read is nobody's any more.
+                    self.app.index.forget().await;
+                }
+                Ok(result::failure(&failure))
+            }
             Ok(None) => Err(unknown()),
             Err(_) => Ok(result::failure(&Failure::new(
                 Code::InternalError,
@@ -127,6 +133,7 @@ impl ServerHandler for Handler {
         let tool_context = Context {
             wiki: Arc::clone(&self.app.wiki),
             writer: Arc::clone(&self.app.writer),
+            index: Arc::clone(&self.app.index),
             caller,
         };
         tokio::select! {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::Failure;
+use crate::index::ContentIndex;
 use crate::page::{Locale, PageReading};
 use crate::wiki::Wiki;
 use crate::write::{Answer, Caller, Plan, Writer};
@@ -14,6 +15,8 @@ pub struct Context {
     pub wiki: Arc<Wiki>,
     /// The way of a write.
     pub writer: Arc<Writer>,
+    /// What finds words in the wiki's pages.
+    pub index: Arc<ContentIndex>,
     /// Who calls.
     pub caller: Caller,
 }
@@ -40,6 +43,9 @@ impl Context {
         plan: Plan,
         confirm: Option<String>,
     ) -> Result<Answer, Failure> {
-        self.writer.write(self.caller, plan, confirm).await
+        let answer = self.writer.write(self.caller, plan, confirm).await;
+        // Whatever came of it: a search that follows shall see it.
+        self.index.outdated();
+        answer
     }
 }

@@ -1,24 +1,44 @@
-//! `wikijs_search_pages`: what the wiki's own search engine finds.
+//! `wikijs_search_pages`: what the wiki's own search engine and our content index find.
+
+mod related;
+mod scope;
+
+use std::sync::Arc;
 
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::context::Context;
-use super::input::rule;
+use super::input::{self, rule};
 use super::tool::{Kind, Tool};
-use crate::error::Failure;
-use crate::page::{Locale, PagePath};
+use crate::error::{Code, Failure};
+use crate::index::{ContentHit, Coverage, IndexError};
+use crate::page::PageReading;
+use crate::wiki::{self, Wiki};
+use scope::Scope;
 
 /// The tool.
 pub(super) struct SearchPages;
 
+/// Where to look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum In {
+    #[default]
+    Auto,
+    Wiki,
+    Content,
+}
+
 /// Its arguments.
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
     #[garde(length(chars, min = 1, max = 500))]
-    query: String,
+    query: Option<String>,
     /// E.g. "en".
     #[garde(custom(rule::optional(rule::locale)))]
     locale: Option<String>,
@@ -28,15 +48,38 @@ pub(super) struct Input {
     /// Default 20.
     #[garde(range(min = 1, max = 100))]
     limit: Option<u32>,
+    /// auto: the wiki's engine, then our index of content.
+    #[garde(skip)]
+    r#in: Option<In>,
+    /// Only pages with all of these.
+    #[garde(
+        custom(rule::optional(rule::tags)),
+        inner(inner(custom(rule::required(rule::tag))))
+    )]
+    tags: Option<Vec<String>>,
+    #[garde(custom(rule::optional(rule::time)))]
+    updated_since: Option<String>,
+    /// Only pages that link to this id.
+    #[garde(range(min = 1))]
+    links_to: Option<i64>,
+    /// Pages related to this id, in place of query.
+    #[garde(range(min = 1))]
+    related_to: Option<i64>,
 }
 
 /// Its answer.
 #[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     hits: Vec<Hit>,
+    searched_in: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Map<String, Value>")]
+    index: Option<Indexed>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<i64>,
@@ -45,35 +88,215 @@ struct Hit {
     title: String,
     description: String,
     url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_published: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    snippet: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    section: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    found_in: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<String>,
 }
+
+/// How much of the wiki the content index holds.
+#[derive(Debug, Serialize)]
+struct Indexed {
+    pages: usize,
+    of: usize,
+    complete: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+/// The names of the two places.
+const WIKI: &str = "wiki";
+const CONTENT: &str = "content";
 
 impl Tool for SearchPages {
     const NAME: &'static str = "wikijs_search_pages";
     const TITLE: &'static str = "Search pages";
-    const DESCRIPTION: &'static str = "Find pages by words. The default engine looks at title, description and path of published pages, not at content. For what lies below a path use wikijs_get_page_tree.";
+    const DESCRIPTION: &'static str = "Find pages by words, in titles and content (words also find what they begin; matches are marked « » in the snippet, section is where it stands), or pages related to one. Pages by tags or time alone: wikijs_list_pages; what lies below a path: wikijs_get_page_tree.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
-        let locale = input.locale.map(Locale::as_stored);
-        let path = input.path.as_deref().map(PagePath::of);
         let limit = usize::try_from(input.limit.unwrap_or(20)).unwrap_or(20);
-        let wiki = &context.wiki;
-        let hits = wiki
-            .search(&input.query, locale.as_ref(), path.as_ref(), limit)
-            .await?;
-        let hits = hits
+        match (&input.query, input.related_to) {
+            (Some(query), None) => {
+                let scope = Arc::new(Scope::of(&context.wiki, &input).await?);
+                let place = input.r#in.unwrap_or_default();
+                search(&context, query, &scope, place, limit).await
+            }
+            (None, Some(id)) => {
+                let scope = Scope::of(&context.wiki, &input).await?;
+                related::related(&context, id, scope, limit).await
+            }
+            (None, None) => Err(input::invalid_argument(
+                "query",
+                "is required, or relatedTo in its place; pages by filters alone are listed by wikijs_list_pages",
+            )),
+            (Some(_), Some(_)) => Err(input::invalid_argument(
+                "relatedTo",
+                "stands in place of query; leave one of them out",
+            )),
+        }
+    }
+}
+
+async fn search(
+    context: &Context,
+    query: &str,
+    scope: &Arc<Scope>,
+    place: In,
+    limit: usize,
+) -> Result<Output, Failure> {
+    let wiki = &context.wiki;
+    let mut output = Output {
+        hits: Vec::new(),
+        searched_in: Vec::new(),
+        index: None,
+    };
+    if place != In::Content {
+        let is_wanted = |locale: &_, path: &_| scope.holds(locale, path);
+        let hits = wiki.search(query, scope.locale(), is_wanted, limit).await?;
+        output.hits = hits
             .into_iter()
-            .map(|hit| Hit {
-                url: wiki.page_url(&hit.locale, &hit.path),
-                id: hit.id,
-                locale: hit.locale.as_str().to_owned(),
-                path: hit.path.as_str().to_owned(),
-                title: hit.title,
-                description: hit.description,
-            })
+            .map(|hit| Hit::of_wiki(wiki, hit))
             .collect();
-        Ok(Output { hits })
+        output.searched_in.push(WIKI);
+    }
+    // Where the wiki found enough there is nothing to add.
+    if place == In::Wiki || (place == In::Auto && output.hits.len() >= limit) {
+        return Ok(output);
+    }
+    match in_content(context, query, scope, limit).await {
+        Ok((hits, indexed)) => {
+            add(&mut output.hits, hits, wiki, limit);
+            output.searched_in.push(CONTENT);
+            output.index = Some(indexed);
+        }
+        Err(failure) if place == In::Content => return Err(failure),
+        // What the wiki found stands, and the answer says that nothing else was looked at.
+        Err(failure) => tracing::debug!(%failure, "the content index was left out"),
+    }
+    Ok(output)
+}
+
+async fn in_content(
+    context: &Context,
+    query: &str,
+    scope: &Arc<Scope>,
+    limit: usize,
+) -> Result<(Vec<ContentHit>, Indexed), Failure> {
+    let index = &context.index;
+    if !index.is_on() {
+        return Err(input::invalid_argument(
+            "in",
+            "cannot be content: the operator switched the index off with WIKI_INDEX=off",
+        ));
+    }
+    let covered = index.ready().await?;
+    let scope = Arc::clone(scope);
+    let is_wanted = move |locale: &_, path: &_| scope.holds(locale, path);
+    let hits = index.find(query.to_owned(), is_wanted, limit).await?;
+    Ok((hits, Indexed::of(covered)))
+}
+
+/// Adds what the index found: to a hit of the wiki's what that lacks, or as a hit of its own.
+fn add(hits: &mut Vec<Hit>, found: Vec<ContentHit>, wiki: &Wiki, limit: usize) {
+    for found in found {
+        let page = &found.page;
+        let is_it =
+            |hit: &Hit| hit.locale == page.locale.as_str() && hit.path == page.path.as_str();
+        let at = hits.iter().position(is_it).unwrap_or(hits.len());
+        if at == hits.len() && at < limit {
+            hits.push(Hit::of_page(wiki, found.page));
+        }
+        let Some(hit) = hits.get_mut(at) else {
+            continue;
+        };
+        hit.snippet = found.snippet;
+        hit.section = found.section;
+        hit.score = Some(rounded(found.score));
+        hit.found_in.push(CONTENT);
+    }
+}
+
+/// To three places: a score is there to be compared.
+fn rounded(score: f64) -> f64 {
+    (score * 1e3).round() / 1e3
+}
+
+impl Hit {
+    fn of_wiki(wiki: &Wiki, hit: wiki::Hit) -> Self {
+        Self {
+            url: wiki.page_url(&hit.locale, &hit.path),
+            id: hit.id,
+            locale: hit.locale.as_str().to_owned(),
+            path: hit.path.as_str().to_owned(),
+            title: hit.title,
+            description: hit.description,
+            found_in: vec![WIKI],
+            ..Self::default()
+        }
+    }
+
+    fn of_page(wiki: &Wiki, page: PageReading) -> Self {
+        Self {
+            url: wiki.page_url(&page.locale, &page.path),
+            id: page.id,
+            locale: page.locale.as_str().to_owned(),
+            path: page.path.as_str().to_owned(),
+            title: page.title,
+            description: page.description.unwrap_or_default(),
+            // Said of drafts alone: that is what must not be overlooked.
+            is_published: page.is_published.filter(|is_published| !is_published),
+            ..Self::default()
+        }
+    }
+}
+
+impl Indexed {
+    fn of(covered: Coverage) -> Self {
+        let Coverage {
+            pages,
+            of,
+            most,
+            without_content,
+            ..
+        } = covered;
+        let mut notes = Vec::new();
+        if of > most {
+            notes.push(format!(
+                "Only the {most} pages changed last are indexed; with WIKI_INDEX=disk an operator has more of them indexed."
+            ));
+        }
+        if pages < of.min(most) {
+            notes.push("Pages are still being indexed: search again for more.".to_owned());
+        }
+        if without_content > 0 {
+            notes.push(format!(
+                "The key cannot read the content of {without_content} indexed pages (it needs read:source): only their titles, descriptions, tags and paths are searched."
+            ));
+        }
+        Self {
+            pages,
+            of,
+            complete: covered.is_complete,
+            notes,
+        }
+    }
+}
+
+impl From<IndexError> for Failure {
+    fn from(error: IndexError) -> Self {
+        Self::new(Code::InternalError, wiki::sentence(&error.to_string())).hint(
+            "Tell the user: the server's log says why; the state directory may lack space or rights. Search with in: wiki meanwhile.",
+        )
     }
 }

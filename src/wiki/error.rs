@@ -169,6 +169,15 @@ impl WikiError {
         }
     }
 
+    /// Whether it stands in the way of reading any other page just as well.
+    pub(crate) const fn ends_a_pass(&self) -> bool {
+        self.is_passing()
+            || matches!(
+                self,
+                Self::KeyRevoked | Self::KeyExpired { .. } | Self::ApiDisabled
+            )
+    }
+
     /// Whether the wiki refused for want of a right.
     #[must_use]
     pub const fn is_forbidden(&self) -> bool {

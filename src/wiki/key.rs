@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -46,6 +47,12 @@ impl ApiKey {
         self.expires
             .filter(|expires| *expires <= OffsetDateTime::now_utc())
             .and_then(|expires| expires.format(&Rfc3339).ok())
+    }
+
+    /// A digest by which two keys are told apart, in hex; the key cannot be had from it.
+    pub(crate) fn digest(&self) -> String {
+        let digest = Sha256::digest(self.secret.expose_secret());
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     pub(super) fn authorization(&self) -> String {

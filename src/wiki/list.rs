@@ -79,6 +79,19 @@ impl Wiki {
         Ok(part(pages, start, query, limit))
     }
 
+    /// All pages that the key may see, the last changed first; one request.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn all_pages(&self) -> Result<Vec<PageReading>, WikiError> {
+        let newest = ListQuery {
+            order_by: PageOrderBy::Updated,
+            direction: PageOrderByDirection::Desc,
+            ..ListQuery::default()
+        };
+        self.rows(&newest, None).await
+    }
+
     /// The one page of the whole list that is wanted.
     pub(super) async fn listed(
         &self,

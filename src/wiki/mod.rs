@@ -7,6 +7,7 @@
 
 pub mod answer;
 mod client;
+mod content;
 mod editor_view;
 mod error;
 mod front_matter;
@@ -27,6 +28,7 @@ mod tree;
 mod version;
 
 pub use client::{Wiki, WikiSettings};
+pub use content::ContentLayer;
 pub use error::WikiError;
 pub(crate) use error::sentence;
 pub use history::{History, HistoryEntry};
@@ -38,7 +40,7 @@ pub use operations::{PageOrderBy, PageOrderByDirection, PageTreeMode};
 pub use resolve::{NamedPage, Resolved, Unresolved};
 pub use retry::RetryLimits;
 pub use search::Hit;
-pub use tags::{LinkingPage, Tag};
+pub use tags::{LinkingPage, Links, Tag};
 pub(crate) use transport::is_loopback;
 pub use transport::{MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, TimeLimits};
 pub use tree::{MAX_NODES, TreeNode, Walk};

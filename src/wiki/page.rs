@@ -76,7 +76,7 @@ impl Wiki {
         Ok(page)
     }
 
-    async fn single(&self, id: i64) -> Result<PageReading, WikiError> {
+    pub(super) async fn single(&self, id: i64) -> Result<PageReading, WikiError> {
         let data = self
             .query::<PageSingle>(page_single::Variables { id })
             .await?;
@@ -165,7 +165,7 @@ impl Wiki {
         node.map(|node| node.is_private)
     }
 
-    async fn conflict_latest(&self, id: i64) -> Result<PageReading, WikiError> {
+    pub(super) async fn conflict_latest(&self, id: i64) -> Result<PageReading, WikiError> {
         let variables = page_conflict_latest::Variables { id };
         let data = self.query::<PageConflictLatest>(variables).await?;
         let page = data.pages.ok_or(WikiError::NotFound)?.conflict_latest;
@@ -192,7 +192,10 @@ impl Wiki {
     }
 
     /// Adds to a page of the list what its source says, if the key may read that.
-    async fn with_source(&self, mut page: PageReading) -> Result<PageReading, WikiError> {
+    pub(super) async fn with_source(
+        &self,
+        mut page: PageReading,
+    ) -> Result<PageReading, WikiError> {
         match self.source(&page.locale, &page.path).await {
             Ok(text) => {
                 let known = Known {

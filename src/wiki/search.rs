@@ -24,8 +24,8 @@ pub struct Hit {
 impl Wiki {
     /// Searches with the wiki's engine.
     ///
-    /// `path` is a true prefix of whole segments; it is filtered here, since the engines
-    /// take theirs in ways of their own (W9).
+    /// What is wanted of the hits is asked here, since the engines take a path in ways of
+    /// their own (W9); a locale spares them work.
     ///
     /// # Errors
     /// See [`WikiError`].
@@ -33,7 +33,7 @@ impl Wiki {
         &self,
         query: &str,
         locale: Option<&Locale>,
-        path: Option<&PagePath>,
+        is_wanted: impl Fn(&Locale, &PagePath) -> bool,
         limit: usize,
     ) -> Result<Vec<Hit>, WikiError> {
         let variables = page_search::Variables {
@@ -54,8 +54,7 @@ impl Wiki {
                 title: hit.title,
                 description: hit.description,
             })
-            .filter(|hit| path.is_none_or(|path| hit.path.is_within(path)))
-            .filter(|hit| locale.is_none_or(|locale| hit.locale == *locale))
+            .filter(|hit| is_wanted(&hit.locale, &hit.path))
             .collect();
         hits.truncate(limit);
         let places: Vec<(Locale, PagePath)> = hits

@@ -29,6 +29,15 @@ pub struct LinkingPage {
     pub title: String,
 }
 
+/// The links to and from one page.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Links {
+    /// The pages that link to it.
+    pub to: Vec<LinkingPage>,
+    /// Where it links to: locale and path, with `/` between.
+    pub from: Vec<String>,
+}
+
 impl Wiki {
     /// All tags, in the order of the wiki.
     ///
@@ -58,28 +67,34 @@ impl Wiki {
         locale: &Locale,
         path: &PagePath,
     ) -> Result<Vec<LinkingPage>, WikiError> {
+        Ok(self.links_around(locale, path).await?.to)
+    }
+
+    /// The pages of the same locale that link to a place, and where the page there links to.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn links_around(&self, locale: &Locale, path: &PagePath) -> Result<Links, WikiError> {
         let place = format!("{locale}/{path}");
         let variables = page_links::Variables {
             locale: locale.as_str().to_owned(),
         };
         let data = self.query::<PageLinks>(variables).await?;
         let pages = data.pages.and_then(|pages| pages.links).unwrap_or_default();
-        Ok(pages
-            .into_iter()
-            .flatten()
-            .filter(|page| page.links.iter().flatten().any(|link| *link == place))
-            .map(|page| {
-                let own = page
-                    .path
-                    .strip_prefix(&format!("{locale}/"))
-                    .unwrap_or(&page.path);
-                LinkingPage {
+        let mut links = Links::default();
+        for page in pages.into_iter().flatten() {
+            let mut targets = page.links.into_iter().flatten();
+            if page.path == place {
+                links.from.extend(targets.filter(|link| *link != place));
+            } else if targets.any(|link| link == place) {
+                let own = page.path.strip_prefix(&format!("{locale}/"));
+                links.to.push(LinkingPage {
                     id: page.id,
-                    path: PagePath::as_stored(own),
+                    path: PagePath::as_stored(own.unwrap_or(&page.path)),
                     title: page.title,
-                }
-            })
-            .filter(|page| page.path != *path)
-            .collect())
+                });
+            }
+        }
+        Ok(links)
     }
 }

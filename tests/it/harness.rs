@@ -16,6 +16,7 @@ use wikijs_mcp::audit::chain::{self, Verified};
 use wikijs_mcp::config::{Settings, Source};
 use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, OperationKind, SeenRequest};
 use wikijs_mcp::gates::{ConfirmMode, SessionId};
+use wikijs_mcp::index::Pace;
 use wikijs_mcp::server::{App, Handler};
 use wikijs_mcp::write::Patience;
 
@@ -27,6 +28,16 @@ pub(crate) const QUICK: Patience = Patience {
     queueing: Duration::from_secs(20),
 };
 
+/// The index made without haste or delay: as fast as the wiki answers, and looked at again by
+/// every search.
+pub(crate) const EAGER: Pace = Pace {
+    apart: Duration::ZERO,
+    at_once: 4,
+    patience: Duration::from_secs(20),
+    fresh: Duration::ZERO,
+    stale: Duration::ZERO,
+};
+
 /// What a server is to be like.
 pub(crate) struct Setup {
     variables: Vec<(String, String)>,
@@ -34,6 +45,9 @@ pub(crate) struct Setup {
     /// How long a person may think, where it shall be less than a setting can say.
     pub(crate) thinking: Option<Duration>,
     pub(crate) session: SessionId,
+    pub(crate) pace: Pace,
+    /// How many pages are indexed at most; as many as the mode says without it.
+    pub(crate) most: Option<usize>,
     dir: Option<Arc<TempDir>>,
 }
 
@@ -53,6 +67,8 @@ impl Setup {
             ("WIKI_MUTATIONS_ENABLED", "true"),
             ("WIKI_MUTATION_DRY_RUN", "false"),
             ("WIKI_HTTP_WRITE_TIMEOUT_MS", "5000"),
+            // What it asks of the wiki in the background would stand between counted requests.
+            ("WIKI_INDEX", "off"),
         ];
         let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
         Self {
@@ -60,6 +76,8 @@ impl Setup {
             patience: QUICK,
             thinking: None,
             session: SessionId::new("test"),
+            pace: EAGER,
+            most: None,
             dir: None,
         }
     }
@@ -120,6 +138,8 @@ impl Setup {
         {
             *limit = thinking;
         }
+        settings.index.pace = this.pace;
+        settings.index.most = this.most.unwrap_or(settings.index.most);
         let app = Arc::new(App::new(settings, this.patience).unwrap());
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let handler = Handler::new(Arc::clone(&app), session);

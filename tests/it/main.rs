@@ -56,6 +56,8 @@ mod recover;
 #[cfg(feature = "demo")]
 mod references;
 #[cfg(feature = "demo")]
+mod search;
+#[cfg(feature = "demo")]
 mod tool_definitions;
 #[cfg(feature = "demo")]
 mod trash;

@@ -1,0 +1,300 @@
+//! The content index of one wiki and key, for as long as a server runs.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::watch;
+
+use super::find::{self, ContentHit, RareWords};
+use super::pace::Turns;
+use super::settings::{IndexMode, IndexSettings};
+use super::store::{self, Count, IndexError, Store};
+use crate::page::{Locale, PagePath};
+use crate::wiki::{Wiki, WikiError};
+
+/// How much of the wiki is indexed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// The pages that are indexed.
+    pub pages: usize,
+    /// The pages that the key sees.
+    pub of: usize,
+    /// Whether all of them are, as they were when the list was last looked at.
+    pub is_complete: bool,
+    /// The indexed pages whose content the key could not read.
+    pub without_content: usize,
+    /// The most pages that the index may hold.
+    pub most: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Progress {
+    /// When the list was last looked at.
+    looked: Option<Instant>,
+    is_running: bool,
+    /// Something was written since the last look.
+    is_outdated: bool,
+    /// Passes that have ended.
+    passes: u64,
+    of: usize,
+    count: Count,
+    /// Why the last pass ended early.
+    error: Option<WikiError>,
+}
+
+/// The content index of one wiki and key. Nothing is opened or asked before the first search.
+#[derive(Debug)]
+pub struct ContentIndex {
+    pub(super) wiki: Arc<Wiki>,
+    pub(super) settings: IndexSettings,
+    pub(super) turns: Turns,
+    store: Mutex<Option<Store>>,
+    progress: watch::Sender<Progress>,
+}
+
+impl ContentIndex {
+    /// An index of what the wiki's key sees.
+    #[must_use]
+    pub fn new(wiki: Arc<Wiki>, settings: IndexSettings) -> Self {
+        Self {
+            wiki,
+            turns: Turns::new(settings.pace.apart),
+            settings,
+            store: Mutex::new(None),
+            progress: watch::Sender::new(Progress::default()),
+        }
+    }
+
+    /// Whether there is one at all.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.settings.mode != IndexMode::Off
+    }
+
+    /// Sees to it that the index is as the wiki is, as far as that is possible in a short time;
+    /// the rest goes on in the background. An index that was looked after a moment ago is taken
+    /// as it is.
+    ///
+    /// # Errors
+    /// Why nothing is indexed, or why the key no longer counts; an index that is there is used
+    /// also when the wiki does not answer.
+    pub async fn ready(self: &Arc<Self>) -> Result<Coverage, WikiError> {
+        if let Some(expired) = self.wiki.expired() {
+            self.forget().await;
+            return Err(expired);
+        }
+        let mut progress = self.progress.subscribe();
+        let waited_for = self.begin();
+        if let Some(pass) = waited_for {
+            // What is not there in time comes later.
+            let ended = progress.wait_for(|progress| progress.passes >= pass);
+            let _in_time = tokio::time::timeout(self.settings.pace.patience, ended).await;
+        }
+        let now = self.progress.borrow().clone();
+        match now.error {
+            Some(error) if now.count.pages == 0 => Err(error),
+            _ => Ok(self.coverage(&now)),
+        }
+    }
+
+    /// Begins a pass if one is due; gives how many must have ended, if one is waited for.
+    fn begin(self: &Arc<Self>) -> Option<u64> {
+        let mut begins = false;
+        let mut waits = None;
+        self.progress.send_if_modified(|progress| {
+            let age = progress.looked.map(|looked| looked.elapsed());
+            let pace = self.settings.pace;
+            let is_due = progress.is_outdated || age.is_none_or(|age| age >= pace.fresh);
+            let is_stale = progress.is_outdated || age.is_none_or(|age| age >= pace.stale);
+            begins = is_due && !progress.is_running;
+            // A pass that runs meanwhile ends early, and the one after it sees what was written.
+            let passes = 1 + u64::from(progress.is_running && progress.is_outdated);
+            waits = is_stale.then_some(progress.passes + passes);
+            if begins {
+                progress.is_running = true;
+                progress.is_outdated = false;
+            }
+            begins
+        });
+        if begins {
+            tokio::spawn(Arc::clone(self).passes());
+        }
+        waits
+    }
+
+    /// Passes, until one ends that no write came between.
+    async fn passes(self: Arc<Self>) {
+        loop {
+            let this = Arc::clone(&self);
+            // In a task of its own: whatever becomes of it, another one may begin.
+            let pass = tokio::spawn(async move { this.open_and_pass().await }).await;
+            if !self.ended(pass.ok().and_then(Result::err)).await {
+                return;
+            }
+        }
+    }
+
+    async fn open_and_pass(self: &Arc<Self>) -> Result<(), WikiError> {
+        let this = Arc::clone(self);
+        let opened = tokio::task::spawn_blocking(move || {
+            let mut store = this.store();
+            if store.is_none() {
+                *store = Some(Store::open(this.file().as_deref())?);
+            }
+            store.as_ref().map_or(Err(IndexError), Store::count)
+        });
+        if let Ok(Ok(count)) = opened.await {
+            self.counted(count);
+            self.pass().await?;
+        }
+        Ok(())
+    }
+
+    /// A pass has ended; gives whether another one has to follow.
+    async fn ended(self: &Arc<Self>, error: Option<WikiError>) -> bool {
+        if let Some(error) = &error {
+            tracing::warn!(%error, "the content index could not be filled");
+            if matches!(error, WikiError::KeyRevoked | WikiError::KeyExpired { .. }) {
+                self.forget().await;
+            }
+        }
+        let mut goes_on = false;
+        self.progress.send_modify(|progress| {
+            goes_on = progress.is_outdated && error.is_none();
+            progress.is_running = goes_on;
+            progress.is_outdated &= !goes_on;
+            progress.passes += 1;
+            // After a fault the next search tries again, but not each at once.
+            progress.looked = Some(Instant::now());
+            progress.error = error;
+        });
+        goes_on
+    }
+
+    /// The list was looked at: it has so many pages.
+    pub(super) fn looked(&self, of: usize) {
+        self.progress.send_modify(|progress| {
+            progress.of = of;
+            progress.looked = Some(Instant::now());
+        });
+    }
+
+    /// So many pages are indexed now.
+    pub(super) fn counted(&self, count: Count) {
+        self.progress.send_modify(|progress| progress.count = count);
+    }
+
+    /// Whether something was written since the pass began.
+    pub(super) fn is_outdated(&self) -> bool {
+        self.progress.borrow().is_outdated
+    }
+
+    pub(super) fn is_first_pass(&self) -> bool {
+        self.progress.borrow().passes == 0
+    }
+
+    pub(super) fn is_on_disk(&self) -> bool {
+        self.settings.mode == IndexMode::Disk
+    }
+
+    fn coverage(&self, progress: &Progress) -> Coverage {
+        let Count {
+            pages,
+            without_content,
+        } = progress.count;
+        Coverage {
+            pages,
+            of: progress.of.max(pages),
+            is_complete: pages >= progress.of
+                && progress.error.is_none()
+                && progress.looked.is_some(),
+            without_content,
+            most: self.settings.most,
+        }
+    }
+
+    /// Something was written to the wiki: the next search looks at it again before it answers.
+    pub fn outdated(&self) {
+        self.progress.send_if_modified(|progress| {
+            progress.is_outdated = progress.looked.is_some();
+            false
+        });
+    }
+
+    /// Drops all that is indexed, from the disk too.
+    pub async fn forget(self: &Arc<Self>) {
+        let this = Arc::clone(self);
+        let dropped = tokio::task::spawn_blocking(move || {
+            let mut store = this.store();
+            drop(store.take());
+            this.file().map_or(Ok(false), |file| store::remove(&file))
+        });
+        if !matches!(dropped.await, Ok(Ok(_))) {
+            tracing::error!("the content index could not be removed");
+        }
+        self.progress.send_modify(|progress| {
+            progress.count = Count::default();
+            progress.looked = None;
+        });
+    }
+
+    /// Pages whose content, title, headings, tags, path or description have words.
+    ///
+    /// # Errors
+    /// [`IndexError`].
+    pub async fn find(
+        self: &Arc<Self>,
+        query: String,
+        is_wanted: impl Fn(&Locale, &PagePath) -> bool + Send + 'static,
+        limit: usize,
+    ) -> Result<Vec<ContentHit>, IndexError> {
+        self.with_store(move |store| find::find(store, &query, &is_wanted, limit))
+            .await
+            .ok_or(IndexError)
+    }
+
+    /// Pages that have rare words in common with a page.
+    ///
+    /// # Errors
+    /// [`IndexError`].
+    pub async fn alike(
+        self: &Arc<Self>,
+        id: i64,
+        is_wanted: impl Fn(&Locale, &PagePath) -> bool + Send + 'static,
+        limit: usize,
+    ) -> Result<Vec<RareWords>, IndexError> {
+        self.with_store(move |store| find::alike(store, id, &is_wanted, limit))
+            .await
+            .ok_or(IndexError)
+    }
+
+    /// Does something with the index where it may take its time; nothing if there is none.
+    pub(super) async fn with_store<T: Send + 'static>(
+        self: &Arc<Self>,
+        act: impl FnOnce(&mut Store) -> Result<T, IndexError> + Send + 'static,
+    ) -> Option<T> {
+        let this = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || this.store().as_mut().map(act));
+        done.await.ok()??.ok()
+    }
+
+    fn store(&self) -> MutexGuard<'_, Option<Store>> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its file, if it lies on the disk.
+    pub(super) fn file(&self) -> Option<PathBuf> {
+        self.is_on_disk()
+            .then(|| self.settings.file(self.wiki.settings()))
+            .flatten()
+    }
+}
+
+/// Removes the index on the disk of a wiki and key; whether there was one.
+///
+/// # Errors
+/// The file cannot be removed.
+pub fn clear(file: &std::path::Path) -> std::io::Result<bool> {
+    store::remove(file)
+}

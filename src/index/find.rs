@@ -1,0 +1,190 @@
+//! What the index is asked: pages with some words, and pages that are alike.
+
+use std::collections::HashSet;
+
+use super::snippet::{Snippet, snippet};
+use super::store::{IndexError, Store};
+use super::terms::{Term, terms};
+use super::tokens::tokens;
+use crate::page::{Locale, PagePath, PageReading};
+
+/// How many words of a page are compared with other pages.
+const MAX_WORDS: usize = 12;
+/// How much of a page is looked at for its rare words, in tokens.
+const MAX_TOKENS: usize = 20_000;
+/// A word on more of the pages than one in this many is not rare.
+const RARE: usize = 10;
+
+/// A page that the index found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContentHit {
+    /// The page, as the list told of it.
+    pub page: PageReading,
+    /// A part of its content or description, each match between `«` and `»`, in one line.
+    pub snippet: Option<String>,
+    /// The selector of the section that the snippet is from.
+    pub section: Option<String>,
+    /// How well it fits; larger is better.
+    pub score: f64,
+}
+
+/// A page that has rare words in common with another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RareWords {
+    /// The page.
+    pub page: PageReading,
+    /// The words.
+    pub words: Vec<String>,
+    /// How well it fits; larger is better.
+    pub score: f64,
+}
+
+/// Pages with all words of a query, then those with some: a question has words that its answer
+/// lacks.
+pub(super) fn find(
+    store: &Store,
+    query: &str,
+    is_wanted: &dyn Fn(&Locale, &PagePath) -> bool,
+    limit: usize,
+) -> Result<Vec<ContentHit>, IndexError> {
+    let terms = terms(query);
+    if terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let is_wanted = |page: &PageReading| is_wanted(&page.locale, &page.path);
+    let mut found = store.ranked(&joined(&terms, " AND "), is_wanted, limit)?;
+    if found.len() < limit && terms.len() > 1 {
+        let have: HashSet<Option<i64>> = found.iter().map(|(page, _)| page.id).collect();
+        let lowest = found.last().map_or(f64::INFINITY, |(_, score)| *score);
+        let telling = telling(store, &terms)?;
+        let is_new = |page: &PageReading| is_wanted(page) && !have.contains(&page.id);
+        let rest = store.ranked(&joined(&telling, " OR "), is_new, limit - found.len())?;
+        found.extend(
+            rest.into_iter()
+                .map(|(page, score)| (page, score.min(lowest) / 2.0)),
+        );
+    }
+    found
+        .into_iter()
+        .map(|(page, score)| hit(store, page, &terms, score))
+        .collect()
+}
+
+/// The terms that tell pages apart: those on at most half of them; all if none does.
+fn telling(store: &Store, terms: &[Term]) -> Result<Vec<Term>, IndexError> {
+    let pages = store.count()?.pages;
+    let mut telling = Vec::new();
+    for term in terms {
+        let is_common = match &term.parts[..] {
+            [word] => store.pages_with(word)? > pages / 2,
+            _ => false,
+        };
+        if !is_common {
+            telling.push(term.clone());
+        }
+    }
+    Ok(if telling.is_empty() {
+        terms.to_vec()
+    } else {
+        telling
+    })
+}
+
+fn joined(terms: &[Term], by: &str) -> String {
+    terms.iter().map(Term::syntax).collect::<Vec<_>>().join(by)
+}
+
+fn hit(
+    store: &Store,
+    page: PageReading,
+    terms: &[Term],
+    score: f64,
+) -> Result<ContentHit, IndexError> {
+    let content = store
+        .content(page.id.unwrap_or_default())?
+        .unwrap_or_default();
+    let found = snippet(&content.text, terms);
+    let section = found
+        .as_ref()
+        .and_then(|found| content.section_at(found.at));
+    let section = section.map(str::to_owned);
+    let about = || snippet(page.description.as_deref()?, terms);
+    let text = |snippet: Snippet| snippet.text;
+    Ok(ContentHit {
+        snippet: found.or_else(about).map(text),
+        section,
+        score,
+        page,
+    })
+}
+
+/// Pages that have rare words in common with a page, the most alike first.
+pub(super) fn alike(
+    store: &Store,
+    id: i64,
+    is_wanted: &dyn Fn(&Locale, &PagePath) -> bool,
+    limit: usize,
+) -> Result<Vec<RareWords>, IndexError> {
+    let Some(content) = store.content(id)? else {
+        return Ok(Vec::new());
+    };
+    let mut rare = rare_words(store, &content.text)?;
+    rare.truncate(MAX_WORDS);
+    let mut pages: Vec<RareWords> = Vec::new();
+    // A word at a time: so the words in common are known without reading any page.
+    for (word, worth) in rare {
+        let term = Term {
+            parts: vec![word.clone()],
+            is_cjk: false,
+        };
+        let syntax = term.exact();
+        let is_wanted =
+            |page: &PageReading| page.id != Some(id) && is_wanted(&page.locale, &page.path);
+        for (page, _) in store.ranked(&syntax, is_wanted, usize::MAX)? {
+            match pages.iter_mut().find(|known| known.page.id == page.id) {
+                Some(known) => {
+                    known.words.push(word.clone());
+                    known.score += worth;
+                }
+                None => pages.push(RareWords {
+                    page,
+                    words: vec![word.clone()],
+                    score: worth,
+                }),
+            }
+        }
+    }
+    pages.sort_by(|a, b| b.score.total_cmp(&a.score));
+    pages.truncate(limit);
+    Ok(pages)
+}
+
+/// Words of a text that stand on some other pages but on few, each with its worth (at most 1),
+/// the rarest first.
+fn rare_words(store: &Store, text: &str) -> Result<Vec<(String, f64)>, IndexError> {
+    let pages = store.count()?.pages;
+    let most = (pages / RARE).clamp(2, 50);
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut rare = Vec::new();
+    for token in tokens(text).take(MAX_TOKENS) {
+        let is_word = !token.is_cjk
+            && token.text.chars().count() > 3
+            && !token.text.chars().all(char::is_numeric);
+        if is_word && seen.insert(token.text.clone()) {
+            let on = store.pages_with(&token.text)?;
+            if (2..=most).contains(&on) {
+                rare.push((on, token.text));
+            }
+        }
+    }
+    rare.sort();
+    Ok(rare
+        .into_iter()
+        .map(|(on, word)| {
+            (
+                word,
+                2.0 / u32::try_from(on).map_or(f64::INFINITY, f64::from),
+            )
+        })
+        .collect())
+}

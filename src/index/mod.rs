@@ -1,0 +1,28 @@
+//! The content index: the pages of one wiki as one key sees them, in SQLite FTS5, for finding
+//! words in their content and pages that are alike.
+//!
+//! It knows `page` and `wiki`, and nothing of tools or of MCP. [`ContentIndex`] is what others
+//! use: `fill` keeps its [`Store`](store::Store) as the wiki is, `find` asks it.
+
+mod fill;
+mod find;
+mod pace;
+mod settings;
+mod snippet;
+mod store;
+mod terms;
+mod tokens;
+
+mod content_index;
+
+pub use content_index::{ContentIndex, Coverage, clear};
+pub use find::{ContentHit, RareWords};
+pub use settings::{IndexMode, IndexSettings, MOST_ON_DISK, MOST_PAGES, Pace};
+pub use store::IndexError;
+
+/// Whether any query of FTS5 that is made of a text is one that it takes; for tests.
+#[doc(hidden)]
+pub fn try_query(text: &str) -> Result<(), IndexError> {
+    let store = store::Store::open(None)?;
+    find::find(&store, text, &|_, _| true, 3).map(|_| ())
+}

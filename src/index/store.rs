@@ -1,0 +1,379 @@
+//! The index itself: pages and their words in SQLite.
+//!
+//! The words are in a table of FTS5 without content, the text once beside it, so that nothing is
+//! kept twice. In memory means SQLite's own temporary database: pages of it stay in a bounded
+//! cache and what is more goes to a file that has no name, so that a wiki of any size takes a
+//! fixed part of the server's memory.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use sha2::{Digest as _, Sha256};
+
+use super::tokens::columns;
+use crate::page::{Date, Locale, Outline, PagePath, PageReading};
+
+/// Raised with every change of the tables; an index of another version is made anew.
+const VERSION: i64 = 1;
+/// How much of the index SQLite keeps in memory, in KiB.
+const CACHE_KIB: i64 = 16 * 1024;
+/// What one page may be worth by where a word stands in it, in the order of the columns.
+const WEIGHTS: &str = "10.0, 5.0, 5.0, 4.0, 3.0, 1.0, 6.0, 1.0";
+
+const TABLES: &str = "
+    CREATE TABLE page (
+        id INTEGER PRIMARY KEY, mark BLOB NOT NULL, missing INTEGER NOT NULL DEFAULT 0,
+        has_content INTEGER NOT NULL, locale TEXT NOT NULL, path TEXT NOT NULL,
+        title TEXT NOT NULL, description TEXT NOT NULL, tags TEXT NOT NULL,
+        published INTEGER NOT NULL, updated TEXT NOT NULL
+    );
+    CREATE TABLE content (id INTEGER PRIMARY KEY, text TEXT NOT NULL, headings TEXT NOT NULL);
+    CREATE VIRTUAL TABLE words USING fts5(
+        title, headings, tags, path, description, body, cjk_top, cjk,
+        content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2'
+    );
+    CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
+";
+
+/// The index cannot be used. The cause goes to the program's own log: it may hold a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the content index cannot be used")]
+pub struct IndexError;
+
+impl From<rusqlite::Error> for IndexError {
+    fn from(error: rusqlite::Error) -> Self {
+        tracing::error!(%error, "the content index failed");
+        Self
+    }
+}
+
+impl From<io::Error> for IndexError {
+    fn from(error: io::Error) -> Self {
+        tracing::error!(%error, "the file of the content index cannot be used");
+        Self
+    }
+}
+
+/// What is known of an indexed page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Known {
+    /// A digest of what the list said of it.
+    pub(super) mark: Vec<u8>,
+    /// Whether its content could be read.
+    pub(super) has_content: bool,
+}
+
+/// How much of the wiki is indexed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Count {
+    /// Pages.
+    pub(super) pages: usize,
+    /// Those of them whose content could not be read.
+    pub(super) without_content: usize,
+}
+
+/// A page's content, and where its headings stand.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Content {
+    pub(super) text: String,
+    headings: String,
+}
+
+/// An open index.
+#[derive(Debug)]
+pub(super) struct Store {
+    db: Connection,
+}
+
+impl Store {
+    /// Opens the index in a file, or a new one without a name. A file that is none, or one of
+    /// another version, is made anew.
+    pub(super) fn open(file: Option<&Path>) -> Result<Self, IndexError> {
+        let Some(file) = file else {
+            // An empty name is SQLite's own word for a temporary database; its file is 0600 and
+            // loses its name as it is made.
+            let db = Connection::open("")?;
+            db.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
+            return Self::prepare(db);
+        };
+        Self::open_file(file).or_else(|_| {
+            remove(file)?;
+            Self::open_file(file)
+        })
+    }
+
+    fn open_file(file: &Path) -> Result<Self, IndexError> {
+        if let Some(dir) = file.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        }
+        // Made by us for its mode; SQLite gives its companions the same.
+        OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(file)?;
+        let db = Connection::open(file)?;
+        db.busy_timeout(std::time::Duration::from_secs(5))?;
+        db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;
+        Self::prepare(db)
+    }
+
+    fn prepare(mut db: Connection) -> Result<Self, IndexError> {
+        db.pragma_update(None, "cache_size", -CACHE_KIB)?;
+        let change = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let version: i64 = change.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if version == 0 {
+            change.execute_batch(TABLES)?;
+            change.pragma_update(None, "user_version", VERSION)?;
+        } else if version != VERSION {
+            return Err(IndexError);
+        }
+        change.commit()?;
+        Ok(Self { db })
+    }
+
+    /// All pages that are indexed, by id.
+    pub(super) fn known(&self) -> Result<HashMap<i64, Known>, IndexError> {
+        let mut query = self.db.prepare("SELECT id, mark, has_content FROM page")?;
+        let rows = query.query_map([], |row| {
+            let known = Known {
+                mark: row.get(1)?,
+                has_content: row.get(2)?,
+            };
+            Ok((row.get(0)?, known))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Takes note of which pages are there: one that is not is found no more, and leaves when
+    /// it is missed again.
+    pub(super) fn look(&mut self, there: &HashSet<i64>) -> Result<(), IndexError> {
+        let change = self.db.transaction()?;
+        let missed: Vec<(i64, i64)> = {
+            let mut query = change.prepare("SELECT id, missing FROM page")?;
+            let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<Result<_, _>>()?
+        };
+        for (id, missing) in missed {
+            match (there.contains(&id), missing) {
+                (true, 0) => {}
+                (true, _) => {
+                    change.execute("UPDATE page SET missing = 0 WHERE id = ?1", [id])?;
+                }
+                (false, 0) => {
+                    change.execute("UPDATE page SET missing = 1 WHERE id = ?1", [id])?;
+                }
+                (false, _) => {
+                    for table in ["page", "content"] {
+                        change.execute(&format!("DELETE FROM {table} WHERE id = ?1"), [id])?;
+                    }
+                    change.execute("DELETE FROM words WHERE rowid = ?1", [id])?;
+                }
+            }
+        }
+        Ok(change.commit()?)
+    }
+
+    /// Puts a page in, in place of what was there of it.
+    pub(super) fn put(&mut self, page: &PageReading) -> Result<(), IndexError> {
+        let Some(id) = page.id else { return Ok(()) };
+        let text = page.content.as_deref();
+        let (names, places) = text.map(|text| headings(page, text)).unwrap_or_default();
+        let description = page.description.as_deref().unwrap_or_default();
+        let tags = page.tags.clone().unwrap_or_default().join("\n");
+        let updated = page.updated_at.as_ref().map_or("", Date::as_str);
+        let (title, cjk_title) = columns(&page.title);
+        let (heads, cjk_heads) = columns(&names);
+        let (tag_words, cjk_tags) = columns(&tags);
+        let (path, cjk_path) = columns(page.path.as_str());
+        let (about, cjk_about) = columns(description);
+        let (body, cjk) = columns(text.unwrap_or_default());
+        let cjk_top = [cjk_title, cjk_heads, cjk_tags, cjk_path, cjk_about].concat();
+        let change = self.db.transaction()?;
+        change.execute("DELETE FROM words WHERE rowid = ?1", [id])?;
+        change
+            .prepare(
+                "INSERT INTO words (rowid, title, headings, tags, path, description, body, cjk_top, cjk)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?
+            .execute(params![
+                id, title, heads, tag_words, path, about, body, cjk_top, cjk
+            ])?;
+        change
+            .prepare("REPLACE INTO page VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?
+            .execute(params![
+                id,
+                mark(page),
+                text.is_some(),
+                page.locale.as_str(),
+                page.path.as_str(),
+                page.title,
+                description,
+                tags,
+                page.is_published.unwrap_or(true),
+                updated,
+            ])?;
+        change
+            .prepare("REPLACE INTO content VALUES (?1, ?2, ?3)")?
+            .execute(params![id, text.unwrap_or_default(), places])?;
+        Ok(change.commit()?)
+    }
+
+    /// How much is indexed.
+    pub(super) fn count(&self) -> Result<Count, IndexError> {
+        let mut query = self.db.prepare(
+            "SELECT count(*), coalesce(sum(has_content = 0), 0) FROM page WHERE missing = 0",
+        )?;
+        let count = |row: &Row<'_>, at| -> rusqlite::Result<usize> {
+            let number: i64 = row.get(at)?;
+            Ok(usize::try_from(number).unwrap_or_default())
+        };
+        Ok(query.query_row([], |row| {
+            Ok(Count {
+                pages: count(row, 0)?,
+                without_content: count(row, 1)?,
+            })
+        })?)
+    }
+
+    /// Pages that a query of FTS5 finds, the best first, with their scores; as many as wanted.
+    pub(super) fn ranked(
+        &self,
+        syntax: &str,
+        is_wanted: impl Fn(&PageReading) -> bool,
+        limit: usize,
+    ) -> Result<Vec<(PageReading, f64)>, IndexError> {
+        let mut query = self.db.prepare(&format!(
+            "SELECT page.id, page.locale, page.path, page.title, page.description, page.tags,
+                    page.published, page.updated, found.score
+             FROM (SELECT rowid, -bm25(words, {WEIGHTS}) AS score FROM words WHERE words MATCH ?1)
+                  AS found
+             JOIN page ON page.id = found.rowid
+             WHERE page.missing = 0 ORDER BY found.score DESC, page.id"
+        ))?;
+        let mut rows = query.query([syntax])?;
+        let mut found = Vec::new();
+        while found.len() < limit
+            && let Some(row) = rows.next()?
+        {
+            let page = reading(row)?;
+            if is_wanted(&page) {
+                found.push((page, row.get(8)?));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The content of a page.
+    pub(super) fn content(&self, id: i64) -> Result<Option<Content>, IndexError> {
+        let mut query = self
+            .db
+            .prepare("SELECT text, headings FROM content WHERE id = ?1")?;
+        let content = query.query_row([id], |row| {
+            Ok(Content {
+                text: row.get(0)?,
+                headings: row.get(1)?,
+            })
+        });
+        Ok(content.optional()?)
+    }
+
+    /// On how many pages a word stands, to the letter.
+    pub(super) fn pages_with(&self, word: &str) -> Result<usize, IndexError> {
+        let mut query = self
+            .db
+            .prepare("SELECT doc FROM vocabulary WHERE term = ?1")?;
+        let pages: Option<i64> = query.query_row([word], |row| row.get(0)).optional()?;
+        Ok(pages
+            .and_then(|pages| usize::try_from(pages).ok())
+            .unwrap_or_default())
+    }
+}
+
+impl Content {
+    /// The selector of the section that holds a place of the text; none where the page has no
+    /// headings.
+    pub(super) fn section_at(&self, at: usize) -> Option<&str> {
+        let mut places = self.headings.lines().filter_map(|line| {
+            let (start, selector) = line.split_once(' ')?;
+            Some((start.parse::<usize>().ok()?, selector))
+        });
+        places
+            .rfind(|(start, _)| *start <= at)
+            .map(|(_, selector)| selector)
+    }
+}
+
+/// The texts of a page's headings, and a line for each with its place and selector.
+fn headings(page: &PageReading, text: &str) -> (String, String) {
+    let is_markdown = page
+        .content_type
+        .as_deref()
+        .is_none_or(|kind| kind == "markdown");
+    if !is_markdown {
+        return Default::default();
+    }
+    let outline = Outline::of(text);
+    let named = outline.named_headings();
+    let mut places = String::new();
+    if outline
+        .headings()
+        .first()
+        .is_some_and(|first| first.lines.start > 0)
+    {
+        places.push_str("0 section[0]\n");
+    }
+    let mut texts = String::new();
+    for (heading, named) in outline.headings().iter().zip(&named) {
+        texts.push_str(&heading.text);
+        texts.push('\n');
+        places.push_str(&format!("{} {}\n", heading.lines.start, named.selector));
+    }
+    (texts, places)
+}
+
+/// A digest of all that the list says of a page: another one means that it changed.
+pub(super) fn mark(page: &PageReading) -> Vec<u8> {
+    let told = format!(
+        "{:?}",
+        (
+            (&page.locale, &page.path, &page.title, &page.description),
+            (&page.tags, page.is_published, &page.updated_at),
+        )
+    );
+    Sha256::digest(told).iter().take(16).copied().collect()
+}
+
+fn reading(row: &Row<'_>) -> rusqlite::Result<PageReading> {
+    let tags: String = row.get(5)?;
+    let mut page = PageReading::bare(
+        Some(row.get(0)?),
+        Locale::as_stored(row.get::<_, String>(1)?),
+        PagePath::as_stored(row.get::<_, String>(2)?),
+        row.get(3)?,
+    );
+    page.description = Some(row.get(4)?);
+    page.tags = Some(tags.lines().map(str::to_owned).collect());
+    page.is_published = Some(row.get(6)?);
+    page.updated_at = Some(Date::from(row.get::<_, String>(7)?));
+    Ok(page)
+}
+
+/// Removes an index and what lies beside it; whether it was there.
+pub(super) fn remove(file: &Path) -> io::Result<bool> {
+    let mut was_there = false;
+    for suffix in ["", "-wal", "-shm", "-journal", ".lock"] {
+        let mut name = file.as_os_str().to_owned();
+        name.push(suffix);
+        match fs::remove_file(PathBuf::from(name)) {
+            Ok(()) => was_there = true,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(was_there)
+}

@@ -1,0 +1,136 @@
+//! Pages related to one: by links, by tags, by words that few other pages have.
+
+use std::collections::HashMap;
+
+use std::sync::Arc;
+
+use super::scope::{Scope, listed};
+use super::{Hit, Indexed, Output, rounded};
+use crate::error::Failure;
+use crate::page::{Locale, PagePath, PageReading};
+use crate::tools::context::Context;
+
+/// What a link is worth, in either direction; a word or tag is worth 1 at most.
+const LINK: f64 = 3.0;
+/// How many tags or words a reason names.
+const MAX_NAMED: usize = 8;
+
+type Place = (Locale, PagePath);
+
+#[derive(Default)]
+struct Kinship {
+    score: f64,
+    reasons: Vec<String>,
+}
+
+impl Kinship {
+    fn add(&mut self, score: f64, reason: String) {
+        self.score += score;
+        self.reasons.push(reason);
+    }
+}
+
+pub(super) async fn related(
+    context: &Context,
+    id: i64,
+    scope: Scope,
+    limit: usize,
+) -> Result<Output, Failure> {
+    let scope = Arc::new(scope);
+    let page = listed(&scope.listed, id)?;
+    let mut kin: HashMap<Place, Kinship> = HashMap::new();
+    let links = context.wiki.links_around(&page.locale, &page.path).await?;
+    for linking in links.to {
+        kin.entry((page.locale.clone(), linking.path))
+            .or_default()
+            .add(LINK, "links to it".to_owned());
+    }
+    for target in links.from {
+        let Some((locale, path)) = target.split_once('/') else {
+            continue;
+        };
+        kin.entry((Locale::as_stored(locale), PagePath::as_stored(path)))
+            .or_default()
+            .add(LINK, "is linked from it".to_owned());
+    }
+    by_tags(page, &scope.listed, &mut kin);
+    let index = by_words(context, id, &scope, &mut kin).await;
+    let mut hits: Vec<Hit> = scope
+        .listed
+        .iter()
+        .filter(|other| other.id != Some(id) && scope.holds(&other.locale, &other.path))
+        .filter_map(|other| {
+            let kinship = kin.remove(&(other.locale.clone(), other.path.clone()))?;
+            Some(Hit {
+                score: Some(rounded(kinship.score)),
+                reasons: kinship.reasons,
+                ..Hit::of_page(&context.wiki, other.clone())
+            })
+        })
+        .collect();
+    // The list's order, the last changed first, decides between equals.
+    hits.sort_by(|a, b| {
+        b.score
+            .unwrap_or_default()
+            .total_cmp(&a.score.unwrap_or_default())
+    });
+    hits.truncate(limit);
+    let content = index.is_some().then_some(super::CONTENT);
+    Ok(Output {
+        hits,
+        searched_in: [super::WIKI].into_iter().chain(content).collect(),
+        index,
+    })
+}
+
+/// A tag is worth the less the more pages have it.
+fn by_tags(page: &PageReading, listed: &[PageReading], kin: &mut HashMap<Place, Kinship>) {
+    let own = page.tags.as_deref().unwrap_or_default();
+    let mut uses: HashMap<&str, f64> = HashMap::new();
+    let tags_of = |page: &PageReading| -> Vec<String> {
+        let tags = page.tags.as_deref().unwrap_or_default();
+        tags.iter()
+            .filter(|tag| own.contains(tag))
+            .cloned()
+            .collect()
+    };
+    for tag in listed.iter().flat_map(|page| page.tags.iter().flatten()) {
+        *uses.entry(tag.as_str()).or_default() += 1.0;
+    }
+    for other in listed {
+        let shared = tags_of(other);
+        if !shared.is_empty() {
+            let worth = shared.iter().filter_map(|tag| uses.get(tag.as_str()));
+            let worth: f64 = worth.map(|uses| 1.0 / uses.max(2.0).log2()).sum();
+            kin.entry((other.locale.clone(), other.path.clone()))
+                .or_default()
+                .add(worth, named("shares tags", &shared));
+        }
+    }
+}
+
+/// Nothing is lost where there is no index: the other reasons stand.
+async fn by_words(
+    context: &Context,
+    id: i64,
+    scope: &Arc<Scope>,
+    kin: &mut HashMap<Place, Kinship>,
+) -> Option<Indexed> {
+    if !context.index.is_on() {
+        return None;
+    }
+    let covered = context.index.ready().await.ok()?;
+    let in_scope = Arc::clone(scope);
+    let is_wanted = move |locale: &_, path: &_| in_scope.holds(locale, path);
+    for alike in context.index.alike(id, is_wanted, 100).await.ok()? {
+        kin.entry((alike.page.locale, alike.page.path))
+            .or_default()
+            .add(alike.score, named("has rare words in common", &alike.words));
+    }
+    Some(Indexed::of(covered))
+}
+
+fn named(reason: &str, names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(MAX_NAMED).map(String::as_str).collect();
+    format!("{reason}: {}", shown.join(", "))
+}

@@ -1,0 +1,90 @@
+//! Which pages a search is for: the same for every engine, by what the wiki's list says now.
+
+use std::collections::HashSet;
+
+use super::Input;
+use crate::error::Failure;
+use crate::page::{Date, Locale, PagePath, PageReading};
+use crate::tools::input;
+use crate::wiki::{Wiki, WikiError};
+
+/// Which pages a search is for.
+#[derive(Debug)]
+pub(super) struct Scope {
+    locale: Option<Locale>,
+    path: Option<PagePath>,
+    /// Those that the other filters leave; none where there are no others.
+    places: Option<HashSet<(Locale, PagePath)>>,
+    /// All pages that the key sees, where they were asked for.
+    pub(super) listed: Vec<PageReading>,
+}
+
+impl Scope {
+    /// One request where a filter or a related page needs the list, one more for links.
+    pub(super) async fn of(wiki: &Wiki, input: &Input) -> Result<Self, Failure> {
+        let tags = input::tags(input.tags.clone().unwrap_or_default())?;
+        let since = input::date("updatedSince", input.updated_since.as_deref())?;
+        let filters = !tags.is_empty() || since.is_some() || input.links_to.is_some();
+        let mut scope = Self {
+            locale: input.locale.as_deref().map(Locale::as_stored),
+            path: input.path.as_deref().map(PagePath::of),
+            places: None,
+            listed: Vec::new(),
+        };
+        if filters || input.related_to.is_some() {
+            scope.listed = wiki.all_pages().await?;
+        }
+        if !filters {
+            return Ok(scope);
+        }
+        let linking = match input.links_to {
+            Some(id) => Some(linking_to(wiki, &scope.listed, id).await?),
+            None => None,
+        };
+        let since = since.as_ref().and_then(Date::instant);
+        let is_left = |page: &&PageReading| {
+            let own = page.tags.as_deref().unwrap_or_default();
+            let updated = page.updated_at.as_ref().and_then(Date::instant);
+            tags.iter().all(|tag| own.contains(tag))
+                && since.is_none_or(|since| updated.is_some_and(|updated| updated >= since))
+                && linking
+                    .as_ref()
+                    .is_none_or(|linking| page.id.is_some_and(|id| linking.contains(&id)))
+        };
+        let places = scope.listed.iter().filter(is_left);
+        scope.places = Some(
+            places
+                .map(|page| (page.locale.clone(), page.path.clone()))
+                .collect(),
+        );
+        Ok(scope)
+    }
+
+    pub(super) const fn locale(&self) -> Option<&Locale> {
+        self.locale.as_ref()
+    }
+
+    /// Whether a page is one that the search is for.
+    pub(super) fn holds(&self, locale: &Locale, path: &PagePath) -> bool {
+        self.locale.as_ref().is_none_or(|own| own == locale)
+            && self.path.as_ref().is_none_or(|own| path.is_within(own))
+            && self
+                .places
+                .as_ref()
+                .is_none_or(|places| places.contains(&(locale.clone(), path.clone())))
+    }
+}
+
+/// The page of an id, if the key sees it.
+pub(super) fn listed(pages: &[PageReading], id: i64) -> Result<&PageReading, WikiError> {
+    let mut pages = pages.iter();
+    pages
+        .find(|page| page.id == Some(id))
+        .ok_or(WikiError::NotFound)
+}
+
+async fn linking_to(wiki: &Wiki, pages: &[PageReading], id: i64) -> Result<HashSet<i64>, Failure> {
+    let page = listed(pages, id)?;
+    let linking = wiki.pages_linking_to(&page.locale, &page.path).await?;
+    Ok(linking.into_iter().map(|page| page.id).collect())
+}

@@ -1,0 +1,753 @@
+//! Search that finds: the wiki's engine and the content index, with every filter and key.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, PageRow};
+
+use crate::harness::{EAGER, Served, Setup, id_of, sample_wiki};
+use crate::tool_definitions::conforms;
+
+const SEARCH: &str = "wikijs_search_pages";
+
+/// A server with an index, made without delay.
+fn indexed(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Setup {
+    Setup::of(wiki, key).with("WIKI_INDEX", "memory")
+}
+
+/// The same with a key of its own.
+fn with_key(wiki: &DemoWiki, key: &str) -> Setup {
+    Setup::at(&wiki.address(), key).with("WIKI_INDEX", "memory")
+}
+
+async fn search(served: &Served, arguments: Value) -> Result<Value, Value> {
+    let answer = served.call(SEARCH, arguments).await?;
+    let registry = served.app.registry();
+    let schema = Value::Object(registry.find(SEARCH).unwrap().output.clone());
+    assert_eq!(conforms(&schema, &answer, SEARCH), Vec::<String>::new());
+    Ok(answer)
+}
+
+/// The paths that a search of the content finds.
+async fn found(served: &Served, query: &str) -> Vec<String> {
+    let arguments = json!({ "query": query, "in": "content" });
+    paths(&search(served, arguments).await.unwrap())
+}
+
+fn paths(answer: &Value) -> Vec<String> {
+    let hits = answer["hits"].as_array().unwrap();
+    let path = |hit: &Value| hit["path"].as_str().unwrap().to_owned();
+    hits.iter().map(path).collect()
+}
+
+fn sorted(mut paths: Vec<String>) -> Vec<String> {
+    paths.sort();
+    paths
+}
+
+fn page(path: &str, content: &str) -> PageRow {
+    PageRow {
+        path: path.to_owned(),
+        title: format!("Page {}", path.replace('/', " ")),
+        content: content.to_owned(),
+        ..PageRow::default()
+    }
+}
+
+async fn wiki_of(pages: &[(&str, &str)]) -> DemoWiki {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    wiki.with_store(|store| {
+        for (path, content) in pages {
+            store.add(page(path, content));
+        }
+    });
+    wiki
+}
+
+#[tokio::test]
+async fn content_is_found_with_its_snippet_and_section_where_the_wiki_finds_nothing() {
+    let wiki = wiki_of(&[(
+        "ops/pump",
+        "# Pump\n\nIntro.\n\n## Care\n\nGrease the left bearing weekly.\n\n## Storage\n\nDry.\n",
+    )])
+    .await;
+    let served = indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let answer = search(&served, json!({ "query": "bearing" }))
+        .await
+        .unwrap();
+    let id = id_of(&wiki, "ops/pump");
+    let score = answer["hits"][0]["score"].clone();
+    assert!(score.as_f64().unwrap() > 0.0);
+    assert_eq!(
+        answer,
+        json!({
+            "hits": [{
+                "id": id,
+                "locale": "en",
+                "path": "ops/pump",
+                "title": "Page ops pump",
+                "description": "",
+                "url": format!("{}/en/ops/pump", wiki.address()),
+                "snippet": "# Pump Intro. ## Care Grease the left «bearing» weekly. ## Storage Dry.",
+                "section": "heading:h2[0]",
+                "score": score,
+                "foundIn": ["content"],
+            }],
+            "searchedIn": ["wiki", "content"],
+            "index": { "pages": 1, "of": 1, "complete": true },
+        })
+    );
+}
+
+#[tokio::test]
+async fn the_section_of_a_hit_can_be_named_in_an_edit() {
+    let wiki = wiki_of(&[(
+        "a/b",
+        "Before.\n\n# One\n\ntext\n\n## Two\n\nneedle\n\n## Three\n\nmore\n",
+    )])
+    .await;
+    let served = indexed(&wiki, |keys| &keys.editor).serve().await;
+    let answer = search(&served, json!({ "query": "needle" })).await.unwrap();
+    let edit = json!({
+        "id": id_of(&wiki, "a/b"),
+        "section": answer["hits"][0]["section"],
+        "sectionMode": "replace",
+        "sectionContent": "found\n",
+    });
+    served.confirmed("wikijs_update_page", edit).await.unwrap();
+    let content = wiki.with_store(|store| store.page_at("en", "a/b").unwrap().content.clone());
+    assert!(
+        content.contains("## Two") && !content.contains("needle"),
+        "{content}"
+    );
+    let before = search(&served, json!({ "query": "before" })).await.unwrap();
+    assert_eq!(before["hits"][0]["section"], "section[0]");
+}
+
+#[tokio::test]
+async fn words_are_found_without_accents_and_case_and_by_their_beginnings() {
+    let wiki = wiki_of(&[
+        ("a/cafe", "Le CAFÉ crème de l'été."),
+        ("a/config", "How to configure the gateway: set db_timeout."),
+        ("a/other", "Nothing of the kind. A timeout of the db."),
+    ])
+    .await;
+    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    for (query, wanted) in [
+        ("cafe", &["a/cafe"][..]),
+        ("CREME ete", &["a/cafe"]),
+        ("configu", &["a/config"]),
+        ("gatew configur", &["a/config"]),
+        ("db_timeout", &["a/config"]),
+        ("figure", &[]),
+        ("kiiind", &[]),
+    ] {
+        assert_eq!(found(&served, query).await, wanted, "{query}");
+    }
+    // A page with all words comes before one with some.
+    assert_eq!(
+        found(&served, "timeout gateway").await,
+        ["a/config", "a/other"]
+    );
+}
+
+#[tokio::test]
+async fn chinese_and_japanese_are_found_by_what_stands_together() {
+    let wiki = wiki_of(&[
+        ("zh/minutes", "每周会议记录，请查阅。"),
+        ("zh/other", "会面和议论"),
+        ("ja/tokyo", "東京の天気"),
+        ("ja/jd", "京東の荷物"),
+        ("ja/guide", "ガイドブック"),
+        ("ko/minutes", "주간회의록입니다"),
+    ])
+    .await;
+    wiki.with_store(|store| {
+        store.add(PageRow {
+            title: "会议".to_owned(),
+            ..page("zh/title", "empty")
+        });
+    });
+    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    for (query, wanted) in [
+        // A title weighs more.
+        ("会议", &["zh/title", "zh/minutes"][..]),
+        ("会议记录", &["zh/minutes"]),
+        ("東京", &["ja/tokyo"]),
+        ("京東", &["ja/jd"]),
+        ("ｶﾞｲﾄﾞ", &["ja/guide"]),
+        ("회의록", &["ko/minutes"]),
+        ("记录会议", &[]),
+    ] {
+        assert_eq!(found(&served, query).await, wanted, "{query}");
+    }
+    // A single character, at the beginning of a run, within, and at its end.
+    assert_eq!(sorted(found(&served, "京").await), ["ja/jd", "ja/tokyo"]);
+    assert_eq!(found(&served, "阅").await, ["zh/minutes"]);
+    let answer = search(&served, json!({ "query": "会议记录", "in": "content" }))
+        .await
+        .unwrap();
+    assert_eq!(answer["hits"][0]["snippet"], "每周«会议记录»，请查阅。");
+}
+
+#[tokio::test]
+async fn titles_headings_tags_and_paths_weigh_more_than_content() {
+    let wiki = wiki_of(&[
+        ("a/body", "zebra in the text"),
+        ("a/head", "# Zebra\n\ntext"),
+        ("zebra/x", "text"),
+    ])
+    .await;
+    wiki.with_store(|store| {
+        store.add(PageRow {
+            title: "Zebra".to_owned(),
+            ..page("a/title", "text")
+        });
+        store.add(PageRow {
+            tags: vec!["zebra".to_owned()],
+            ..page("a/tag", "text")
+        });
+    });
+    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    let found = found(&served, "zebra").await;
+    assert_eq!(found.first().map(String::as_str), Some("a/title"));
+    assert_eq!(found.last().map(String::as_str), Some("a/body"));
+    assert_eq!(found.len(), 5);
+}
+
+#[tokio::test]
+async fn every_filter_holds_on_both_engines() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let target = wiki.with_store(|store| {
+        let target = store.add(page("target", "x"));
+        let rows = [
+            (
+                "docs/one",
+                "en",
+                &["red", "blue"][..],
+                "2026-01-01T00:00:00.000Z",
+                "lamp",
+            ),
+            (
+                "docs/two",
+                "en",
+                &["red"],
+                "2026-03-01T00:00:00.000Z",
+                "lamp [t](/en/target)",
+            ),
+            (
+                "docs-old/three",
+                "en",
+                &[],
+                "2026-02-01T00:00:00.000Z",
+                "lamp",
+            ),
+            (
+                "docs/four",
+                "de",
+                &["blue"],
+                "2026-04-01T00:00:00.000Z",
+                "lamp",
+            ),
+        ];
+        for (path, locale, tags, updated, content) in rows {
+            store.add(PageRow {
+                locale: locale.to_owned(),
+                title: "Lamp".to_owned(),
+                tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+                updated_at: updated.to_owned(),
+                ..page(path, content)
+            });
+        }
+        target
+    });
+    let served = indexed(&wiki, |keys| &keys.readonly).serve().await;
+    for place in ["wiki", "content", "auto"] {
+        for (filter, wanted) in [
+            (
+                json!({}),
+                &["docs-old/three", "docs/four", "docs/one", "docs/two"][..],
+            ),
+            (
+                json!({ "path": "docs" }),
+                &["docs/four", "docs/one", "docs/two"],
+            ),
+            (json!({ "locale": "de" }), &["docs/four"]),
+            (json!({ "tags": ["red"] }), &["docs/one", "docs/two"]),
+            (json!({ "tags": ["RED", "blue"] }), &["docs/one"]),
+            (
+                json!({ "updatedSince": "2026-02-01" }),
+                &["docs-old/three", "docs/four", "docs/two"],
+            ),
+            (json!({ "linksTo": target }), &["docs/two"]),
+            (json!({ "linksTo": target, "tags": ["blue"] }), &[]),
+            (json!({ "tags": ["none"] }), &[]),
+        ] {
+            let mut arguments = filter.as_object().unwrap().clone();
+            arguments.insert("query".to_owned(), json!("lamp"));
+            arguments.insert("in".to_owned(), json!(place));
+            let answer = search(&served, Value::Object(arguments)).await.unwrap();
+            assert_eq!(sorted(paths(&answer)), wanted, "{place} {filter}");
+        }
+    }
+    let missing = json!({ "query": "lamp", "linksTo": 4_711 });
+    let error = search(&served, missing).await.unwrap_err();
+    assert_eq!(error["code"], "PAGE_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn one_of_query_and_related_to_is_needed() {
+    let wiki = sample_wiki().await;
+    let served = indexed(&wiki, |keys| &keys.readonly).serve().await;
+    for (arguments, field) in [
+        (json!({}), "query"),
+        (json!({ "tags": ["docs"] }), "query"),
+        (json!({ "query": "a", "relatedTo": 1 }), "relatedTo"),
+        (json!({ "query": "a", "in": "everywhere" }), "in"),
+        (
+            json!({ "query": "a", "updatedSince": "soon" }),
+            "updatedSince",
+        ),
+    ] {
+        let error = search(&served, arguments.clone()).await.unwrap_err();
+        assert_eq!(error["code"], "INVALID_INPUT", "{arguments}");
+        assert_eq!(error["details"]["fields"][0]["path"], field, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_both_find_is_one_hit() {
+    let wiki = sample_wiki().await;
+    let served = indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let answer = search(&served, json!({ "query": "linux" })).await.unwrap();
+    let hits = answer["hits"].as_array().unwrap();
+    let mut places: Vec<(&Value, &Value)> = hits
+        .iter()
+        .map(|hit| (&hit["locale"], &hit["path"]))
+        .collect();
+    places.dedup();
+    assert_eq!(places.len(), hits.len());
+    assert_eq!(hits[0]["foundIn"], json!(["wiki", "content"]));
+    assert!(hits[0]["snippet"].as_str().unwrap().contains('«'));
+    // What the wiki found fills the limit: nothing else is looked at.
+    let one = search(&served, json!({ "query": "linux", "limit": 1 }))
+        .await
+        .unwrap();
+    assert_eq!(one["searchedIn"], json!(["wiki"]));
+    assert_eq!(one.get("index"), None);
+}
+
+#[tokio::test]
+async fn every_kind_of_key_finds_what_it_may_read_and_is_told_what_not() {
+    let wiki = wiki_of(&[("a/b", "the needle"), ("c/needles", "text")]).await;
+    let keys = wiki.keys();
+    for key in [
+        &keys.admin,
+        &keys.editor,
+        &keys.scripter,
+        &keys.writer,
+        &keys.readonly,
+    ] {
+        let served = with_key(&wiki, key).serve().await;
+        let answer = search(&served, json!({ "query": "needle", "in": "content" }))
+            .await
+            .unwrap();
+        assert_eq!(sorted(paths(&answer)), ["a/b", "c/needles"]);
+        assert_eq!(
+            answer["index"],
+            json!({ "pages": 2, "of": 2, "complete": true })
+        );
+    }
+    let only_writes = wiki.key_with(&["read:pages", "write:pages"], "");
+    let served = with_key(&wiki, &only_writes).serve().await;
+    assert_eq!(sorted(found(&served, "needle").await), ["a/b", "c/needles"]);
+    let forged = "e30.e30.forged".to_owned();
+    for key in [&keys.reader, &forged] {
+        let served = with_key(&wiki, key).serve().await;
+        let answer = search(&served, json!({ "query": "needle", "in": "content" }))
+            .await
+            .unwrap();
+        assert_eq!(paths(&answer), ["c/needles"]);
+        let notes = answer["index"]["notes"].as_array().unwrap();
+        assert!(
+            notes[0].as_str().unwrap().contains("read:source"),
+            "{notes:?}"
+        );
+    }
+    for (key, code) in [
+        (keys.revoked.clone(), "KEY_REJECTED"),
+        (wiki.expired_key(), "KEY_REJECTED"),
+    ] {
+        let served = with_key(&wiki, &key).serve().await;
+        let error = search(&served, json!({ "query": "needle", "in": "content" })).await;
+        assert_eq!(error.unwrap_err()["code"], code);
+    }
+    wiki.set_api_disabled(true);
+    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    let error = search(&served, json!({ "query": "needle", "in": "content" })).await;
+    assert_eq!(error.unwrap_err()["code"], "API_DISABLED");
+}
+
+#[tokio::test]
+async fn what_an_expired_key_finds_as_a_guest_is_the_wikis_alone() {
+    let wiki = wiki_of(&[("a/needle", "the needle")]).await;
+    let key = wiki.expired_key();
+    let served = with_key(&wiki, &key).serve().await;
+    let answer = search(&served, json!({ "query": "needle" })).await.unwrap();
+    assert_eq!(answer["searchedIn"], json!(["wiki"]));
+    assert_eq!(paths(&answer), ["a/needle"]);
+}
+
+#[tokio::test]
+async fn keys_that_see_different_pages_never_see_each_others() {
+    let wiki = wiki_of(&[("red/a", "the needle"), ("blue/b", "the needle")]).await;
+    let dir = Arc::new(TempDir::new().unwrap());
+    let rights = ["read:pages", "read:source"];
+    let (red, blue) = (
+        wiki.key_with(&rights, "red"),
+        wiki.key_with(&rights, "blue"),
+    );
+    for mode in ["memory", "disk"] {
+        for (key, wanted) in [(&red, "red/a"), (&blue, "blue/b"), (&red, "red/a")] {
+            let served = with_key(&wiki, key)
+                .with("WIKI_INDEX", mode)
+                .with("WIKI_INDEX_DIR", dir.path().to_str().unwrap())
+                .serve()
+                .await;
+            assert_eq!(found(&served, "needle").await, [wanted]);
+        }
+    }
+    let files = std::fs::read_dir(dir.path()).unwrap();
+    for file in files {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        assert!(
+            !red.contains(&name) && !name.contains(&red) && !name.contains("eyJ"),
+            "{name}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn drafts_are_found_and_told_as_such() {
+    let wiki = sample_wiki().await;
+    let served = indexed(&wiki, |keys| &keys.editor).serve().await;
+    let answer = search(
+        &served,
+        json!({ "query": "archiving", "in": "content", "limit": 1 }),
+    )
+    .await
+    .unwrap();
+    assert_eq!(answer["hits"][0]["path"], "drafts/archiving");
+    assert_eq!(answer["hits"][0]["isPublished"], false);
+}
+
+#[tokio::test]
+async fn changed_moved_and_deleted_pages_are_found_as_they_are_now() {
+    let wiki = wiki_of(&[("a/one", "apple"), ("a/two", "apple")]).await;
+    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    assert_eq!(found(&served, "apple").await.len(), 2);
+    let (one, two) = (id_of(&wiki, "a/one"), id_of(&wiki, "a/two"));
+    wiki.with_store(|store| {
+        store.rewrite(one, |page| page.content = "pear".to_owned());
+        store.remove(two);
+    });
+    assert_eq!(found(&served, "apple").await, Vec::<String>::new());
+    assert_eq!(found(&served, "pear").await, ["a/one"]);
+    wiki.with_store(|store| {
+        store.page_mut(one).unwrap().path = "b/one".to_owned();
+        store.touch(one);
+    });
+    assert_eq!(found(&served, "pear").await, ["b/one"]);
+}
+
+#[tokio::test]
+async fn only_what_changed_is_read_again() {
+    let wiki = wiki_of(&[("a/one", "apple"), ("a/two", "apple"), ("a/three", "apple")]).await;
+    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    assert_eq!(found(&served, "apple").await.len(), 3);
+    wiki.with_store(|store| {
+        let id = store.page_at("en", "a/two").unwrap().id;
+        store.rewrite(id, |page| page.content = "apple pie".to_owned());
+    });
+    wiki.clear_requests();
+    assert_eq!(found(&served, "pie").await, ["a/two"]);
+    let asked: Vec<String> = wiki
+        .requests()
+        .into_iter()
+        .flat_map(|seen| seen.fields)
+        .collect();
+    assert_eq!(asked, ["pages", "pages.list", "pages", "pages.single"]);
+}
+
+#[tokio::test]
+async fn own_writes_are_found_by_the_next_search() {
+    let wiki = wiki_of(&[("a/one", "apple")]).await;
+    let mut setup = indexed(&wiki, |keys| &keys.editor);
+    // Nothing but the write itself is a reason to look again.
+    setup.pace.fresh = Duration::from_hours(1);
+    setup.pace.stale = Duration::from_hours(1);
+    let served = setup.serve().await;
+    assert_eq!(found(&served, "apple").await, ["a/one"]);
+    wiki.with_store(|store| store.add(page("a/foreign", "apple")));
+    assert_eq!(found(&served, "apple").await, ["a/one"]);
+    let new = json!({ "path": "a/new", "title": "New", "content": "apple tart" });
+    served.confirmed("wikijs_create_page", new).await.unwrap();
+    assert_eq!(found(&served, "tart").await, ["a/new"]);
+}
+
+#[tokio::test]
+async fn a_search_does_not_wait_for_all_of_the_index() {
+    let pages: Vec<(String, String)> = (0..40)
+        .map(|number| (format!("a/p{number}"), "apple".to_owned()))
+        .collect();
+    let pages: Vec<(&str, &str)> = pages
+        .iter()
+        .map(|(a, b)| (a.as_str(), b.as_str()))
+        .collect();
+    let wiki = wiki_of(&pages).await;
+    let mut setup = indexed(&wiki, |keys| &keys.admin);
+    setup.pace.apart = Duration::from_millis(100);
+    setup.pace.patience = Duration::from_millis(300);
+    let served = setup.serve().await;
+    let began = std::time::Instant::now();
+    let answer = search(&served, json!({ "query": "apple", "limit": 100 }))
+        .await
+        .unwrap();
+    assert!(began.elapsed() < Duration::from_secs(2));
+    let index = &answer["index"];
+    assert!(index["pages"].as_i64().unwrap() < 40, "{index}");
+    assert_eq!(
+        (&index["of"], &index["complete"]),
+        (&json!(40), &json!(false))
+    );
+    assert!(
+        index["notes"][0]
+            .as_str()
+            .unwrap()
+            .contains("still being indexed"),
+        "{index}"
+    );
+}
+
+#[tokio::test]
+async fn requests_keep_their_distance_and_number() {
+    let wiki = wiki_of(&[
+        ("a/1", "x"),
+        ("a/2", "x"),
+        ("a/3", "x"),
+        ("a/4", "x"),
+        ("a/5", "x"),
+    ])
+    .await;
+    let mut setup = indexed(&wiki, |keys| &keys.admin);
+    setup.pace.apart = Duration::from_millis(60);
+    let served = setup.serve().await;
+    let began = std::time::Instant::now();
+    assert_eq!(found(&served, "x").await.len(), 5);
+    // Five contents, one after another: four times the distance at least.
+    assert!(
+        began.elapsed() >= Duration::from_millis(240),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn above_its_bound_the_index_says_so_and_names_the_setting() {
+    let wiki = wiki_of(&[("a/1", "apple"), ("a/2", "apple"), ("a/3", "apple")]).await;
+    let mut setup = indexed(&wiki, |keys| &keys.admin);
+    setup.most = Some(2);
+    let served = setup.serve().await;
+    let answer = search(&served, json!({ "query": "apple", "in": "content" }))
+        .await
+        .unwrap();
+    // Those that changed last.
+    assert_eq!(sorted(paths(&answer)), ["a/2", "a/3"]);
+    let index = &answer["index"];
+    assert_eq!((&index["pages"], &index["of"]), (&json!(2), &json!(3)));
+    assert_eq!(index["complete"], false);
+    assert!(
+        index["notes"][0]
+            .as_str()
+            .unwrap()
+            .contains("WIKI_INDEX=disk"),
+        "{index}"
+    );
+}
+
+#[tokio::test]
+async fn without_an_index_the_wiki_alone_is_searched() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let answer = search(&served, json!({ "query": "linux" })).await.unwrap();
+    assert_eq!(answer["searchedIn"], json!(["wiki"]));
+    let error = search(&served, json!({ "query": "linux", "in": "content" }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "INVALID_INPUT");
+    assert!(error["message"].as_str().unwrap().contains("WIKI_INDEX"));
+}
+
+fn on_disk(wiki: &DemoWiki, dir: &TempDir) -> Setup {
+    indexed(wiki, |keys| &keys.admin)
+        .with("WIKI_INDEX", "disk")
+        .with("WIKI_INDEX_DIR", dir.path().join("index").to_str().unwrap())
+}
+
+fn files(dir: &TempDir) -> Vec<std::path::PathBuf> {
+    std::fs::read_dir(dir.path().join("index"))
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().path())
+        .collect()
+}
+
+#[tokio::test]
+async fn an_index_on_the_disk_is_private_and_the_next_start_goes_on_with_it() {
+    let wiki = wiki_of(&[("a/1", "apple"), ("a/2", "apple")]).await;
+    let dir = TempDir::new().unwrap();
+    let served = on_disk(&wiki, &dir).serve().await;
+    assert_eq!(found(&served, "apple").await.len(), 2);
+    let mode =
+        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&dir.path().join("index")), 0o700);
+    assert!(!files(&dir).is_empty());
+    for file in files(&dir) {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+    drop(served);
+    wiki.clear_requests();
+    let served = on_disk(&wiki, &dir).serve().await;
+    assert_eq!(found(&served, "apple").await.len(), 2);
+    let asked: Vec<String> = wiki
+        .requests()
+        .into_iter()
+        .flat_map(|seen| seen.fields)
+        .collect();
+    assert_eq!(asked, ["pages", "pages.list"]);
+}
+
+#[tokio::test]
+async fn a_damaged_index_is_made_anew() {
+    let wiki = wiki_of(&[("a/1", "apple")]).await;
+    let dir = TempDir::new().unwrap();
+    let served = on_disk(&wiki, &dir).serve().await;
+    assert_eq!(found(&served, "apple").await, ["a/1"]);
+    drop(served);
+    for file in files(&dir) {
+        std::fs::write(&file, "no database ".repeat(1_000)).unwrap();
+    }
+    let served = on_disk(&wiki, &dir).serve().await;
+    assert_eq!(found(&served, "apple").await, ["a/1"]);
+}
+
+#[tokio::test]
+async fn a_rejected_key_loses_its_index_whatever_tool_is_told_so() {
+    let wiki = wiki_of(&[("a/1", "apple")]).await;
+    let dir = TempDir::new().unwrap();
+    let served = on_disk(&wiki, &dir).serve().await;
+    assert_eq!(found(&served, "apple").await, ["a/1"]);
+    assert!(!files(&dir).is_empty());
+    wiki.revoke(&wiki.keys().admin);
+    let error = served
+        .call("wikijs_list_tags", json!({}))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "KEY_REJECTED");
+    assert_eq!(files(&dir), Vec::<std::path::PathBuf>::new());
+    let error = search(&served, json!({ "query": "apple", "in": "content" }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "KEY_REJECTED");
+    assert_eq!(files(&dir), Vec::<std::path::PathBuf>::new());
+}
+
+#[tokio::test]
+async fn an_index_that_is_there_answers_while_the_wiki_does_not() {
+    let wiki = wiki_of(&[("a/1", "apple")]).await;
+    let mut setup = indexed(&wiki, |keys| &keys.admin).with("WIKI_HTTP_MAX_RETRIES", "0");
+    setup.pace = EAGER;
+    let served = setup.serve().await;
+    assert_eq!(found(&served, "apple").await, ["a/1"]);
+    wiki.shutdown().await;
+    let answer = search(&served, json!({ "query": "apple", "in": "content" }))
+        .await
+        .unwrap();
+    assert_eq!(paths(&answer), ["a/1"]);
+    assert_eq!(answer["index"]["complete"], false);
+}
+
+#[tokio::test]
+async fn related_pages_come_with_their_reasons() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let id = wiki.with_store(|store| {
+        let id = store.add(PageRow {
+            tags: vec!["pumps".to_owned()],
+            ..page(
+                "a/main",
+                "See [b](/en/a/linked). The flanged gasket of the impeller.",
+            )
+        });
+        store.add(page("a/linked", "nothing"));
+        store.add(page("a/linking", "[m](/en/a/main)"));
+        store.add(PageRow {
+            tags: vec!["pumps".to_owned()],
+            ..page("a/tagged", "else")
+        });
+        store.add(page("b/alike", "Order a flanged gasket here."));
+        store.add(page("b/stranger", "something different altogether"));
+        id
+    });
+    let reasons = |answer: &Value| -> Vec<(String, Value)> {
+        let hits = answer["hits"].as_array().unwrap();
+        let mut told: Vec<(String, Value)> = hits
+            .iter()
+            .map(|hit| {
+                (
+                    hit["path"].as_str().unwrap().to_owned(),
+                    hit["reasons"].clone(),
+                )
+            })
+            .collect();
+        told.sort_by(|a, b| a.0.cmp(&b.0));
+        told
+    };
+    let links = [
+        ("a/linked".to_owned(), json!(["is linked from it"])),
+        ("a/linking".to_owned(), json!(["links to it"])),
+        ("a/tagged".to_owned(), json!(["shares tags: pumps"])),
+    ];
+    let alike = (
+        "b/alike".to_owned(),
+        json!(["has rare words in common: flanged, gasket"]),
+    );
+    for (mode, wanted) in [
+        ("memory", [&links[..], &[alike]].concat()),
+        ("off", links.to_vec()),
+    ] {
+        let served = indexed(&wiki, |keys| &keys.readonly)
+            .with("WIKI_INDEX", mode)
+            .serve()
+            .await;
+        let answer = search(&served, json!({ "relatedTo": id })).await.unwrap();
+        assert_eq!(reasons(&answer), wanted, "{mode}");
+        let scores: Vec<f64> = answer["hits"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hit| hit["score"].as_f64().unwrap())
+            .collect();
+        assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+        let below = json!({ "relatedTo": id, "path": "a", "tags": ["pumps"] });
+        let answer = search(&served, below).await.unwrap();
+        assert_eq!(paths(&answer), ["a/tagged"]);
+    }
+    let served = indexed(&wiki, |keys| &keys.reader).serve().await;
+    let error = search(&served, json!({ "relatedTo": 4_711 }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "PAGE_NOT_FOUND");
+}
