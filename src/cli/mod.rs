@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand. The only room that prints.
 
 mod exit;
+mod index;
 mod log;
 mod print;
 mod serve;
@@ -31,6 +32,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Take a write back, with the page as it was kept in the audit log
     Undo(undo::Arguments),
+    /// The content index that searches use, where it is kept on the disk
+    Index(index::Arguments),
     /// Show in a few seconds what this program is for, on an embedded wiki
     #[cfg(feature = "demo")]
     Demo(demo::Arguments),
@@ -81,6 +84,7 @@ async fn run(command: Option<Command>) -> Outcome {
         None => serve::run(serve::Arguments::default()).await,
         Some(Command::Serve(arguments)) => serve::run(arguments).await,
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
+        Some(Command::Index(arguments)) => index::run(&arguments),
         #[cfg(feature = "demo")]
         Some(Command::Demo(arguments)) => demo::run(arguments).await,
     }

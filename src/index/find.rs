@@ -12,6 +12,8 @@ use crate::page::{Locale, PagePath, PageReading};
 const MAX_WORDS: usize = 12;
 /// How much of a page is looked at for its rare words, in tokens.
 const MAX_TOKENS: usize = 20_000;
+/// A word on so few pages tells them apart, however few there are.
+const FEW: usize = 20;
 /// A word on more of the pages than one in this many is not rare.
 const RARE: usize = 10;
 
@@ -24,7 +26,7 @@ pub struct ContentHit {
     pub snippet: Option<String>,
     /// The selector of the section that the snippet is from.
     pub section: Option<String>,
-    /// How well it fits; larger is better.
+    /// How well it fits, beside the best: 1 and less.
     pub score: f64,
 }
 
@@ -64,19 +66,20 @@ pub(super) fn find(
                 .map(|(page, score)| (page, score.min(lowest) / 2.0)),
         );
     }
+    let best = found.first().map_or(1.0, |(_, score)| *score);
     found
         .into_iter()
-        .map(|(page, score)| hit(store, page, &terms, score))
+        .map(|(page, score)| hit(store, page, &terms, score / best))
         .collect()
 }
 
-/// The terms that tell pages apart: those on at most half of them; all if none does.
+/// The terms that tell pages apart: those on at most half of them, or on few; all if none does.
 fn telling(store: &Store, terms: &[Term]) -> Result<Vec<Term>, IndexError> {
     let pages = store.count()?.pages;
     let mut telling = Vec::new();
     for term in terms {
         let is_common = match &term.parts[..] {
-            [word] => store.pages_with(word)? > pages / 2,
+            [word] => store.pages_with(word)? > (pages / 2).max(FEW),
             _ => false,
         };
         if !is_common {
@@ -187,4 +190,47 @@ fn rare_words(store: &Store, text: &str) -> Result<Vec<(String, f64)>, IndexErro
             )
         })
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Strategy as _, any, prop, proptest};
+    use proptest::test_runner::Config;
+
+    use super::{alike, find};
+    use crate::index::store::Store;
+    use crate::page::{Locale, PagePath, PageReading};
+
+    fn page(content: &str) -> PageReading {
+        let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("a/b"));
+        PageReading {
+            content: Some(content.to_owned()),
+            ..PageReading::bare(Some(1), locale, path, content.to_owned())
+        }
+    }
+
+    #[test]
+    fn no_text_of_a_query_is_an_error_and_a_page_is_found_by_its_own_words() {
+        let syntax = prop::sample::select(vec![
+            "\"", "'", "*", "^", "(", ")", "{", "}", ":", "-", "+", "AND ", "OR ", "NOT ", "NEAR(",
+            ",2)", "title:", "a", "\0", "会", "議", "ｶ", "ﾞ", " ", "\u{301}", "é",
+        ]);
+        let text = prop::collection::vec(syntax, 0..30)
+            .prop_map(|parts| parts.concat())
+            .boxed();
+        let text = proptest::prop_oneof![text, any::<String>()];
+        let config = Config {
+            failure_persistence: None,
+            ..Config::with_cases(300)
+        };
+        let store = std::cell::RefCell::new(Store::open(None).expect("a store"));
+        proptest!(config, |(text in text)| {
+            let mut store = store.borrow_mut();
+            store.put(&page(&text)).expect("put");
+            let found = find(&store, &text, &|_, _| true, 5).expect("a query");
+            let has_words = !super::terms(&text).is_empty();
+            assert_eq!(found.len(), usize::from(has_words), "{text:?}");
+            alike(&store, 1, &|_, _| true, 5).expect("a comparison");
+        });
+    }
 }

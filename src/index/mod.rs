@@ -19,10 +19,3 @@ pub use content_index::{ContentIndex, Coverage, clear};
 pub use find::{ContentHit, RareWords};
 pub use settings::{IndexMode, IndexSettings, MOST_ON_DISK, MOST_PAGES, Pace};
 pub use store::IndexError;
-
-/// Whether any query of FTS5 that is made of a text is one that it takes; for tests.
-#[doc(hidden)]
-pub fn try_query(text: &str) -> Result<(), IndexError> {
-    let store = store::Store::open(None)?;
-    find::find(&store, text, &|_, _| true, 3).map(|_| ())
-}

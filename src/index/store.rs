@@ -1,6 +1,8 @@
 //! The index itself: pages and their words in SQLite.
 //!
-//! The words are in a table of FTS5 without content, the text once beside it, so that nothing is
+//! Texts are taken apart by `tokens` alone, so that what is found is what a snippet can mark; for
+//! FTS5 (its tokenizer `ascii` splits at our spaces and nowhere else in a letter) words are what
+//! stands between spaces. They are in a table of FTS5 without content, the text once beside it, so that nothing is
 //! kept twice. In memory means SQLite's own temporary database: pages of it stay in a bounded
 //! cache and what is more goes to a file that has no name, so that a wiki of any size takes a
 //! fixed part of the server's memory.
@@ -34,7 +36,7 @@ const TABLES: &str = "
     CREATE TABLE content (id INTEGER PRIMARY KEY, text TEXT NOT NULL, headings TEXT NOT NULL);
     CREATE VIRTUAL TABLE words USING fts5(
         title, headings, tags, path, description, body, cjk_top, cjk,
-        content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2'
+        content='', contentless_delete=1, tokenize='ascii'
     );
     CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
 ";

@@ -787,7 +787,12 @@ fn an_interrupted_demo_leaves_nothing_behind() {
 #[test]
 fn the_help_is_the_golden_one() {
     let mut all = String::new();
-    for arguments in [&["--help"][..], &["serve", "--help"], &["demo", "--help"]] {
+    for arguments in [
+        &["--help"][..],
+        &["serve", "--help"],
+        &["index", "--help"],
+        &["demo", "--help"],
+    ] {
         let end = Program::start(arguments, &[]).end();
         assert_eq!((end.code, end.stderr.len()), (Some(0), 0));
         let (arguments, help) = (arguments.join(" "), end.stdout.join("\n"));

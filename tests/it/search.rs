@@ -79,8 +79,6 @@ async fn content_is_found_with_its_snippet_and_section_where_the_wiki_finds_noth
         .await
         .unwrap();
     let id = id_of(&wiki, "ops/pump");
-    let score = answer["hits"][0]["score"].clone();
-    assert!(score.as_f64().unwrap() > 0.0);
     assert_eq!(
         answer,
         json!({
@@ -93,7 +91,7 @@ async fn content_is_found_with_its_snippet_and_section_where_the_wiki_finds_noth
                 "url": format!("{}/en/ops/pump", wiki.address()),
                 "snippet": "# Pump Intro. ## Care Grease the left «bearing» weekly. ## Storage Dry.",
                 "section": "heading:h2[0]",
-                "score": score,
+                "score": 1.0,
                 "foundIn": ["content"],
             }],
             "searchedIn": ["wiki", "content"],
@@ -120,7 +118,7 @@ async fn the_section_of_a_hit_can_be_named_in_an_edit() {
     served.confirmed("wikijs_update_page", edit).await.unwrap();
     let content = wiki.with_store(|store| store.page_at("en", "a/b").unwrap().content.clone());
     assert!(
-        content.contains("## Two") && !content.contains("needle"),
+        content.contains("\n\nfound\n\n## Three") && !content.contains("needle"),
         "{content}"
     );
     let before = search(&served, json!({ "query": "before" })).await.unwrap();
@@ -198,10 +196,13 @@ async fn titles_headings_tags_and_paths_weigh_more_than_content() {
     let wiki = wiki_of(&[
         ("a/body", "zebra in the text"),
         ("a/head", "# Zebra\n\ntext"),
-        ("zebra/x", "text"),
     ])
     .await;
     wiki.with_store(|store| {
+        store.add(PageRow {
+            title: "Else".to_owned(),
+            ..page("zebra/x", "text")
+        });
         store.add(PageRow {
             title: "Zebra".to_owned(),
             ..page("a/title", "text")
@@ -479,7 +480,7 @@ async fn only_what_changed_is_read_again() {
         .into_iter()
         .flat_map(|seen| seen.fields)
         .collect();
-    assert_eq!(asked, ["pages", "pages.list", "pages", "pages.single"]);
+    assert_eq!(asked, ["pages.list", "pages.single"]);
 }
 
 #[tokio::test]
@@ -493,9 +494,9 @@ async fn own_writes_are_found_by_the_next_search() {
     assert_eq!(found(&served, "apple").await, ["a/one"]);
     wiki.with_store(|store| store.add(page("a/foreign", "apple")));
     assert_eq!(found(&served, "apple").await, ["a/one"]);
-    let new = json!({ "path": "a/new", "title": "New", "content": "apple tart" });
+    let new = json!({ "path": "docs/new", "title": "New", "content": "apple tart" });
     served.confirmed("wikijs_create_page", new).await.unwrap();
-    assert_eq!(found(&served, "tart").await, ["a/new"]);
+    assert_eq!(found(&served, "tart").await, ["docs/new"]);
 }
 
 #[tokio::test]
@@ -627,7 +628,32 @@ async fn an_index_on_the_disk_is_private_and_the_next_start_goes_on_with_it() {
         .into_iter()
         .flat_map(|seen| seen.fields)
         .collect();
-    assert_eq!(asked, ["pages", "pages.list"]);
+    assert_eq!(asked, ["pages.list"]);
+}
+
+#[tokio::test]
+async fn the_index_of_a_key_is_removed_by_a_command() {
+    let wiki = wiki_of(&[("a/1", "apple")]).await;
+    let dir = TempDir::new().unwrap();
+    let served = on_disk(&wiki, &dir).serve().await;
+    assert_eq!(found(&served, "apple").await, ["a/1"]);
+    let clear = |key: &str| {
+        let end = std::process::Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"))
+            .args(["index", "clear"])
+            .env_clear()
+            .env("WIKI_BASE_URL", wiki.address())
+            .env("WIKI_API_TOKEN", key)
+            .env("WIKI_AUDIT_DIR", dir.path())
+            .env("WIKI_INDEX_DIR", dir.path().join("index"))
+            .output()
+            .unwrap();
+        assert_eq!(end.status.code(), Some(0), "{end:?}");
+        String::from_utf8(end.stdout).unwrap()
+    };
+    assert_eq!(clear(&wiki.keys().editor), "there was no index\n");
+    assert!(!files(&dir).is_empty());
+    assert_eq!(clear(&wiki.keys().admin), "the index was removed\n");
+    assert_eq!(files(&dir), Vec::<std::path::PathBuf>::new());
 }
 
 #[tokio::test]
@@ -688,10 +714,10 @@ async fn related_pages_come_with_their_reasons() {
             tags: vec!["pumps".to_owned()],
             ..page(
                 "a/main",
-                "See [b](/en/a/linked). The flanged gasket of the impeller.",
+                "See [b](/en/a/to). The flanged gasket of the impeller.",
             )
         });
-        store.add(page("a/linked", "nothing"));
+        store.add(page("a/to", "nothing"));
         store.add(page("a/linking", "[m](/en/a/main)"));
         store.add(PageRow {
             tags: vec!["pumps".to_owned()],
@@ -716,9 +742,9 @@ async fn related_pages_come_with_their_reasons() {
         told
     };
     let links = [
-        ("a/linked".to_owned(), json!(["is linked from it"])),
         ("a/linking".to_owned(), json!(["links to it"])),
         ("a/tagged".to_owned(), json!(["shares tags: pumps"])),
+        ("a/to".to_owned(), json!(["is linked from it"])),
     ];
     let alike = (
         "b/alike".to_owned(),

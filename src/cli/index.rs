@@ -1,0 +1,41 @@
+//! `wikijs-mcp index`: the content index on the disk.
+
+use super::exit::Exit;
+use super::{Outcome, print};
+use crate::config::{Settings, log_settings};
+use crate::index;
+
+/// Arguments of `index`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Remove the index of the configured wiki and key from the disk; the next search that
+    /// needs it makes it anew
+    Clear,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let Command::Clear = arguments.command;
+    let wrong = |error: String| (Exit::Usage, error);
+    let log = log_settings().map_err(|error| wrong(error.to_string()))?;
+    super::log::start(&log).map_err(wrong)?;
+    let settings = Settings::from_environment().map_err(|error| wrong(error.to_string()))?;
+    let file = settings.index.file(&settings.wiki).ok_or_else(|| {
+        wrong("WIKI_INDEX_DIR is missing, and there is no home directory".to_owned())
+    })?;
+    let was_there = index::clear(&file).map_err(|error| {
+        let message = format!("the index cannot be removed: {}", error.kind());
+        (Exit::Failed, message)
+    })?;
+    print::line(if was_there {
+        "the index was removed"
+    } else {
+        "there was no index"
+    });
+    Ok(Exit::Done)
+}
