@@ -11,8 +11,8 @@ bench:
     cargo bench --bench budgets
 
 # A wiki of 10,000 pages and 50 MB: fills the content index at its rate (nine minutes) and measures it.
-heavy *arguments:
-    cargo bench --bench heavy -- {{arguments}}
+heavy:
+    cargo bench --bench budgets -- --only heavy
 
 # Format.
 fmt:

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 /// A client with connections that it keeps.
@@ -27,6 +27,20 @@ impl Direct {
             "query": include_str!("../../graphql/page_single.graphql"),
             "operationName": "PageSingle",
         });
+        Self::asking(address, key, &body)
+    }
+
+    /// A client that asks for a list of so many rows, as `wikijs_list_pages` does.
+    pub(crate) fn list(address: &str, key: &str, limit: usize) -> Self {
+        let body = json!({
+            "variables": { "limit": limit },
+            "query": include_str!("../../graphql/page_list.graphql"),
+            "operationName": "PageList",
+        });
+        Self::asking(address, key, &body)
+    }
+
+    fn asking(address: &str, key: &str, body: &Value) -> Self {
         #[expect(clippy::disallowed_types, reason = "see the field")]
         let client = reqwest::Client::builder()
             .tls_certs_only([])

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::snippet::{Snippet, snippet};
+use super::snippet::snippet;
 use super::store::{IndexError, Store};
 use super::terms::{Term, terms};
 use super::tokens::tokens;
@@ -101,7 +101,7 @@ fn hit(
     store: &Store,
     page: PageReading,
     terms: &[Term],
-    score: f64,
+    worth: f64,
 ) -> Result<ContentHit, IndexError> {
     let content = store
         .content(page.id.unwrap_or_default())?
@@ -111,12 +111,11 @@ fn hit(
         .as_ref()
         .and_then(|found| content.section_at(found.at));
     let section = section.map(str::to_owned);
-    let about = || snippet(page.description.as_deref()?, terms);
-    let text = |snippet: Snippet| snippet.text;
+    let described = || snippet(page.description.as_deref()?, terms);
     Ok(ContentHit {
-        snippet: found.or_else(about).map(text),
+        snippet: found.or_else(described).map(|found| found.text),
         section,
-        score,
+        score: worth,
         page,
     })
 }

@@ -75,17 +75,18 @@ impl IndexSettings {
 }
 
 fn named(dir: &Path, wiki: &WikiSettings) -> PathBuf {
-    let digest = Sha256::digest(format!("{}\n{}", wiki.name, wiki.key.digest()));
-    let name: String = digest
-        .iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let mut digest = Sha256::new();
+    digest.update(wiki.key.digest());
+    digest.update(&wiki.name);
+    let digest = digest.finalize();
+    let name = digest
+        .first_chunk()
+        .map_or(0, |half| u128::from_be_bytes(*half));
     let host = wiki.base_url.host_str().unwrap_or_default();
     let host: String = host
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))
         .take(64)
         .collect();
-    dir.join(format!("{host}~{name}.db"))
+    dir.join(format!("{host}~{name:032x}.db"))
 }

@@ -8,6 +8,7 @@
 //! fixed part of the server's memory.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -333,7 +334,8 @@ fn headings(page: &PageReading, text: &str) -> (String, String) {
     for (heading, named) in outline.headings().iter().zip(&named) {
         texts.push_str(&heading.text);
         texts.push('\n');
-        places.push_str(&format!("{} {}\n", heading.lines.start, named.selector));
+        // Writing to a string cannot fail.
+        let _ = writeln!(places, "{} {}", heading.lines.start, named.selector);
     }
     (texts, places)
 }

@@ -49,10 +49,9 @@ impl ApiKey {
             .and_then(|expires| expires.format(&Rfc3339).ok())
     }
 
-    /// A digest by which two keys are told apart, in hex; the key cannot be had from it.
-    pub(crate) fn digest(&self) -> String {
-        let digest = Sha256::digest(self.secret.expose_secret());
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    /// A digest by which two keys are told apart; the key cannot be had from it.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        Sha256::digest(self.secret.expose_secret()).into()
     }
 
     pub(super) fn authorization(&self) -> String {

@@ -75,10 +75,10 @@ pub(super) async fn related(
             .total_cmp(&a.score.unwrap_or_default())
     });
     hits.truncate(limit);
-    let content = index.is_some().then_some(super::CONTENT);
+    let in_content = index.is_some().then_some(super::CONTENT);
     Ok(Output {
         hits,
-        searched_in: [super::WIKI].into_iter().chain(content).collect(),
+        searched_in: [super::WIKI].into_iter().chain(in_content).collect(),
         index,
     })
 }
