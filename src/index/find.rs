@@ -26,7 +26,7 @@ pub struct ContentHit {
     pub snippet: Option<String>,
     /// The selector of the section that the snippet is from.
     pub section: Option<String>,
-    /// How well it fits, beside the best: 1 and less.
+    /// How well it fits; larger is better.
     pub score: f64,
 }
 
@@ -66,10 +66,9 @@ pub(super) fn find(
                 .map(|(page, score)| (page, score.min(lowest) / 2.0)),
         );
     }
-    let best = found.first().map_or(1.0, |(_, score)| *score);
     found
         .into_iter()
-        .map(|(page, score)| hit(store, page, &terms, score / best))
+        .map(|(page, score)| hit(store, page, &terms, score))
         .collect()
 }
 

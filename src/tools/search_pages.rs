@@ -95,7 +95,7 @@ struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     section: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<f64>,
+    score: Option<i64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     found_in: Vec<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -209,6 +209,7 @@ async fn in_content(
 
 /// Adds what the index found: to a hit of the wiki's what that lacks, or as a hit of its own.
 fn add(hits: &mut Vec<Hit>, found: Vec<ContentHit>, wiki: &Wiki, limit: usize) {
+    let best = found.first().map_or(1.0, |best| best.score);
     for found in found {
         let page = &found.page;
         let is_it =
@@ -222,14 +223,16 @@ fn add(hits: &mut Vec<Hit>, found: Vec<ContentHit>, wiki: &Wiki, limit: usize) {
         };
         hit.snippet = found.snippet;
         hit.section = found.section;
-        hit.score = Some(rounded(found.score));
+        hit.score = Some(permille(found.score, best));
         hit.found_in.push(CONTENT);
     }
 }
 
-/// To three places: a score is there to be compared.
-fn rounded(score: f64) -> f64 {
-    (score * 1e3).round() / 1e3
+/// A score beside the best one, which is 1000; whole, since not every client takes a fraction.
+fn permille(score: f64, best: f64) -> i64 {
+    format!("{:.0}", score / best * 1e3)
+        .parse()
+        .unwrap_or_default()
 }
 
 impl Hit {

@@ -8,7 +8,7 @@ use wikijs_mcp::demo::DemoWiki;
 use crate::harness::{Served, Setup, id_of, sample_wiki, told};
 
 const TOOLS: [(&str, &str); 10] = [
-    ("wikijs_search_pages", "query"),
+    ("wikijs_search_pages", ""),
     ("wikijs_list_pages", ""),
     ("wikijs_get_page_by_path", "path"),
     ("wikijs_get_page_by_id", "id"),

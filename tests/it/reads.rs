@@ -117,7 +117,7 @@ const WHOLE: &str = "id locale path title url description tags isPublished isPri
 
 fn all_answered(page: &str, history: &str) -> String {
     format!(
-        "search_pages: hits 3\n\
+        "search_pages: hits 3 searchedIn 1\n\
          list_pages: pages 5 nextCursor\n\
          get_page_by_path: {page}\n\
          get_page_by_id: {page}\n\
@@ -194,7 +194,7 @@ async fn an_expired_key_reads_as_a_guest_and_is_told_where_that_is_too_little() 
     let wiki = sample_wiki().await;
     assert_eq!(
         all_seven(&wiki, &wiki.expired_key()).await,
-        "search_pages: hits 3\n\
+        "search_pages: hits 3 searchedIn 1\n\
          list_pages: pages 5 nextCursor\n\
          get_page_by_path: KEY_REJECTED expiredAt\n\
          get_page_by_id: KEY_REJECTED expiredAt\n\
@@ -796,7 +796,7 @@ async fn a_list_without_pages_is_empty() {
     let answer = read(&served, "wikijs_get_page_tree", json!({})).await;
     assert_eq!(answer, Ok(json!({ "nodes": [] })));
     let answer = read(&served, "wikijs_search_pages", json!({ "query": "x" })).await;
-    assert_eq!(answer, Ok(json!({ "hits": [] })));
+    assert_eq!(answer, Ok(json!({ "hits": [], "searchedIn": ["wiki"] })));
 }
 
 // --- tree ---
@@ -1047,6 +1047,7 @@ async fn hits_carry_the_true_ids_of_their_pages() {
                         "title": "Installing on Linux",
                         "description": "A machine of your own, step by step",
                         "url": format!("{}/en/docs/install/linux", wiki.address()),
+                        "foundIn": ["wiki"],
                     },
                     {
                         "id": german,
@@ -1055,8 +1056,9 @@ async fn hits_carry_the_true_ids_of_their_pages() {
                         "title": "Installation unter Linux",
                         "description": "Eine eigene Maschine, Schritt für Schritt",
                         "url": format!("{}/de/docs/install/linux", wiki.address()),
+                        "foundIn": ["wiki"],
                     },
-                ] })
+                ], "searchedIn": ["wiki"] })
             );
         }
     }
@@ -1119,7 +1121,7 @@ async fn drafts_and_contents_are_not_found_by_the_default_engine() {
     let served = as_admin(&wiki).await;
     for query in ["archiving", "takes about a minute"] {
         let answer = read(&served, "wikijs_search_pages", json!({ "query": query })).await;
-        assert_eq!(answer, Ok(json!({ "hits": [] })));
+        assert_eq!(answer, Ok(json!({ "hits": [], "searchedIn": ["wiki"] })));
     }
 }
 

@@ -91,7 +91,7 @@ async fn content_is_found_with_its_snippet_and_section_where_the_wiki_finds_noth
                 "url": format!("{}/en/ops/pump", wiki.address()),
                 "snippet": "# Pump Intro. ## Care Grease the left «bearing» weekly. ## Storage Dry.",
                 "section": "heading:h2[0]",
-                "score": 1.0,
+                "score": 1000,
                 "foundIn": ["content"],
             }],
             "searchedIn": ["wiki", "content"],
@@ -760,11 +760,11 @@ async fn related_pages_come_with_their_reasons() {
             .await;
         let answer = search(&served, json!({ "relatedTo": id })).await.unwrap();
         assert_eq!(reasons(&answer), wanted, "{mode}");
-        let scores: Vec<f64> = answer["hits"]
+        let scores: Vec<i64> = answer["hits"]
             .as_array()
             .unwrap()
             .iter()
-            .map(|hit| hit["score"].as_f64().unwrap())
+            .map(|hit| hit["score"].as_i64().unwrap())
             .collect();
         assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
         let below = json!({ "relatedTo": id, "path": "a", "tags": ["pumps"] });

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::scope::{Scope, listed};
-use super::{Hit, Indexed, Output, rounded};
+use super::{Hit, Indexed, Output, permille};
 use crate::error::Failure;
 use crate::page::{Locale, PagePath, PageReading};
 use crate::tools::context::Context;
@@ -55,26 +55,27 @@ pub(super) async fn related(
     }
     by_tags(page, &scope.listed, &mut kin);
     let index = by_words(context, id, &scope, &mut kin).await;
-    let mut hits: Vec<Hit> = scope
+    let mut found: Vec<(&PageReading, Kinship)> = scope
         .listed
         .iter()
         .filter(|other| other.id != Some(id) && scope.holds(&other.locale, &other.path))
         .filter_map(|other| {
             let kinship = kin.remove(&(other.locale.clone(), other.path.clone()))?;
-            Some(Hit {
-                score: Some(rounded(kinship.score)),
-                reasons: kinship.reasons,
-                ..Hit::of_page(&context.wiki, other.clone())
-            })
+            Some((other, kinship))
         })
         .collect();
     // The list's order, the last changed first, decides between equals.
-    hits.sort_by(|a, b| {
-        b.score
-            .unwrap_or_default()
-            .total_cmp(&a.score.unwrap_or_default())
-    });
-    hits.truncate(limit);
+    found.sort_by(|(_, a), (_, b)| b.score.total_cmp(&a.score));
+    found.truncate(limit);
+    let best = found.first().map_or(1.0, |(_, kinship)| kinship.score);
+    let hits = found
+        .into_iter()
+        .map(|(other, kinship)| Hit {
+            score: Some(permille(kinship.score, best)),
+            reasons: kinship.reasons,
+            ..Hit::of_page(&context.wiki, other.clone())
+        })
+        .collect();
     let in_content = index.is_some().then_some(super::CONTENT);
     Ok(Output {
         hits,
