@@ -71,6 +71,7 @@ pub(super) struct Input {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
+    #[schemars(with = "Vec<Map<String, Value>>")]
     hits: Vec<Hit>,
     searched_in: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,7 +79,7 @@ pub(super) struct Output {
     index: Option<Indexed>,
 }
 
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,7 +120,7 @@ const CONTENT: &str = "content";
 impl Tool for SearchPages {
     const NAME: &'static str = "wikijs_search_pages";
     const TITLE: &'static str = "Search pages";
-    const DESCRIPTION: &'static str = "Find pages by words, in titles and content (words also find what they begin; matches are marked « » in the snippet, section is where it stands), or pages related to one. Pages by tags or time alone: wikijs_list_pages; what lies below a path: wikijs_get_page_tree.";
+    const DESCRIPTION: &'static str = "Find pages by words (or their beginnings) in titles and content, or pages related to one. A snippet marks matches with « »; section holds it. By tags or time alone: wikijs_list_pages; below a path: wikijs_get_page_tree.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;
