@@ -82,8 +82,8 @@ fn page(number: usize, count: usize) -> PageRow {
         path: format!("area{}/page{number}", number % 20),
         description: Some(format!("Page {number} of a large wiki")),
         tags: vec![
-            format!("tag{}", dice.roll(40)),
-            format!("tag{}", dice.roll(40)),
+            format!("even{}", dice.roll(20)),
+            format!("odd{}", dice.roll(20)),
         ],
         title,
         content,

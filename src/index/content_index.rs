@@ -106,7 +106,9 @@ impl ContentIndex {
             let age = progress.looked.map(|looked| looked.elapsed());
             let pace = self.settings.pace;
             let is_due = progress.is_outdated || age.is_none_or(|age| age >= pace.fresh);
-            let is_stale = progress.is_outdated || age.is_none_or(|age| age >= pace.stale);
+            // A long pass is not waited for: what it has is there already.
+            let is_stale = progress.is_outdated
+                || age.is_none_or(|age| age >= pace.stale && !progress.is_running);
             begins = is_due && !progress.is_running;
             // A pass that runs meanwhile ends early, and the one after it sees what was written.
             let passes = 1 + u64::from(progress.is_running && progress.is_outdated);

@@ -251,21 +251,22 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<(PageReading, f64)>, IndexError> {
         let mut query = self.db.prepare(&format!(
-            "SELECT page.id, page.locale, page.path, page.title, page.description, page.tags,
-                    page.published, page.updated, found.score
-             FROM (SELECT rowid, -bm25(words, {WEIGHTS}) AS score FROM words WHERE words MATCH ?1)
-                  AS found
-             JOIN page ON page.id = found.rowid
-             WHERE page.missing = 0 ORDER BY found.score DESC, page.id"
+            "SELECT rowid, -bm25(words, {WEIGHTS}) AS score FROM words WHERE words MATCH ?1
+             ORDER BY score DESC, rowid"
         ))?;
+        // Asked for one by one: few of those that match are looked at.
+        let mut listed = self.db.prepare(
+            "SELECT id, locale, path, title, description, tags, published, updated
+             FROM page WHERE id = ?1 AND missing = 0",
+        )?;
         let mut rows = query.query([syntax])?;
         let mut found = Vec::new();
         while found.len() < limit
             && let Some(row) = rows.next()?
         {
-            let page = reading(row)?;
-            if is_wanted(&page) {
-                found.push((page, row.get(8)?));
+            let page = listed.query_row([row.get::<_, i64>(0)?], reading);
+            if let Some(page) = page.optional()?.filter(&is_wanted) {
+                found.push((page, row.get(1)?));
             }
         }
         Ok(found)
