@@ -2,7 +2,7 @@
 //! words in their content and pages that are alike.
 //!
 //! It knows `page` and `wiki`, and nothing of tools or of MCP. [`ContentIndex`] is what others
-//! use: `fill` keeps its [`Store`](store::Store) as the wiki is, `find` asks it.
+//! use: `fill` keeps its `store` as the wiki is, `find` asks it.
 
 mod fill;
 mod find;

@@ -321,7 +321,11 @@ fn headings(page: &PageReading, text: &str) -> (String, String) {
     if !is_markdown {
         return Default::default();
     }
-    let outline = Outline::of(text);
+    // The parser breaks off on some texts; no page may keep the others out of the index.
+    let Ok(outline) = std::panic::catch_unwind(|| Outline::of(text)) else {
+        tracing::warn!(id = page.id, "the headings of a page could not be read");
+        return Default::default();
+    };
     let named = outline.named_headings();
     let mut places = String::new();
     if outline
