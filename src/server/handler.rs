@@ -56,7 +56,10 @@ impl Handler {
         });
         match call.catch_unwind().await {
             Ok(Some(Ok(value))) => Ok(result::answer(value)),
-            Ok(Some(Err(failure))) => Ok(result::failure(&failure)),
+            Ok(Some(Err(failure))) => {
+                let failure = self.app.wiki.explained(failure).await;
+                Ok(result::failure(&failure))
+            }
             Ok(None) => Err(unknown()),
             Err(_) => Ok(result::failure(&Failure::new(
                 Code::InternalError,

@@ -1,5 +1,6 @@
 //! The client of one wiki: reads with retry, and what all operations share.
 
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -42,6 +43,8 @@ pub struct Wiki {
     pub(super) transport: Transport,
     /// Whether this key was last refused the layer `single`, and read a page whole by the next.
     pub(super) is_writer: AtomicBool,
+    /// Whether the wiki takes this key for a guest's, once it was asked.
+    pub(super) is_guest: OnceLock<bool>,
 }
 
 impl Wiki {
@@ -60,6 +63,7 @@ impl Wiki {
             settings,
             transport,
             is_writer: AtomicBool::new(false),
+            is_guest: OnceLock::new(),
         })
     }
 

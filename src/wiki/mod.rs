@@ -19,6 +19,7 @@ mod page;
 
 mod retry;
 mod search;
+mod standing;
 mod tags;
 mod transport;
 mod tree;

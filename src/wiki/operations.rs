@@ -82,6 +82,7 @@ operations! {
     PageLinks "graphql/page_links.graphql"
     PageHistory "graphql/page_history.graphql"
     PageVersion "graphql/page_version.graphql"
+    UserProfile "graphql/user_profile.graphql"
     PageCreate "graphql/page_create.graphql"
     PageUpdate "graphql/page_update.graphql"
     PageMove "graphql/page_move.graphql"
