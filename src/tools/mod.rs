@@ -5,6 +5,7 @@
 
 mod context;
 mod create_page;
+pub(crate) mod cursor;
 mod delete_page;
 mod get_page_by_id;
 mod get_page_by_path;

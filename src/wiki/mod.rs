@@ -36,7 +36,7 @@ pub use operations::{PageOrderBy, PageOrderByDirection, PageTreeMode};
 
 pub use retry::RetryLimits;
 pub use search::Hit;
-pub use tags::{LinkingPage, Tag};
+pub use tags::{LinkingPage, PagePlace, Tag};
 pub(crate) use transport::is_loopback;
 pub use transport::{MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, TimeLimits};
 pub use tree::{MAX_NODES, TreeNode, Walk};

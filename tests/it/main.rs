@@ -37,6 +37,8 @@ mod invariants;
 #[cfg(feature = "demo")]
 mod kill;
 #[cfg(feature = "demo")]
+mod lists;
+#[cfg(feature = "demo")]
 mod operations;
 #[cfg(feature = "demo")]
 mod person;

@@ -13,7 +13,11 @@ use crate::tool_definitions::conforms;
 use crate::wiki_client::WikiClient;
 
 /// Calls a read tool; its answer is held against the schema that clients were told.
-async fn read(served: &Served, tool: &'static str, arguments: Value) -> Result<Value, Value> {
+pub(crate) async fn read(
+    served: &Served,
+    tool: &'static str,
+    arguments: Value,
+) -> Result<Value, Value> {
     let answer = served.call(tool, arguments).await?;
     let registry = served.app.registry();
     let schema = Value::Object(registry.find(tool).unwrap().output.clone());
@@ -173,7 +177,7 @@ async fn a_key_that_reads_pages_alone_and_a_guest_read_what_lists_say() {
     let wiki = sample_wiki().await;
     for (key, history) in [
         (
-            &wiki.keys().reader[..],
+            wiki.keys().reader.as_str(),
             "PERMISSION_DENIED right read:history",
         ),
         ("nonsense", "KEY_REJECTED"),
@@ -194,7 +198,7 @@ async fn a_key_that_became_a_guest_is_told_from_one_without_the_right_by_one_que
     };
     for (key, code, hint) in [
         (
-            &wiki.keys().reader[..],
+            wiki.keys().reader.as_str(),
             "PERMISSION_DENIED",
             "The wiki knows this key",
         ),
@@ -1264,13 +1268,20 @@ async fn a_page_that_was_never_changed_has_an_empty_history() {
 async fn tags_are_told_by_a_part_of_their_name() {
     let wiki = sample_wiki().await;
     let served = as_admin(&wiki).await;
+    let tagged = |tag: &str| {
+        let has = |page: &&PageRow| page.tags.iter().any(|own| own == tag);
+        wiki.with_store(|store| store.pages().filter(has).count())
+    };
     for query in ["o", " O "] {
         let answer = read(&served, "wikijs_list_tags", json!({ "query": query })).await;
         assert_eq!(
             answer.unwrap(),
             json!({ "tags": [
-                { "tag": "docker" }, { "tag": "docs" }, { "tag": "operations" },
-                { "tag": "postgres" }, { "tag": "runbook" },
+                { "tag": "docker", "pages": tagged("docker") },
+                { "tag": "docs", "pages": tagged("docs") },
+                { "tag": "operations", "pages": tagged("operations") },
+                { "tag": "postgres", "pages": tagged("postgres") },
+                { "tag": "runbook", "pages": tagged("runbook") },
             ] })
         );
     }
@@ -1281,7 +1292,7 @@ async fn tags_are_told_by_a_part_of_their_name() {
     let answer = read(&served, "wikijs_list_tags", json!({ "query": "" })).await;
     assert_eq!(
         answer,
-        Ok(json!({ "tags": [{ "tag": "meeting" }, { "tag": "team" }] }))
+        Ok(json!({ "tags": [{ "tag": "meeting", "pages": 2 }, { "tag": "team", "pages": 4 }] }))
     );
 }
 
