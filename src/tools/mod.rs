@@ -3,6 +3,7 @@
 //! A tool is a type with a [`Tool`] implementation: name and description, input, output, and
 //! what it does. A new one is one file and one line in [`Registry::of`].
 
+mod comparison;
 mod context;
 mod create_page;
 pub(crate) mod cursor;

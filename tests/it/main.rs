@@ -31,6 +31,8 @@ mod fidelity;
 #[cfg(feature = "demo")]
 mod harness;
 #[cfg(feature = "demo")]
+mod history;
+#[cfg(feature = "demo")]
 mod input;
 #[cfg(feature = "demo")]
 mod invariants;
