@@ -56,6 +56,8 @@ mod reads;
 #[cfg(feature = "demo")]
 mod recover;
 #[cfg(feature = "demo")]
+mod resources;
+#[cfg(feature = "demo")]
 mod tool_definitions;
 #[cfg(feature = "demo")]
 mod trash;
