@@ -71,7 +71,7 @@ struct Entry {
 impl Tool for GetPageHistory {
     const NAME: &'static str = "wikijs_get_page_history";
     const TITLE: &'static str = "Get page history";
-    const DESCRIPTION: &'static str = "See who changed what of a page and when, newest first; an entry is a version that a later change left behind. No version holds tags, styles or scripts. Or compare two states.";
+    const DESCRIPTION: &'static str = "See who changed what of a page and when, newest first; an entry is a version that a later change left behind (so the last change is in none: compare from the first versionId). No version holds tags, styles or scripts. Or compare two states.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;

@@ -66,12 +66,14 @@ impl Tool for ListTags {
 
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
         let query = input.query.unwrap_or_default().trim().to_lowercase();
-        let (tags, counts) = tokio::try_join!(context.wiki.tags(), context.wiki.tag_counts())?;
-        let mut tags: Vec<TagInUse> = tags
+        let mut tags: Vec<TagInUse> = context
+            .wiki
+            .tags()
+            .await?
             .into_iter()
             .filter(|tag| tag.tag.contains(&query))
             .map(|tag| TagInUse {
-                pages: counts.get(&tag.tag).copied().unwrap_or_default(),
+                pages: tag.pages,
                 title: tag.title.filter(|title| *title != tag.tag),
                 tag: tag.tag,
             })

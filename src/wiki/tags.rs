@@ -14,21 +14,21 @@ pub struct Tag {
     pub tag: String,
     /// Its title, if it has one of its own.
     pub title: Option<String>,
+    /// How many pages have it.
+    pub pages: i64,
     /// When it was first used.
     pub created_at: Date,
     /// When it was last changed.
     pub updated_at: Date,
 }
 
-/// Where a page is, and its tags.
+/// Where a page is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PagePlace {
     /// Its locale.
     pub locale: Locale,
     /// Its path.
     pub path: PagePath,
-    /// Its tags, all of them.
-    pub tags: Vec<String>,
 }
 
 /// A page that links to another.
@@ -43,37 +43,36 @@ pub struct LinkingPage {
 }
 
 impl Wiki {
-    /// All tags, in the order of the wiki.
+    /// All tags, in the order of the wiki, each with the number of pages that the key may see:
+    /// in one request.
     ///
     /// # Errors
     /// See [`WikiError`].
     pub async fn tags(&self) -> Result<Vec<Tag>, WikiError> {
         let data = self.query::<PageTags>(page_tags::Variables).await?;
-        let tags = data.pages.map(|pages| pages.tags).unwrap_or_default();
-        Ok(tags
-            .into_iter()
+        let Some(pages) = data.pages else {
+            return Ok(Vec::new());
+        };
+        let mut counts: HashMap<&str, i64> = HashMap::new();
+        for tag in pages
+            .list
+            .iter()
+            .filter_map(|page| page.tags.as_ref())
             .flatten()
+            .flatten()
+        {
+            *counts.entry(tag).or_default() += 1;
+        }
+        let tags = pages.tags.iter().flatten();
+        Ok(tags
             .map(|tag| Tag {
-                tag: tag.tag,
-                title: tag.title,
-                created_at: tag.created_at,
-                updated_at: tag.updated_at,
+                pages: counts.get(tag.tag.as_str()).copied().unwrap_or_default(),
+                tag: tag.tag.clone(),
+                title: tag.title.clone(),
+                created_at: tag.created_at.clone(),
+                updated_at: tag.updated_at.clone(),
             })
             .collect())
-    }
-
-    /// How many of the pages that the key may see have each tag.
-    ///
-    /// # Errors
-    /// See [`WikiError`].
-    pub async fn tag_counts(&self) -> Result<HashMap<String, i64>, WikiError> {
-        let mut counts = HashMap::new();
-        for place in self.places().await? {
-            for tag in place.tags {
-                *counts.entry(tag).or_default() += 1;
-            }
-        }
-        Ok(counts)
     }
 
     /// Where all pages are that the key may see, in the order of their ids.
@@ -88,12 +87,6 @@ impl Wiki {
             .map(|page| PagePlace {
                 locale: Locale::as_stored(page.locale),
                 path: PagePath::as_stored(page.path),
-                tags: page
-                    .tags
-                    .unwrap_or_default()
-                    .into_iter()
-                    .flatten()
-                    .collect(),
             })
             .collect())
     }

@@ -123,7 +123,7 @@ async fn every_argument_of_every_tool_refuses_null_and_another_type() {
         let definition = registry.find(tool).unwrap();
         for (name, schema) in definition.input["properties"].as_object().unwrap() {
             let kind = schema["type"].as_str().unwrap();
-            let a = if kind.starts_with(['a', 'i']) {
+            let a = if kind.starts_with(['a', 'i', 'o']) {
                 "an"
             } else {
                 "a"
@@ -142,6 +142,7 @@ async fn every_argument_of_every_tool_refuses_null_and_another_type() {
                     ("boolean", Value::Bool(_))
                         | ("string", Value::String(_))
                         | ("array", Value::Array(_))
+                        | ("object", Value::Object(_))
                 );
                 if fits {
                     continue;

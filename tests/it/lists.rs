@@ -280,7 +280,9 @@ async fn tags_are_counted_ordered_and_bounded() {
             .collect();
         (told, answer["notShown"].as_i64())
     };
+    wiki.clear_requests();
     let all = tags(&served, json!({})).await;
+    assert_eq!(wiki.requests().len(), 1);
     assert_eq!(all.0, ["alpha 2", "rare 1", "usual 3"]);
     assert_eq!(all.1, None);
     let most = tags(&served, json!({ "orderBy": "PAGES" })).await;
