@@ -75,7 +75,7 @@ codes! {
     FieldUnreadable = "FIELD_UNREADABLE", "Nothing was sent. Give the key the rights in details.rights, or leave the page to somebody who has them.";
     /// The key lacks a right.
     PermissionDenied = "PERMISSION_DENIED", "Give the key's group the right in details.right; if it has it, the key may be invalid or expired, and Wiki.js then treats it as a guest.";
-    /// The key is revoked or expired.
+    /// The key is revoked, expired or unknown to the wiki.
     KeyRejected = "KEY_REJECTED", "Tell the user: an administrator of the wiki must make a new API key and set it as WIKI_API_TOKEN.";
     /// API access is switched off in the wiki.
     ApiDisabled = "API_DISABLED", "Tell the user: an administrator can switch it on under Administration, API Access.";

@@ -37,6 +37,7 @@ mod place;
 mod purge;
 mod reader;
 mod run;
+mod states;
 mod steps;
 mod story;
 #[cfg(test)]

@@ -3,14 +3,18 @@
 //! Pure. Preview, difference, gates, record, proof and undo come from a [`Change`]; a new kind
 //! of write is one function that makes one.
 
+mod compare;
 mod edits;
 mod merge;
 mod plan;
 mod proof;
+mod shown;
 mod undo;
 
+pub use compare::{Comparison, compare};
 pub use edits::{ContentFault, Edits, NewContent, NewPage, NewTags};
 pub use merge::merge;
 pub use plan::{Change, Operation, StepKind};
 pub use proof::{Proof, prove};
+pub(crate) use shown::{cut, short};
 pub use undo::UndoFault;

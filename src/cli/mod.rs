@@ -81,8 +81,8 @@ type Outcome = Result<Exit, (Exit, String)>;
 
 async fn run(command: Option<Command>) -> Outcome {
     match command {
-        None => serve::run(serve::Arguments::default()).await,
-        Some(Command::Serve(arguments)) => serve::run(arguments).await,
+        None => Box::pin(serve::run(serve::Arguments::default())).await,
+        Some(Command::Serve(arguments)) => Box::pin(serve::run(arguments)).await,
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
         Some(Command::Index(arguments)) => index::run(&arguments),
         #[cfg(feature = "demo")]

@@ -10,6 +10,7 @@ const EVERYTHING: &str = "manage:system";
 pub(super) struct Access {
     permissions: BTreeSet<String>,
     prefix: String,
+    is_guest: bool,
 }
 
 impl Access {
@@ -21,12 +22,21 @@ impl Access {
         Self {
             permissions: permissions.iter().map(|p| (*p).to_owned()).collect(),
             prefix: prefix.to_owned(),
+            is_guest: false,
         }
     }
 
     /// The rights of a caller without a key.
     pub(super) fn guest() -> Self {
-        Self::new(&["read:pages"], "")
+        Self {
+            is_guest: true,
+            ..Self::new(&["read:pages"], "")
+        }
+    }
+
+    /// Whether the caller has no key, or none that the wiki knows.
+    pub(super) fn is_guest(&self) -> bool {
+        self.is_guest
     }
 
     /// Full access.

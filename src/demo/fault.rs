@@ -5,6 +5,8 @@ use super::sql::SqlFault;
 /// A refusal of the wiki with a code of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WikiError {
+    /// 1019: nobody is logged in (W3).
+    AuthRequired,
     /// 6002: the path is taken.
     DuplicateCreate,
     /// 6003: no such page.
@@ -47,6 +49,11 @@ impl WikiError {
 
     fn parts(self) -> (i32, &'static str, &'static str) {
         match self {
+            Self::AuthRequired => (
+                1019,
+                "AuthRequired",
+                "You must be authenticated to access this resource.",
+            ),
             Self::DuplicateCreate => (
                 6002,
                 "PageDuplicateCreate",

@@ -1,10 +1,13 @@
-//! The server of the Model Context Protocol: the handler, how answers and errors look, stdio.
+//! The server of the Model Context Protocol: the handler, how answers and errors look,
+//! resources, stdio.
 
 mod app;
 mod elicit;
 mod handler;
+mod resources;
 mod result;
 mod stdio;
+mod uri;
 
 pub use app::App;
 pub use handler::Handler;

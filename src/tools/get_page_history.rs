@@ -1,12 +1,22 @@
-//! `wikijs_get_page_history`: who changed a page when.
+//! `wikijs_get_page_history`: who changed what of a page when, and what lies between two states.
+
+use std::iter;
 
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use super::comparison::{self, Compare, Comparison};
 use super::context::Context;
 use super::tool::{Kind, Tool};
+use crate::change::compare;
 use crate::error::Failure;
+use crate::page::{Field, PageReading};
+use crate::wiki::HistoryEntry;
+
+/// How many entries are compared with the one before.
+const MAX_COMPARED: usize = 20;
 
 /// The tool.
 pub(super) struct GetPageHistory;
@@ -23,13 +33,21 @@ pub(super) struct Input {
     /// Default 20.
     #[garde(range(min = 1, max = 100))]
     limit: Option<u32>,
+    /// Diff of two states, instead of entries.
+    #[garde(dive)]
+    compare: Option<Compare>,
 }
 
 /// Its answer.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Output {
-    entries: Vec<Entry>,
-    total: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entries: Option<Vec<Entry>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Map<String, Value>")]
+    comparison: Option<Comparison>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -37,6 +55,7 @@ pub(super) struct Output {
 struct Entry {
     version_id: i64,
     version_date: String,
+    author_id: i64,
     author_name: String,
     /// initial, edit or move
     action: String,
@@ -44,39 +63,90 @@ struct Entry {
     moved_from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_to: Option<String>,
+    /// What differs from the version before; absent where that was not compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed: Option<Vec<&'static str>>,
 }
 
 impl Tool for GetPageHistory {
     const NAME: &'static str = "wikijs_get_page_history";
     const TITLE: &'static str = "Get page history";
-    const DESCRIPTION: &'static str = "See who changed a page and when, newest first; an entry is a version that a later change left behind. The page as it is: wikijs_get_page_by_id.";
+    const DESCRIPTION: &'static str = "See who changed what of a page and when, newest first; an entry is a version that a later change left behind (so the last change is in none: compare from the first versionId). No version holds tags, styles or scripts. Or compare two states.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+        if let Some(asked) = &input.compare {
+            return Ok(Output {
+                entries: None,
+                total: None,
+                comparison: Some(comparison::between(&context, input.id, asked).await?),
+            });
+        }
         let number = |given: Option<u32>, default| {
             given
                 .and_then(|n| usize::try_from(n).ok())
                 .unwrap_or(default)
         };
         let (offset, limit) = (number(input.offset, 0), number(input.limit, 20));
-        let history = context.wiki.history(input.id, offset, limit).await?;
+        // One more than is shown, to compare the last one with.
+        let history = context.wiki.history(input.id, offset, limit + 1).await?;
+        let changed = changed(&context, input.id, &history.entries).await;
         let entries = history
             .entries
             .into_iter()
-            .map(|entry| Entry {
+            .zip(changed.into_iter().chain(iter::repeat(None)))
+            .take(limit)
+            .map(|(entry, changed)| Entry {
                 version_id: entry.version_id,
                 version_date: entry.version_date.into(),
+                author_id: entry.author_id,
                 author_name: entry.author_name,
                 action: entry.action,
                 moved_from: entry.moved_from,
                 moved_to: entry.moved_to,
+                changed,
             })
             .collect();
         Ok(Output {
-            entries,
-            total: i64::try_from(history.total).unwrap_or(i64::MAX),
+            entries: Some(entries),
+            total: Some(i64::try_from(history.total).unwrap_or(i64::MAX)),
+            comparison: None,
         })
     }
+}
+
+/// What each of the newest entries changed of the one before it, which follows it in the list.
+///
+/// The versions come in one request, which can be large: where it fails, nothing is compared
+/// and the entries are told all the same.
+async fn changed(
+    context: &Context,
+    page: i64,
+    entries: &[HistoryEntry],
+) -> Vec<Option<Vec<&'static str>>> {
+    let entries = entries.iter().take(MAX_COMPARED + 1);
+    let ids: Vec<i64> = entries.map(|entry| entry.version_id).collect();
+    if ids.len() < 2 {
+        return Vec::new();
+    }
+    let versions = match context.wiki.versions(page, &ids).await {
+        Ok(versions) => versions,
+        Err(error) => {
+            tracing::warn!(%error, "the versions of a page could not be compared");
+            return Vec::new();
+        }
+    };
+    let versions: Vec<Option<PageReading>> = versions
+        .into_iter()
+        .map(|version| version.map(PageReading::from))
+        .collect();
+    let neighbours = versions.iter().zip(versions.iter().skip(1));
+    neighbours
+        .map(|(newer, older)| {
+            let change = compare(older.as_ref()?, newer.as_ref()?).change;
+            Some(change.fields().into_iter().map(Field::name).collect())
+        })
+        .collect()
 }

@@ -34,11 +34,12 @@ pub(super) struct Input {
 
 /// Its answer: a flat list, parents before children.
 #[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     nodes: Vec<Node>,
-    /// There are more nodes than are shown: ask for a deeper path.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    truncated: bool,
+    /// So many more nodes there are: ask for a deeper path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_shown: Option<i64>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -83,7 +84,7 @@ impl Tool for GetPageTree {
             .collect();
         Ok(Output {
             nodes,
-            truncated: walk.is_cut,
+            not_shown: super::output::some_count(walk.not_shown),
         })
     }
 }

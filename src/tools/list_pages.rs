@@ -1,19 +1,18 @@
 //! `wikijs_list_pages`: pages in an order, part by part.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use serde_json::{Map, Value};
 
 use super::context::Context;
+use super::cursor;
 use super::input::{self, rule};
 use super::output::Page;
 use super::tool::{Kind, Tool};
-use crate::error::Failure;
+use crate::error::{Code, Failure};
 use crate::page::{Locale, PagePath};
-use crate::wiki::{ListQuery, PageOrderBy, PageOrderByDirection, Position};
+use crate::wiki::{ListQuery, PageOrderBy, PageOrderByDirection};
 
 /// The tool.
 pub(super) struct ListPages;
@@ -36,7 +35,20 @@ pub(super) struct Input {
     /// Only at or below this path.
     #[garde(custom(rule::optional(rule::text)))]
     path: Option<String>,
-    /// Default ID.
+    #[garde(custom(rule::optional(rule::time)))]
+    updated_since: Option<String>,
+    /// authorId, as in a history.
+    #[garde(range(min = 1, max = 2_147_483_647))]
+    author: Option<i64>,
+    #[garde(skip)]
+    is_published: Option<bool>,
+    /// Backlinks of this id.
+    #[garde(range(min = 1, max = 2_147_483_647))]
+    links_to: Option<i64>,
+    /// Only these, and id.
+    #[garde(skip)]
+    fields: Option<Vec<Member>>,
+    /// Default ID; with updatedSince UPDATED, DESC.
     #[garde(skip)]
     order_by: Option<PageOrderBy>,
     /// Default ASC.
@@ -47,12 +59,27 @@ pub(super) struct Input {
     cursor: Option<String>,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+enum Member {
+    Locale,
+    Path,
+    Title,
+    Url,
+    Description,
+    Tags,
+    IsPublished,
+    IsPrivate,
+    CreatedAt,
+    UpdatedAt,
+}
+
 /// Its answer.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
-    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
-    pages: Vec<Page>,
+    pages: Vec<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -60,12 +87,20 @@ pub(super) struct Output {
 impl Tool for ListPages {
     const NAME: &'static str = "wikijs_list_pages";
     const TITLE: &'static str = "List pages";
-    const DESCRIPTION: &'static str = "List pages without content, in an order, by tags or below a path. Recent changes: orderBy UPDATED, direction DESC.";
+    const DESCRIPTION: &'static str = "List pages without content: in an order, by tags, path, time or links. Recent changes: orderBy UPDATED, direction DESC.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+        let updated_since = input.updated_since.as_deref();
+        let since = input::date("updatedSince", updated_since)?.and_then(|date| date.instant());
+        // What changed since a time is wanted with the newest first.
+        let (order_by, direction) = match since {
+            Some(_) => (PageOrderBy::Updated, PageOrderByDirection::Desc),
+            None => Default::default(),
+        };
+        let is_ordered = input.order_by.is_some();
         let mut query = ListQuery {
             locale: input.locale.map(Locale::as_stored),
             tags: input::tags(input.tags.unwrap_or_default())?,
@@ -74,13 +109,20 @@ impl Tool for ListPages {
                 .as_deref()
                 .map(PagePath::of)
                 .filter(|path| !path.as_str().is_empty()),
-            order_by: input.order_by.unwrap_or_default(),
-            direction: input.direction.unwrap_or_default(),
+            author: input.author,
+            is_published: input.is_published,
+            updated_since: since,
+            links_to: input.links_to,
+            order_by: input.order_by.unwrap_or(order_by),
+            direction: match input.direction {
+                Some(direction) => direction,
+                None if is_ordered => PageOrderByDirection::default(),
+                None => direction,
+            },
             after: None,
         };
-        let mark = mark(&query);
         if let Some(cursor) = &input.cursor {
-            let after = open(cursor, &mark).ok_or_else(|| {
+            let after = cursor::open(&query, cursor).ok_or_else(|| {
                 input::invalid_argument(
                     "cursor",
                     "is not the nextCursor of a list with these arguments",
@@ -90,34 +132,25 @@ impl Tool for ListPages {
         }
         let limit = usize::try_from(input.limit.unwrap_or(50)).unwrap_or(50);
         let part = context.wiki.list(&query, limit).await?;
+        let fields = input.fields.as_deref();
+        let page = |page| members(&Page::of(&context.wiki, page), fields);
         Ok(Output {
-            next_cursor: part.next.map(|next| seal(next, &mark)),
-            pages: part
-                .pages
-                .into_iter()
-                .map(|page| Page::of(&context.wiki, page))
-                .collect(),
+            next_cursor: part.next.map(|next| cursor::seal(&query, next)),
+            pages: part.pages.into_iter().map(page).collect::<Result<_, _>>()?,
         })
     }
 }
 
-/// What ties a cursor to the list that it was given for.
-fn mark(query: &ListQuery) -> String {
-    let digest = Sha256::digest(format!("{query:?}"));
-    URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
-}
-
-fn seal(position: Position, mark: &str) -> String {
-    URL_SAFE_NO_PAD.encode(format!("{mark}.{}.{}", position.index, position.id))
-}
-
-fn open(cursor: &str, mark: &str) -> Option<Position> {
-    let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
-    let mut parts = text.split('.');
-    if parts.next()? != mark {
-        return None;
+/// A page with these members alone, and its id.
+fn members(page: &Page, fields: Option<&[Member]>) -> Result<Map<String, Value>, Failure> {
+    let fault = |_| Failure::new(Code::InternalError, "The answer could not be written.");
+    let Value::Object(mut members) = serde_json::to_value(page).map_err(fault)? else {
+        return Ok(Map::new());
+    };
+    if let Some(fields) = fields {
+        let names = serde_json::to_value(fields).map_err(fault)?;
+        let names = names.as_array().map(Vec::as_slice).unwrap_or_default();
+        members.retain(|name, _| name == "id" || names.iter().any(|field| field == name));
     }
-    let (index, id) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    // No wiki is that large; a larger number was made up.
-    (parts.next().is_none() && index <= 10_000_000).then_some(Position { id, index })
+    Ok(members)
 }

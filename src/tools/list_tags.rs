@@ -1,61 +1,89 @@
-//! `wikijs_list_tags`: the tags that pages have.
+//! `wikijs_list_tags`: the tags that pages have, and how many pages have each.
+
+use std::cmp::Reverse;
 
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::Context;
+use super::output::some_count;
 use super::tool::{Kind, Tool};
 use crate::error::Failure;
+
+/// The most tags that one answer holds.
+const MAX_TAGS: usize = 500;
 
 /// The tool.
 pub(super) struct ListTags;
 
 /// Its arguments.
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
     /// Only tags that contain this.
     #[garde(length(chars, max = 255))]
     query: Option<String>,
+    /// Default TAG.
+    #[garde(skip)]
+    order_by: Option<TagOrder>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+#[schemars(inline)]
+enum TagOrder {
+    Tag,
+    Pages,
 }
 
 /// Its answer.
 #[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Output {
-    tags: Vec<Tag>,
+    tags: Vec<TagInUse>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_shown: Option<i64>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct Tag {
+struct TagInUse {
     tag: String,
     /// Only where it is not the tag itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
+    /// How many pages that the key may see have it.
+    pages: i64,
 }
 
 impl Tool for ListTags {
     const NAME: &'static str = "wikijs_list_tags";
     const TITLE: &'static str = "List tags";
-    const DESCRIPTION: &'static str =
-        "See which tags pages have. For the pages of a tag use wikijs_list_pages.";
+    const DESCRIPTION: &'static str = "See which tags pages have, and how many pages have each. For the pages of a tag use wikijs_list_pages.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
         let query = input.query.unwrap_or_default().trim().to_lowercase();
-        let tags = context
+        let mut tags: Vec<TagInUse> = context
             .wiki
             .tags()
             .await?
             .into_iter()
             .filter(|tag| tag.tag.contains(&query))
-            .map(|tag| Tag {
+            .map(|tag| TagInUse {
+                pages: tag.pages,
                 title: tag.title.filter(|title| *title != tag.tag),
                 tag: tag.tag,
             })
             .collect();
-        Ok(Output { tags })
+        tags.sort_by(|a, b| a.tag.cmp(&b.tag));
+        if input.order_by == Some(TagOrder::Pages) {
+            tags.sort_by_key(|tag| Reverse(tag.pages));
+        }
+        let not_shown = some_count(tags.len().saturating_sub(MAX_TAGS));
+        tags.truncate(MAX_TAGS);
+        Ok(Output { tags, not_shown })
     }
 }

@@ -3,8 +3,10 @@
 //! A tool is a type with a [`Tool`] implementation: name and description, input, output, and
 //! what it does. A new one is one file and one line in [`Registry::of`].
 
+mod comparison;
 mod context;
 mod create_page;
+pub(crate) mod cursor;
 mod delete_page;
 mod get_page_by_id;
 mod get_page_by_path;

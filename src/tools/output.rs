@@ -92,6 +92,11 @@ pub(super) struct Write {
     pub(super) call_id: String,
 }
 
+/// A number of things, absent where there are none.
+pub(super) fn some_count(count: usize) -> Option<i64> {
+    (count > 0).then(|| i64::try_from(count).unwrap_or(i64::MAX))
+}
+
 impl Page {
     pub(super) fn of(wiki: &Wiki, page: PageReading) -> Self {
         Self {

@@ -200,9 +200,10 @@ fn graphql_error(error: &GraphQlError) -> WikiError {
     }
 }
 
-/// The errors that Wiki.js gives a number (W5).
+/// The errors that Wiki.js gives a number (W3, W5).
 fn coded(code: i64) -> Option<WikiError> {
     Some(match code {
+        1019 => WikiError::Guest,
         6002 | 6006 => WikiError::PageExists,
         6003 => WikiError::NotFound,
         6004 => WikiError::EmptyContent,

@@ -1,7 +1,7 @@
 //! The client of one wiki: reads with retry, and what all operations share.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use graphql_client::{GraphQLQuery, QueryBody};
@@ -47,6 +47,8 @@ pub struct Wiki {
     pub(super) is_writer: AtomicBool,
     /// The titles of all pages, as they were listed last.
     pub(super) titles: Mutex<Option<Arc<Titles>>>,
+    /// Whether the wiki takes this key for a guest's, once it was asked.
+    pub(super) is_guest: OnceLock<bool>,
 }
 
 impl Wiki {
@@ -66,6 +68,7 @@ impl Wiki {
             transport,
             is_writer: AtomicBool::new(false),
             titles: Mutex::new(None),
+            is_guest: OnceLock::new(),
         })
     }
 

@@ -43,6 +43,9 @@ pub enum WikiError {
         /// When, in RFC 3339.
         at: String,
     },
+    /// 1019: the wiki does not know the key, and treats whoever has it as a guest (W3).
+    #[error("the wiki does not know this key, and treats it as a guest")]
+    Guest,
     /// API access is switched off (W3).
     #[error("API access is switched off in the wiki")]
     ApiDisabled,
@@ -128,6 +131,7 @@ impl WikiError {
             | Self::TurnedAway { .. }
             | Self::KeyRevoked
             | Self::KeyExpired { .. }
+            | Self::Guest
             | Self::ApiDisabled
             | Self::NotGraphQl { .. }
             | Self::Redirected { .. }
@@ -160,6 +164,7 @@ impl WikiError {
             | Self::TurnedAway { .. }
             | Self::KeyRevoked
             | Self::KeyExpired { .. }
+            | Self::Guest
             | Self::ApiDisabled
             | Self::RateLimited { .. }
             | Self::NotConnected
@@ -198,7 +203,7 @@ impl From<WikiError> for Failure {
             WikiError::TurnedAway { status } => failure(Code::PermissionDenied)
                 .detail("status", status)
                 .hint("Tell the user that a gateway or firewall before the wiki refuses this server's requests."),
-            WikiError::KeyRevoked => failure(Code::KeyRejected),
+            WikiError::KeyRevoked | WikiError::Guest => failure(Code::KeyRejected),
             WikiError::KeyExpired { at } => failure(Code::KeyRejected).detail("expiredAt", at),
             WikiError::ApiDisabled => failure(Code::ApiDisabled),
             WikiError::RateLimited { after } => match after {

@@ -12,7 +12,9 @@ pub struct HistoryEntry {
     pub version_id: i64,
     /// When the version was made.
     pub version_date: Date,
-    /// Who made it.
+    /// Who made it, by the user's id.
+    pub author_id: i64,
+    /// Their name.
     pub author_name: String,
     /// `initial`, `edit` or `move`.
     pub action: String,
@@ -95,6 +97,7 @@ fn entry(entry: page_history::PageHistoryPagesHistoryTrail) -> HistoryEntry {
     HistoryEntry {
         version_id: entry.version_id,
         version_date: entry.version_date,
+        author_id: entry.author_id,
         author_name: entry.author_name,
         action: entry.action_type,
         moved_from: entry.value_before,

@@ -4,10 +4,14 @@
 //! tags. Here a limit is a number of whole pages: it is asked for with growing limits, and the
 //! whole list comes last, which alone is surely complete.
 
+use std::collections::{BTreeSet, HashSet};
+
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageList, PageOrderBy, PageOrderByDirection, page_list};
-use crate::page::{Locale, PagePath, PageReading};
+use time::OffsetDateTime;
+
+use crate::page::{Date, Locale, PagePath, PageReading};
 
 /// Which pages are wanted, in which order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,12 +22,55 @@ pub struct ListQuery {
     pub tags: Vec<String>,
     /// At this path or below it.
     pub path: Option<PagePath>,
+    /// Last written by this user, by their id.
+    pub author: Option<i64>,
+    /// Published, or not.
+    pub is_published: Option<bool>,
+    /// Written at this time or later.
+    pub updated_since: Option<OffsetDateTime>,
+    /// Linking to this page, by its id.
+    pub links_to: Option<i64>,
     /// Ordered by.
     pub order_by: PageOrderBy,
     /// In which direction.
     pub direction: PageOrderByDirection,
     /// Behind this page: its id, and its place in the list when it was seen.
     pub after: Option<Position>,
+}
+
+impl ListQuery {
+    /// Whether most pages are likely to be wanted, or the wanted ones come first: then limited
+    /// lists are asked for before the whole.
+    fn is_broad(&self) -> bool {
+        self.tags.is_empty()
+            && self.path.is_none()
+            && self.links_to.is_none()
+            && (self.updated_since.is_none() || self.is_newest_first())
+    }
+
+    fn is_newest_first(&self) -> bool {
+        self.order_by == PageOrderBy::Updated && self.direction == PageOrderByDirection::Desc
+    }
+
+    /// What the wiki itself does not choose by.
+    fn wants(&self, page: &PageReading) -> bool {
+        let is_within = |path: &PagePath| page.path.is_within(path);
+        let is_as_published = |wanted| page.is_published == Some(wanted);
+        self.path.as_ref().is_none_or(is_within)
+            && self.is_published.is_none_or(is_as_published)
+            && !self.is_too_old(page)
+    }
+
+    fn is_too_old(&self, page: &PageReading) -> bool {
+        let written = page.updated_at.as_ref().and_then(Date::instant);
+        self.updated_since
+            .is_some_and(|since| written.is_none_or(|written| written < since))
+    }
+
+    /// Whether no wanted page can follow this one.
+    fn is_past(&self, last: Option<&PageReading>) -> bool {
+        self.is_newest_first() && last.is_some_and(|page| self.is_too_old(page))
+    }
 }
 
 /// A page's place in a list: where the next part of the list begins.
@@ -57,7 +104,15 @@ impl Wiki {
     /// # Errors
     /// See [`WikiError`].
     pub async fn list(&self, query: &ListQuery, limit: usize) -> Result<ListPart, WikiError> {
-        if query.tags.is_empty() && query.path.is_none() {
+        let linking = match query.links_to {
+            Some(id) => Some(self.linking_to(id, query.locale.as_ref()).await?),
+            None => None,
+        };
+        let is_wanted = |page: &PageReading| {
+            query.wants(page)
+                && (linking.as_ref()).is_none_or(|ids| page.id.is_some_and(|id| ids.contains(&id)))
+        };
+        if query.is_broad() {
             // One more than wanted tells whether the list goes on.
             let wanted = query.after.map_or(0, |after| after.index + 1) + limit + 1;
             let mut rows = wanted * ROWS_A_PAGE;
@@ -65,9 +120,15 @@ impl Wiki {
                 let pages = without_cut_end(self.rows(query, Some(rows)).await?, query.order_by);
                 // Pages may have come before the place where the list was left.
                 if let Some(start) = start(&pages, query.after)
-                    && pages.len() > start + limit
+                    && (pages
+                        .iter()
+                        .skip(start)
+                        .filter(|page| is_wanted(page))
+                        .count()
+                        > limit
+                        || query.is_past(pages.last()))
                 {
-                    return Ok(part(pages, start, query, limit));
+                    return Ok(part(pages, start, is_wanted, limit));
                 }
                 rows *= GROWTH;
             }
@@ -76,7 +137,7 @@ impl Wiki {
         // Where the page of the cursor is gone, the next one has taken its place.
         let gone = query.after.map_or(0, |after| after.index);
         let start = start(&pages, query.after).unwrap_or(gone);
-        Ok(part(pages, start, query, limit))
+        Ok(part(pages, start, is_wanted, limit))
     }
 
     /// All pages that the key may see, the last changed first; one request.
@@ -104,6 +165,25 @@ impl Wiki {
             .ok_or(WikiError::NotFound)
     }
 
+    /// The pages that link to one, by their ids; of one locale, or of all that have pages.
+    async fn linking_to(
+        &self,
+        id: i64,
+        locale: Option<&Locale>,
+    ) -> Result<HashSet<i64>, WikiError> {
+        let pages = self.rows(&ListQuery::default(), None).await?;
+        let target = pages.iter().find(|page| page.id == Some(id));
+        let target = target.ok_or(WikiError::NotFound)?;
+        let locales: BTreeSet<&Locale> = match locale {
+            Some(locale) => [locale].into(),
+            None => pages.iter().map(|page| &page.locale).collect(),
+        };
+        let linking = self
+            .links_to(&locales, &target.locale, &target.path)
+            .await?;
+        Ok(linking.into_iter().map(|page| page.id).collect())
+    }
+
     pub(super) async fn rows(
         &self,
         query: &ListQuery,
@@ -118,6 +198,7 @@ impl Wiki {
                 .locale
                 .as_ref()
                 .map(|locale| locale.as_str().to_owned()),
+            author_id: query.author,
         };
         let data = self.query::<PageList>(variables).await?;
         let has_all_tags = query.tags.is_empty();
@@ -203,18 +284,17 @@ fn start(pages: &[PageReading], after: Option<Position>) -> Option<usize> {
     }
 }
 
-fn part(pages: Vec<PageReading>, start: usize, query: &ListQuery, limit: usize) -> ListPart {
-    let within = |page: &PageReading| {
-        query
-            .path
-            .as_ref()
-            .is_none_or(|path| page.path.is_within(path))
-    };
+fn part(
+    pages: Vec<PageReading>,
+    start: usize,
+    is_wanted: impl Fn(&PageReading) -> bool,
+    limit: usize,
+) -> ListPart {
     let mut rest = pages
         .into_iter()
         .enumerate()
         .skip(start)
-        .filter(|(_, page)| within(page));
+        .filter(|(_, page)| is_wanted(page));
     let taken: Vec<(usize, PageReading)> = rest.by_ref().take(limit).collect();
     let next = match (taken.last(), rest.next()) {
         (Some((index, page)), Some(_)) => page.id.map(|id| Position { id, index: *index }),

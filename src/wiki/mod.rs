@@ -22,6 +22,7 @@ mod resolve;
 
 mod retry;
 mod search;
+mod standing;
 mod tags;
 mod transport;
 mod tree;
@@ -40,7 +41,7 @@ pub use operations::{PageOrderBy, PageOrderByDirection, PageTreeMode};
 pub use resolve::{NamedPage, Resolved, Unresolved};
 pub use retry::RetryLimits;
 pub use search::Hit;
-pub use tags::{LinkingPage, Links, Tag};
+pub use tags::{LinkingPage, Links, PagePlace, Tag};
 pub(crate) use transport::is_loopback;
 pub use transport::{MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, TimeLimits};
 pub use tree::{MAX_NODES, TreeNode, Walk};

@@ -1,8 +1,10 @@
-//! Tags and links of the whole wiki.
+//! Places, tags and links of the whole wiki.
+
+use std::collections::{BTreeSet, HashMap};
 
 use super::client::Wiki;
 use super::error::WikiError;
-use super::operations::{PageLinks, PageTags, page_links, page_tags};
+use super::operations::{PageLinks, PagePlaces, PageTags, page_links, page_places, page_tags};
 use crate::page::{Date, Locale, PagePath};
 
 /// A tag that some page has.
@@ -12,10 +14,21 @@ pub struct Tag {
     pub tag: String,
     /// Its title, if it has one of its own.
     pub title: Option<String>,
+    /// How many pages have it.
+    pub pages: i64,
     /// When it was first used.
     pub created_at: Date,
     /// When it was last changed.
     pub updated_at: Date,
+}
+
+/// Where a page is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PagePlace {
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
 }
 
 /// A page that links to another.
@@ -39,21 +52,50 @@ pub struct Links {
 }
 
 impl Wiki {
-    /// All tags, in the order of the wiki.
+    /// All tags, in the order of the wiki, each with the number of pages that the key may see:
+    /// in one request.
     ///
     /// # Errors
     /// See [`WikiError`].
     pub async fn tags(&self) -> Result<Vec<Tag>, WikiError> {
         let data = self.query::<PageTags>(page_tags::Variables).await?;
-        let tags = data.pages.map(|pages| pages.tags).unwrap_or_default();
-        Ok(tags
-            .into_iter()
+        let Some(pages) = data.pages else {
+            return Ok(Vec::new());
+        };
+        let mut counts: HashMap<&str, i64> = HashMap::new();
+        for tag in pages
+            .list
+            .iter()
+            .filter_map(|page| page.tags.as_ref())
             .flatten()
+            .flatten()
+        {
+            *counts.entry(tag).or_default() += 1;
+        }
+        let tags = pages.tags.iter().flatten();
+        Ok(tags
             .map(|tag| Tag {
-                tag: tag.tag,
-                title: tag.title,
-                created_at: tag.created_at,
-                updated_at: tag.updated_at,
+                pages: counts.get(tag.tag.as_str()).copied().unwrap_or_default(),
+                tag: tag.tag.clone(),
+                title: tag.title.clone(),
+                created_at: tag.created_at.clone(),
+                updated_at: tag.updated_at.clone(),
+            })
+            .collect())
+    }
+
+    /// Where all pages are that the key may see, in the order of their ids.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn places(&self) -> Result<Vec<PagePlace>, WikiError> {
+        let data = self.query::<PagePlaces>(page_places::Variables).await?;
+        let pages = data.pages.map(|pages| pages.list).unwrap_or_default();
+        Ok(pages
+            .into_iter()
+            .map(|page| PagePlace {
+                locale: Locale::as_stored(page.locale),
+                path: PagePath::as_stored(page.path),
             })
             .collect())
     }
@@ -96,5 +138,43 @@ impl Wiki {
             }
         }
         Ok(links)
+    }
+
+    /// The pages of some locales that link to a place, but for the page there: in one request.
+    pub(super) async fn links_to(
+        &self,
+        locales: &BTreeSet<&Locale>,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<Vec<LinkingPage>, WikiError> {
+        let place = format!("{locale}/{path}");
+        let variables = locales
+            .iter()
+            .map(|locale| page_links::Variables {
+                locale: locale.as_str().to_owned(),
+            })
+            .collect();
+        let mut linking = Vec::new();
+        for (locale, data) in locales
+            .iter()
+            .zip(self.batch::<PageLinks>(variables).await?)
+        {
+            let pages = data?
+                .pages
+                .and_then(|pages| pages.links)
+                .unwrap_or_default();
+            let is_linking = |page: &page_links::PageLinksPagesLinks| {
+                page.path != place && page.links.iter().flatten().any(|link| *link == place)
+            };
+            linking.extend(pages.into_iter().flatten().filter(is_linking).map(|page| {
+                let own = page.path.strip_prefix(&format!("{locale}/"));
+                LinkingPage {
+                    id: page.id,
+                    path: PagePath::as_stored(own.unwrap_or(&page.path)),
+                    title: page.title,
+                }
+            }));
+        }
+        Ok(linking)
     }
 }

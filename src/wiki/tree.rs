@@ -10,6 +10,8 @@ use crate::page::{Locale, PagePath};
 
 /// The most nodes that one walk gives.
 pub const MAX_NODES: usize = 1_000;
+/// The most nodes that one walk reads, to count those that are not given.
+const MAX_READ: usize = 20_000;
 /// The most operations in one request.
 const MAX_BATCH: usize = 50;
 /// How long to wait before an absence is believed: longer than the tree was seen to be empty
@@ -40,8 +42,8 @@ pub struct TreeNode {
 pub struct Walk {
     /// The nodes, parents before their children.
     pub nodes: Vec<TreeNode>,
-    /// Whether there is more than [`MAX_NODES`].
-    pub is_cut: bool,
+    /// How many more there are beyond [`MAX_NODES`]; of a very large tree, at least so many.
+    pub not_shown: usize,
 }
 
 impl Wiki {
@@ -63,16 +65,16 @@ impl Wiki {
             levels = self.levels(locale, path, depth, false).await?;
         }
         let mut levels = levels.ok_or(WikiError::NotFound)?;
-        let is_cut = levels.len() > MAX_NODES;
-        levels.truncate(MAX_NODES);
         levels.retain(|node| match mode {
             PageTreeMode::All => true,
             PageTreeMode::Folders => node.is_folder,
             PageTreeMode::Pages => node.page_id.is_some(),
         });
+        let not_shown = levels.len().saturating_sub(MAX_NODES);
+        levels.truncate(MAX_NODES);
         Ok(Walk {
             nodes: levels,
-            is_cut,
+            not_shown,
         })
     }
 
@@ -117,7 +119,7 @@ impl Wiki {
                 .cloned()
                 .collect();
             levels.extend(level);
-            if parents.is_empty() || levels.len() > MAX_NODES {
+            if parents.is_empty() || levels.len() > MAX_READ {
                 break;
             }
         }
@@ -228,7 +230,7 @@ impl Wiki {
             for children in self.batch::<PageTree>(variables).await? {
                 level.extend(nodes(children?));
             }
-            if level.len() > MAX_NODES {
+            if level.len() > MAX_READ {
                 break;
             }
         }

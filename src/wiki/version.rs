@@ -1,12 +1,16 @@
 //! Old versions of a page, and what was written since a time.
 
+use time::OffsetDateTime;
+
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageVersion, page_version};
-use crate::page::{Date, Field, Locale, PagePath, PageState};
+use crate::page::{Date, Field, Locale, PagePath, PageReading, PageState};
 
 /// How many of the newest versions are looked through for a time.
 const LOOK_BACK: usize = 100;
+/// How many where somebody names any time.
+const LOOK_BACK_FAR: usize = 10_000;
 
 /// A page as it was: what a later write left behind. The wiki keeps no tags, styles or scripts
 /// with it (W10).
@@ -76,6 +80,44 @@ impl Version {
     ];
 }
 
+impl From<page_version::PageVersionPagesVersion> for Version {
+    fn from(version: page_version::PageVersionPagesVersion) -> Self {
+        Self {
+            id: version.version_id,
+            date: version.version_date,
+            ended: version.created_at,
+            author_name: version.author_name,
+            locale: Locale::as_stored(version.locale),
+            path: PagePath::as_stored(version.path),
+            title: version.title,
+            description: version.description,
+            content: version.content,
+            editor: version.editor,
+            is_published: version.is_published,
+            is_private: version.is_private,
+            publish_start_date: version.publish_start_date,
+            publish_end_date: version.publish_end_date,
+        }
+    }
+}
+
+impl From<Version> for PageReading {
+    /// The page as far as the version keeps it: no tags, styles or scripts.
+    fn from(version: Version) -> Self {
+        Self {
+            description: Some(version.description),
+            content: Some(version.content),
+            editor: Some(version.editor),
+            is_published: Some(version.is_published),
+            is_private: Some(version.is_private),
+            publish_start_date: Some(version.publish_start_date),
+            publish_end_date: Some(version.publish_end_date),
+            updated_at: Some(version.date),
+            ..Self::bare(None, version.locale, version.path, version.title)
+        }
+    }
+}
+
 impl Wiki {
     /// An old version of a page; none if the page has no such version.
     ///
@@ -90,22 +132,57 @@ impl Wiki {
         Ok(data
             .pages
             .and_then(|pages| pages.version)
-            .map(|version| Version {
-                id: version.version_id,
-                date: version.version_date,
-                ended: version.created_at,
-                author_name: version.author_name,
-                locale: Locale::as_stored(version.locale),
-                path: PagePath::as_stored(version.path),
-                title: version.title,
-                description: version.description,
-                content: version.content,
-                editor: version.editor,
-                is_published: version.is_published,
-                is_private: version.is_private,
-                publish_start_date: version.publish_start_date,
-                publish_end_date: version.publish_end_date,
-            }))
+            .map(Version::from))
+    }
+
+    /// Several old versions of a page, in one request; none in the place of one that the page
+    /// does not have.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn versions(
+        &self,
+        page: i64,
+        versions: &[i64],
+    ) -> Result<Vec<Option<Version>>, WikiError> {
+        let variables = versions
+            .iter()
+            .map(|version| page_version::Variables {
+                page_id: page,
+                version_id: *version,
+            })
+            .collect();
+        let answers = self.batch::<PageVersion>(variables).await?;
+        answers
+            .into_iter()
+            .map(|data| {
+                Ok(data?
+                    .pages
+                    .and_then(|pages| pages.version)
+                    .map(Version::from))
+            })
+            .collect()
+    }
+
+    /// The version that was current at a time, if it was left behind since: the newest that
+    /// was written then or before. None if the page is older than all that is kept of it.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn version_then(
+        &self,
+        page: i64,
+        time: OffsetDateTime,
+    ) -> Result<Option<Version>, WikiError> {
+        let history = self.history(page, 0, LOOK_BACK_FAR).await?;
+        let then = history.entries.iter().find(|entry| {
+            let written = entry.version_date.instant();
+            written.is_some_and(|written| written <= time)
+        });
+        match then {
+            Some(entry) => self.version(page, entry.version_id).await,
+            None => Ok(None),
+        }
     }
 
     /// What was written of a page since a time.

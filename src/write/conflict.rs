@@ -8,14 +8,13 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::change::{Change, StepKind, merge};
+use crate::change::{Change, StepKind, cut, merge, short};
 use crate::error::{Code, Failure};
 use crate::gates::{Previewed, SessionId};
 use crate::page::{Date, Field, LineCounts, PageState};
 use crate::wiki::{Since, Version, WikiError};
 
 use super::plan::Plan;
-use super::prepare::{cut, short};
 use super::reads::Seen;
 use super::writer::Writer;
 

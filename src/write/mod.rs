@@ -8,6 +8,7 @@ mod asker;
 mod conflict;
 mod docket;
 mod faults;
+mod past;
 mod person;
 mod plan;
 mod prepare;

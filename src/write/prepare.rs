@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::change::{Change, NewContent, Operation};
+use crate::change::{Change, NewContent, Operation, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::{Allowed, Previewed, Proposed, SessionId};
 use crate::page::{Field, LineCounts, PageReading, PageState};
@@ -15,10 +15,6 @@ use super::writer::Writer;
 
 /// The most linking pages that the preview of a delete names.
 const MAX_LINKING: usize = 20;
-/// The most bytes of a difference that an answer holds.
-const MAX_DIFF_BYTES: usize = 32 * 1024;
-/// The most bytes of one field's value that an answer holds.
-const MAX_VALUE_BYTES: usize = 8 * 1024;
 
 impl Writer {
     /// Makes the change that a plan asks for, of the page as it is now, if that still is the
@@ -320,42 +316,4 @@ fn conflict(previewed: PageState, fresh: PageState) -> Failure {
         Some(at) => failure.detail("updatedAt", at.as_str()),
         None => failure,
     }
-}
-
-/// Cuts values that are long texts, such as scripts; says so.
-pub(super) fn short(
-    mut values: Map<String, Value>,
-    warnings: &mut Vec<String>,
-) -> Map<String, Value> {
-    for (field, states) in &mut values {
-        for state in states.as_object_mut().into_iter().flat_map(Map::values_mut) {
-            if let Value::String(text) = state
-                && text.len() > MAX_VALUE_BYTES
-            {
-                let end = text.floor_char_boundary(MAX_VALUE_BYTES);
-                warnings.push(format!(
-                    "value_cut: {end} of {} bytes of {field} are shown.",
-                    text.len()
-                ));
-                text.truncate(end);
-            }
-        }
-    }
-    values
-}
-
-/// Cuts a difference at the end of a line; says so.
-pub(super) fn cut(mut diff: String, warnings: &mut Vec<String>) -> String {
-    if diff.len() > MAX_DIFF_BYTES {
-        let shown = diff
-            .get(..diff.floor_char_boundary(MAX_DIFF_BYTES))
-            .unwrap_or_default();
-        let end = shown.rfind('\n').map_or(0, |at| at + 1);
-        let whole = diff.len();
-        diff.truncate(end);
-        warnings.push(format!(
-            "diff_cut: {end} of {whole} bytes of the difference are shown."
-        ));
-    }
-    diff
 }

@@ -1,7 +1,7 @@
 //! Taking a write back, from what the audit log kept of it.
 
 use crate::audit::{CallSelector, CallStory, KeptState, Outcome, StoryError};
-use crate::change::{Change, StepKind, UndoFault};
+use crate::change::{Change, StepKind, UndoFault, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::Proposed;
 use crate::page::{Field, PageState};
@@ -9,7 +9,6 @@ use crate::wiki::WikiError;
 
 use super::docket::unavailable;
 use super::plan::Undo;
-use super::prepare::{cut, short};
 use super::writer::Writer;
 
 impl Writer {

@@ -31,11 +31,15 @@ mod fidelity;
 #[cfg(feature = "demo")]
 mod harness;
 #[cfg(feature = "demo")]
+mod history;
+#[cfg(feature = "demo")]
 mod input;
 #[cfg(feature = "demo")]
 mod invariants;
 #[cfg(feature = "demo")]
 mod kill;
+#[cfg(feature = "demo")]
+mod lists;
 #[cfg(feature = "demo")]
 mod operations;
 #[cfg(feature = "demo")]
@@ -55,6 +59,8 @@ mod reads;
 mod recover;
 #[cfg(feature = "demo")]
 mod references;
+#[cfg(feature = "demo")]
+mod resources;
 #[cfg(feature = "demo")]
 mod search;
 #[cfg(feature = "demo")]

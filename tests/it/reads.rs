@@ -6,14 +6,18 @@ use std::time::Duration;
 use proptest::prelude::{Strategy, any, prop, prop_assert_eq};
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, OperationKind, PageRow};
+use wikijs_mcp::demo::{DemoOptions, DemoWiki, OperationKind, PageRow, SeenRequest};
 
-use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
 use crate::tool_definitions::conforms;
 use crate::wiki_client::WikiClient;
 
 /// Calls a read tool; its answer is held against the schema that clients were told.
-async fn read(served: &Served, tool: &'static str, arguments: Value) -> Result<Value, Value> {
+pub(crate) async fn read(
+    served: &Served,
+    tool: &'static str,
+    arguments: Value,
+) -> Result<Value, Value> {
     let answer = served.call(tool, arguments).await?;
     let registry = served.app.registry();
     let schema = Value::Object(registry.find(tool).unwrap().output.clone());
@@ -170,12 +174,62 @@ const LISTED: &str = "id locale path title url description tags isPublished isPr
 #[tokio::test]
 async fn a_key_that_reads_pages_alone_and_a_guest_read_what_lists_say() {
     let wiki = sample_wiki().await;
-    for key in [&wiki.keys().reader, "nonsense", "e30.e30.forged"] {
-        assert_eq!(
-            all_seven(&wiki, key).await,
-            all_answered(LISTED, "PERMISSION_DENIED right read:history"),
-        );
+    for (key, history) in [
+        (
+            wiki.keys().reader.as_str(),
+            "PERMISSION_DENIED right read:history",
+        ),
+        ("nonsense", "KEY_REJECTED"),
+        ("e30.e30.forged", "KEY_REJECTED"),
+    ] {
+        assert_eq!(all_seven(&wiki, key).await, all_answered(LISTED, history),);
     }
+}
+
+#[tokio::test]
+async fn a_key_that_became_a_guest_is_told_from_one_without_the_right_by_one_question() {
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "docs/configuration");
+    let asked = || {
+        let seen = wiki.requests();
+        let is_question = |seen: &&SeenRequest| seen.fields == ["users.profile"];
+        seen.iter().filter(is_question).count()
+    };
+    for (key, code, hint) in [
+        (
+            wiki.keys().reader.as_str(),
+            "PERMISSION_DENIED",
+            "The wiki knows this key",
+        ),
+        (
+            "nonsense",
+            "KEY_REJECTED",
+            "WIKI_API_TOKEN holds no key that this wiki knows",
+        ),
+    ] {
+        let served = Setup::at(&wiki.address(), key).serve().await;
+        served.call("wikijs_list_tags", json!({})).await.unwrap();
+        assert_eq!(asked(), 0, "asked without a refusal");
+        for _ in 0..2 {
+            let error = served
+                .call("wikijs_get_page_history", json!({ "id": id }))
+                .await
+                .unwrap_err();
+            assert_eq!(error["code"], code);
+            assert!(error["hint"].as_str().unwrap().contains(hint), "{error}");
+        }
+        assert_eq!(asked(), 1);
+        wiki.clear_requests();
+    }
+    // What a write lacks is told in the same way, and its call is still named.
+    let served = Setup::at(&wiki.address(), "nonsense").serve().await;
+    let error = served
+        .call("wikijs_update_page", json!({ "id": id, "title": "New" }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "KEY_REJECTED");
+    assert!(error["details"]["callId"].is_string(), "{error}");
+    assert_eq!(mutations(&wiki).len(), 0);
 }
 
 #[tokio::test]
@@ -1215,13 +1269,20 @@ async fn a_page_that_was_never_changed_has_an_empty_history() {
 async fn tags_are_told_by_a_part_of_their_name() {
     let wiki = sample_wiki().await;
     let served = as_admin(&wiki).await;
+    let tagged = |tag: &str| {
+        let has = |page: &&PageRow| page.tags.iter().any(|own| own == tag);
+        wiki.with_store(|store| store.pages().filter(has).count())
+    };
     for query in ["o", " O "] {
         let answer = read(&served, "wikijs_list_tags", json!({ "query": query })).await;
         assert_eq!(
             answer.unwrap(),
             json!({ "tags": [
-                { "tag": "docker" }, { "tag": "docs" }, { "tag": "operations" },
-                { "tag": "postgres" }, { "tag": "runbook" },
+                { "tag": "docker", "pages": tagged("docker") },
+                { "tag": "docs", "pages": tagged("docs") },
+                { "tag": "operations", "pages": tagged("operations") },
+                { "tag": "postgres", "pages": tagged("postgres") },
+                { "tag": "runbook", "pages": tagged("runbook") },
             ] })
         );
     }
@@ -1232,7 +1293,7 @@ async fn tags_are_told_by_a_part_of_their_name() {
     let answer = read(&served, "wikijs_list_tags", json!({ "query": "" })).await;
     assert_eq!(
         answer,
-        Ok(json!({ "tags": [{ "tag": "meeting" }, { "tag": "team" }] }))
+        Ok(json!({ "tags": [{ "tag": "meeting", "pages": 2 }, { "tag": "team", "pages": 4 }] }))
     );
 }
 

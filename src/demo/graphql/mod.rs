@@ -13,6 +13,7 @@ mod operation;
 mod page;
 mod query;
 mod scalars;
+mod users;
 mod versions;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub(super) use operation::Operation;
 use super::state::Shared;
 use mutation::PageMutation;
 use query::PageQuery;
+use users::UserQuery;
 
 /// The schema, ready to run operations on one wiki.
 pub(super) type WikiSchema = Schema<Query, Mutation, EmptySubscription>;
@@ -43,6 +45,10 @@ pub(super) struct Query;
 impl Query {
     async fn pages(&self) -> Option<PageQuery> {
         Some(PageQuery)
+    }
+
+    async fn users(&self) -> Option<UserQuery> {
+        Some(UserQuery)
     }
 }
 

@@ -1,0 +1,162 @@
+//! Two states of a page compared: a part of `wikijs_get_page_history`.
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use time::OffsetDateTime;
+
+use super::context::Context;
+use crate::change::{compare, cut, short};
+use crate::error::{Code, Failure};
+use crate::page::{Date, Field, PageReading};
+use crate::wiki::Version;
+
+/// Which states are meant.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub(super) struct Compare {
+    /// A versionId, a time, or current.
+    #[garde(custom(is_point))]
+    from: String,
+    /// Default current.
+    #[garde(inner(custom(is_point)))]
+    to: Option<String>,
+}
+
+/// What lies between the two.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Comparison {
+    from: State,
+    to: State,
+    changes: Map<String, Value>,
+    /// Of the content.
+    diff: String,
+    lines_added: i64,
+    lines_removed: i64,
+    /// Fields that are not known of both states.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_comparable: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct State {
+    /// Absent for the page as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version_id: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_at: Option<String>,
+}
+
+/// A state of a page, as somebody names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Point {
+    Current,
+    Version(i64),
+    Time(OffsetDateTime),
+}
+
+impl Point {
+    fn parse(text: &str) -> Option<Self> {
+        if text == "current" {
+            return Some(Self::Current);
+        }
+        if text.bytes().all(|byte| byte.is_ascii_digit()) {
+            let id: i32 = text.parse().ok().filter(|id| *id > 0)?;
+            return Some(Self::Version(id.into()));
+        }
+        Date::parse(text).ok()?.instant().map(Self::Time)
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "garde passes its context so"
+)]
+fn is_point(text: &str, _: &()) -> garde::Result {
+    match Point::parse(text) {
+        Some(_) => Ok(()),
+        None => Err(garde::Error::new(
+            "must be a versionId, a time in ISO 8601, or current",
+        )),
+    }
+}
+
+/// Compares two states of a page.
+pub(super) async fn between(
+    context: &Context,
+    id: i64,
+    asked: &Compare,
+) -> Result<Comparison, Failure> {
+    let point = |text: &str| Point::parse(text).unwrap_or(Point::Current);
+    let (from, to) = (
+        point(&asked.from),
+        asked.to.as_deref().map_or(Point::Current, point),
+    );
+    // The page as it is also says what of the past may be told to whom.
+    let now = context.wiki.page_by_id(id).await?;
+    let from = state(context, id, from, &now).await?;
+    let to = state(context, id, to, &now).await?;
+    let compared = compare(&from.1, &to.1);
+    let mut warnings = Vec::new();
+    let (diff, lines) = compared.change.content_diff();
+    let count = |lines: usize| i64::try_from(lines).unwrap_or(i64::MAX);
+    Ok(Comparison {
+        changes: short(compared.change.values(), &mut warnings),
+        diff: cut(diff, &mut warnings),
+        lines_added: count(lines.added),
+        lines_removed: count(lines.removed),
+        not_comparable: compared
+            .not_comparable
+            .into_iter()
+            .map(Field::name)
+            .collect(),
+        from: from.0,
+        to: to.0,
+        warnings,
+    })
+}
+
+async fn state(
+    context: &Context,
+    id: i64,
+    point: Point,
+    now: &PageReading,
+) -> Result<(State, PageReading), Failure> {
+    let written = now.updated_at.as_ref().and_then(Date::instant);
+    let version = match point {
+        Point::Current => None,
+        Point::Time(time) if written.is_some_and(|written| written <= time) => None,
+        Point::Version(version) => Some(context.wiki.version(id, version).await?),
+        Point::Time(time) => Some(context.wiki.version_then(id, time).await?),
+    };
+    let Some(version) = version else {
+        return Ok((told(None, now), now.clone()));
+    };
+    let version: Version = version.ok_or_else(|| match point {
+        Point::Time(_) => {
+            Failure::new(Code::VersionNotFound, "No version of the page is that old.").hint(
+                "Name a later time; wikijs_get_page_history lists the versions that the wiki kept.",
+            )
+        }
+        Point::Version(_) | Point::Current => {
+            Failure::new(Code::VersionNotFound, "The page has no such version.")
+        }
+    })?;
+    let version_id = version.id;
+    let mut then = PageReading::from(version);
+    context.writer.remember(id, &mut then, now).await;
+    Ok((told(Some(version_id), &then), then))
+}
+
+fn told(version_id: Option<i64>, page: &PageReading) -> State {
+    State {
+        version_id,
+        updated_at: page.updated_at.clone().map(String::from),
+    }
+}

@@ -1,0 +1,35 @@
+//! The cursor of a list that is read in parts.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+use crate::wiki::{ListQuery, Position};
+
+/// The cursor of what follows in this list.
+pub(crate) fn seal(query: &ListQuery, position: Position) -> String {
+    let mark = mark(query);
+    URL_SAFE_NO_PAD.encode(format!("{mark}.{}.{}", position.index, position.id))
+}
+
+/// Where a list goes on; nothing if the cursor is of another list, or of nobody.
+pub(crate) fn open(query: &ListQuery, cursor: &str) -> Option<Position> {
+    let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
+    let mut parts = text.split('.');
+    if parts.next()? != mark(query) {
+        return None;
+    }
+    let (index, id) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    // No wiki is that large; a larger number was made up.
+    (parts.next().is_none() && index <= 10_000_000).then_some(Position { id, index })
+}
+
+/// What ties a cursor to the list that it was given for.
+fn mark(query: &ListQuery) -> String {
+    let list = ListQuery {
+        after: None,
+        ..query.clone()
+    };
+    let digest = Sha256::digest(format!("{list:?}"));
+    URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
+}

@@ -1,0 +1,307 @@
+//! Lists, the tree and tags in depth.
+
+use serde_json::{Value, json};
+use wikijs_mcp::demo::{DemoOptions, DemoWiki, PageRow};
+
+use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::reads::read;
+
+async fn empty_wiki() -> DemoWiki {
+    DemoWiki::start(DemoOptions::empty()).await.unwrap()
+}
+
+async fn as_reader(wiki: &DemoWiki) -> Served {
+    Setup::of(wiki, |keys| &keys.reader).serve().await
+}
+
+async fn listed(served: &Served, arguments: Value) -> Value {
+    read(served, "wikijs_list_pages", arguments).await.unwrap()
+}
+
+fn paths(answer: &Value) -> Vec<&str> {
+    let pages = answer["pages"].as_array().unwrap();
+    pages
+        .iter()
+        .map(|page| page["path"].as_str().unwrap())
+        .collect()
+}
+
+/// Ten pages, one a day, every other a draft.
+async fn ten_days() -> DemoWiki {
+    let wiki = empty_wiki().await;
+    wiki.with_store(|store| {
+        for day in 10..20 {
+            store.add(PageRow {
+                path: format!("day/p{day}"),
+                title: format!("Day {day}"),
+                updated_at: format!("2026-03-{day}T12:00:00.000Z"),
+                is_published: day % 2 == 0,
+                ..PageRow::default()
+            });
+        }
+    });
+    wiki
+}
+
+#[tokio::test]
+async fn what_changed_since_a_time_comes_newest_first_and_costs_one_limited_request() {
+    let wiki = ten_days().await;
+    let served = as_reader(&wiki).await;
+    wiki.clear_requests();
+    let answer = listed(&served, json!({ "updatedSince": "2026-03-17T12:00:00Z" })).await;
+    assert_eq!(paths(&answer), ["day/p19", "day/p18", "day/p17"]);
+    assert!(answer.get("nextCursor").is_none());
+    let seen = wiki.requests();
+    assert_eq!(seen.len(), 1);
+    assert!(seen[0].variables["limit"].is_i64());
+    // In another order it is the same pages.
+    for (arguments, wanted) in [
+        (
+            json!({ "orderBy": "TITLE" }),
+            ["day/p17", "day/p18", "day/p19"],
+        ),
+        (
+            json!({ "direction": "ASC" }),
+            ["day/p17", "day/p18", "day/p19"],
+        ),
+        (
+            json!({ "orderBy": "UPDATED" }),
+            ["day/p17", "day/p18", "day/p19"],
+        ),
+        (
+            json!({ "orderBy": "ID", "direction": "DESC" }),
+            ["day/p19", "day/p18", "day/p17"],
+        ),
+    ] {
+        let mut arguments = arguments;
+        arguments["updatedSince"] = json!("2026-03-17T12:00:00Z");
+        assert_eq!(paths(&listed(&served, arguments).await), wanted);
+    }
+    for bad in ["", "soon"] {
+        let error = read(&served, "wikijs_list_pages", json!({ "updatedSince": bad })).await;
+        assert_eq!(error.unwrap_err()["code"], "INVALID_INPUT");
+    }
+}
+
+#[tokio::test]
+async fn a_filtered_list_is_read_part_by_part_in_every_order() {
+    let wiki = ten_days().await;
+    let served = as_reader(&wiki).await;
+    for order in ["CREATED", "ID", "PATH", "TITLE", "UPDATED"] {
+        for direction in ["ASC", "DESC"] {
+            let mut arguments = json!({
+                "orderBy": order, "direction": direction, "limit": 2, "isPublished": true,
+                "updatedSince": "2026-03-12", "path": "day",
+            });
+            let mut all: Vec<String> = Vec::new();
+            for part in 0..2 {
+                let answer = listed(&served, arguments.clone()).await;
+                all.extend(paths(&answer).into_iter().map(str::to_owned));
+                assert_eq!(
+                    answer.get("nextCursor").is_some(),
+                    part == 0,
+                    "{order} {direction}"
+                );
+                arguments["cursor"] = answer["nextCursor"].clone();
+            }
+            all.sort();
+            assert_eq!(all, ["day/p12", "day/p14", "day/p16", "day/p18"]);
+        }
+    }
+    // A cursor of another list is none of this one.
+    let answer = listed(&served, json!({ "limit": 1, "isPublished": true })).await;
+    let other = json!({ "limit": 1, "isPublished": false, "cursor": answer["nextCursor"] });
+    let error = read(&served, "wikijs_list_pages", other).await.unwrap_err();
+    assert_eq!(error["details"]["fields"][0]["path"], "cursor");
+}
+
+#[tokio::test]
+async fn drafts_alone_and_published_pages_alone_are_all_pages() {
+    let wiki = sample_wiki().await;
+    let served = as_reader(&wiki).await;
+    for wanted in [true, false] {
+        let answer = listed(&served, json!({ "isPublished": wanted, "orderBy": "PATH" })).await;
+        let mut model: Vec<String> = wiki.with_store(|store| {
+            let pages = store.pages().filter(|page| page.is_published == wanted);
+            pages.map(|page| page.path.clone()).collect()
+        });
+        model.sort();
+        assert!(!model.is_empty());
+        assert_eq!(paths(&answer), model);
+    }
+}
+
+#[tokio::test]
+async fn the_wiki_chooses_by_author_itself() {
+    let wiki = sample_wiki().await;
+    let served = as_reader(&wiki).await;
+    wiki.clear_requests();
+    let own = listed(&served, json!({ "author": 1, "limit": 3 })).await;
+    assert_eq!(paths(&own).len(), 3);
+    assert_eq!(wiki.requests()[0].variables["authorId"], 1);
+    assert_eq!(
+        listed(&served, json!({ "author": 7 })).await,
+        json!({ "pages": [] })
+    );
+}
+
+#[tokio::test]
+async fn only_the_wanted_members_are_given_and_the_id() {
+    let wiki = sample_wiki().await;
+    let served = as_reader(&wiki).await;
+    let arguments = json!({ "limit": 1, "fields": ["path", "updatedAt"], "orderBy": "PATH" });
+    let answer = listed(&served, arguments).await;
+    let names: Vec<&String> = answer["pages"][0].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["id", "path", "updatedAt"]);
+    let none = listed(&served, json!({ "limit": 1, "fields": [] })).await;
+    assert_eq!(none["pages"][0].as_object().unwrap().len(), 1);
+    let error = read(
+        &served,
+        "wikijs_list_pages",
+        json!({ "fields": ["content"] }),
+    )
+    .await;
+    assert_eq!(
+        error.unwrap_err()["details"]["fields"][0]["path"],
+        "fields[0]"
+    );
+}
+
+#[tokio::test]
+async fn backlinks_are_found_in_every_locale_and_take_the_other_filters() {
+    let wiki = sample_wiki().await;
+    let target = id_of(&wiki, "docs/configuration");
+    wiki.with_store(|store| {
+        for (locale, path, link) in [
+            ("de", "von-hier", "/en/docs/configuration"),
+            ("de", "anderswohin", "/docs/configuration"),
+            // A page's link to itself is no backlink.
+            ("en", "docs/configuration/x", "/en/docs/configuration/x"),
+        ] {
+            store.add(PageRow {
+                locale: locale.to_owned(),
+                path: path.to_owned(),
+                title: path.to_owned(),
+                content: format!("[x]({link})"),
+                ..PageRow::default()
+            });
+        }
+    });
+    let mut model: Vec<String> = wiki.with_store(|store| {
+        let is_linking = |page: &&PageRow| page.content.contains("](/en/docs/configuration)");
+        store
+            .pages()
+            .filter(is_linking)
+            .map(|page| page.path.clone())
+            .collect()
+    });
+    model.sort();
+    for key in [
+        &wiki.keys().admin,
+        &wiki.keys().reader,
+        &"nonsense".to_owned(),
+    ] {
+        let served = Setup::at(&wiki.address(), key).serve().await;
+        let arguments = json!({ "linksTo": target, "orderBy": "PATH" });
+        assert_eq!(paths(&listed(&served, arguments.clone()).await), model);
+        for (more, wanted) in [
+            (json!({ "locale": "de" }), vec!["von-hier"]),
+            (
+                json!({ "path": "docs/install", "locale": "en" }),
+                vec!["docs/install/docker", "docs/install/linux"],
+            ),
+        ] {
+            let mut arguments = arguments.clone();
+            for (name, value) in more.as_object().unwrap() {
+                arguments[name] = value.clone();
+            }
+            assert_eq!(paths(&listed(&served, arguments).await), wanted);
+        }
+        let error = read(&served, "wikijs_list_pages", json!({ "linksTo": 99_999 })).await;
+        assert_eq!(error.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    }
+}
+
+#[tokio::test]
+async fn a_large_tree_says_how_much_it_does_not_show() {
+    let wiki = empty_wiki().await;
+    wiki.with_store(|store| {
+        for number in 0..1_300 {
+            store.add(PageRow {
+                path: format!("f{:02}/p{number:04}", number % 60),
+                title: "x".to_owned(),
+                ..PageRow::default()
+            });
+        }
+    });
+    let served = as_reader(&wiki).await;
+    let tree = async |arguments| {
+        read(&served, "wikijs_get_page_tree", arguments)
+            .await
+            .unwrap()
+    };
+    wiki.clear_requests();
+    let whole = tree(json!({ "depth": 2 })).await;
+    assert_eq!(whole["nodes"].as_array().unwrap().len(), 1_000);
+    assert_eq!(whole["notShown"], 360);
+    // The root, and the children of sixty folders in two requests.
+    assert_eq!(wiki.requests().len(), 61);
+    let pages = tree(json!({ "depth": 2, "mode": "PAGES" })).await;
+    assert_eq!(pages["nodes"].as_array().unwrap().len(), 1_000);
+    assert_eq!(pages["notShown"], 300);
+    let part = tree(json!({ "path": "f00" })).await;
+    assert_eq!(part["nodes"].as_array().unwrap().len(), 22);
+    assert!(part.get("notShown").is_none());
+}
+
+#[tokio::test]
+async fn tags_are_counted_ordered_and_bounded() {
+    let wiki = empty_wiki().await;
+    wiki.with_store(|store| {
+        for (path, tags) in [
+            ("a/x", ["rare", "usual"]),
+            ("a/y", ["usual", "alpha"]),
+            ("b/z", ["usual", "alpha"]),
+        ] {
+            store.add(PageRow {
+                path: path.to_owned(),
+                title: path.to_owned(),
+                tags: tags.map(str::to_owned).to_vec(),
+                ..PageRow::default()
+            });
+        }
+    });
+    let served = as_reader(&wiki).await;
+    let tags = async |served: &Served, arguments| {
+        let answer = read(served, "wikijs_list_tags", arguments).await.unwrap();
+        let told = answer["tags"].as_array().unwrap().iter();
+        let told: Vec<String> = told
+            .map(|tag| format!("{} {}", tag["tag"].as_str().unwrap(), tag["pages"]))
+            .collect();
+        (told, answer["notShown"].as_i64())
+    };
+    wiki.clear_requests();
+    let all = tags(&served, json!({})).await;
+    assert_eq!(wiki.requests().len(), 1);
+    assert_eq!(all.0, ["alpha 2", "rare 1", "usual 3"]);
+    assert_eq!(all.1, None);
+    let most = tags(&served, json!({ "orderBy": "PAGES" })).await;
+    assert_eq!(most.0, ["usual 3", "alpha 2", "rare 1"]);
+    // Pages that a key does not see are not counted.
+    let key = wiki.key_with(&["read:pages"], "a");
+    let served = Setup::at(&wiki.address(), &key).serve().await;
+    let seen = tags(&served, json!({})).await;
+    assert_eq!(seen.0, ["alpha 1", "rare 1", "usual 2"]);
+    wiki.with_store(|store| {
+        store.add(PageRow {
+            path: "c".to_owned(),
+            title: "c".to_owned(),
+            tags: (0..510).map(|number| format!("x{number:03}")).collect(),
+            ..PageRow::default()
+        })
+    });
+    let served = as_reader(&wiki).await;
+    let (shown, not_shown) = tags(&served, json!({ "orderBy": "PAGES" })).await;
+    assert_eq!((shown.len(), not_shown), (500, Some(13)));
+    assert_eq!(shown[0], "usual 3");
+}
