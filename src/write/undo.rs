@@ -9,8 +9,8 @@ use crate::wiki::WikiError;
 
 use super::docket::unavailable;
 use super::plan::Undo;
-use super::prepare::{cut, short};
 use super::writer::Writer;
+use crate::change::{cut, short};
 
 impl Writer {
     /// Makes the change that takes a write back, of the page as it is now.
