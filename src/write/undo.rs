@@ -1,7 +1,7 @@
 //! Taking a write back, from what the audit log kept of it.
 
 use crate::audit::{CallSelector, CallStory, KeptState, Outcome, StoryError};
-use crate::change::{Change, StepKind, UndoFault};
+use crate::change::{Change, StepKind, UndoFault, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::Proposed;
 use crate::page::{Field, PageState};
@@ -10,7 +10,6 @@ use crate::wiki::WikiError;
 use super::docket::unavailable;
 use super::plan::Undo;
 use super::writer::Writer;
-use crate::change::{cut, short};
 
 impl Writer {
     /// Makes the change that takes a write back, of the page as it is now.
