@@ -4,13 +4,15 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use time::OffsetDateTime;
 
 use super::context::Context;
 use crate::change::{compare, cut, short};
 use crate::error::{Code, Failure};
 use crate::page::{Date, Field, PageReading};
-use crate::wiki::Version;
+use crate::wiki::{Since, Version};
+
+/// How many of the newest versions are looked through for a time.
+const MAX_VERSIONS: usize = 1_000;
 
 /// Which states are meant.
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
@@ -54,11 +56,11 @@ struct State {
 }
 
 /// A state of a page, as somebody names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Point {
     Current,
     Version(i64),
-    Time(OffsetDateTime),
+    Time(Date),
 }
 
 impl Point {
@@ -70,7 +72,7 @@ impl Point {
             let id: i32 = text.parse().ok().filter(|id| *id > 0)?;
             return Some(Self::Version(id.into()));
         }
-        Date::parse(text).ok()?.instant().map(Self::Time)
+        Date::parse(text).ok().filter(Date::is_set).map(Self::Time)
     }
 }
 
@@ -128,30 +130,48 @@ async fn state(
     point: Point,
     now: &PageReading,
 ) -> Result<(State, PageReading), Failure> {
-    let written = now.updated_at.as_ref().and_then(Date::instant);
     let version = match point {
         Point::Current => None,
-        Point::Time(time) if written.is_some_and(|written| written <= time) => None,
-        Point::Version(version) => Some(context.wiki.version(id, version).await?),
-        Point::Time(time) => Some(context.wiki.version_then(id, time).await?),
+        Point::Version(version) => {
+            let version = context.wiki.version(id, version).await?;
+            Some(version.ok_or_else(|| not_found("The page has no such version."))?)
+        }
+        Point::Time(time) => at(context, id, &time, now).await?,
     };
     let Some(version) = version else {
         return Ok((told(None, now), now.clone()));
     };
-    let version: Version = version.ok_or_else(|| match point {
-        Point::Time(_) => {
-            Failure::new(Code::VersionNotFound, "No version of the page is that old.").hint(
-                "Name a later time; wikijs_get_page_history lists the versions that the wiki kept.",
-            )
-        }
-        Point::Version(_) | Point::Current => {
-            Failure::new(Code::VersionNotFound, "The page has no such version.")
-        }
-    })?;
     let version_id = version.id;
     let mut then = PageReading::from(version);
     context.writer.remember(id, &mut then, now).await;
     Ok((told(Some(version_id), &then), then))
+}
+
+/// The version that was the page at a time; none where the page still is as it was.
+async fn at(
+    context: &Context,
+    id: i64,
+    time: &Date,
+    now: &PageReading,
+) -> Result<Option<Version>, Failure> {
+    let is_later = |date: &Date| date.instant() > time.instant();
+    if !now.updated_at.as_ref().is_none_or(is_later) {
+        return Ok(None);
+    }
+    if now.created_at.as_ref().is_some_and(is_later) {
+        return Err(not_found("The page was not there yet at that time."));
+    }
+    match context.wiki.written_since(id, time, MAX_VERSIONS).await? {
+        Since::Nothing => Ok(None),
+        Since::Written(version) => Ok(Some(*version)),
+        Since::Unknown => Err(not_found(
+            "That time lies further back than the history is looked through.",
+        )),
+    }
+}
+
+fn not_found(message: &str) -> Failure {
+    Failure::new(Code::VersionNotFound, message)
 }
 
 fn told(version_id: Option<i64>, page: &PageReading) -> State {

@@ -1,16 +1,9 @@
 //! Old versions of a page, and what was written since a time.
 
-use time::OffsetDateTime;
-
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageVersion, page_version};
 use crate::page::{Date, Field, Locale, PagePath, PageReading, PageState};
-
-/// How many of the newest versions are looked through for a time.
-const LOOK_BACK: usize = 100;
-/// How many where somebody names any time.
-const LOOK_BACK_FAR: usize = 10_000;
 
 /// A page as it was: what a later write left behind. The wiki keeps no tags, styles or scripts
 /// with it (W10).
@@ -164,28 +157,7 @@ impl Wiki {
             .collect()
     }
 
-    /// The version that was current at a time, if it was left behind since: the newest that
-    /// was written then or before. None if the page is older than all that is kept of it.
-    ///
-    /// # Errors
-    /// See [`WikiError`].
-    pub async fn version_then(
-        &self,
-        page: i64,
-        time: OffsetDateTime,
-    ) -> Result<Option<Version>, WikiError> {
-        let history = self.history(page, 0, LOOK_BACK_FAR).await?;
-        let then = history.entries.iter().find(|entry| {
-            let written = entry.version_date.instant();
-            written.is_some_and(|written| written <= time)
-        });
-        match then {
-            Some(entry) => self.version(page, entry.version_id).await,
-            None => Ok(None),
-        }
-    }
-
-    /// What was written of a page since a time.
+    /// What was written of a page since a time, looked for among so many of its newest versions.
     ///
     /// A version is dated by the page's `updatedAt` of its day and ends with the write that
     /// came after. `updatedAt` moves without a write, too, when a page that it links to comes or
@@ -193,11 +165,16 @@ impl Wiki {
     ///
     /// # Errors
     /// See [`WikiError`].
-    pub async fn written_since(&self, page: i64, time: &Date) -> Result<Since, WikiError> {
+    pub async fn written_since(
+        &self,
+        page: i64,
+        time: &Date,
+        look_back: usize,
+    ) -> Result<Since, WikiError> {
         let Some(time) = time.instant() else {
             return Ok(Since::Unknown);
         };
-        let history = self.history(page, 0, LOOK_BACK).await?;
+        let history = self.history(page, 0, look_back).await?;
         let is_older = |date: &Date| date.instant().is_none_or(|date| date < time);
         let later = history
             .entries

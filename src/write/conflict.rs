@@ -18,6 +18,8 @@ use super::plan::Plan;
 use super::reads::Seen;
 use super::writer::Writer;
 
+/// How many of the newest versions are looked through for a time.
+const MAX_VERSIONS: usize = 100;
 /// How long the version that a write left behind is looked for.
 const LOOK_BACK: Duration = Duration::from_secs(3);
 /// Among how many of the newest versions.
@@ -83,7 +85,7 @@ impl Writer {
                 "The page is not the one that you name: its updatedAt is another.",
             ));
         }
-        let (base, changed_by) = match self.wiki.written_since(id, &known).await {
+        let (base, changed_by) = match self.wiki.written_since(id, &known, MAX_VERSIONS).await {
             // Nothing was written since: a page that it links to came, went or moved.
             Ok(Since::Nothing) => return Ok(ConflictCheck::Checked),
             Ok(Since::Written(version)) => {

@@ -236,3 +236,26 @@ async fn a_large_difference_is_cut_and_says_so() {
             .starts_with("diff_cut: ")
     );
 }
+
+#[tokio::test]
+async fn a_time_names_the_state_of_that_time_even_if_the_wiki_dated_it_anew() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.readonly).serve().await;
+    let id = id_of(&wiki, "docs/configuration");
+    let at = async |time: &str| {
+        let arguments = json!({ "id": id, "compare": { "from": time } });
+        history(&served, arguments).await["comparison"]["diff"].clone()
+    };
+    wiki.with_store(|store| store.rewrite(id, |page| page.content = "last\n".to_owned()));
+    let written = wiki.with_store(|store| store.page(id).unwrap().updated_at.clone());
+    // A page that it links to came or went: no write, but a new date.
+    wiki.with_store(|store| store.touch(id));
+    assert_ne!(
+        wiki.with_store(|store| store.page(id).unwrap().updated_at.clone()),
+        written
+    );
+    assert_eq!(at(&written).await, "");
+    let entries = history(&served, json!({ "id": id })).await;
+    let before = entries["entries"][0]["versionDate"].as_str().unwrap();
+    assert!(at(before).await.as_str().unwrap().contains("+last"));
+}
