@@ -18,7 +18,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use sha2::{Digest as _, Sha256};
 
 use super::tokens::columns;
-use crate::page::{Date, Locale, Outline, PagePath, PageReading};
+use crate::page::{Date, Format, Locale, Outline, PagePath, PageReading};
 
 /// Raised with every change of the tables; an index of another version is made anew.
 const VERSION: i64 = 1;
@@ -314,15 +314,9 @@ impl Content {
 
 /// The texts of a page's headings, and a line for each with its place and selector.
 fn headings(page: &PageReading, text: &str) -> (String, String) {
-    let is_markdown = page
-        .content_type
-        .as_deref()
-        .is_none_or(|kind| kind == "markdown");
-    if !is_markdown {
-        return Default::default();
-    }
+    let format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
     // The parser breaks off on some texts; no page may keep the others out of the index.
-    let Ok(outline) = std::panic::catch_unwind(|| Outline::of(text)) else {
+    let Ok(outline) = std::panic::catch_unwind(|| Outline::in_format(text, format)) else {
         tracing::warn!(id = page.id, "the headings of a page could not be read");
         return Default::default();
     };

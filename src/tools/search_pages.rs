@@ -15,7 +15,7 @@ use super::input::{self, rule};
 use super::tool::{Kind, Tool};
 use crate::error::{Code, Failure};
 use crate::index::{ContentHit, Coverage, IndexError};
-use crate::page::PageReading;
+use crate::page::{PageReading, escape_hidden};
 use crate::wiki::{self, Wiki};
 use scope::Scope;
 
@@ -165,10 +165,7 @@ async fn search(
     if place != In::Content {
         let is_wanted = |locale: &_, path: &_| scope.holds(locale, path);
         let hits = wiki.search(query, scope.locale(), is_wanted, limit).await?;
-        output.hits = hits
-            .into_iter()
-            .map(|hit| Hit::of_wiki(wiki, hit))
-            .collect();
+        output.hits = hits.iter().map(|hit| Hit::of_wiki(wiki, hit)).collect();
         output.searched_in.push(WIKI);
     }
     // Where the wiki found enough there is nothing to add.
@@ -217,12 +214,12 @@ fn add(hits: &mut Vec<Hit>, found: Vec<ContentHit>, wiki: &Wiki, limit: usize) {
             |hit: &Hit| hit.locale == page.locale.as_str() && hit.path == page.path.as_str();
         let at = hits.iter().position(is_it).unwrap_or(hits.len());
         if at == hits.len() && at < limit {
-            hits.push(Hit::of_page(wiki, found.page));
+            hits.push(Hit::of_page(wiki, page));
         }
         let Some(hit) = hits.get_mut(at) else {
             continue;
         };
-        hit.snippet = found.snippet;
+        hit.snippet = found.snippet.as_deref().map(escape_hidden);
         hit.section = found.section;
         hit.score = Some(permille(found.score, best));
         hit.found_in.push(CONTENT);
@@ -237,27 +234,27 @@ fn permille(score: f64, best: f64) -> i64 {
 }
 
 impl Hit {
-    fn of_wiki(wiki: &Wiki, hit: wiki::Hit) -> Self {
+    fn of_wiki(wiki: &Wiki, hit: &wiki::Hit) -> Self {
         Self {
             url: wiki.page_url(&hit.locale, &hit.path),
             id: hit.id,
             locale: hit.locale.as_str().to_owned(),
             path: hit.path.as_str().to_owned(),
-            title: hit.title,
-            description: hit.description,
+            title: escape_hidden(&hit.title),
+            description: escape_hidden(&hit.description),
             found_in: vec![WIKI],
             ..Self::default()
         }
     }
 
-    fn of_page(wiki: &Wiki, page: PageReading) -> Self {
+    fn of_page(wiki: &Wiki, page: &PageReading) -> Self {
         Self {
             url: wiki.page_url(&page.locale, &page.path),
             id: page.id,
             locale: page.locale.as_str().to_owned(),
             path: page.path.as_str().to_owned(),
-            title: page.title,
-            description: page.description.unwrap_or_default(),
+            title: escape_hidden(&page.title),
+            description: escape_hidden(page.description.as_deref().unwrap_or_default()),
             // Said of drafts alone: that is what must not be overlooked.
             is_published: page.is_published.filter(|is_published| !is_published),
             ..Self::default()

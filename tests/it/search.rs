@@ -200,6 +200,36 @@ async fn a_page_that_breaks_the_parser_of_headings_is_found_and_keeps_no_other_o
 }
 
 #[tokio::test]
+async fn what_is_hidden_in_a_snippet_or_title_is_shown_escaped() {
+    let wiki = wiki_of(&[("a/b", "lamp \u{202e}turned")]).await;
+    wiki.with_store(|store| {
+        let id = store.page_at("en", "a/b").unwrap().id;
+        store.page_mut(id).unwrap().title = "A\u{200b}B".to_owned();
+    });
+    let served = indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let answer = search(&served, json!({ "query": "lamp" })).await.unwrap();
+    assert_eq!(answer["hits"][0]["snippet"], r"«lamp» \u{202e}turned");
+    assert_eq!(answer["hits"][0]["title"], r"A\u{200b}B");
+}
+
+#[tokio::test]
+async fn an_html_page_has_sections_too() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    wiki.with_store(|store| {
+        store.add(PageRow {
+            editor: "ckeditor".to_owned(),
+            ..page(
+                "a/b",
+                "<h1>One</h1>\n<p>x</p>\n<h2>Two</h2>\n<p>a lamp</p>\n",
+            )
+        });
+    });
+    let served = indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let answer = search(&served, json!({ "query": "lamp" })).await.unwrap();
+    assert_eq!(answer["hits"][0]["section"], "heading:h2[0]");
+}
+
+#[tokio::test]
 async fn titles_headings_tags_and_paths_weigh_more_than_content() {
     let wiki = wiki_of(&[
         ("a/body", "zebra in the text"),

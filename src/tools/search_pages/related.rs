@@ -73,7 +73,7 @@ pub(super) async fn related(
         .map(|(other, kinship)| Hit {
             score: Some(permille(kinship.score, best)),
             reasons: kinship.reasons,
-            ..Hit::of_page(&context.wiki, other.clone())
+            ..Hit::of_page(&context.wiki, other)
         })
         .collect();
     let in_content = index.is_some().then_some(super::CONTENT);
