@@ -18,7 +18,7 @@ fn may_write() -> bool {
 }
 
 /// Compares the text between two markers of a file; with `INSTA_UPDATE=always`, writes it.
-fn generated(file: &str, marker: &str, text: &str, normal: impl Fn(&str) -> String) {
+pub(crate) fn generated(file: &str, marker: &str, text: &str, normal: impl Fn(&str) -> String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let page = fs::read_to_string(&path).unwrap();
     let (open, close) = (

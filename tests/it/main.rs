@@ -64,6 +64,8 @@ mod resources;
 #[cfg(feature = "demo")]
 mod search;
 #[cfg(feature = "demo")]
+mod tasks;
+#[cfg(feature = "demo")]
 mod tool_definitions;
 #[cfg(feature = "demo")]
 mod trash;

@@ -143,9 +143,10 @@ proptest! {
         prop_assert_eq!(headings(&text.replace('\n', line_end)), expected);
     }
 
+    // No carriage return by itself: pulldown-cmark 0.13.6 breaks off at some in debug builds.
     #[test]
     fn no_code_block_lies_on_both_sides_of_a_heading(
-        text in "([ >-]{0,4}([#=~`-]{1,3}|<!--|-->|<div>|[ab:]|\\{\\.c\\})? ?[#a`]{0,2}\r?\n?){0,9}",
+        text in "([ >-]{0,4}([#=~`-]{1,3}|<!--|-->|<div>|[ab:]|\\{\\.c\\})? ?[#a`]{0,2}(\r?\n)?){0,9}",
     ) {
         let outline = Outline::of(&text);
         let body = text.get(outline.body..).unwrap();

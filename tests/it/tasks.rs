@@ -1,0 +1,300 @@
+//! Ten usual tasks in calls and bytes: with whole pages and plain lists alone, as the ten tools
+//! were before parts, references, content search and comparisons, and with these.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use wikijs_mcp::demo::{DemoWiki, PageRow};
+
+use crate::docs::generated;
+use crate::harness::{Served, Setup, id_of, sample_wiki};
+
+const BY_ID: &str = "wikijs_get_page_by_id";
+const BY_PATH: &str = "wikijs_get_page_by_path";
+const SEARCH: &str = "wikijs_search_pages";
+const LIST: &str = "wikijs_list_pages";
+const HISTORY: &str = "wikijs_get_page_history";
+const TAGS: &str = "wikijs_list_tags";
+
+/// What a way to do a task costs: calls, and bytes of arguments and answers, one copy of each.
+#[derive(Default)]
+struct Cost {
+    calls: usize,
+    bytes: usize,
+}
+
+/// A client that counts.
+struct Counted<'a> {
+    served: &'a Served,
+    cost: Cost,
+}
+
+impl<'a> Counted<'a> {
+    fn new(served: &'a Served) -> Self {
+        let cost = Cost::default();
+        Self { served, cost }
+    }
+
+    async fn call(&mut self, tool: &'static str, arguments: Value) -> Value {
+        self.cost.calls += 1;
+        self.cost.bytes += arguments.to_string().len();
+        let answer = self.served.call(tool, arguments).await.unwrap();
+        self.cost.bytes += answer.to_string().len();
+        answer
+    }
+
+    /// A whole page, as every read was one.
+    async fn whole(&mut self, id: i64) -> Value {
+        self.call(BY_ID, json!({ "id": id, "maxBytes": 65_536 }))
+            .await
+    }
+}
+
+/// A page that is worth reading in parts.
+fn handbook() -> PageRow {
+    let mut content = "# Handbook of operations\n\n".to_owned();
+    for chapter in 1..=40 {
+        write!(content, "## Chapter {chapter}\n\n").unwrap();
+        for line in 0..8 {
+            let _ = writeln!(
+                content,
+                "What chapter {chapter} says in its line {line} about the service, in one sentence of usual length."
+            );
+        }
+        content.push('\n');
+        if chapter == 23 {
+            content.push_str("The escrow of the signing keys lies with two people.\n\nSee [backup](/en/docs/operations/backup).\n\n");
+        }
+    }
+    PageRow {
+        locale: "en".to_owned(),
+        path: "handbook/operations".to_owned(),
+        title: "Handbook of operations".to_owned(),
+        description: Some(String::new()),
+        content,
+        editor: "markdown".to_owned(),
+        tags: vec!["handbook".to_owned()],
+        is_published: true,
+        ..PageRow::default()
+    }
+}
+
+struct Tasks<'a> {
+    served: &'a Served,
+    page: i64,
+    pages: Vec<i64>,
+    table: String,
+}
+
+impl Tasks<'_> {
+    fn note(&mut self, task: &str, before: Option<Cost>, now: &Cost) {
+        let before = before.map_or(("not possible".to_owned(), String::new()), |cost| {
+            (cost.calls.to_string(), cost.bytes.to_string())
+        });
+        writeln!(
+            self.table,
+            "| {task} | {} | {} | {} | {} |",
+            before.0, before.1, now.calls, now.bytes
+        )
+        .unwrap();
+    }
+
+    async fn find_and_read(&mut self) {
+        let mut before = Counted::new(self.served);
+        let hits = before
+            .call(SEARCH, json!({ "query": "escrow", "in": "wiki" }))
+            .await;
+        assert_eq!(hits["hits"], json!([]));
+        before.call(LIST, json!({ "limit": 100 })).await;
+        for id in &self.pages {
+            let page = before.whole(*id).await;
+            if page["content"].as_str().unwrap().contains("escrow") {
+                break;
+            }
+        }
+        let mut now = Counted::new(self.served);
+        let hits = now.call(SEARCH, json!({ "query": "escrow" })).await;
+        assert_eq!(hits["hits"][0]["id"], self.page, "{hits}");
+        let section = hits["hits"][0]["section"].clone();
+        self.note(
+            "find the page that says something in its text",
+            Some(before.cost),
+            &now.cost,
+        );
+
+        let mut before = Counted::new(self.served);
+        before.whole(self.page).await;
+        let mut now = Counted::new(self.served);
+        let part = now
+            .call(BY_ID, json!({ "id": self.page, "section": section }))
+            .await;
+        assert!(part["content"].as_str().unwrap().contains("escrow"));
+        self.note(
+            "read the section that says it",
+            Some(before.cost),
+            &now.cost,
+        );
+    }
+
+    async fn parts(&mut self) {
+        let mut before = Counted::new(self.served);
+        before.whole(self.page).await;
+        let mut now = Counted::new(self.served);
+        now.call(BY_ID, json!({ "id": self.page, "view": "metadata" }))
+            .await;
+        self.note(
+            "tags and dates of a large page",
+            Some(before.cost),
+            &now.cost,
+        );
+
+        let mut before = Counted::new(self.served);
+        before.whole(self.page).await;
+        let mut now = Counted::new(self.served);
+        now.call(
+            BY_ID,
+            json!({ "id": self.page, "lines": { "from": 1, "to": 12 } }),
+        )
+        .await;
+        self.note(
+            "the first lines of a large page",
+            Some(before.cost),
+            &now.cost,
+        );
+
+        let mut before = Counted::new(self.served);
+        let hits = before
+            .call(
+                SEARCH,
+                json!({ "query": "Handbook of operations", "in": "wiki" }),
+            )
+            .await;
+        before.whole(hits["hits"][0]["id"].as_i64().unwrap()).await;
+        let mut now = Counted::new(self.served);
+        let page = now
+            .call(
+                BY_PATH,
+                json!({ "path": "[[Handbook of operations#Chapter 7]]" }),
+            )
+            .await;
+        assert!(page["content"].as_str().unwrap().contains("chapter 7"));
+        self.note(
+            "follow the link [[Title#Section]]",
+            Some(before.cost),
+            &now.cost,
+        );
+    }
+
+    async fn lists(&mut self, wiki: &DemoWiki) {
+        let mut before = Counted::new(self.served);
+        before
+            .call(
+                LIST,
+                json!({ "path": "docs", "orderBy": "UPDATED", "direction": "DESC" }),
+            )
+            .await;
+        let mut now = Counted::new(self.served);
+        now.call(LIST, json!({ "path": "docs", "updatedSince": "2026-01-01T00:00:00Z", "fields": ["path", "updatedAt"] })).await;
+        self.note(
+            "what changed below a path since a day",
+            Some(before.cost),
+            &now.cost,
+        );
+
+        let backup = id_of(wiki, "docs/operations/backup");
+        let mut before = Counted::new(self.served);
+        before.call(LIST, json!({ "limit": 100 })).await;
+        for id in &self.pages {
+            before.whole(*id).await;
+        }
+        let mut now = Counted::new(self.served);
+        let linking = now
+            .call(LIST, json!({ "linksTo": backup, "fields": ["path"] }))
+            .await;
+        assert!(!linking["pages"].as_array().unwrap().is_empty());
+        self.note("which pages link here", Some(before.cost), &now.cost);
+
+        let mut before = Counted::new(self.served);
+        let tags = before.call(TAGS, json!({})).await;
+        for tag in tags["tags"].as_array().unwrap() {
+            before.call(LIST, json!({ "tags": [tag["tag"]] })).await;
+        }
+        let mut now = Counted::new(self.served);
+        now.call(TAGS, json!({})).await;
+        self.note("how many pages each tag has", Some(before.cost), &now.cost);
+    }
+
+    async fn several(&mut self) {
+        let some = &self.pages[..3];
+        let mut before = Counted::new(self.served);
+        for id in some {
+            before.whole(*id).await;
+        }
+        let mut now = Counted::new(self.served);
+        now.call(BY_ID, json!({ "ids": some, "view": "outline" }))
+            .await;
+        self.note("what three pages are about", Some(before.cost), &now.cost);
+
+        let mut now = Counted::new(self.served);
+        let history = now
+            .call(HISTORY, json!({ "id": self.page, "limit": 1 }))
+            .await;
+        let from = history["entries"][0]["versionId"].to_string();
+        let compared = now
+            .call(
+                HISTORY,
+                json!({ "id": self.page, "compare": { "from": from, "to": "current" } }),
+            )
+            .await;
+        assert!(compared.to_string().contains("three people"));
+        self.note("how a page differs from its last version", None, &now.cost);
+    }
+}
+
+#[tokio::test]
+async fn ten_usual_tasks_cost_fewer_calls_and_bytes() {
+    let wiki = sample_wiki().await;
+    let page = wiki.with_store(|store| store.add(handbook()));
+    let pages = wiki.with_store(|store| {
+        let mut ids: Vec<i64> = (1..=page).filter(|id| store.page(*id).is_some()).collect();
+        ids.sort_unstable();
+        ids
+    });
+    let served = Setup::of(&wiki, |keys| &keys.editor)
+        .with("WIKI_INDEX", "memory")
+        .serve()
+        .await;
+    // The first search that needs the index begins it.
+    let indexed = async || {
+        let warm = json!({ "query": "escrow", "in": "content" });
+        served.call(SEARCH, warm).await.unwrap()["index"]["complete"] == true
+    };
+    for _ in 0..50 {
+        if indexed().await {
+            break;
+        }
+    }
+    let mut tasks = Tasks {
+        served: &served,
+        page,
+        pages,
+        table: "| task | calls before | bytes before | calls | bytes |\n|---|---|---|---|---|\n"
+            .to_owned(),
+    };
+    tasks.find_and_read().await;
+    tasks.parts().await;
+    tasks.lists(&wiki).await;
+    wiki.with_store(|store| {
+        store.rewrite(page, |page| {
+            page.content = page.content.replace("two people", "three people")
+        });
+    });
+    tasks.several().await;
+    // Ids and times have their length whatever they are; a few bytes may differ all the same.
+    let numbers = |text: &str| {
+        text.lines()
+            .map(|line| line.split('|').take(5).collect::<String>())
+            .collect::<String>()
+    };
+    generated("docs/reference.md", "tasks", &tasks.table, numbers);
+}
