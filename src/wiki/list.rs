@@ -178,10 +178,10 @@ impl Wiki {
             Some(locale) => [locale].into(),
             None => pages.iter().map(|page| &page.locale).collect(),
         };
-        let linking = self
-            .links_to(&locales, &target.locale, &target.path)
+        let links = self
+            .links_within(&locales, &target.locale, &target.path)
             .await?;
-        Ok(linking.into_iter().map(|page| page.id).collect())
+        Ok(links.to.into_iter().map(|page| page.id).collect())
     }
 
     pub(super) async fn rows(

@@ -117,36 +117,17 @@ impl Wiki {
     /// # Errors
     /// See [`WikiError`].
     pub async fn links_around(&self, locale: &Locale, path: &PagePath) -> Result<Links, WikiError> {
-        let place = format!("{locale}/{path}");
-        let variables = page_links::Variables {
-            locale: locale.as_str().to_owned(),
-        };
-        let data = self.query::<PageLinks>(variables).await?;
-        let pages = data.pages.and_then(|pages| pages.links).unwrap_or_default();
-        let mut links = Links::default();
-        for page in pages.into_iter().flatten() {
-            let mut targets = page.links.into_iter().flatten();
-            if page.path == place {
-                links.from.extend(targets.filter(|link| *link != place));
-            } else if targets.any(|link| link == place) {
-                let own = page.path.strip_prefix(&format!("{locale}/"));
-                links.to.push(LinkingPage {
-                    id: page.id,
-                    path: PagePath::as_stored(own.unwrap_or(&page.path)),
-                    title: page.title,
-                });
-            }
-        }
-        Ok(links)
+        self.links_within(&[locale].into(), locale, path).await
     }
 
-    /// The pages of some locales that link to a place, but for the page there: in one request.
-    pub(super) async fn links_to(
+    /// The pages of some locales that link to a place, and where the page there links to if it
+    /// is of one of them; in one request.
+    pub(super) async fn links_within(
         &self,
         locales: &BTreeSet<&Locale>,
         locale: &Locale,
         path: &PagePath,
-    ) -> Result<Vec<LinkingPage>, WikiError> {
+    ) -> Result<Links, WikiError> {
         let place = format!("{locale}/{path}");
         let variables = locales
             .iter()
@@ -154,27 +135,24 @@ impl Wiki {
                 locale: locale.as_str().to_owned(),
             })
             .collect();
-        let mut linking = Vec::new();
-        for (locale, data) in locales
-            .iter()
-            .zip(self.batch::<PageLinks>(variables).await?)
-        {
-            let pages = data?
-                .pages
-                .and_then(|pages| pages.links)
-                .unwrap_or_default();
-            let is_linking = |page: &page_links::PageLinksPagesLinks| {
-                page.path != place && page.links.iter().flatten().any(|link| *link == place)
-            };
-            linking.extend(pages.into_iter().flatten().filter(is_linking).map(|page| {
-                let own = page.path.strip_prefix(&format!("{locale}/"));
-                LinkingPage {
-                    id: page.id,
-                    path: PagePath::as_stored(own.unwrap_or(&page.path)),
-                    title: page.title,
+        let answers = self.batch::<PageLinks>(variables).await?;
+        let mut links = Links::default();
+        for (locale, data) in locales.iter().zip(answers) {
+            let pages = data?.pages.and_then(|pages| pages.links);
+            for page in pages.unwrap_or_default().into_iter().flatten() {
+                let mut targets = page.links.into_iter().flatten();
+                if page.path == place {
+                    links.from.extend(targets.filter(|link| *link != place));
+                } else if targets.any(|link| link == place) {
+                    let own = page.path.strip_prefix(&format!("{locale}/"));
+                    links.to.push(LinkingPage {
+                        id: page.id,
+                        path: PagePath::as_stored(own.unwrap_or(&page.path)),
+                        title: page.title,
+                    });
                 }
-            }));
+            }
         }
-        Ok(linking)
+        Ok(links)
     }
 }

@@ -286,7 +286,7 @@ async fn ten_usual_tasks_cost_fewer_calls_and_bytes() {
     tasks.lists(&wiki).await;
     wiki.with_store(|store| {
         store.rewrite(page, |page| {
-            page.content = page.content.replace("two people", "three people")
+            page.content = page.content.replace("two people", "three people");
         });
     });
     tasks.several().await;
