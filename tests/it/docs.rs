@@ -50,7 +50,8 @@ fn the_tools_are_those_of_the_registry() {
         } else {
             "write"
         };
-        let _ = writeln!(table, "| `{}` | {kind} | {} |", tool.name, tool.description);
+        let description = tool.description.replace('\n', "<br>");
+        let _ = writeln!(table, "| `{}` | {kind} | {description} |", tool.name);
     }
     generated("README.md", "tools", &table, as_it_is);
 }
