@@ -17,7 +17,7 @@ use super::app::App;
 use super::{result, uri};
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
-use crate::page::PageReading;
+use crate::page::{PageReading, escape_hidden};
 use crate::tools::cursor;
 use crate::wiki::{ListQuery, PageOrderBy, PageOrderByDirection};
 
@@ -95,12 +95,12 @@ pub(super) async fn list(
 fn resource(page: PageReading) -> Resource {
     let resource = Resource::new(uri::of(&page.locale, &page.path), page.path.as_str())
         .with_mime_type(mime_type(&page))
-        .with_title(page.title);
+        .with_title(escape_hidden(&page.title));
     match page
         .description
         .filter(|description| !description.is_empty())
     {
-        Some(description) => resource.with_description(description),
+        Some(description) => resource.with_description(escape_hidden(&description)),
         None => resource,
     }
 }

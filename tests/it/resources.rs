@@ -298,3 +298,25 @@ async fn at_most_a_hundred_values_complete_and_the_rest_is_counted() {
         (&json!(150), &json!(true))
     );
 }
+
+#[tokio::test]
+async fn what_is_hidden_in_a_title_shows_in_the_list() {
+    let wiki = sample_wiki().await;
+    wiki.with_store(|store| {
+        store.add(PageRow {
+            path: "odd".to_owned(),
+            title: "a\u{202e}b".to_owned(),
+            description: Some("c\u{200b}d".to_owned()),
+            ..PageRow::default()
+        })
+    });
+    let served = Setup::of(&wiki, |keys| &keys.reader).serve().await;
+    let listed = served.client.list_resources(None).await.unwrap();
+    let odd = listed
+        .resources
+        .iter()
+        .find(|resource| resource.name == "odd")
+        .unwrap();
+    assert_eq!(odd.title.as_deref(), Some("a\\u{202e}b"));
+    assert_eq!(odd.description.as_deref(), Some("c\\u{200b}d"));
+}
