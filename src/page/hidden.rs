@@ -57,22 +57,30 @@ impl HiddenText {
     #[must_use]
     pub fn of(text: &str, format: Format) -> Option<Self> {
         let mut hidden = Self::default();
-        let mut line = 1;
-        let mut before = None;
-        for c in text.chars() {
-            match hides(before, c) {
-                Some(Hiding::Invisible) => hidden.invisible_characters.add(line),
-                Some(Hiding::Direction) => hidden.bidirectional_controls.add(line),
-                None => line += usize::from(c == '\n'),
-            }
-            before = Some(c);
+        if !text.bytes().all(is_plain) {
+            hidden.characters(text);
         }
+        // Without this sign there is no HTML, and most pages have none.
         match format {
+            _ if !text.contains('<') => {}
             Format::Html => hidden.html(text, &mut Lines::of(text), 0),
             Format::Markdown => hidden.markdown(text),
             Format::Other => {}
         }
         (hidden != Self::default()).then_some(hidden)
+    }
+
+    fn characters(&mut self, text: &str) {
+        let mut line = 1;
+        let mut before = None;
+        for c in text.chars() {
+            match hides(before, c) {
+                Some(Hiding::Invisible) => self.invisible_characters.add(line),
+                Some(Hiding::Direction) => self.bidirectional_controls.add(line),
+                None => line += usize::from(c == '\n'),
+            }
+            before = Some(c);
+        }
     }
 
     fn html(&mut self, html: &str, lines: &mut Lines<'_>, start: usize) {
@@ -110,6 +118,11 @@ impl HiddenText {
         }
         look(html);
     }
+}
+
+/// Whether a byte is a character that is seen, or a space.
+const fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t')
 }
 
 /// Counts lines on the way through a text, each line feed once.

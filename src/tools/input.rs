@@ -289,13 +289,13 @@ pub(super) mod rule {
     pub(in crate::tools) fn selector(selector: &str) -> Told {
         page::Selector::parse(selector)
             .map(|_| ())
-            .map_err(|fault| fault.to_string())
+            .map_err(|fault| format!("is no selector: {fault}"))
     }
 
     pub(in crate::tools) fn part(selector: &str) -> Told {
         page::PartSelector::parse(selector)
             .map(|_| ())
-            .map_err(|fault| fault.to_string())
+            .map_err(|fault| format!("is no selector: {fault}"))
     }
 
     pub(in crate::tools) fn new_path(path: &str) -> Told {
