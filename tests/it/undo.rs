@@ -252,6 +252,35 @@ async fn what_somebody_else_wrote_meanwhile_is_not_taken_back() {
     assert!(after.tags.contains(&"theirs".to_owned()));
 }
 
+/// With the static token nothing is read before the turn: an undo takes that of its page.
+#[tokio::test]
+async fn an_undo_and_an_update_of_one_page_go_out_one_after_another() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.scripter)
+        .with("WIKI_TOOLSETS", "pages,undo")
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame")
+        .serve()
+        .await;
+    let id = id_of(&wiki, "home");
+    let before = page(&wiki, id).unwrap();
+    let edit = json!({ "id": id, "description": "Ours", "confirm": "sesame" });
+    let applied = served.call("wikijs_update_page", edit).await.unwrap();
+    wiki.set_write_delay(std::time::Duration::from_millis(50));
+    let undo = json!({ "callId": applied["callId"], "confirm": "sesame" });
+    let tag = json!({ "id": id, "addTags": ["added"], "confirm": "sesame" });
+    let (undone, tagged) = tokio::join!(
+        served.call("wikijs_undo_write", undo),
+        served.call("wikijs_update_page", tag)
+    );
+    assert_eq!(
+        (&undone.unwrap()["outcome"], &tagged.unwrap()["outcome"]),
+        (&json!("applied"), &json!("applied"))
+    );
+    let after = page(&wiki, id).unwrap();
+    assert_eq!(after.description, before.description);
+    assert!(after.tags.contains(&"added".to_owned()));
+}
+
 #[tokio::test]
 async fn a_conflict_of_an_undo_is_bounded() {
     let wiki = sample_wiki().await;
