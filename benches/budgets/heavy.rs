@@ -73,6 +73,7 @@ pub(crate) fn measure() -> Vec<Figure> {
     });
     let typical = median(searches.collect());
     peak = peak.max(server.memory().anonymous);
+    let resolved = titles(&mut server, &wiki);
     let (listed, own) = list(&mut server, &wiki.address(), &key);
     vec![
         figure(
@@ -93,6 +94,12 @@ pub(crate) fn measure() -> Vec<Figure> {
             typical,
             20.0,
         ),
+        figure(
+            "10,000 pages: a page by its title, median",
+            Unit::Milliseconds,
+            resolved,
+            10.0,
+        ),
         Figure {
             wiki: Some(own),
             ..figure(
@@ -103,6 +110,29 @@ pub(crate) fn measure() -> Vec<Figure> {
             )
         },
     ]
+}
+
+/// A page by its title, after the first.
+fn titles(server: &mut Server, wiki: &DemoWiki) -> f64 {
+    let titles: Vec<String> = wiki.with_store(|store| {
+        let some = store.pages().step_by(PAGES / TURNS);
+        some.map(|page| page.title.clone()).collect()
+    });
+    let mut took = Vec::new();
+    for title in &titles {
+        let began = Instant::now();
+        let page = call(
+            server,
+            "wikijs_get_page_by_path",
+            &json!({ "path": title, "maxBytes": 256 }),
+        );
+        took.push(milliseconds(began.elapsed()));
+        assert_eq!(
+            page.pointer("/title").and_then(Value::as_str),
+            Some(title.as_str())
+        );
+    }
+    median(took.split_off(1))
 }
 
 /// A listing of 50 through the server, and the wiki's own limited query; turn by turn.

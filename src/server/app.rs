@@ -1,17 +1,15 @@
 //! What all connections of one server share.
 
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, Instant};
 
 use rmcp::model::RequestStateCodec;
-use tokio::sync::Mutex;
 
 use crate::audit::{AuditLog, RunId};
 use crate::config::Settings;
 use crate::gates::Previews;
 use crate::index::ContentIndex;
 use crate::tools::Registry;
-use crate::wiki::{PagePlace, Wiki, WikiError};
+use crate::wiki::Wiki;
 use crate::write::{Patience, Writer};
 
 /// What all connections of one server share: the wiki, the way to write to it, the tools.
@@ -26,11 +24,7 @@ pub struct App {
     /// What finds words in the wiki's pages.
     pub index: Arc<ContentIndex>,
     registry: RwLock<Arc<Registry>>,
-    places: Mutex<Option<(Instant, Arc<Vec<PagePlace>>)>>,
 }
-
-/// How long a completion goes by the places that an earlier one asked for.
-const PLACES_LIFE: Duration = Duration::from_secs(30);
 
 impl App {
     /// Puts a server together; nothing is opened, sent or written yet.
@@ -59,7 +53,6 @@ impl App {
             writer: Arc::new(writer),
             codec: RequestStateCodec::try_new(key).map_err(|error| error.to_string())?,
             registry: RwLock::new(Arc::new(registry)),
-            places: Mutex::default(),
         })
     }
 
@@ -67,19 +60,6 @@ impl App {
     #[must_use]
     pub fn registry(&self) -> Arc<Registry> {
         Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Where all pages are; asked for once in a while, and by one at a time.
-    pub(super) async fn places(&self) -> Result<Arc<Vec<PagePlace>>, WikiError> {
-        let mut held = self.places.lock().await;
-        match &*held {
-            Some((asked, places)) if asked.elapsed() < PLACES_LIFE => Ok(Arc::clone(places)),
-            _ => {
-                let places = Arc::new(self.wiki.places().await?);
-                *held = Some((Instant::now(), Arc::clone(&places)));
-                Ok(places)
-            }
-        }
     }
 
     /// Offers other tools from now on.

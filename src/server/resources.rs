@@ -19,7 +19,7 @@ use crate::error::{Code, Failure};
 use crate::gates::SessionId;
 use crate::page::{PageReading, escape_hidden};
 use crate::tools::cursor;
-use crate::wiki::{ListQuery, PageOrderBy, PageOrderByDirection};
+use crate::wiki::ListQuery;
 
 /// What the address of every page looks like.
 const TEMPLATE: &str = "wikijs://{locale}/{+path}";
@@ -62,11 +62,7 @@ pub(super) async fn list(
     app: &App,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let mut query = ListQuery {
-        order_by: PageOrderBy::Updated,
-        direction: PageOrderByDirection::Desc,
-        ..ListQuery::default()
-    };
+    let mut query = ListQuery::newest_first();
     let mut resources = Vec::new();
     if let Some(cursor) = request.and_then(|request| request.cursor) {
         let after = cursor::open(&query, &cursor)
@@ -185,12 +181,13 @@ pub(super) async fn complete(
             None,
         ));
     }
-    let places = match app.places().await {
-        Ok(places) => places,
+    let all = match app.wiki.pages_lately().await {
+        Ok(all) => all,
         Err(error) => return Err(refused(app, error.into()).await),
     };
+    let pages = all.pages().iter();
     let values: BTreeSet<&str> = match request.argument.name.as_str() {
-        "locale" => places.iter().map(|place| place.locale.as_str()).collect(),
+        "locale" => pages.map(|page| page.locale.as_str()).collect(),
         "path" => {
             let arguments = request
                 .context
@@ -200,11 +197,9 @@ pub(super) async fn complete(
             let locale = arguments
                 .and_then(|arguments| arguments.get("locale"))
                 .map_or(default, String::as_str);
-            let is_there = |place: &&crate::wiki::PagePlace| place.locale.as_str() == locale;
-            places
-                .iter()
-                .filter(is_there)
-                .map(|place| place.path.as_str())
+            pages
+                .filter(|page| page.locale.as_str() == locale)
+                .map(|page| page.path.as_str())
                 .collect()
         }
         _ => {

@@ -10,10 +10,10 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Mutex;
 use url::Url;
 
+use super::all_pages::AllPages;
 use super::answer::{RawAnswer, read_batch, read_query};
 use super::error::WikiError;
 use super::key::ApiKey;
-use super::resolve::Titles;
 use super::retry::{self, RetryLimits};
 use super::transport::{TimeLimits, Transport};
 use crate::page::{Locale, PagePath};
@@ -45,8 +45,8 @@ pub struct Wiki {
     pub(super) transport: Transport,
     /// Whether this key was last refused the layer `single`, and read a page whole by the next.
     pub(super) is_writer: AtomicBool,
-    /// The titles of all pages, as they were listed last.
-    pub(super) titles: Mutex<Option<Arc<Titles>>>,
+    /// All pages, as they were listed last.
+    pub(super) pages: Mutex<Option<Arc<AllPages>>>,
     /// Whether the wiki takes this key for a guest's, once it was asked.
     pub(super) is_guest: OnceLock<bool>,
 }
@@ -67,7 +67,7 @@ impl Wiki {
             settings,
             transport,
             is_writer: AtomicBool::new(false),
-            titles: Mutex::new(None),
+            pages: Mutex::new(None),
             is_guest: OnceLock::new(),
         })
     }

@@ -39,6 +39,16 @@ pub struct ListQuery {
 }
 
 impl ListQuery {
+    /// All pages, the last changed first.
+    #[must_use]
+    pub fn newest_first() -> Self {
+        Self {
+            order_by: PageOrderBy::Updated,
+            direction: PageOrderByDirection::Desc,
+            ..Self::default()
+        }
+    }
+
     /// Whether most pages are likely to be wanted, or the wanted ones come first: then limited
     /// lists are asked for before the whole.
     fn is_broad(&self) -> bool {
@@ -145,24 +155,7 @@ impl Wiki {
     /// # Errors
     /// See [`WikiError`].
     pub async fn all_pages(&self) -> Result<Vec<PageReading>, WikiError> {
-        let newest = ListQuery {
-            order_by: PageOrderBy::Updated,
-            direction: PageOrderByDirection::Desc,
-            ..ListQuery::default()
-        };
-        self.rows(&newest, None).await
-    }
-
-    /// The one page of the whole list that is wanted.
-    pub(super) async fn listed(
-        &self,
-        is_wanted: impl Fn(&PageReading) -> bool,
-    ) -> Result<PageReading, WikiError> {
-        self.rows(&ListQuery::default(), None)
-            .await?
-            .into_iter()
-            .find(is_wanted)
-            .ok_or(WikiError::NotFound)
+        self.rows(&ListQuery::newest_first(), None).await
     }
 
     /// The pages that link to one, by their ids; of one locale, or of all that have pages.

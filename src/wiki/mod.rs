@@ -5,6 +5,7 @@
 //! children of the tree, ids of hits, offsets of a history) is made right here, so that no
 //! tool has to know.
 
+mod all_pages;
 pub mod answer;
 mod client;
 mod content;
@@ -19,7 +20,6 @@ mod operations;
 mod page;
 mod rendered;
 mod resolve;
-
 mod retry;
 mod search;
 mod standing;
@@ -28,6 +28,7 @@ mod transport;
 mod tree;
 mod version;
 
+pub use all_pages::AllPages;
 pub use client::{Wiki, WikiSettings};
 pub use content::ContentLayer;
 pub use error::WikiError;
@@ -37,11 +38,10 @@ pub use key::ApiKey;
 pub use list::{ListPart, ListQuery, Position};
 pub use mutate::Sent;
 pub use operations::{PageOrderBy, PageOrderByDirection, PageTreeMode};
-
 pub use resolve::{NamedPage, Resolved, Unresolved};
 pub use retry::RetryLimits;
 pub use search::Hit;
-pub use tags::{LinkingPage, Links, PagePlace, Tag};
+pub use tags::{LinkingPage, Links, Tag};
 pub(crate) use transport::is_loopback;
 pub use transport::{MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, TimeLimits};
 pub use tree::{MAX_NODES, TreeNode, Walk};

@@ -77,7 +77,6 @@ operations! {
     PageRender "graphql/page_render.graphql"
     PageConflictLatest "graphql/page_conflict_latest.graphql"
     PageList "graphql/page_list.graphql"
-    PagePlaces "graphql/page_places.graphql"
     PageSearch "graphql/page_search.graphql"
     PageTree "graphql/page_tree.graphql"
     PageTags "graphql/page_tags.graphql"

@@ -1,21 +1,14 @@
 //! Which page somebody means who names one: by path, title or last segment.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
 use serde::Serialize;
 use serde_json::json;
 
+use super::all_pages::AllPages;
 use super::client::Wiki;
 use super::error::WikiError;
-use super::list::ListQuery;
 use crate::error::{Code, Failure};
 use crate::page::{Interpretation, Locale, PagePath, PageReading, Reference, escaped};
 
-/// How long a list of all titles is used.
-const LIFE: Duration = Duration::from_mins(1);
-/// The most pages whose titles are kept.
-const MAX_PAGES: usize = 50_000;
 /// The most candidates that are named.
 const MAX_CANDIDATES: usize = 20;
 /// The most pages of a like name that are named.
@@ -103,30 +96,14 @@ impl From<Unresolved> for Failure {
     }
 }
 
-/// The names of all pages, as they were listed last.
-#[derive(Debug)]
-pub(super) struct Titles {
-    listed: Instant,
-    pages: Vec<Entry>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    id: i64,
-    locale: Locale,
-    path: PagePath,
-    title: String,
-    lower: String,
-}
-
-impl Entry {
-    fn named(&self) -> NamedPage {
-        NamedPage {
-            id: self.id,
-            locale: self.locale.clone(),
-            path: self.path.clone(),
-            title: escaped(&self.title, 200),
-        }
+impl NamedPage {
+    fn of(page: &PageReading) -> Option<Self> {
+        Some(Self {
+            id: page.id?,
+            locale: page.locale.clone(),
+            path: page.path.clone(),
+            title: escaped(&page.title, 200),
+        })
     }
 }
 
@@ -163,14 +140,14 @@ impl Wiki {
                 }
             }
         }
-        let mut kept = self.kept_titles().await;
+        let mut kept = self.kept_pages().await;
         loop {
             let is_fresh = kept.is_none();
-            let titles = match kept.take() {
-                Some(titles) => titles,
-                None => self.list_titles().await?,
+            let pages = match kept.take() {
+                Some(pages) => pages,
+                None => self.pages_now().await?,
             };
-            match titles.named(&reference, said, here) {
+            match pages.named(&reference, said, here) {
                 Ok((id, section)) => match self.page_by_id(id).await {
                     Ok(page) => return Ok(Resolved { page, section }),
                     // It is gone since the list was read.
@@ -182,40 +159,9 @@ impl Wiki {
             }
         }
     }
-
-    async fn kept_titles(&self) -> Option<Arc<Titles>> {
-        let titles = self.titles.lock().await.clone();
-        titles.filter(|titles| titles.listed.elapsed() < LIFE)
-    }
-
-    async fn list_titles(&self) -> Result<Arc<Titles>, WikiError> {
-        let pages = self.rows(&ListQuery::default(), None).await?;
-        let entry = |page: PageReading| {
-            Some(Entry {
-                id: page.id?,
-                lower: page.title.to_lowercase(),
-                locale: page.locale,
-                path: page.path,
-                title: page.title,
-            })
-        };
-        if pages.len() > MAX_PAGES {
-            tracing::warn!("only the first {MAX_PAGES} pages are found by their titles");
-        }
-        let titles = Arc::new(Titles {
-            listed: Instant::now(),
-            pages: pages
-                .into_iter()
-                .take(MAX_PAGES)
-                .filter_map(entry)
-                .collect(),
-        });
-        *self.titles.lock().await = Some(Arc::clone(&titles));
-        Ok(titles)
-    }
 }
 
-impl Titles {
+impl AllPages {
     /// The one page that goes by a name of the reference, and the section it names.
     fn named(
         &self,
@@ -223,9 +169,9 @@ impl Titles {
         said: Option<&Locale>,
         here: &Locale,
     ) -> Result<(i64, Option<String>), Unresolved> {
-        let levels: [fn(&Entry, &str, &str) -> bool; 3] = [
+        let levels: [fn(&PageReading, &str, &str) -> bool; 3] = [
             |page, name, _| page.title.trim() == name,
-            |page, _, lower| page.lower.trim() == lower,
+            |page, _, lower| page.title.trim().to_lowercase() == lower,
             |page, name, _| page.path.last_segment() == name.trim_matches('/'),
         ];
         let named = |way: &Interpretation| Some((way.name.clone()?, way.section.clone()));
@@ -233,19 +179,26 @@ impl Titles {
         for is_it in levels {
             for (name, section) in &ways {
                 let lower = name.to_lowercase();
-                let is_said = |page: &&Entry| said.is_none_or(|said| page.locale == *said);
-                let all = self.pages.iter().filter(is_said);
-                let all: Vec<&Entry> = all.filter(|page| is_it(page, name, &lower)).collect();
+                let is_said = |page: &&PageReading| said.is_none_or(|said| page.locale == *said);
+                let all = self.pages().iter().filter(is_said);
+                let all: Vec<&PageReading> = all.filter(|page| is_it(page, name, &lower)).collect();
                 let own = all.iter().filter(|page| page.locale == *here);
-                let own: Vec<&Entry> = own.copied().collect();
+                let own: Vec<&PageReading> = own.copied().collect();
                 let found = if own.is_empty() { all } else { own };
                 match found.as_slice() {
                     [] => {}
-                    [one] => return Ok((one.id, section.clone())),
+                    [one] => {
+                        let found = one.id.map(|id| (id, section.clone()));
+                        return found.ok_or(Unresolved::NotFound {
+                            nearest: Vec::new(),
+                        });
+                    }
                     several => {
+                        let mut several = several.to_vec();
+                        several.sort_by_key(|page| page.id);
                         let shown = several.iter().take(MAX_CANDIDATES);
                         return Err(Unresolved::Ambiguous {
-                            candidates: shown.map(|page| page.named()).collect(),
+                            candidates: shown.filter_map(|page| NamedPage::of(page)).collect(),
                             count: several.len(),
                         });
                     }
@@ -266,8 +219,8 @@ impl Titles {
                 .collect()
         };
         let name = short(name.trim_matches('/'));
-        let mut alike: Vec<(f64, &Entry)> = self
-            .pages
+        let mut alike: Vec<(f64, &PageReading)> = self
+            .pages()
             .iter()
             .map(|page| {
                 let path = page.path.as_str();
@@ -281,7 +234,7 @@ impl Titles {
         alike
             .iter()
             .take(MAX_NEAREST)
-            .map(|(_, page)| page.named())
+            .filter_map(|(_, page)| NamedPage::of(page))
             .collect()
     }
 }

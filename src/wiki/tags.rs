@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::client::Wiki;
 use super::error::WikiError;
-use super::operations::{PageLinks, PagePlaces, PageTags, page_links, page_places, page_tags};
+use super::operations::{PageLinks, PageTags, page_links, page_tags};
 use crate::page::{Date, Locale, PagePath};
 
 /// A tag that some page has.
@@ -20,15 +20,6 @@ pub struct Tag {
     pub created_at: Date,
     /// When it was last changed.
     pub updated_at: Date,
-}
-
-/// Where a page is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PagePlace {
-    /// Its locale.
-    pub locale: Locale,
-    /// Its path.
-    pub path: PagePath,
 }
 
 /// A page that links to another.
@@ -80,22 +71,6 @@ impl Wiki {
                 title: tag.title.clone(),
                 created_at: tag.created_at.clone(),
                 updated_at: tag.updated_at.clone(),
-            })
-            .collect())
-    }
-
-    /// Where all pages are that the key may see, in the order of their ids.
-    ///
-    /// # Errors
-    /// See [`WikiError`].
-    pub async fn places(&self) -> Result<Vec<PagePlace>, WikiError> {
-        let data = self.query::<PagePlaces>(page_places::Variables).await?;
-        let pages = data.pages.map(|pages| pages.list).unwrap_or_default();
-        Ok(pages
-            .into_iter()
-            .map(|page| PagePlace {
-                locale: Locale::as_stored(page.locale),
-                path: PagePath::as_stored(page.path),
             })
             .collect())
     }

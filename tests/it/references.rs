@@ -1,7 +1,7 @@
 //! Any reference to a page: what it means, with every kind of key.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_mcp::demo::{DemoWiki, PageRow, SeenRequest};
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
 
@@ -170,4 +170,50 @@ async fn titles_are_listed_once_and_again_where_one_is_new_or_gone() {
     let error = get(&served, "Brand new").await.unwrap_err();
     assert_eq!(error["code"], "PAGE_NOT_FOUND");
     assert_eq!(lists(), 3);
+}
+
+/// On a wiki of many pages, a page that was listed is read without the whole list, as long as
+/// nothing changed; what changed, moved or went is seen at once.
+#[tokio::test]
+async fn a_title_is_resolved_without_listing_a_large_wiki_again() {
+    let wiki = sample_wiki().await;
+    for number in 0..250 {
+        add(
+            &wiki,
+            "en",
+            &format!("many/{number}"),
+            &format!("One of many {number}"),
+        );
+    }
+    let id = add(&wiki, "en", "many/wanted", "The wanted one");
+    let lists = || {
+        let is_whole = |request: &&SeenRequest| {
+            request.fields.contains(&"pages.list".to_owned())
+                && request.variables["limit"].is_null()
+        };
+        wiki.requests().iter().filter(is_whole).count()
+    };
+    for key in [&wiki.keys().reader, &wiki.keys().readonly] {
+        let served = Setup::at(&wiki.address(), key).serve().await;
+        get(&served, "The wanted one").await.unwrap();
+        wiki.clear_requests();
+        let page = get(&served, "the WANTED one").await.unwrap();
+        assert_eq!(page["id"], id);
+        assert_eq!(lists(), 0);
+
+        wiki.with_store(|store| {
+            store.rewrite(id, |page| page.description = Some("New.".to_owned()));
+        });
+        let page = get(&served, "The wanted one").await.unwrap();
+        assert_eq!(page["description"], "New.");
+        assert_eq!(lists(), 1);
+
+        wiki.with_store(|store| store.rewrite(id, |page| page.description = None));
+        get(&served, "The wanted one").await.unwrap();
+    }
+    let served = Setup::of(&wiki, |keys| &keys.reader).serve().await;
+    get(&served, "The wanted one").await.unwrap();
+    wiki.with_store(|store| store.remove(id));
+    let error = get(&served, "The wanted one").await.unwrap_err();
+    assert_eq!(error["code"], "PAGE_NOT_FOUND");
 }
