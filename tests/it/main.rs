@@ -37,6 +37,8 @@ mod input;
 #[cfg(feature = "demo")]
 mod invariants;
 #[cfg(feature = "demo")]
+mod keys;
+#[cfg(feature = "demo")]
 mod kill;
 #[cfg(feature = "demo")]
 mod lists;
