@@ -15,7 +15,7 @@ pub struct Version {
     pub date: Date,
     /// When what came after it was written.
     pub ended: Date,
-    /// Who wrote what came after.
+    /// Who wrote it: measured on 2.5.314, the author of this state, not of what came after.
     pub author_name: String,
     /// Its locale.
     pub locale: Locale,
@@ -43,23 +43,7 @@ impl Version {
     /// The page as it was; what a version does not keep is taken from the page as it is.
     #[must_use]
     pub fn laid_over(self, page: &PageState) -> PageState {
-        PageState {
-            id: page.id,
-            locale: self.locale,
-            path: self.path,
-            title: self.title,
-            description: self.description,
-            content: self.content,
-            editor: self.editor,
-            tags: page.tags.clone(),
-            is_published: self.is_published,
-            is_private: self.is_private,
-            publish_start_date: self.publish_start_date,
-            publish_end_date: self.publish_end_date,
-            script_css: page.script_css.clone(),
-            script_js: page.script_js.clone(),
-            updated_at: Some(self.date),
-        }
+        PageReading::from(self).laid_over(page)
     }
 
     /// The fields that a version keeps and an update can change.
@@ -105,10 +89,16 @@ impl From<Version> for PageReading {
             is_private: Some(version.is_private),
             publish_start_date: Some(version.publish_start_date),
             publish_end_date: Some(version.publish_end_date),
+            author_name: Some(version.author_name),
             updated_at: Some(version.date),
             ..Self::bare(None, version.locale, version.path, version.title)
         }
     }
+}
+
+/// The version that an answer holds.
+fn one(data: page_version::ResponseData) -> Option<Version> {
+    data.pages?.version.map(Version::from)
 }
 
 impl Wiki {
@@ -122,10 +112,7 @@ impl Wiki {
             version_id: version,
         };
         let data = self.query::<PageVersion>(variables).await?;
-        Ok(data
-            .pages
-            .and_then(|pages| pages.version)
-            .map(Version::from))
+        Ok(one(data))
     }
 
     /// Several old versions of a page, in one request; none in the place of one that the page
@@ -146,15 +133,7 @@ impl Wiki {
             })
             .collect();
         let answers = self.batch::<PageVersion>(variables).await?;
-        answers
-            .into_iter()
-            .map(|data| {
-                Ok(data?
-                    .pages
-                    .and_then(|pages| pages.version)
-                    .map(Version::from))
-            })
-            .collect()
+        answers.into_iter().map(|data| Ok(one(data?))).collect()
     }
 
     /// What was written of a page since a time, looked for among so many of its newest versions.

@@ -15,6 +15,7 @@ use crate::page::{Date, Field, LineCounts, PageState};
 use crate::wiki::{Since, Version, WikiError};
 
 use super::plan::Plan;
+use super::prepare::ToWrite;
 use super::reads::Seen;
 use super::writer::Writer;
 
@@ -58,8 +59,9 @@ impl Writer {
         &self,
         session: &SessionId,
         plan: &Plan,
-        page: &PageState,
+        read: &ToWrite,
     ) -> Result<ConflictCheck, Stopped> {
+        let page = &read.page;
         let (Some(id), Some(updated_at)) = (page.id, &page.updated_at) else {
             return Ok(ConflictCheck::None);
         };
@@ -85,13 +87,10 @@ impl Writer {
                 "The page is not the one that you name: its updatedAt is another.",
             ));
         }
-        let (base, changed_by) = match self.wiki.written_since(id, &known, MAX_VERSIONS).await {
+        let base = match self.wiki.written_since(id, &known, MAX_VERSIONS).await {
             // Nothing was written since: a page that it links to came, went or moved.
             Ok(Since::Nothing) => return Ok(ConflictCheck::Checked),
-            Ok(Since::Written(version)) => {
-                let author = version.author_name.clone();
-                (version.laid_over(page), Some(author))
-            }
+            Ok(Since::Written(version)) => version.laid_over(page),
             Ok(Since::Unknown) => {
                 return Err(unshown(
                     updated_at,
@@ -102,13 +101,13 @@ impl Writer {
             Err(WikiError::Forbidden { .. }) => match seen {
                 Some(Seen {
                     at,
-                    page: Some(read),
+                    page: Some(seen),
                 }) if at.same(&known) => {
-                    let read = read.laid_over(page);
-                    if read.difference(page).is_empty() {
+                    let seen = seen.laid_over(page);
+                    if seen.difference(page).is_empty() {
                         return Ok(ConflictCheck::Checked);
                     }
-                    (read, None)
+                    seen
                 }
                 _ => {
                     return Err(unshown(
@@ -121,8 +120,8 @@ impl Writer {
         };
         let merged = merged(plan, &base, page);
         let mut failure = newer(&known, base, page.clone());
-        if let Some(author) = changed_by {
-            failure = failure.detail("changedBy", author);
+        if let Some(author) = &read.author {
+            failure = failure.detail("changedBy", author.as_str());
         }
         Err(Stopped { failure, merged })
     }

@@ -16,6 +16,16 @@ use super::writer::Writer;
 /// The most linking pages that the preview of a delete names.
 const MAX_LINKING: usize = 20;
 
+/// A page as it was read to be written.
+pub(super) struct ToWrite {
+    /// All that a write would overwrite.
+    pub(super) page: PageState,
+    /// The fields that could not be read and may be lost; empty in `page`.
+    lost: Vec<Field>,
+    /// Who wrote it last.
+    pub(super) author: Option<String>,
+}
+
 impl Writer {
     /// Makes the change that a plan asks for, of the page as it is now, if that still is the
     /// page that the caller knows.
@@ -30,11 +40,11 @@ impl Writer {
         let Some(id) = plan.id() else {
             return Ok((plain(plan.of(None, None)?), ConflictCheck::Checked));
         };
-        let (page, lost) = self.page_to_write(id, plan.accept_loss()).await?;
-        let plan = self.with_version(plan, &page).await?;
-        let check = self.check_conflict(session, &plan, &page).await?;
-        let change = plan.of(Some(page), self.policy.trash.as_ref())?;
-        Ok((plain(change.with_loss_of(lost)), check))
+        let read = self.page_to_write(id, plan.accept_loss()).await?;
+        let plan = self.with_version(plan, &read.page).await?;
+        let check = self.check_conflict(session, &plan, &read).await?;
+        let change = plan.of(Some(read.page), self.policy.trash.as_ref())?;
+        Ok((plain(change.with_loss_of(read.lost)), check))
     }
 
     /// Makes the change that a token was given for, if the plan agrees with it and the page
@@ -81,14 +91,14 @@ impl Writer {
         {
             None => previewed,
             Some((before, id)) => {
-                let (fresh, lost) = self.page_to_write(id, previewed.lost()).await?;
-                if lost != previewed.lost() || !before.difference(&fresh).is_empty() {
-                    return Err(conflict(before, fresh).into());
+                let read = self.page_to_write(id, previewed.lost()).await?;
+                if read.lost != previewed.lost() || !before.difference(&read.page).is_empty() {
+                    return Err(conflict(before, read.page).into());
                 }
                 if plan.if_updated_at().is_some() {
-                    self.check_conflict(session, &plan, &fresh).await?;
+                    self.check_conflict(session, &plan, &read).await?;
                 }
-                previewed.on(fresh)
+                previewed.on(read.page)
             }
         };
         Ok((Proposed { change, undoes }, ConflictCheck::Checked))
@@ -132,19 +142,18 @@ impl Writer {
     }
 
     pub(super) async fn whole_page(&self, id: i64) -> Result<PageState, Failure> {
-        Ok(self.page_to_write(id, &[]).await?.0)
+        Ok(self.page_to_write(id, &[]).await?.page)
     }
 
-    /// Reads all of a page that a write would overwrite, but for what may be lost; and says
-    /// what will be.
-    async fn page_to_write(
-        &self,
-        id: i64,
-        accept_loss: &[Field],
-    ) -> Result<(PageState, Vec<Field>), Failure> {
+    /// Reads all of a page that a write would overwrite, but for what may be lost.
+    async fn page_to_write(&self, id: i64, accept_loss: &[Field]) -> Result<ToWrite, Failure> {
         let reading = self.wiki.page_by_id(id).await?;
         if let Some(page) = reading.complete() {
-            return Ok((page, Vec::new()));
+            return Ok(ToWrite {
+                page,
+                lost: Vec::new(),
+                author: reading.author_name,
+            });
         }
         // A key that has expired reads as a guest does (W3): that is the cause to name.
         if let Some(expired) = self.wiki.expired() {
@@ -155,7 +164,11 @@ impl Writer {
             .filter(|field| accept_loss.contains(field))
             .collect::<Vec<_>>();
         match reading.complete_but_for(&lost) {
-            Some(page) if !lost.is_empty() => Ok((page, lost)),
+            Some(page) if !lost.is_empty() => Ok(ToWrite {
+                page,
+                lost,
+                author: reading.author_name,
+            }),
             _ => Err(unreadable(&reading)),
         }
     }

@@ -38,6 +38,7 @@ async fn a_page_that_is_newer_than_the_caller_says_is_a_conflict() {
         json!({ "title": "Theirs", "content": "Theirs.\n" }),
     )
     .await;
+    wiki.with_store(|store| "Bea".clone_into(&mut store.page_mut(id).unwrap().author));
     let time = &known["updatedAt"];
     for (tool, arguments) in [
         (
@@ -52,7 +53,7 @@ async fn a_page_that_is_newer_than_the_caller_says_is_a_conflict() {
         let error = served.call(tool, arguments).await.unwrap_err();
         assert_eq!(error["code"], "EDIT_CONFLICT");
         assert_eq!(error["details"]["fields"], json!(["title", "content"]));
-        assert_eq!(error["details"]["changedBy"], "Administrator");
+        assert_eq!(error["details"]["changedBy"], "Bea");
         assert!(
             error["details"]["diff"]
                 .as_str()

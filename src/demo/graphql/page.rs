@@ -181,11 +181,11 @@ impl Page {
     }
 
     async fn author_id(&self) -> Result<i32> {
-        self.writers(ADMINISTRATOR_ID)
+        self.writers(self.row.author_id())
     }
 
-    async fn author_name(&self) -> Result<&'static str> {
-        self.writers(ADMINISTRATOR)
+    async fn author_name(&self) -> Result<&str> {
+        self.writers(&self.row.author)
     }
 
     async fn author_email(&self) -> Result<&'static str> {

@@ -2,7 +2,6 @@
 
 use async_graphql::SimpleObject;
 
-use super::page::{ADMINISTRATOR, ADMINISTRATOR_ID};
 use super::scalars::Date;
 use crate::demo::store::{HistoryEntry, PageRow, Version};
 
@@ -30,8 +29,8 @@ impl From<HistoryEntry> for PageHistory {
         Self {
             version_id: entry.version_id,
             version_date: Date(entry.version_date),
-            author_id: ADMINISTRATOR_ID,
-            author_name: ADMINISTRATOR.to_owned(),
+            author_id: entry.author_id,
+            author_name: entry.author_name,
             action_type: entry.action_type.to_owned(),
             value_before: entry.value_before,
             value_after: entry.value_after,
@@ -68,8 +67,8 @@ impl From<Version> for PageVersion {
         let page = version.page;
         Self {
             action: version.action.to_owned(),
-            author_id: ADMINISTRATOR_ID.to_string(),
-            author_name: ADMINISTRATOR.to_owned(),
+            author_id: page.author_id().to_string(),
+            author_name: page.author.clone(),
             content_type: page.content_type().to_owned(),
             content: page.content,
             created_at: Date(version.saved_at),
@@ -112,8 +111,8 @@ impl From<PageRow> for PageConflictLatest {
     fn from(page: PageRow) -> Self {
         Self {
             id: page.id,
-            author_id: ADMINISTRATOR_ID.to_string(),
-            author_name: ADMINISTRATOR.to_owned(),
+            author_id: page.author_id().to_string(),
+            author_name: page.author,
             content: page.content,
             created_at: Date(page.created_at),
             description: page.description.unwrap_or_default(),

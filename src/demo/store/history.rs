@@ -18,6 +18,8 @@ pub(super) struct VersionRow {
 pub(in crate::demo) struct HistoryEntry {
     pub(in crate::demo) version_id: i64,
     pub(in crate::demo) version_date: String,
+    pub(in crate::demo) author_id: i32,
+    pub(in crate::demo) author_name: String,
     pub(in crate::demo) action_type: &'static str,
     pub(in crate::demo) value_before: Option<String>,
     pub(in crate::demo) value_after: Option<String>,
@@ -131,6 +133,8 @@ fn entry(row: &VersionRow, action_type: &'static str, before: Option<&str>) -> H
     HistoryEntry {
         version_id: row.id,
         version_date: row.page.updated_at.clone(),
+        author_id: row.page.author_id(),
+        author_name: row.page.author.clone(),
         action_type,
         value_before: before.map(str::to_owned),
         value_after: before.map(|_| row.page.path.clone()),

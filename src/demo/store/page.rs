@@ -35,6 +35,8 @@ pub struct PageRow {
     pub script_css: String,
     /// Script of its own.
     pub script_js: String,
+    /// Who wrote it last, by name; a key writes as the administrator.
+    pub author: String,
     /// When it was made; empty lets [`Store::add`](super::Store::add) fill in the present time.
     pub created_at: String,
     /// When it was last written; empty lets [`Store::add`](super::Store::add) fill in the present time.
@@ -59,6 +61,7 @@ impl Default for PageRow {
             publish_end_date: String::new(),
             script_css: String::new(),
             script_js: String::new(),
+            author: Self::ADMINISTRATOR.to_owned(),
             created_at: String::new(),
             updated_at: String::new(),
         }
@@ -66,6 +69,18 @@ impl Default for PageRow {
 }
 
 impl PageRow {
+    /// The user as whom every key writes.
+    pub(in crate::demo) const ADMINISTRATOR: &str = "Administrator";
+
+    /// The id of who wrote it last.
+    pub(in crate::demo) fn author_id(&self) -> i32 {
+        if self.author == Self::ADMINISTRATOR {
+            1
+        } else {
+            2
+        }
+    }
+
     /// What kind of text the content is.
     pub(in crate::demo) fn content_type(&self) -> &'static str {
         crate::demo::sql::content_type(&self.editor).unwrap_or("text")

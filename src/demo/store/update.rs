@@ -1,6 +1,7 @@
 //! `pages.update` and `pages.convert`: no patch, whatever it looks like (W12, W13).
 
 use super::Store;
+use super::page::PageRow;
 use crate::demo::access::Access;
 use crate::demo::fault::{Fault, WikiError};
 use crate::demo::{css, sql};
@@ -105,6 +106,7 @@ impl Store {
             ],
         )?;
         new.updated_at = self.clock.now();
+        PageRow::ADMINISTRATOR.clone_into(&mut new.author);
         self.pages.insert(id, new);
         Ok(())
     }

@@ -169,17 +169,10 @@ async fn as_it_was(
         .version(id, version)
         .await?
         .ok_or_else(|| Failure::new(Code::VersionNotFound, "The page has no such version."))?;
-    let mut page = PageReading::bare(page.id, old.locale, old.path, old.title);
-    page.description = Some(old.description);
-    page.content = Some(old.content);
-    page.editor = Some(old.editor);
-    page.is_published = Some(old.is_published);
-    page.is_private = Some(old.is_private);
-    page.publish_start_date = Some(old.publish_start_date);
-    page.publish_end_date = Some(old.publish_end_date);
-    page.author_name = Some(old.author_name);
-    page.updated_at = Some(old.date);
-    Ok(page)
+    Ok(PageReading {
+        id: page.id,
+        ..old.into()
+    })
 }
 
 fn rendered(text: &str, format: Format) -> String {
