@@ -77,6 +77,17 @@ impl PartSelector {
     }
 }
 
+impl PartSelector {
+    /// The same without a word about its size.
+    #[must_use]
+    pub fn without_size(&self) -> Self {
+        Self {
+            steps: self.steps.clone(),
+            is_full: false,
+        }
+    }
+}
+
 /// Whether a selector begins with a type, and so is no heading's text.
 fn is_typed(text: &str) -> bool {
     text.starts_with("heading:") || text.starts_with("block:") || Rest::begins_section(text)

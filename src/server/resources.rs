@@ -20,6 +20,7 @@ use crate::gates::SessionId;
 use crate::page::{PageReading, escape_hidden};
 use crate::tools::cursor;
 use crate::wiki::ListQuery;
+use crate::write::Sight;
 
 /// What the address of every page looks like.
 const TEMPLATE: &str = "wikijs://{locale}/{+path}";
@@ -138,11 +139,14 @@ pub(super) async fn read(
         );
         return Err(refused(app, failure.detail("right", "read:source")).await);
     };
-    if let (Some(id), Some(at)) = (page.id, &page.updated_at) {
-        app.writer.note_read(session, id, at, &page);
-    }
     let mut contents = vec![];
     let shown = result::whole_lines(&text, MAX_TEXT_BYTES);
+    let sight = Sight::Piece {
+        from: 0,
+        to: shown.len(),
+        of: text.len(),
+    };
+    app.writer.note_read(session, page.clone(), sight);
     let content = ResourceContents::text(shown, uri)
         .with_mime_type(mime_type(&page))
         .with_meta(result::untrusted());

@@ -6,7 +6,7 @@ use crate::error::Failure;
 use crate::index::ContentIndex;
 use crate::page::{Locale, PageReading};
 use crate::wiki::Wiki;
-use crate::write::{Answer, Caller, Plan, Writer};
+use crate::write::{Answer, Caller, Plan, Sight, Writer};
 
 /// What a tool is given beside its arguments: a wiki, the way to write to it, and who calls.
 #[derive(Debug, Clone)]
@@ -31,10 +31,8 @@ impl Context {
     }
 
     /// The caller saw a page: its later change of the content is held against what it saw.
-    pub(super) fn saw(&self, page: &PageReading) {
-        if let (Some(id), Some(at), Some(_)) = (page.id, &page.updated_at, &page.content) {
-            self.writer.note_read(&self.caller.session, id, at, page);
-        }
+    pub(super) fn saw(&self, page: PageReading, sight: Sight) {
+        self.writer.note_read(&self.caller.session, page, sight);
     }
 
     /// Takes a plan through the gates.

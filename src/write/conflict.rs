@@ -68,8 +68,10 @@ impl Writer {
         let seen = self.reads.last(session, id);
         let known = match plan.if_updated_at() {
             Some(time) => Some(time.clone()),
-            None if plan.changes_content() => seen.as_ref().map(|seen| seen.at.clone()),
-            None => None,
+            None => match (plan.concerns(), &seen) {
+                (Some(concerns), Some(seen)) => Some(seen.known(&concerns).clone()),
+                _ => None,
+            },
         };
         let Some(known) = known else {
             return Ok(ConflictCheck::None);
@@ -100,9 +102,8 @@ impl Writer {
             // What the session read is the page as it was, if it read it then.
             Err(WikiError::Forbidden { .. }) => match seen {
                 Some(Seen {
-                    at,
-                    page: Some(seen),
-                }) if at.same(&known) => {
+                    page: Some(seen), ..
+                }) if seen.updated_at.as_ref().is_some_and(|at| at.same(&known)) => {
                     let seen = seen.laid_over(page);
                     if seen.difference(page).is_empty() {
                         return Ok(ConflictCheck::Checked);

@@ -28,5 +28,6 @@ pub use asker::{Ask, Asker, HandedOut, Handout, Reply};
 pub(crate) use faults::section_failure;
 pub use plan::{Caller, Plan, Undo, Update};
 pub use question::Question;
+pub use reads::Sight;
 pub use settle::Patience;
 pub use writer::Writer;

@@ -10,6 +10,7 @@ use crate::page::{Date, Field, PageState, Trash};
 
 use super::asker::Asker;
 use super::faults;
+use super::reads::Concerns;
 
 /// Who wants it.
 #[derive(Debug, Clone)]
@@ -183,12 +184,16 @@ impl Plan {
         }
     }
 
-    /// Whether the content of a page that is there shall change.
-    pub(super) fn changes_content(&self) -> bool {
-        match self {
-            Self::Update(update) => update.edits.as_ref().is_some_and(|it| it.content.is_some()),
-            Self::Create(_) | Self::Delete { .. } | Self::Undo(_) => false,
-        }
+    /// What of a page's content shall change; nothing where none of it does.
+    pub(super) fn concerns(&self) -> Option<Concerns> {
+        let Self::Update(update) = self else {
+            return None;
+        };
+        Some(match update.edits.as_ref()?.content.as_ref()? {
+            NewContent::Whole(_) => Concerns::Whole,
+            NewContent::Section { selector, .. } => Concerns::Part(selector.to_string()),
+            NewContent::Edits(_) | NewContent::Patch(_) => Concerns::Places,
+        })
     }
 
     /// Whether the wiki may rebuild its tree for it (W19).

@@ -1,7 +1,10 @@
-//! What sessions last read of which page: what a change of content is held against, and the
-//! base of a merge where the wiki's history cannot be read.
+//! What sessions read of which page: what a change of content is held against, and the base of a
+//! merge where the wiki's history cannot be read.
+//!
+//! Who saw a part of a page knows that part as it was then, and no other: a later change of the
+//! whole text is held against the oldest state that any of it was seen in.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::gates::SessionId;
@@ -9,18 +12,103 @@ use crate::page::{Date, PageReading};
 
 /// The most pages whose times are remembered, over all sessions.
 const MAX_PAGES: usize = 1_000;
+/// The most parts of a page whose times are remembered.
+const MAX_PARTS: usize = 32;
 /// The most bytes of pages that are remembered whole, over all sessions.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 type Key = (SessionId, i64);
 
-/// A page as a session last saw it.
+/// How much of a page's text was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sight {
+    /// All of it.
+    Whole,
+    /// The bytes from here to there of so many; pieces that follow one another are the whole.
+    Piece {
+        /// The first byte.
+        from: usize,
+        /// Behind the last byte.
+        to: usize,
+        /// How many bytes the text has.
+        of: usize,
+    },
+    /// A part, by its selector.
+    Part(String),
+}
+
+/// What of a page's text a change is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Concerns {
+    /// All of it.
+    Whole,
+    /// A part, by its selector.
+    Part(String),
+    /// Places that the change itself names by their text.
+    Places,
+}
+
+/// A page as a session saw it.
 #[derive(Debug, Clone)]
 pub(super) struct Seen {
-    /// When it had been written.
-    pub(super) at: Date,
-    /// All that was read of it, as long as there is room.
+    /// When the newest state that it saw any of had been written.
+    newest: Date,
+    /// When the oldest state that it still goes by had been written.
+    since: Date,
+    /// Parts that it saw in a newer state than that.
+    parts: BTreeMap<String, Date>,
+    /// How far it has seen the text of a state from its beginning on.
+    paged: Option<(Date, usize)>,
+    /// All of the newest state, as long as there is room.
     pub(super) page: Option<Arc<PageReading>>,
+    /// Where that stands in the order of texts.
+    place: u64,
+}
+
+impl Seen {
+    /// The state that a change goes by.
+    pub(super) fn known(&self, concerns: &Concerns) -> &Date {
+        match concerns {
+            Concerns::Whole => &self.since,
+            Concerns::Part(part) => self.parts.get(part).unwrap_or(&self.since),
+            Concerns::Places => &self.newest,
+        }
+    }
+
+    /// Whether it goes by this state in anything.
+    pub(super) fn knows_of(&self, at: &Date) -> bool {
+        self.newest == *at
+    }
+
+    fn see(&mut self, at: &Date, sight: Sight) {
+        at.clone_into(&mut self.newest);
+        match sight {
+            Sight::Whole => self.see_whole(at),
+            Sight::Piece { from, to, of } => {
+                let seen = match &self.paged {
+                    _ if from == 0 => Some(to),
+                    Some((of_state, end)) if of_state == at && from <= *end => Some(to.max(*end)),
+                    _ => None,
+                };
+                match seen {
+                    Some(end) if end >= of => self.see_whole(at),
+                    Some(end) => self.paged = Some((at.clone(), end)),
+                    None => {}
+                }
+            }
+            // Without room, what is known of the part stays as old as it is.
+            Sight::Part(part) if self.parts.len() < MAX_PARTS || self.parts.contains_key(&part) => {
+                self.parts.insert(part, at.clone());
+            }
+            Sight::Part(_) => {}
+        }
+    }
+
+    fn see_whole(&mut self, at: &Date) {
+        at.clone_into(&mut self.since);
+        self.parts.clear();
+        self.paged = None;
+    }
 }
 
 /// Pages as sessions last saw them.
@@ -34,25 +122,42 @@ struct All {
     seen: HashMap<Key, Seen>,
     /// The oldest first.
     order: VecDeque<Key>,
+    /// The pages that are kept whole, the oldest first.
+    texts: BTreeMap<u64, Key>,
     bytes: usize,
+    count: u64,
 }
 
 impl Reads {
-    /// A session saw a page as it was written at a time.
-    pub(super) fn note(&self, session: &SessionId, id: i64, at: &Date, page: Option<&PageReading>) {
-        if !session.lasts() {
+    /// A session saw a page.
+    pub(super) fn note(&self, session: &SessionId, page: PageReading, sight: Sight) {
+        let (Some(id), Some(at)) = (page.id, page.updated_at.clone()) else {
             return;
-        }
-        let page = page
-            .filter(|page| bytes(page) <= MAX_BYTES)
-            .cloned()
-            .map(Arc::new);
-        let seen = Seen {
-            at: at.clone(),
-            page,
         };
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.put(&(session.clone(), id), seen);
+        self.with(session, id, |all, key| {
+            all.entry(key, &at).see(&at, sight);
+            let kept = (bytes(&page) <= MAX_BYTES).then(|| Arc::new(page));
+            all.put(key, kept);
+        });
+    }
+
+    /// A session wrote a page, of which it knew the newest state that it saw or wrote all of the
+    /// text itself.
+    pub(super) fn note_written(&self, session: &SessionId, id: i64, at: &Date, is_whole: bool) {
+        self.with(session, id, |all, key| {
+            let seen = all.entry(key, at);
+            if is_whole {
+                seen.see(at, Sight::Whole);
+            }
+            let before = seen.newest.clone();
+            let times = [&mut seen.newest, &mut seen.since].into_iter();
+            for time in times.chain(seen.parts.values_mut()) {
+                if *time == before {
+                    at.clone_into(time);
+                }
+            }
+            all.put(key, None);
+        });
     }
 
     /// The page as this session last saw it.
@@ -60,13 +165,19 @@ impl Reads {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.seen.get(&(session.clone(), page)).cloned()
     }
+
+    fn with(&self, session: &SessionId, id: i64, act: impl FnOnce(&mut All, &Key)) {
+        if session.lasts() {
+            let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+            act(&mut all, &(session.clone(), id));
+        }
+    }
 }
 
 impl All {
-    fn put(&mut self, key: &Key, seen: Seen) {
-        self.forget_text(key);
-        self.bytes += seen.page.as_deref().map_or(0, bytes);
-        if self.seen.insert(key.clone(), seen).is_none() {
+    /// What is known of a page; if nothing is, as if it had been seen in this state.
+    fn entry(&mut self, key: &Key, at: &Date) -> &mut Seen {
+        if !self.seen.contains_key(key) {
             self.order.push_back(key.clone());
             if self.order.len() > MAX_PAGES
                 && let Some(oldest) = self.order.pop_front()
@@ -75,18 +186,40 @@ impl All {
                 self.seen.remove(&oldest);
             }
         }
-        for at in 0..self.order.len() {
-            if self.bytes <= MAX_BYTES {
-                break;
-            }
-            if let Some(other) = self.order.get(at).filter(|other| *other != key).cloned() {
-                self.forget_text(&other);
-            }
+        self.seen.entry(key.clone()).or_insert_with(|| Seen {
+            newest: at.clone(),
+            since: at.clone(),
+            parts: BTreeMap::new(),
+            paged: None,
+            page: None,
+            place: 0,
+        })
+    }
+
+    /// Keeps a page whole in place of what was kept of it, and forgets the oldest others that
+    /// there is no room for.
+    fn put(&mut self, key: &Key, page: Option<Arc<PageReading>>) {
+        self.forget_text(key);
+        let Some(page) = page else { return };
+        self.count += 1;
+        self.bytes += bytes(&page);
+        if let Some(seen) = self.seen.get_mut(key) {
+            seen.place = self.count;
+            seen.page = Some(page);
+            self.texts.insert(self.count, key.clone());
+        }
+        while self.bytes > MAX_BYTES
+            && let Some((_, oldest)) = self.texts.pop_first()
+        {
+            self.forget_text(&oldest);
         }
     }
 
     fn forget_text(&mut self, key: &Key) {
-        if let Some(page) = self.seen.get_mut(key).and_then(|seen| seen.page.take()) {
+        if let Some(seen) = self.seen.get_mut(key)
+            && let Some(page) = seen.page.take()
+        {
+            self.texts.remove(&seen.place);
             self.bytes = self.bytes.saturating_sub(bytes(&page));
         }
     }
@@ -104,49 +237,117 @@ fn bytes(page: &PageReading) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_BYTES, MAX_PAGES, Reads};
+    use super::{Concerns, MAX_BYTES, MAX_PAGES, Reads, Sight};
     use crate::gates::SessionId;
     use crate::page::{Date, Locale, PagePath, PageReading};
+
+    fn time(text: &str) -> Date {
+        Date::from(text.to_owned())
+    }
+
+    fn page(id: i64, at: &str) -> PageReading {
+        PageReading {
+            updated_at: Some(time(at)),
+            ..PageReading::bare(
+                Some(id),
+                Locale::as_stored("en"),
+                PagePath::as_stored("p"),
+                String::new(),
+            )
+        }
+    }
 
     #[test]
     fn the_last_read_of_a_session_counts_and_the_oldest_pages_are_forgotten() {
         let reads = Reads::default();
         let (ours, theirs) = (SessionId::new("a"), SessionId::new("b"));
-        let time = |text: &str| Date::from(text.to_owned());
-        let last = |session, page| reads.last(session, page).map(|seen| seen.at);
-        reads.note(&ours, 0, &time("1"), None);
-        reads.note(&ours, 0, &time("2"), None);
+        let last = |session, page| {
+            let seen = reads.last(session, page)?;
+            Some(seen.known(&Concerns::Whole).clone())
+        };
+        reads.note(&ours, page(0, "1"), Sight::Whole);
+        reads.note(&ours, page(0, "2"), Sight::Whole);
         assert_eq!(last(&ours, 0), Some(time("2")));
         assert_eq!(last(&theirs, 0), None);
-        for page in 1..=MAX_PAGES {
-            reads.note(&ours, i64::try_from(page).expect("small"), &time("1"), None);
+        for id in 1..=MAX_PAGES {
+            let id = i64::try_from(id).expect("small");
+            reads.note(&ours, page(id, "1"), Sight::Whole);
         }
         assert_eq!(last(&ours, 0), None);
         assert_eq!(last(&ours, 1), Some(time("1")));
     }
 
     #[test]
+    fn who_saw_a_part_knows_that_part_and_no_other() {
+        let reads = Reads::default();
+        let session = SessionId::new("a");
+        let known = |concerns: &Concerns| {
+            reads
+                .last(&session, 0)
+                .expect("seen")
+                .known(concerns)
+                .clone()
+        };
+        let part = |name: &str| Sight::Part(name.to_owned());
+        reads.note(&session, page(0, "1"), Sight::Whole);
+        reads.note(&session, page(0, "2"), part("B"));
+        assert_eq!(known(&Concerns::Whole), time("1"));
+        assert_eq!(known(&Concerns::Part("A".to_owned())), time("1"));
+        assert_eq!(known(&Concerns::Part("B".to_owned())), time("2"));
+        assert_eq!(known(&Concerns::Places), time("2"));
+
+        // Its own write of that part changes nothing of what it knows of the others.
+        reads.note_written(&session, 0, &time("3"), false);
+        assert_eq!(known(&Concerns::Part("B".to_owned())), time("3"));
+        assert_eq!(known(&Concerns::Whole), time("1"));
+        reads.note_written(&session, 0, &time("4"), true);
+        assert_eq!(known(&Concerns::Whole), time("4"));
+    }
+
+    #[test]
+    fn pieces_that_follow_one_another_are_the_whole() {
+        let reads = Reads::default();
+        let session = SessionId::new("a");
+        let known = || {
+            reads
+                .last(&session, 0)
+                .expect("seen")
+                .known(&Concerns::Whole)
+                .clone()
+        };
+        let see = |at, from, to| {
+            let sight = Sight::Piece { from, to, of: 30 };
+            reads.note(&session, page(0, at), sight);
+        };
+        see("1", 0, 10);
+        see("2", 10, 30);
+        assert_eq!(known(), time("1"));
+        see("2", 0, 10);
+        see("2", 20, 30);
+        assert_eq!(known(), time("1"));
+        see("2", 10, 20);
+        see("2", 20, 30);
+        assert_eq!(known(), time("2"));
+    }
+
+    #[test]
     fn whole_pages_are_kept_as_far_as_there_is_room_the_newest_first() {
         let reads = Reads::default();
         let session = SessionId::new("a");
-        let mut page = PageReading::bare(
-            None,
-            Locale::as_stored("en"),
-            PagePath::as_stored("p"),
-            String::new(),
-        );
-        page.content = Some("x".repeat(MAX_BYTES / 3));
+        let with_text = |id, length| PageReading {
+            content: Some("x".repeat(length)),
+            ..page(id, "1")
+        };
         let has_text = |id| {
             reads
                 .last(&session, id)
                 .is_some_and(|seen| seen.page.is_some())
         };
         for id in 0..4 {
-            reads.note(&session, id, &Date::Unset, Some(&page));
+            reads.note(&session, with_text(id, MAX_BYTES / 3), Sight::Whole);
         }
         assert_eq!([0, 1, 2, 3].map(has_text), [false, false, true, true]);
-        page.content = Some("x".repeat(MAX_BYTES));
-        reads.note(&session, 3, &Date::Unset, Some(&page));
+        reads.note(&session, with_text(3, MAX_BYTES), Sight::Whole);
         assert_eq!([2, 3].map(has_text), [true, false]);
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::audit::{AuditError, Outcome};
 use crate::change::{Change, StepKind};
 use crate::error::{Code, Failure};
-use crate::gates::{Gate, Permit, Refusal, SessionId};
+use crate::gates::{Gate, Permit, Refusal};
 use crate::page::{Field, LineCounts};
 use crate::wiki::WikiError;
 
@@ -15,7 +15,7 @@ use super::answer::{Answer, Applied, Notes};
 use super::docket::{Docket, is_worth_keeping, unavailable};
 use super::prepare::target;
 use super::settle::{Promise, Settled, settle};
-use super::writer::Writer;
+use super::writer::{Knowing, Writer};
 
 impl Writer {
     /// Carries out what the gates let through. Nothing may cut this short: it runs in a task
@@ -26,7 +26,7 @@ impl Writer {
         mut docket: Docket,
         lines: LineCounts,
         mut notes: Notes,
-        knowing: Option<SessionId>,
+        knowing: Option<Knowing>,
     ) -> Result<Answer, Failure> {
         let mut last: Option<Settled> = None;
         if let Err(error) = self.keep_states(permit.change(), &mut docket).await {
@@ -50,8 +50,8 @@ impl Writer {
             };
             let sent = self.wiki.send(step).await;
             let settled = settle(&self.wiki, self.patience, &promise, sent).await;
-            if let Some(session) = &knowing {
-                self.note_written(session, &settled);
+            if let Some(knowing) = &knowing {
+                self.note_written(knowing, &settled);
             }
             notes.warnings.extend(said_of(&settled));
             let failure = failure_of(&settled, kind, permit.change());

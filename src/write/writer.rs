@@ -13,7 +13,7 @@ use crate::gates::{
     self, Approvals, ConfirmMode, Confirmation, Gate, Permit, Policy, Previews, Proposed, Refusal,
     SessionId, Verdict,
 };
-use crate::page::{Date, Field, LineCounts, PageReading};
+use crate::page::{Field, LineCounts, PageReading};
 use crate::wiki::Wiki;
 
 use super::answer::{Answer, Notes};
@@ -21,7 +21,7 @@ use super::conflict::ConflictCheck;
 use super::docket::{Docket, unavailable};
 use super::person::{Asked, Behind, ask_anew};
 use super::plan::{Caller, Plan};
-use super::reads::Reads;
+use super::reads::{Reads, Sight};
 use super::settle::{Patience, Settled};
 use super::show::lost_by;
 use super::turn::Turn;
@@ -117,28 +117,36 @@ impl Writer {
     }
 
     /// A session saw a page: a later change of its content by that session is held against it.
-    pub fn note_read(&self, session: &SessionId, id: i64, updated_at: &Date, page: &PageReading) {
-        self.reads.note(session, id, updated_at, Some(page));
+    pub fn note_read(&self, session: &SessionId, page: PageReading, sight: Sight) {
+        self.reads.note(session, page, sight);
     }
 
-    /// After its own write a session knows the page: if it knew the page before it, or wrote
-    /// the content itself. Otherwise it could overwrite a text that it never saw.
-    fn knows_after(&self, session: &SessionId, change: &Change, wrote_whole: bool) -> bool {
-        wrote_whole
-            || change.before().is_some_and(|page| {
-                let seen = page.id.and_then(|id| self.reads.last(session, id));
-                seen.map(|seen| seen.at) == page.updated_at
-            })
+    /// After its own write a session knows of the page what it knew of it before, or all if it
+    /// wrote the content itself. Otherwise it could overwrite a text that it never saw.
+    fn knowing(&self, session: &SessionId, change: &Change, wrote_whole: bool) -> Option<Knowing> {
+        let knew = change.before().is_some_and(|page| {
+            let seen = page.id.and_then(|id| self.reads.last(session, id));
+            let at = page.updated_at.as_ref();
+            seen.is_some_and(|seen| at.is_some_and(|at| seen.knows_of(at)))
+        });
+        (wrote_whole || knew).then(|| Knowing {
+            session: session.clone(),
+            wrote_whole,
+        })
     }
 
     /// A session that knows the page knows it as its own write left it, even in part.
-    pub(super) fn note_written(&self, session: &SessionId, settled: &Settled) {
+    pub(super) fn note_written(&self, knowing: &Knowing, settled: &Settled) {
         if let (Outcome::Applied | Outcome::PartlyApplied, Some(proof)) =
             (settled.outcome, &settled.proof)
             && !proof.differing.contains(&Field::Content)
             && let (Some(id), Some(at)) = (proof.found.id, &proof.found.updated_at)
         {
-            self.reads.note(session, id, at, None);
+            let Knowing {
+                session,
+                wrote_whole,
+            } = knowing;
+            self.reads.note_written(session, id, at, *wrote_whole);
         }
     }
 
@@ -241,9 +249,7 @@ impl Writer {
             }
             Verdict::Write(cleared) => {
                 let confirmation = self.confirmation(session, token, behind)?;
-                let knowing = self
-                    .knows_after(session, cleared.change(), wrote_whole)
-                    .then(|| session.clone());
+                let knowing = self.knowing(session, cleared.change(), wrote_whole);
                 docket.confirmed(&policy.confirm, confirmation.approval());
                 let permit = gates::confirm(cleared, confirmation)?;
                 self.let_go(permit, docket.clone(), lines, notes, knowing, turn)
@@ -304,7 +310,7 @@ impl Writer {
         docket: Docket,
         lines: LineCounts,
         notes: Notes,
-        knowing: Option<SessionId>,
+        knowing: Option<Knowing>,
         turn: Option<Turn>,
     ) -> Result<Passed, Refusal> {
         // From here on the end of the server waits for this write, or refuses it.
@@ -335,6 +341,13 @@ impl Writer {
             tracing::error!(%error, call = %docket.call(), "a refusal could not be put on record");
         }
     }
+}
+
+/// A session that will know a page as its own write leaves it.
+pub(super) struct Knowing {
+    session: SessionId,
+    /// Whether it said all of the content.
+    wrote_whole: bool,
 }
 
 pub(super) enum Passed {

@@ -482,3 +482,68 @@ async fn an_edit_of_a_part_does_not_count_as_having_read_the_page() {
     let preview = served.call("wikijs_update_page", whole).await.unwrap();
     assert_eq!(preview["conflictCheck"], "none");
 }
+
+/// A session that saw a part of the page knows that part: what somebody else wrote elsewhere in it
+/// is not overwritten by a whole text that the session made of what it saw before.
+#[tokio::test]
+async fn reading_a_part_is_not_reading_the_page() {
+    for read in [
+        json!({ "section": "B" }),
+        json!({ "lines": { "from": 7, "to": 7 } }),
+        json!({ "maxBytes": 1 }),
+        json!({ "section": "nope" }),
+        json!({ "view": "outline" }),
+        json!({ "view": "metadata" }),
+    ] {
+        let wiki = sample_wiki().await;
+        let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+        let id = id_of(&wiki, "home");
+        let text = "# A\n\none\n\n# B\n\ntwo\n";
+        wiki.with_store(|store| store.rewrite(id, |page| text.clone_into(&mut page.content)));
+        let get = |mut arguments: Value| {
+            arguments["id"] = json!(id);
+            served.call("wikijs_get_page_by_id", arguments)
+        };
+        get(json!({})).await.unwrap();
+        let theirs = json!({ "content": text.replace("one", "ONE") });
+        somebody_edits(&wiki, id, theirs).await;
+        let _ = get(read.clone()).await;
+        let ours = json!({ "id": id, "content": text.replace("two", "TWO") });
+        let error = update(&served, ours).await.unwrap_err();
+        assert_eq!(error["code"], "EDIT_CONFLICT", "{read}");
+        assert_eq!(mutations(&wiki).len(), 0);
+
+        // The part that it did see it may change.
+        if read == json!({ "section": "B" }) {
+            let ours = json!({ "id": id, "section": "B", "sectionContent": "# B\n\nTWO\n" });
+            update(&served, ours).await.unwrap();
+            assert_eq!(
+                wiki.with_store(|store| store.page(id).unwrap().content.clone()),
+                "# A\n\nONE\n\n# B\n\nTWO\n"
+            );
+            let other = json!({ "id": id, "section": "A", "sectionContent": "# A\n\nmine\n" });
+            let error = update(&served, other).await.unwrap_err();
+            assert_eq!(error["code"], "EDIT_CONFLICT");
+        }
+    }
+}
+
+#[tokio::test]
+async fn reading_a_page_piece_by_piece_is_reading_it() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let id = id_of(&wiki, "docs/install/linux");
+    served
+        .call("wikijs_get_page_by_id", json!({ "id": id }))
+        .await
+        .unwrap();
+    somebody_edits(&wiki, id, json!({ "content": "a\nb\nc\nd\n" })).await;
+    let mut offset = json!(0);
+    while !offset.is_null() {
+        let piece = json!({ "id": id, "offset": offset, "maxBytes": 3 });
+        let page = served.call("wikijs_get_page_by_id", piece).await.unwrap();
+        offset = page["part"]["nextOffset"].clone();
+    }
+    let ours = json!({ "id": id, "content": "a\nb\nc\nD\n" });
+    update(&served, ours).await.unwrap();
+}

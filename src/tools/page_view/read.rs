@@ -16,7 +16,7 @@ use crate::page::{
 use crate::tools::context::Context;
 use crate::tools::output::WholePage;
 use crate::wiki::WikiError;
-use crate::write::section_failure;
+use crate::write::{Sight, section_failure};
 
 /// The most selectors that are named below a part.
 const MAX_SELECTORS: usize = 40;
@@ -193,9 +193,7 @@ fn rendered(text: &str, format: Format) -> String {
 
 fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageView, Failure> {
     let unavailable = unavailable(&found, ask);
-    if ask.view == View::Content && ask.version.is_none() {
-        context.saw(&found.page);
-    }
+    let as_read = (ask.view == View::Content && ask.version.is_none()).then(|| found.page.clone());
     let Found {
         mut page,
         format,
@@ -236,6 +234,18 @@ fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageV
             };
             let cut = slice(piece, ask.offset(), most, first, ask.is_numbered);
             let left = piece.len() - cut.end;
+            if let Some(page) = as_read {
+                let is_all = cut.start == 0 && left == 0;
+                let sight = match named.selector.clone().filter(|_| is_all) {
+                    Some(selector) => Sight::Part(selector),
+                    None => Sight::Piece {
+                        from: range.start + cut.start,
+                        to: range.start + cut.end,
+                        of: text.len(),
+                    },
+                };
+                context.saw(page, sight);
+            }
             part.lines = format!("{}-{}", cut.first_line, cut.last_line);
             if left > 0 {
                 part.bytes_left = Some(left);
@@ -338,7 +348,10 @@ struct Named {
     /// What lies below it, without the heading that it begins at.
     body: usize,
     first_line: usize,
+    /// Its name, for the answer.
     section: Option<String>,
+    /// Its name, as a change of it would say it.
+    selector: Option<String>,
 }
 
 impl Named {
@@ -348,6 +361,7 @@ impl Named {
             body: 0,
             first_line: 1,
             section: None,
+            selector: None,
         };
         if let Some(lines) = ask.lines().filter(|_| ask.view != View::Text) {
             let (piece, first_line) = lines_of(text, lines)?;
@@ -361,15 +375,26 @@ impl Named {
                 body: start,
                 first_line,
                 section: None,
+                selector: None,
             });
         }
         if ask.section.is_none() && anchor.is_none() {
             return Ok(whole);
         }
         let outline = Outline::in_format(text, format);
-        let (part, name) = match (&ask.section, anchor) {
-            (Some(section), _) => (outline.find_part(section), section.to_string()),
-            (None, anchor) => by_reference(&outline, anchor.unwrap_or_default()),
+        let (part, name, selector) = match (&ask.section, anchor) {
+            (Some(section), _) => {
+                let selector = section.without_size().to_string();
+                (outline.find_part(section), section.to_string(), selector)
+            }
+            (None, anchor) => {
+                let name = anchor.unwrap_or_default();
+                (
+                    by_reference(&outline, name),
+                    name.to_owned(),
+                    name.to_owned(),
+                )
+            }
         };
         let Section { range, body } = part.map_err(|fault| section_failure(fault, &outline))?;
         let before = text.get(..range.start).unwrap_or_default();
@@ -378,21 +403,21 @@ impl Named {
             range,
             body,
             section: Some(escaped(&name, 300)),
+            selector: Some(selector),
         })
     }
 }
 
 /// What a reference names behind its `#`: a selector, a heading, or an address's anchor.
-fn by_reference(outline: &Outline<'_>, name: &str) -> (Result<Section, SectionFault>, String) {
+fn by_reference(outline: &Outline<'_>, name: &str) -> Result<Section, SectionFault> {
     let selector = PartSelector::parse(name).unwrap_or_else(|_| PartSelector {
         steps: vec![PartStep::Section(Selector::Named(name.to_owned()))],
         is_full: false,
     });
-    let part = match outline.find_part(&selector) {
+    match outline.find_part(&selector) {
         Err(SectionFault::NotFound) => outline.find_anchor(name),
         found => found,
-    };
-    (part, name.to_owned())
+    }
 }
 
 /// Lines of a text, with the number of the first.
