@@ -90,7 +90,7 @@ impl ContentIndex {
     async fn read(
         &self,
         layers: &Layers,
-        mut page: PageReading,
+        page: PageReading,
     ) -> Result<Option<PageReading>, WikiError> {
         let first = layers.last.load(Ordering::Relaxed);
         let order =
@@ -106,10 +106,9 @@ impl ContentIndex {
             }
             self.turns.wait().await;
             match self.wiki.content(*layer, &page).await {
-                Ok(Some(content)) => {
+                Ok(Some(page)) => {
                     layers.last.store(at, Ordering::Relaxed);
                     refusals.store(0, Ordering::Relaxed);
-                    page.content = Some(content);
                     return Ok(Some(page));
                 }
                 Err(WikiError::NotFound) => return Ok(None),

@@ -18,6 +18,7 @@ pub struct Found {
     /// How often.
     pub count: usize,
     /// In which lines, from 1.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<usize>,
 }
 
@@ -67,6 +68,23 @@ impl HiddenText {
             Format::Markdown => hidden.markdown(text),
             Format::Other => {}
         }
+        (hidden != Self::default()).then_some(hidden)
+    }
+
+    /// What is hidden in the plain text of some HTML: characters by the lines of the plain text,
+    /// and how much there is in the HTML, which has no lines there.
+    #[must_use]
+    pub fn of_plain(plain: &str, html: &str) -> Option<Self> {
+        let of_html = Self::of(html, Format::Html).unwrap_or_default();
+        let without_lines = |found: Found| Found {
+            lines: Vec::new(),
+            ..found
+        };
+        let hidden = Self {
+            comments: without_lines(of_html.comments),
+            hidden_elements: without_lines(of_html.hidden_elements),
+            ..Self::of(plain, Format::Other).unwrap_or_default()
+        };
         (hidden != Self::default()).then_some(hidden)
     }
 

@@ -148,21 +148,52 @@ impl Outline<'_> {
     }
 
     /// Finds the heading that an address names behind its `#`: the wiki writes a heading's text
-    /// there in lower case, with `-` for white space and without other marks.
+    /// there in lower case, with `-` for white space and without other marks; behind that of a
+    /// repeated one `-1`, `-2` and so on.
     ///
     /// # Errors
     /// There is none; of several the wiki means the first.
     pub fn find_anchor(&self, anchor: &str) -> Result<Section, SectionFault> {
         let wanted = slug(anchor);
+        let repeated = wanted.rsplit_once('-');
+        let repeated = repeated.and_then(|(name, count)| Some((name, count.parse().ok()?)));
+        self.find_text(&wanted, 0)
+            .or_else(|| repeated.and_then(|(name, count)| self.find_text(name, count)))
+            .ok_or(SectionFault::NotFound)
+    }
+
+    /// The section of the heading with this text, but for case and marks, behind so many of the
+    /// same text.
+    fn find_text(&self, text: &str, behind: usize) -> Option<Section> {
+        let wanted = slug(text);
         self.headings
             .iter()
-            .find(|heading: &&Heading| slug(&heading.text) == wanted)
+            .filter(|heading| !wanted.is_empty() && slug(&heading.text) == wanted)
+            .nth(behind)
             .map(|heading| Section {
                 range: heading.section.clone(),
                 body: heading.lines.end,
             })
-            .filter(|_| !wanted.is_empty())
-            .ok_or(SectionFault::NotFound)
+    }
+
+    /// The section here that stands below the same heading as a section of another outline: by
+    /// the heading's text, and by how many of that text come before it. None where that is no
+    /// heading's; an error in it where no such heading is here.
+    #[must_use]
+    pub fn find_same(
+        &self,
+        section: &Section,
+        other: &Outline<'_>,
+    ) -> Option<Result<Section, SectionFault>> {
+        let its = |heading: &&Heading| heading.section == section.range;
+        let heading = other.headings.iter().find(its)?;
+        let wanted = slug(&heading.text);
+        let before = other.headings.iter().take_while(|other| *other != heading);
+        let behind = before.filter(|other| slug(&other.text) == wanted).count();
+        Some(
+            self.find_text(&wanted, behind)
+                .ok_or(SectionFault::NotFound),
+        )
     }
 
     fn block_at(&self, kind: BlockKind, index: usize) -> Result<Section, SectionFault> {
@@ -247,6 +278,7 @@ mod tests {
             ("c-f", "### C# & F#"),
             ("three", "## Three"),
             ("Three", "## Three"),
+            ("three-0", "## Three"),
         ] {
             let part = outline.find_anchor(anchor).expect(anchor);
             assert!(PAGE.get(part.range).unwrap().starts_with(line));

@@ -62,6 +62,27 @@ impl Reference {
     }
 }
 
+impl Reference {
+    /// The place below which pages are meant, and its locale where the text names one:
+    /// `docs`, `/en/docs`, or an address on this wiki.
+    ///
+    /// # Errors
+    /// One sentence: it is an address elsewhere.
+    pub fn place(text: &str, wiki: &Url) -> Result<(Option<Locale>, PagePath), &'static str> {
+        let text = text.trim();
+        if let Some(address) = Url::parse(text).ok().filter(Url::has_host) {
+            let way = address_of(&address, wiki).and_then(|way| way.places.into_iter().next());
+            return way.ok_or("is an address of another site");
+        }
+        // Without the slash before it, the first segment may as well be a folder.
+        let in_locale = text.strip_prefix('/').and_then(split_locale);
+        Ok(match in_locale {
+            Some((locale, path)) => (Some(locale), path),
+            None => (None, PagePath::of(text)),
+        })
+    }
+}
+
 fn of_name(name: &str, section: Option<String>) -> Interpretation {
     let path = PagePath::of(name);
     let in_locale = split_locale(path.as_str());

@@ -5,10 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::Context;
-use super::input::rule;
+use super::input::{self, rule};
 use super::tool::{Kind, Tool};
 use crate::error::Failure;
-use crate::page::PagePath;
 use crate::wiki::PageTreeMode;
 
 /// The tool.
@@ -64,8 +63,12 @@ impl Tool for GetPageTree {
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
-        let locale = context.locale(input.locale.as_deref());
-        let path = input.path.as_deref().map(PagePath::of);
+        let (locale, path) = input::place(
+            &context.wiki,
+            input.path.as_deref(),
+            input.locale.as_deref(),
+        )?;
+        let locale = locale.unwrap_or_else(|| context.locale(None));
         let (mode, depth) = (input.mode.unwrap_or_default(), input.depth.unwrap_or(1));
         let wiki = &context.wiki;
         let walk = wiki.tree(&locale, path.as_ref(), mode, depth).await?;

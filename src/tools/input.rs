@@ -9,6 +9,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::error::{Code, Failure};
+use crate::page::{Locale, PagePath, Reference};
+use crate::wiki::Wiki;
 
 /// One fault of the arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -304,10 +306,10 @@ pub(super) mod rule {
 
     /// A date that must be one.
     pub(in crate::tools) fn time(date: &str) -> Told {
-        if date.is_empty() {
-            return Err("must be a date in ISO 8601, as updatedAt is".to_owned());
+        match Date::parse(date) {
+            Ok(_) if !date.is_empty() => Ok(()),
+            _ => Err("must be a date in ISO 8601, as updatedAt is".to_owned()),
         }
-        Date::parse(date).map(|_| ())
     }
 
     pub(in crate::tools) fn date(date: &str) -> Told {
@@ -341,6 +343,32 @@ pub(super) fn tags(tags: Vec<String>) -> Result<Vec<String>, Failure> {
 /// Reads a place where a page shall come to be.
 pub(super) fn new_path(path: &str) -> Result<crate::page::NewPath, Failure> {
     crate::page::NewPath::parse(path).map_err(|fault| invalid_argument("path", fault))
+}
+
+/// Reads below which path, and in which locale, pages are meant: the path may name its own.
+pub(super) fn place(
+    wiki: &Wiki,
+    path: Option<&str>,
+    locale: Option<&str>,
+) -> Result<(Option<Locale>, Option<PagePath>), Failure> {
+    let said = locale.map(Locale::as_stored);
+    let Some(path) = path else {
+        return Ok((said, None));
+    };
+    let (named, path) = Reference::place(path, &wiki.settings().base_url)
+        .map_err(|fault| invalid_argument("path", fault))?;
+    if let (Some(said), Some(named)) = (&said, &named)
+        && said != named
+    {
+        return Err(invalid_argument(
+            "path",
+            format!("is in the locale {named}, not in {said}"),
+        ));
+    }
+    Ok((
+        said.or(named),
+        Some(path).filter(|path| !path.as_str().is_empty()),
+    ))
 }
 
 /// Reads a date.

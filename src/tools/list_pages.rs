@@ -11,7 +11,6 @@ use super::input::{self, rule};
 use super::output::Page;
 use super::tool::{Kind, Tool};
 use crate::error::{Code, Failure};
-use crate::page::{Locale, PagePath};
 use crate::wiki::{ListQuery, PageOrderBy, PageOrderByDirection};
 
 /// The tool.
@@ -101,14 +100,15 @@ impl Tool for ListPages {
             None => Default::default(),
         };
         let is_ordered = input.order_by.is_some();
+        let (locale, path) = input::place(
+            &context.wiki,
+            input.path.as_deref(),
+            input.locale.as_deref(),
+        )?;
         let mut query = ListQuery {
-            locale: input.locale.map(Locale::as_stored),
+            locale,
             tags: input::tags(input.tags.unwrap_or_default())?,
-            path: input
-                .path
-                .as_deref()
-                .map(PagePath::of)
-                .filter(|path| !path.as_str().is_empty()),
+            path,
             author: input.author,
             is_published: input.is_published,
             updated_since: since,

@@ -2,7 +2,7 @@
 
 use super::client::Wiki;
 use super::error::WikiError;
-use crate::page::PageReading;
+use crate::page::{PageReading, plain_text};
 
 /// A way to the content of a page, as wide as the rights of some kind of key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,15 +13,17 @@ pub enum ContentLayer {
     Source,
     /// `conflictLatest`: write:pages.
     Latest,
+    /// What readers see, as plain text: read:pages.
+    View,
 }
 
 impl ContentLayer {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Single, Self::Source, Self::Latest];
+    pub const ALL: [Self; 4] = [Self::Single, Self::Source, Self::Latest, Self::View];
 }
 
 impl Wiki {
-    /// The content of a page of the list, by one layer alone; nothing where that layer does not
+    /// A page of the list with its content, by one layer alone; nothing where that layer does not
     /// give it to this key.
     ///
     /// # Errors
@@ -30,15 +32,31 @@ impl Wiki {
         &self,
         layer: ContentLayer,
         listed: &PageReading,
-    ) -> Result<Option<String>, WikiError> {
+    ) -> Result<Option<PageReading>, WikiError> {
         let id = listed.id.unwrap_or_default();
         let page = match layer {
             ContentLayer::Single => self.single(id).await,
             ContentLayer::Source => self.with_source(listed.clone()).await,
             ContentLayer::Latest => self.conflict_latest(id).await,
+            ContentLayer::View => {
+                let html = self.reader_view(listed).await;
+                html.map(|html| PageReading {
+                    content: Some(plain_text(&html)),
+                    content_type: Some("text".to_owned()),
+                    ..listed.clone()
+                })
+            }
         };
         match page {
-            Ok(page) => Ok(page.content),
+            Ok(page) if page.content.is_none() => Ok(None),
+            Ok(page) => Ok(Some(PageReading {
+                content: page.content,
+                content_type: match layer {
+                    ContentLayer::View => page.content_type,
+                    _ => listed.content_type.clone(),
+                },
+                ..listed.clone()
+            })),
             Err(WikiError::Forbidden { .. } | WikiError::TurnedAway { .. }) => Ok(None),
             Err(error) => Err(error),
         }

@@ -38,7 +38,7 @@ impl Wiki {
         self.reader_view(page).await
     }
 
-    async fn reader_view(&self, page: &PageReading) -> Result<String, WikiError> {
+    pub(super) async fn reader_view(&self, page: &PageReading) -> Result<String, WikiError> {
         const REFUSED: WikiError = WikiError::Forbidden {
             right: "manage:pages or delete:pages",
         };

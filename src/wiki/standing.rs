@@ -39,7 +39,7 @@ impl Wiki {
     }
 
     /// Whether the wiki takes this key for a guest's; nothing where that cannot be found out.
-    async fn is_guest(&self) -> Option<bool> {
+    pub async fn is_guest(&self) -> Option<bool> {
         if let Some(known) = self.is_guest.get() {
             return Some(*known);
         }

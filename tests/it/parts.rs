@@ -544,3 +544,76 @@ async fn every_view_answers_every_kind_of_key_with_what_it_may_see() {
         .join("\n")
     );
 }
+
+/// What names a part is never left aside in silence.
+#[tokio::test]
+async fn a_section_behind_a_name_cannot_go_with_lines_or_another_section() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    for (arguments, at) in [
+        (json!({ "lines": { "from": 1, "to": 2 } }), "lines"),
+        (json!({ "section": "heading:h2[1]" }), "section"),
+    ] {
+        let mut arguments = arguments;
+        arguments["path"] = json!("docs/configuration#Changing a setting");
+        let error = served
+            .call("wikijs_get_page_by_path", arguments)
+            .await
+            .unwrap_err();
+        assert_eq!(error["details"]["fields"][0]["path"], at);
+    }
+    let past = json!({ "path": "docs/configuration", "offset": 1_000_000 });
+    let error = served
+        .call("wikijs_get_page_by_path", past)
+        .await
+        .unwrap_err();
+    assert_eq!(error["details"]["fields"][0]["path"], "offset");
+}
+
+/// The wiki makes a heading of front matter and takes those of tabs out: selectors are the source's.
+#[tokio::test]
+async fn a_selector_of_the_outline_names_the_same_section_in_every_view() {
+    let wiki = sample_wiki().await;
+    let text = "---\ntitle: fm\n---\n\n# Top\n\none\n\n## Same\n\ntwo\n\n## Same\n\nthree\n";
+    let id = add(&wiki, "views", text);
+    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    for section in ["heading:h2[1]", "heading:h2[0]", "Top"] {
+        let read = async |view: &str| {
+            let arguments = json!({ "id": id, "view": view, "section": section });
+            let page = served.call("wikijs_get_page_by_id", arguments).await;
+            page.unwrap()[view].as_str().unwrap().to_owned()
+        };
+        let last = |text: &str| text.trim_end().lines().last().unwrap().to_owned();
+        assert_eq!(
+            last(&read("text").await),
+            last(&read("content").await),
+            "{section}"
+        );
+    }
+    let anchor = json!({ "path": "views#same-1" });
+    let page = served
+        .call("wikijs_get_page_by_path", anchor)
+        .await
+        .unwrap();
+    assert_eq!(page["content"], "## Same\n\nthree\n");
+}
+
+/// Who may not read a page's source is told what to do: a reader reads the text, a guest's key is
+/// none of this wiki.
+#[tokio::test]
+async fn what_a_key_cannot_read_comes_with_what_to_do() {
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "home");
+    let hint = async |key: &str| {
+        let served = Setup::at(&wiki.address(), key).serve().await;
+        let page = served
+            .call("wikijs_get_page_by_id", json!({ "id": id }))
+            .await;
+        page.unwrap()["hint"].clone()
+    };
+    let reader = hint(&wiki.keys().reader).await;
+    assert_eq!(reader, "view: text or rendered needs read:pages alone.");
+    let guest = hint("nonsense").await;
+    assert!(guest.as_str().unwrap().contains("for a guest's"), "{guest}");
+    assert_eq!(hint(&wiki.keys().admin).await, Value::Null);
+}

@@ -169,7 +169,7 @@ async fn a_read_only_key_reads_content_and_history() {
     );
 }
 
-const LISTED: &str = "id locale path title url description tags isPublished isPrivate createdAt updatedAt unavailable";
+const LISTED: &str = "id locale path title url description tags isPublished isPrivate createdAt updatedAt unavailable hint";
 
 #[tokio::test]
 async fn a_key_that_reads_pages_alone_and_a_guest_read_what_lists_say() {

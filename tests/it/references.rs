@@ -217,3 +217,41 @@ async fn a_title_is_resolved_without_listing_a_large_wiki_again() {
     let error = get(&served, "The wanted one").await.unwrap_err();
     assert_eq!(error["code"], "PAGE_NOT_FOUND");
 }
+
+/// Below which path pages are meant may be said as a page is named.
+#[tokio::test]
+async fn a_path_to_look_below_may_name_its_locale_or_be_an_address() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let address = format!("{}/en/docs", wiki.address());
+    for (tool, mut arguments, found) in [
+        ("wikijs_list_pages", json!({ "locale": "en" }), "pages"),
+        (
+            "wikijs_search_pages",
+            json!({ "query": "docker", "locale": "en" }),
+            "hits",
+        ),
+        ("wikijs_get_page_tree", json!({}), "nodes"),
+    ] {
+        let mut below = async |path: &str| {
+            arguments["path"] = json!(path);
+            let answer = served.call(tool, arguments.clone()).await.unwrap();
+            answer[found].clone()
+        };
+        let plain = below("docs").await;
+        assert!(!plain.as_array().unwrap().is_empty(), "{tool}");
+        assert_eq!(below("/en/docs").await, plain, "{tool}");
+        assert_eq!(below(&address).await, plain, "{tool}");
+    }
+    for (path, locale) in [
+        ("/en/docs", "de"),
+        ("https://elsewhere.example.org/en/docs", "en"),
+    ] {
+        let arguments = json!({ "path": path, "locale": locale });
+        let error = served
+            .call("wikijs_list_pages", arguments)
+            .await
+            .unwrap_err();
+        assert_eq!(error["code"], "INVALID_INPUT");
+    }
+}

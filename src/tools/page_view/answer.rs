@@ -51,6 +51,9 @@ pub(in crate::tools) struct PageView {
     /// What the key cannot read, with the right that it takes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) unavailable: BTreeMap<&'static str, &'static str>,
+    /// What to do about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) hint: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hidden_text: Option<HiddenText>,
 }

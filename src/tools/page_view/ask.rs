@@ -57,9 +57,28 @@ impl Ask {
             Some(lines) if lines.from > lines.to => "must not end before they begin",
             Some(_) if self.section.is_some() => "cannot go with section",
             Some(_) if self.view == View::Outline => "cannot go with an outline",
+            Some(_) if self.view == View::Metadata => "cannot go with metadata",
+            None if self.section.is_some() && self.view == View::Metadata => {
+                return Err(invalid_argument("section", "cannot go with metadata"));
+            }
             _ => return Ok(self),
         };
         Err(invalid_argument("lines", fault))
+    }
+
+    /// Refuses what cannot be said beside a section that the page's name already has.
+    pub(super) fn check_beside_section(&self) -> Result<(), Failure> {
+        let named = [
+            ("section", self.section.is_some()),
+            ("lines", self.lines.is_some()),
+        ];
+        match named.into_iter().find(|(_, is_said)| *is_said) {
+            Some((name, _)) => Err(invalid_argument(
+                name,
+                "cannot go with the section behind the # of the page's name",
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Whether all of a page's text is asked for, as it is now.

@@ -3,6 +3,7 @@
 
 mod answer;
 mod ask;
+mod named;
 mod read;
 
 pub(super) use answer::Output;

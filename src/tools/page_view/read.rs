@@ -8,18 +8,18 @@ use serde_json::Value;
 
 use super::answer::{Item, Output, PageView, Part};
 use super::ask::{Ask, View};
+use super::named::{Named, below, lines_of};
 use crate::error::{Code, Failure};
 use crate::page::{
-    Field, Format, HiddenText, Index, Locale, Outline, PageReading, PartSelector, PartStep,
-    Section, SectionFault, Selector, escaped, plain_text, slice,
+    Field, Format, HiddenText, Index, Locale, Outline, PageReading, Slice, escaped, plain_text,
+    slice,
 };
 use crate::tools::context::Context;
+use crate::tools::input::invalid_argument;
 use crate::tools::output::WholePage;
 use crate::wiki::WikiError;
-use crate::write::{Sight, section_failure};
+use crate::write::Sight;
 
-/// The most selectors that are named below a part.
-const MAX_SELECTORS: usize = 40;
 /// The right that opens the wiki's own HTML, where readers' view is not to be had.
 const RIGHT_TO_RENDERED: &str = "manage:pages or delete:pages";
 
@@ -60,8 +60,10 @@ pub(in crate::tools) async fn answer(
             .map(|wanted| find(context, wanted, said.as_ref(), ask)),
     )
     .await;
+    let lacks = |found: &Result<Found, Failure>| matches!(found, Ok(found) if !unavailable(found, ask).is_empty());
+    let is_guest = found.iter().any(lacks) && context.wiki.is_guest().await == Some(true);
     if !is_several && let Some(found) = found.pop() {
-        let view = show(context, found?, ask, ask.most())?;
+        let view = show(context, found?, ask, ask.most(), is_guest)?;
         return Ok(Output {
             page: Some(view),
             pages: None,
@@ -70,7 +72,7 @@ pub(in crate::tools) async fn answer(
     let budgets = shares(ask.most(), found.iter().map(wish).collect());
     let pages = found.into_iter().zip(budgets).zip(&wanted);
     let pages = pages.map(|((found, most), wanted)| {
-        match found.and_then(|found| show(context, found, ask, most)) {
+        match found.and_then(|found| show(context, found, ask, most, is_guest)) {
             Ok(view) => Item::Page(Box::new(view)),
             Err(failure) => match wanted {
                 Wanted::Id(id) => Item::refused("id", Value::from(*id), &failure),
@@ -191,7 +193,16 @@ fn rendered(text: &str, format: Format) -> String {
     }
 }
 
-fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageView, Failure> {
+fn show(
+    context: &Context,
+    found: Found,
+    ask: &Ask,
+    most: usize,
+    is_guest: bool,
+) -> Result<PageView, Failure> {
+    if found.anchor.is_some() {
+        ask.check_beside_section()?;
+    }
     let unavailable = unavailable(&found, ask);
     let as_read = (ask.view == View::Content && ask.version.is_none()).then(|| found.page.clone());
     let Found {
@@ -201,7 +212,9 @@ fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageV
         text,
         is_ours,
     } = found;
-    page.content = None;
+    let is_html = matches!(ask.view, View::Rendered | View::Text) && !is_ours;
+    let source_format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
+    let source = page.content.take().filter(|_| is_html);
     let mut scripts = (page.script_css.take(), page.script_js.take());
     let is_whole = ask.is_whole() && anchor.is_none();
     if ask.view == View::Outline || !(is_whole || ask.version.is_some() || text.is_none()) {
@@ -211,11 +224,11 @@ fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageV
     let mut outlined = None;
     let mut shown = None;
     let mut is_part = ask.version.is_some() && text.is_some();
-    let hidden_text = text
-        .as_deref()
-        .and_then(|text| HiddenText::of(text, format));
+    let mut hidden_text = None;
     if let Some(text) = text {
-        let named = Named::of(&text, format, ask, anchor.as_deref())?;
+        let source = source.as_deref().map(|source| (source, source_format));
+        let named = Named::of((&text, format), source, ask, anchor.as_deref())?;
+        hidden_text = HiddenText::of(&text, format);
         part.section.clone_from(&named.section);
         let range = named.range.clone();
         if ask.view == View::Outline {
@@ -224,16 +237,10 @@ fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageV
         } else {
             let piece = text.get(range.clone()).unwrap_or_default();
             let plain = (ask.view == View::Text).then(|| plain_text(piece));
-            let (piece, first) = match &plain {
-                Some(plain) => (plain.as_str(), 1),
-                None => (piece, named.first_line),
-            };
-            let (piece, first) = match ask.lines() {
-                Some(lines) if ask.view == View::Text => lines_of(piece, lines)?,
-                _ => (piece, first),
-            };
-            let cut = slice(piece, ask.offset(), most, first, ask.is_numbered);
-            let left = piece.len() - cut.end;
+            if let Some(plain) = &plain {
+                hidden_text = HiddenText::of_plain(plain, piece);
+            }
+            let (cut, left) = cut(plain.as_deref().unwrap_or(piece), &named, ask, most)?;
             if let Some(page) = as_read {
                 let is_all = cut.start == 0 && left == 0;
                 let sight = match named.selector.clone().filter(|_| is_all) {
@@ -286,9 +293,27 @@ fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageV
         outline: outlined,
         version: ask.version,
         part: is_part.then_some(part),
+        hint: hint(&unavailable, ask, is_guest),
         unavailable,
         hidden_text,
     })
+}
+
+/// A piece of a text as large as wanted, and how many bytes come behind it.
+fn cut(text: &str, named: &Named, ask: &Ask, most: usize) -> Result<(Slice, usize), Failure> {
+    // Lines of plain text are its own, those of a source were taken with its part.
+    let (text, first_line) = match (ask.view, ask.lines()) {
+        (View::Text, Some(lines)) => lines_of(text, lines)?,
+        (View::Text, None) => (text, 1),
+        _ => (text, named.first_line),
+    };
+    if ask.offset() > text.len() {
+        let fault = format!("lies behind the end of the text, {}", text.len());
+        return Err(invalid_argument("offset", fault));
+    }
+    let cut = slice(text, ask.offset(), most, first_line, ask.is_numbered);
+    let left = text.len() - cut.end;
+    Ok((cut, left))
 }
 
 /// What the key could not read of what was asked for, with the right that it takes.
@@ -318,6 +343,26 @@ fn unavailable(found: &Found, ask: &Ask) -> BTreeMap<&'static str, &'static str>
     unavailable
 }
 
+/// What to do about what the key cannot read.
+fn hint(
+    unavailable: &BTreeMap<&'static str, &'static str>,
+    ask: &Ask,
+    is_guest: bool,
+) -> Option<&'static str> {
+    let lacks_text = unavailable.contains_key(Field::Content.name());
+    match (is_guest, lacks_text && ask.view != View::Metadata) {
+        _ if unavailable.is_empty() => None,
+        (true, true) => Some(
+            "The wiki takes this key for a guest's: it is none that it knows, or expired. Guests may read view: text.",
+        ),
+        (true, false) => {
+            Some("The wiki takes this key for a guest's: it is none that it knows, or expired.")
+        }
+        (false, true) => Some("view: text or rendered needs read:pages alone."),
+        (false, false) => None,
+    }
+}
+
 /// A page's names and when it was written: what goes with a part of it.
 fn brief(page: PageReading) -> PageReading {
     let mut brief = PageReading::bare(page.id, page.locale, page.path, page.title);
@@ -340,116 +385,6 @@ fn fits(
     }
     *room -= text.len();
     Some(text)
-}
-
-/// The part of a text that is asked for.
-struct Named {
-    range: std::ops::Range<usize>,
-    /// What lies below it, without the heading that it begins at.
-    body: usize,
-    first_line: usize,
-    /// Its name, for the answer.
-    section: Option<String>,
-    /// Its name, as a change of it would say it.
-    selector: Option<String>,
-}
-
-impl Named {
-    fn of(text: &str, format: Format, ask: &Ask, anchor: Option<&str>) -> Result<Self, Failure> {
-        let whole = Self {
-            range: 0..text.len(),
-            body: 0,
-            first_line: 1,
-            section: None,
-            selector: None,
-        };
-        if let Some(lines) = ask.lines().filter(|_| ask.view != View::Text) {
-            let (piece, first_line) = lines_of(text, lines)?;
-            let start = text
-                .split_inclusive('\n')
-                .take(first_line - 1)
-                .map(str::len)
-                .sum();
-            return Ok(Self {
-                range: start..start + piece.len(),
-                body: start,
-                first_line,
-                section: None,
-                selector: None,
-            });
-        }
-        if ask.section.is_none() && anchor.is_none() {
-            return Ok(whole);
-        }
-        let outline = Outline::in_format(text, format);
-        let (part, name, selector) = match (&ask.section, anchor) {
-            (Some(section), _) => {
-                let selector = section.without_size().to_string();
-                (outline.find_part(section), section.to_string(), selector)
-            }
-            (None, anchor) => {
-                let name = anchor.unwrap_or_default();
-                (
-                    by_reference(&outline, name),
-                    name.to_owned(),
-                    name.to_owned(),
-                )
-            }
-        };
-        let Section { range, body } = part.map_err(|fault| section_failure(fault, &outline))?;
-        let before = text.get(..range.start).unwrap_or_default();
-        Ok(Self {
-            first_line: 1 + before.matches('\n').count(),
-            range,
-            body,
-            section: Some(escaped(&name, 300)),
-            selector: Some(selector),
-        })
-    }
-}
-
-/// What a reference names behind its `#`: a selector, a heading, or an address's anchor.
-fn by_reference(outline: &Outline<'_>, name: &str) -> Result<Section, SectionFault> {
-    let selector = PartSelector::parse(name).unwrap_or_else(|_| PartSelector {
-        steps: vec![PartStep::Section(Selector::Named(name.to_owned()))],
-        is_full: false,
-    });
-    match outline.find_part(&selector) {
-        Err(SectionFault::NotFound) => outline.find_anchor(name),
-        found => found,
-    }
-}
-
-/// Lines of a text, with the number of the first.
-fn lines_of(text: &str, (from, to): (usize, usize)) -> Result<(&str, usize), Failure> {
-    let before: usize = text
-        .split_inclusive('\n')
-        .take(from - 1)
-        .map(str::len)
-        .sum();
-    let rest = text.get(before..).unwrap_or_default();
-    let length = rest
-        .split_inclusive('\n')
-        .take(to - from + 1)
-        .map(str::len)
-        .sum();
-    if rest.is_empty() && from > 1 {
-        let lines = text.lines().count();
-        return Err(crate::tools::input::invalid_argument(
-            "lines",
-            format!("begin behind the last line, {lines}"),
-        ));
-    }
-    Ok((rest.get(..length).unwrap_or_default(), from))
-}
-
-/// The selectors of what lies below a part, and how many more there are.
-fn below(text: &str, format: Format, named: &Named) -> (Vec<String>, Option<usize>) {
-    let outline = Outline::in_format(text, format);
-    let all = outline.selectors_in(&(named.body..named.range.end));
-    let left = all.len().saturating_sub(MAX_SELECTORS);
-    let shown = all.into_iter().take(MAX_SELECTORS).collect();
-    (shown, (left > 0).then_some(left))
 }
 
 #[cfg(test)]

@@ -25,9 +25,10 @@ impl Scope {
         let tags = input::tags(input.tags.clone().unwrap_or_default())?;
         let since = input::date("updatedSince", input.updated_since.as_deref())?;
         let filters = !tags.is_empty() || since.is_some() || input.links_to.is_some();
+        let (locale, path) = input::place(wiki, input.path.as_deref(), input.locale.as_deref())?;
         let mut scope = Self {
-            locale: input.locale.as_deref().map(Locale::as_stored),
-            path: input.path.as_deref().map(PagePath::of),
+            locale,
+            path,
             places: None,
             listed: Vec::new(),
         };

@@ -1,0 +1,140 @@
+//! The part of a text that a caller names: by a selector, a reference's section, or lines.
+
+use super::ask::{Ask, View};
+use crate::error::{Code, Failure};
+use crate::page::{
+    Format, Outline, PartSelector, PartStep, Section, SectionFault, Selector, escaped,
+};
+use crate::write::section_failure;
+
+/// The most selectors that are named below a part.
+const MAX_SELECTORS: usize = 40;
+
+/// The part of a text that is asked for.
+pub(super) struct Named {
+    pub(super) range: std::ops::Range<usize>,
+    /// What lies below it, without the heading that it begins at.
+    body: usize,
+    pub(super) first_line: usize,
+    /// Its name, for the answer.
+    pub(super) section: Option<String>,
+    /// Its name, as a change of it would say it.
+    pub(super) selector: Option<String>,
+}
+
+impl Named {
+    /// Selectors are those of the page's source, where that is told beside another text: the
+    /// wiki's HTML may lack headings of it, or have more.
+    pub(super) fn of(
+        (text, format): (&str, Format),
+        source: Option<(&str, Format)>,
+        ask: &Ask,
+        anchor: Option<&str>,
+    ) -> Result<Self, Failure> {
+        let whole = Self {
+            range: 0..text.len(),
+            body: 0,
+            first_line: 1,
+            section: None,
+            selector: None,
+        };
+        if let Some(lines) = ask.lines().filter(|_| ask.view != View::Text) {
+            let (piece, first_line) = lines_of(text, lines)?;
+            let start = text
+                .split_inclusive('\n')
+                .take(first_line - 1)
+                .map(str::len)
+                .sum();
+            return Ok(Self {
+                range: start..start + piece.len(),
+                body: start,
+                first_line,
+                section: None,
+                selector: None,
+            });
+        }
+        if ask.section.is_none() && anchor.is_none() {
+            return Ok(whole);
+        }
+        let outline = Outline::in_format(text, format);
+        let find = |outline: &Outline<'_>| match &ask.section {
+            Some(section) => outline.find_part(section),
+            None => by_reference(outline, anchor.unwrap_or_default()),
+        };
+        let found = |outline| find(outline).map_err(|fault| section_failure(fault, outline));
+        let section = match source.map(|(text, format)| Outline::in_format(text, format)) {
+            None => found(&outline)?,
+            Some(source) => match outline.find_same(&found(&source)?, &source) {
+                Some(same) => same.map_err(|_| not_in_html())?,
+                // A block, or what stands before all headings, is the one of this text.
+                None => found(&outline)?,
+            },
+        };
+        let named = || anchor.unwrap_or_default().to_owned();
+        let (name, selector) = ask.section.as_ref().map_or_else(
+            || (named(), named()),
+            |section| (section.to_string(), section.without_size().to_string()),
+        );
+        let Section { range, body } = section;
+        let before = text.get(..range.start).unwrap_or_default();
+        Ok(Self {
+            first_line: 1 + before.matches('\n').count(),
+            range,
+            body,
+            section: Some(escaped(&name, 300)),
+            selector: Some(selector),
+        })
+    }
+}
+
+fn not_in_html() -> Failure {
+    Failure::new(
+        Code::SectionNotFound,
+        "The page has this section, but the HTML that the wiki made of it has no such heading.",
+    )
+    .hint("Read the section with view: content, or the whole of this view.")
+}
+
+/// What a reference names behind its `#`: a selector, a heading, or an address's anchor.
+fn by_reference(outline: &Outline<'_>, name: &str) -> Result<Section, SectionFault> {
+    let selector = PartSelector::parse(name).unwrap_or_else(|_| PartSelector {
+        steps: vec![PartStep::Section(Selector::Named(name.to_owned()))],
+        is_full: false,
+    });
+    match outline.find_part(&selector) {
+        Err(SectionFault::NotFound) => outline.find_anchor(name),
+        found => found,
+    }
+}
+
+/// Lines of a text, with the number of the first.
+pub(super) fn lines_of(text: &str, (from, to): (usize, usize)) -> Result<(&str, usize), Failure> {
+    let before: usize = text
+        .split_inclusive('\n')
+        .take(from - 1)
+        .map(str::len)
+        .sum();
+    let rest = text.get(before..).unwrap_or_default();
+    let length = rest
+        .split_inclusive('\n')
+        .take(to - from + 1)
+        .map(str::len)
+        .sum();
+    if rest.is_empty() && from > 1 {
+        let lines = text.lines().count();
+        return Err(crate::tools::input::invalid_argument(
+            "lines",
+            format!("begin behind the last line, {lines}"),
+        ));
+    }
+    Ok((rest.get(..length).unwrap_or_default(), from))
+}
+
+/// The selectors of what lies below a part, and how many more there are.
+pub(super) fn below(text: &str, format: Format, named: &Named) -> (Vec<String>, Option<usize>) {
+    let outline = Outline::in_format(text, format);
+    let all = outline.selectors_in(&(named.body..named.range.end));
+    let left = all.len().saturating_sub(MAX_SELECTORS);
+    let shown = all.into_iter().take(MAX_SELECTORS).collect();
+    (shown, (left > 0).then_some(left))
+}
