@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand. The only room that prints.
 
 mod exit;
+mod flags;
 mod index;
 mod log;
 mod print;
@@ -17,7 +18,7 @@ mod demo;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use exit::Exit;
 
@@ -49,7 +50,11 @@ const LAST_WAIT: Duration = Duration::from_millis(200);
 /// that picks an exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let parsed = command().try_get_matches().and_then(|matches| {
+        start::give(flags::given(&matches));
+        Arguments::from_arg_matches(&matches)
+    });
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) => {
             let is_help = !error.use_stderr();
@@ -77,6 +82,11 @@ pub fn main() -> ExitCode {
         exit
     })
     .into()
+}
+
+/// All commands, with all their flags.
+fn command() -> clap::Command {
+    flags::add_to(Arguments::command())
 }
 
 /// A command's end, or its error with the exit code that goes with it.

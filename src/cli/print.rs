@@ -114,13 +114,27 @@ pub(super) fn can_ask() -> bool {
 
 /// Asks a question; only `y` or `yes` is a yes.
 pub(super) fn ask(question: &str) -> bool {
-    print!("{question} [y/N] ");
+    prompt(&format!("{question} [y/N]"))
+        .is_some_and(|answer| matches!(answer.to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Asks for one line; nothing if the terminal has gone away.
+pub(super) fn prompt(question: &str) -> Option<String> {
+    print!("{question} ");
+    std::io::stdout().flush().ok()?;
     let mut answer = String::new();
-    // A terminal that has gone away says no.
-    let asked = std::io::stdout()
-        .flush()
-        .and_then(|()| std::io::stdin().lock().read_line(&mut answer));
-    asked.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+    let read = std::io::stdin().lock().read_line(&mut answer).ok()?;
+    (read > 0).then(|| answer.trim().to_owned())
+}
+
+/// All of stdin, trimmed.
+///
+/// # Errors
+/// One sentence, if it cannot be read.
+pub(super) fn read_all() -> Result<String, String> {
+    std::io::read_to_string(std::io::stdin())
+        .map(|text| text.trim().to_owned())
+        .map_err(|error| format!("standard input cannot be read: {}", error.kind()))
 }
 
 #[cfg(test)]

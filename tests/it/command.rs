@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command as Process, Stdio};
 
-
 /// A command, with nothing in its environment but what it is given.
 pub(crate) struct Command {
     process: Process,
@@ -47,6 +46,12 @@ impl Command {
     /// The same with a setting.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.process.env(name, value);
+        self
+    }
+
+    /// The same, started in a directory.
+    pub(crate) fn in_dir(mut self, dir: &std::path::Path) -> Self {
+        self.process.current_dir(dir);
         self
     }
 
