@@ -1,10 +1,13 @@
 //! The command line: one file a subcommand. The only room that prints.
 
+mod completions;
+mod config;
 mod exit;
 mod flags;
 mod index;
 mod log;
 mod print;
+mod reference;
 mod serve;
 mod show_change;
 mod signals;
@@ -21,6 +24,7 @@ use std::time::Duration;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use exit::Exit;
+pub use reference::reference;
 
 /// Let language-model agents read and edit a Wiki.js wiki, with safety gates on every write
 #[derive(Debug, Parser)]
@@ -38,6 +42,10 @@ enum Command {
     Undo(undo::Arguments),
     /// The content index that searches use, where it is kept on the disk
     Index(index::Arguments),
+    /// The settings: write a file of them, check them, show where each comes from
+    Config(config::Arguments),
+    /// Print what a shell needs to complete commands and flags
+    Completions(completions::Arguments),
     /// Show in a few seconds what this program is for, on an embedded wiki
     #[cfg(feature = "demo")]
     Demo(demo::Arguments),
@@ -98,6 +106,8 @@ async fn run(command: Option<Command>) -> Outcome {
         Some(Command::Serve(arguments)) => Box::pin(serve::run(arguments)).await,
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
         Some(Command::Index(arguments)) => index::run(&arguments),
+        Some(Command::Config(arguments)) => config::run(&arguments),
+        Some(Command::Completions(arguments)) => Ok(completions::run(&arguments)),
         #[cfg(feature = "demo")]
         Some(Command::Demo(arguments)) => demo::run(arguments).await,
     }

@@ -84,6 +84,22 @@ fn the_settings_are_those_that_are_read() {
 }
 
 #[test]
+fn the_command_line_reference_is_the_help() {
+    let reference = wikijs_mcp::cli::reference();
+    generated("docs/command-line.md", "commands", &reference, as_it_is);
+}
+
+#[test]
+fn the_schema_of_the_settings_file_is_the_programs() {
+    let schema = format!("{:#}\n", wikijs_mcp::config::schema());
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/settings.schema.json");
+    if may_write() {
+        fs::write(&path, &schema).unwrap();
+    }
+    assert_eq!(fs::read_to_string(path).unwrap(), schema);
+}
+
+#[test]
 fn the_error_codes_are_those_of_the_program() {
     let mut table = String::from("| code | meaning | what to do next |\n|---|---|---|\n");
     for code in Code::ALL {

@@ -68,6 +68,8 @@ mod resources;
 #[cfg(feature = "demo")]
 mod search;
 #[cfg(feature = "demo")]
+mod settings;
+#[cfg(feature = "demo")]
 mod surface;
 #[cfg(feature = "demo")]
 mod tasks;
