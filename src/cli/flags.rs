@@ -50,6 +50,10 @@ fn flag(setting: &Setting) -> Option<Arg> {
         Kind::Choice(choices) => words(flag, choices),
         Kind::Number(..) => flag.value_name("NUMBER"),
         Kind::List => flag.value_name("LIST"),
+        Kind::Path if setting.name == "WIKI_API_TOKEN_FILE" => flag
+            .visible_alias("token-file")
+            .value_name("FILE")
+            .value_hint(ValueHint::FilePath),
         Kind::Path => flag.value_name("PATH").value_hint(ValueHint::AnyPath),
         Kind::Text | Kind::Secret | Kind::Command => flag.value_name("TEXT"),
     })

@@ -85,9 +85,14 @@ impl File {
             ));
         }
         let mut text = String::new();
-        file.take(MOST)
+        let size = file
+            .take(MOST)
             .read_to_string(&mut text)
             .map_err(unreadable)?;
+        if u64::try_from(size).is_ok_and(|size| size >= MOST) {
+            // What follows could be what closes a gate.
+            return Err(whole("is too large".to_owned()));
+        }
         let mut file = Self::parse(path, &text)?;
         let holds_secret = file.entries.iter().any(|entry| {
             Setting::named(entry.name).is_some_and(|setting| setting.kind == Kind::Secret)
@@ -168,7 +173,7 @@ fn entry(
     file: &Path,
 ) -> Result<(&'static str, Vec<String>), String> {
     let Some(setting) = SETTINGS.iter().find(|setting| setting.file_name() == key) else {
-        let near = nearest(key, SETTINGS.iter().map(Setting::file_name));
+        let near = nearest(key, SETTINGS.iter().map(Setting::file_name), 0.7);
         return Err(format!("{key:?} is no setting{}", did_you_mean(near)));
     };
     let mut values =

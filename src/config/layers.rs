@@ -76,8 +76,8 @@ pub fn file_place(given: &Given) -> Option<PathBuf> {
 }
 
 fn asked_for(given: &Given) -> Option<PathBuf> {
-    let named = || environment(CONFIG).filter(|path| !path.is_empty());
-    given.config.clone().or_else(|| named().map(PathBuf::from))
+    let named = || environment(CONFIG).map(PathBuf::from);
+    given.config.clone().or_else(named)
 }
 
 fn usual_file() -> Option<PathBuf> {
@@ -125,7 +125,7 @@ fn unknown_name(name: &str) -> Option<String> {
     if name == CONFIG || !name.starts_with("WIKI_") || known().any(|known| known == name) {
         return None;
     }
-    let meant = did_you_mean(nearest(name, known()));
+    let meant = did_you_mean(nearest(name, known(), 0.85));
     Some(format!("{name} is no setting of this version{meant}"))
 }
 

@@ -8,6 +8,9 @@ use std::time::{Duration, Instant};
 /// How long the command may take.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
 
+/// How long it is waited for without a word.
+const SILENCE: Duration = Duration::from_secs(1);
+
 /// No key is longer, in bytes.
 const MOST: u64 = 64 << 10;
 
@@ -36,7 +39,12 @@ pub(super) fn run(command: &[String], limit: Duration) -> Result<String, String>
         });
     }
     let too_long = || format!("took longer than {} s and was ended", limit.as_secs());
-    let text = printed.recv_timeout(end.saturating_duration_since(Instant::now()));
+    let text = printed.recv_timeout(limit.min(SILENCE)).or_else(|_| {
+        if Instant::now() < end {
+            tracing::info!("waiting for the command that prints the key");
+        }
+        printed.recv_timeout(end.saturating_duration_since(Instant::now()))
+    });
     let Some(status) = ended(&mut child, end) else {
         // It is being given up; that it cannot be ended changes nothing.
         let _ = child.kill();

@@ -1,11 +1,15 @@
 //! The known name that an unknown one may have meant.
 
-/// The name that is nearest to one that is none.
-pub(crate) fn nearest<N: AsRef<str>>(name: &str, known: impl IntoIterator<Item = N>) -> Option<N> {
+/// The name that is nearest to one that is none, if it is at least that like it, from 0 to 1.
+pub(crate) fn nearest<N: AsRef<str>>(
+    name: &str,
+    known: impl IntoIterator<Item = N>,
+    least: f64,
+) -> Option<N> {
     known
         .into_iter()
         .map(|known| (strsim::jaro_winkler(known.as_ref(), name), known))
-        .filter(|(likeness, _)| *likeness > 0.85)
+        .filter(|(likeness, _)| *likeness >= least)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)
 }

@@ -53,10 +53,19 @@ impl Surface {
     }
 }
 
+const PREFIX: &str = "wikijs_";
+
 fn parse_list(names: &str) -> Result<Vec<&'static Known>, String> {
     let known = |name: &str| {
         TOOLS.iter().find(|tool| tool.name == name).ok_or_else(|| {
-            let near = nearest(name, TOOLS.iter().map(|tool| tool.name));
+            // What all names begin with would make all of them alike.
+            let bare = |name: &'static str| name.trim_start_matches(PREFIX);
+            let near = nearest(
+                name.trim_start_matches(PREFIX),
+                TOOLS.iter().map(|tool| bare(tool.name)),
+                0.0,
+            );
+            let near = near.map(|bare| [PREFIX, bare].concat());
             format!("has {name:?}, which is no tool{}", did_you_mean(near))
         })
     };

@@ -38,7 +38,7 @@ impl Toolset {
                 .find(|toolset| toolset.name() == name)
                 .ok_or_else(|| {
                     let names = Self::ALL.map(Self::name);
-                    let meant = did_you_mean(nearest(name, names));
+                    let meant = did_you_mean(nearest(name, names, 0.0));
                     let all = names.join(", ");
                     format!("has {name:?}, which is no toolset{meant}; there are {all}")
                 })?;

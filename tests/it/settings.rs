@@ -142,6 +142,9 @@ fn a_file_is_read_where_it_is_named_or_in_the_users_configuration_and_nowhere_el
     assert_eq!(index(&named, &[]), "off");
     home.write("other.toml", "index = \"disk\"\n", 0o600);
     assert_eq!(index(&named, &["--config", "other.toml"]), "disk");
+    // Set, but to nothing, is no way to the usual file.
+    let empty = home.command(&["config", "show"]).with("WIKI_CONFIG", "");
+    assert_eq!(empty.run().code, 2);
     let missing = home
         .command(&["config", "show", "--config", "gone.toml"])
         .run();
@@ -168,6 +171,13 @@ fn a_file_that_cannot_be_trusted_or_understood_stops_the_start() {
             )
         );
     }
+    let large = home.write("large.toml", &"#\n".repeat(1 << 19), 0o600);
+    let ended = home.command(&["index", "clear", "--config", &large]).run();
+    assert!(
+        ended.stderr.ends_with("large.toml is too large\n"),
+        "{}",
+        ended.told
+    );
     for (text, fault) in [
         (
             "index = \"off\"\nindx = 1",

@@ -126,6 +126,10 @@ fn a_name_that_is_none_and_an_empty_surface_stop_the_start() {
             "WIKI_EXCLUDE_TOOLS has \"wikijs_delete\", which is no tool; did you mean wikijs_delete_page?",
         ),
         (
+            &[("WIKI_TOOLS", "search")],
+            "WIKI_TOOLS has \"search\", which is no tool; did you mean wikijs_search_pages?",
+        ),
+        (
             &[("WIKI_TOOLS", "")],
             "WIKI_TOOLS is set but empty; give it a value or leave it out",
         ),
