@@ -24,9 +24,8 @@ pub(super) fn given() -> &'static Given {
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
 pub(super) fn settings() -> Result<Settings, (Exit, String)> {
-    let layers = layers()?;
-    log_of(&layers)?;
-    Settings::load(&layers).map_err(|faults| first(&faults))
+    start_log()?;
+    Settings::load(&layers()?).map_err(|faults| first(&faults))
 }
 
 /// Starts the log alone, for commands that need no wiki.
@@ -34,7 +33,9 @@ pub(super) fn settings() -> Result<Settings, (Exit, String)> {
 /// # Errors
 /// The setting that is bad, with the exit code for it.
 pub(super) fn start_log() -> Result<(), (Exit, String)> {
-    log_of(&layers()?)
+    let settings =
+        log_settings(&layers()?.source()).map_err(|error| (Exit::Usage, error.to_string()))?;
+    log::start(&settings).map_err(|error| (Exit::Usage, error))
 }
 
 /// All that settings are read from.
@@ -43,12 +44,6 @@ pub(super) fn start_log() -> Result<(), (Exit, String)> {
 /// The first fault of the settings file, with the exit code for it.
 pub(super) fn layers() -> Result<Layers, (Exit, String)> {
     Layers::load(given()).map_err(|faults| first(&faults))
-}
-
-fn log_of(layers: &Layers) -> Result<(), (Exit, String)> {
-    let settings =
-        log_settings(&layers.source()).map_err(|error| (Exit::Usage, error.to_string()))?;
-    log::start(&settings).map_err(|error| (Exit::Usage, error))
 }
 
 /// A start ends with one line.
