@@ -11,7 +11,7 @@ use crate::config::LogSettings;
 /// # Errors
 /// One sentence, if the directory cannot be written.
 pub(super) fn start(settings: &LogSettings) -> Result<(), String> {
-    let filter = match settings.level.as_str() {
+    let filter = match settings.level {
         "off" => "off".to_owned(),
         "error" => "error".to_owned(),
         level => format!("warn,rmcp=error,wikijs_mcp={level}"),

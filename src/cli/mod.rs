@@ -1,11 +1,18 @@
 //! The command line: one file a subcommand. The only room that prints.
 
+mod completions;
+mod config;
 mod exit;
+mod flags;
 mod index;
 mod log;
 mod print;
+mod reference;
 mod serve;
+mod show_change;
 mod signals;
+mod start;
+mod table;
 mod undo;
 
 #[cfg(feature = "demo")]
@@ -14,9 +21,10 @@ mod demo;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub use exit::Exit;
+pub use reference::reference;
 
 /// Let language-model agents read and edit a Wiki.js wiki, with safety gates on every write
 #[derive(Debug, Parser)]
@@ -34,6 +42,10 @@ enum Command {
     Undo(undo::Arguments),
     /// The content index that searches use, where it is kept on the disk
     Index(index::Arguments),
+    /// The settings: write a file of them, check them, show where each comes from
+    Config(config::Arguments),
+    /// Print what a shell needs to complete commands and flags
+    Completions(completions::Arguments),
     /// Show in a few seconds what this program is for, on an embedded wiki
     #[cfg(feature = "demo")]
     Demo(demo::Arguments),
@@ -46,7 +58,11 @@ const LAST_WAIT: Duration = Duration::from_millis(200);
 /// that picks an exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let parsed = command().try_get_matches().and_then(|matches| {
+        start::give(flags::given(&matches));
+        Arguments::from_arg_matches(&matches)
+    });
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) => {
             let is_help = !error.use_stderr();
@@ -76,6 +92,11 @@ pub fn main() -> ExitCode {
     .into()
 }
 
+/// All commands, with all their flags.
+fn command() -> clap::Command {
+    flags::add_to(Arguments::command())
+}
+
 /// A command's end, or its error with the exit code that goes with it.
 type Outcome = Result<Exit, (Exit, String)>;
 
@@ -85,6 +106,8 @@ async fn run(command: Option<Command>) -> Outcome {
         Some(Command::Serve(arguments)) => Box::pin(serve::run(arguments)).await,
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
         Some(Command::Index(arguments)) => index::run(&arguments),
+        Some(Command::Config(arguments)) => config::run(&arguments),
+        Some(Command::Completions(arguments)) => Ok(completions::run(&arguments)),
         #[cfg(feature = "demo")]
         Some(Command::Demo(arguments)) => demo::run(arguments).await,
     }

@@ -1,12 +1,29 @@
-//! Settings. The only room that reads the environment.
+//! Settings: from a file, the environment, the command line; later ones win. The only room that
+//! reads the environment.
 //!
 //! A bad value stops the start with the setting's name, what is wrong and what is allowed. It
 //! never falls back in silence, and a secret's value is never shown.
 
+mod connection;
+mod draft;
+mod file;
+mod layers;
 mod names;
 mod parse;
+mod policy;
+mod schema;
+mod setting;
 mod settings;
+mod shown;
+mod storage;
+mod token_command;
 
-pub use names::{SETTINGS, Setting, table};
-pub use parse::{SettingError, Source};
-pub use settings::{LogSettings, Settings, log_settings, no_colour};
+pub use draft::Draft;
+pub use file::FileFault;
+pub use layers::{Given, Layers, file_place, no_colour};
+pub use names::SETTINGS;
+pub use parse::{Origin, SettingError, Source};
+pub use schema::schema;
+pub use setting::{Kind, Setting, table};
+pub use settings::{LogSettings, Settings, log_settings};
+pub use shown::Shown;

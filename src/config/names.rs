@@ -1,21 +1,19 @@
-//! Every setting by its name: for the documentation and for names that are none.
+//! Every setting by its name: for the settings file, flags, the documentation, and for names that
+//! are none.
 
-use std::fmt::Write as _;
+use super::setting::Kind::{self, Choice, Command, Flag, List, Number, Path, Secret, Text};
+use super::setting::Setting;
+use crate::page::EDITORS;
 
-/// A setting as the documentation shows it.
-#[derive(Debug, Clone, Copy)]
-pub struct Setting {
-    /// Its name in the environment.
-    pub name: &'static str,
-    /// Its default, in words.
-    pub default: &'static str,
-    /// What it means.
-    pub meaning: &'static str,
-}
-
-const fn setting(name: &'static str, default: &'static str, meaning: &'static str) -> Setting {
+const fn setting(
+    name: &'static str,
+    kind: Kind,
+    default: &'static str,
+    meaning: &'static str,
+) -> Setting {
     Setting {
         name,
+        kind,
         default,
         meaning,
     }
@@ -25,158 +23,183 @@ const fn setting(name: &'static str, default: &'static str, meaning: &'static st
 pub const SETTINGS: &[Setting] = &[
     setting(
         "WIKI_BASE_URL",
+        Text,
         "required",
         "The address of the wiki, such as `https://wiki.example.com`.",
     ),
-    setting("WIKI_API_TOKEN", "required", "The wiki's API key."),
+    setting("WIKI_API_TOKEN", Secret, "required", "The wiki's API key."),
     setting(
         "WIKI_API_TOKEN_FILE",
+        Path,
         "none",
         "A file that holds the key, in place of `WIKI_API_TOKEN`; both stop the start.",
     ),
     setting(
+        "WIKI_TOKEN_COMMAND",
+        Command,
+        "none",
+        "A command that prints the key, as an array of arguments (`[\"pass\", \"wiki\"]`), in place of the two above; in a settings file only, run without a shell, for 10 s at most.",
+    ),
+    setting(
         "WIKI_GRAPHQL_PATH",
+        Text,
         "`/graphql`",
         "The path of the wiki's API below its address.",
     ),
     setting(
         "WIKI_DEFAULT_LOCALE",
+        Text,
         "`en`",
         "The locale where a call says none.",
     ),
     setting(
         "WIKI_DEFAULT_EDITOR",
+        Choice(&EDITORS),
         "`markdown`",
         "The editor of new pages.",
     ),
     setting(
         "WIKI_MUTATIONS_ENABLED",
+        Flag,
         "`false`",
         "Whether anything may be written at all.",
     ),
     setting(
         "WIKI_MUTATION_DRY_RUN",
+        Flag,
         "`true`",
         "Whether every write ends as a preview.",
     ),
     setting(
         "WIKI_MUTATION_CONFIRM_TOKEN",
+        Secret,
         "none",
         "The operator's static token that every write must carry.",
     ),
     setting(
         "WIKI_CONFIRM",
+        Choice(&["token", "preview", "person"]),
         "`token` if a static token is set, else `preview`",
         "How a write is confirmed: `token`, `preview` or `person`.",
     ),
     setting(
         "WIKI_PERSON_TIMEOUT_S",
+        Number(5, 600),
         "`50`",
         "How long a person who is asked may take, in seconds, 5 to 600.",
     ),
     setting(
         "WIKI_CONFIRM_FALLBACK",
+        Choice(&["none", "preview"]),
         "`none`",
         "What holds with `WIKI_CONFIRM=person` where the client cannot ask: `none` (nothing is written) or `preview`.",
     ),
     setting(
         "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
+        List,
         "everywhere",
         "Where may be written: comma-separated prefixes of whole segments, compared exactly; `de:docs` holds for one locale.",
     ),
     setting(
         "WIKI_DENIED_MUTATION_PATH_PREFIXES",
+        List,
         "nowhere",
         "Where may not be written; wins, and is compared without regard to case and Unicode form.",
     ),
     setting(
         "WIKI_TRASH_PREFIX",
+        Text,
         "none",
         "Where `wikijs_delete_page` with `trash` moves pages, as `<prefix>/<id>-<path>`; may lie outside the allowed prefixes.",
     ),
     setting(
         "WIKI_TOOLSETS",
+        List,
         "`pages`",
         "The tools that are offered, comma-separated: `pages` (the ten), `undo`.",
     ),
     setting(
+        "WIKI_TOOLS",
+        List,
+        "none",
+        "Single tools beside the toolsets; without `WIKI_TOOLSETS`, these alone.",
+    ),
+    setting(
+        "WIKI_EXCLUDE_TOOLS",
+        List,
+        "none",
+        "Single tools that are left out, whatever else is set.",
+    ),
+    setting(
+        "WIKI_READ_ONLY",
+        Flag,
+        "`false`",
+        "Whether every tool that can change the wiki is left out, whatever else is set.",
+    ),
+    setting(
         "WIKI_HTTP_TIMEOUT_MS",
+        Number(100, 600_000),
         "`15000`",
         "How long one try of a read may take.",
     ),
     setting(
         "WIKI_HTTP_MAX_RETRIES",
+        Number(0, 10),
         "`2`",
         "How many times a read is tried again.",
     ),
     setting(
         "WIKI_HTTP_RETRY_TOTAL_MS",
+        Number(100, 600_000),
         "`40000`",
         "How long a read may take with all its tries.",
     ),
     setting(
         "WIKI_HTTP_WRITE_TIMEOUT_MS",
+        Number(100, 600_000),
         "`30000`",
         "How long a write may take from sending it on; it is never retried.",
     ),
     setting(
         "WIKI_AUDIT_DIR",
+        Path,
         "`wikijs-mcp/audit` in the user's state directory",
         "Where the audit log and the kept pages lie.",
     ),
     setting(
         "WIKI_AUDIT_KEEP_DAYS",
+        Number(1, 36_500),
         "`365`",
         "How old records and kept pages may become; what is older is purged, on record.",
     ),
     setting(
         "WIKI_AUDIT_KEEP_MB",
+        Number(1, u32::MAX),
         "`1024`",
         "How much they may take together, in megabytes (2^20 bytes); beyond it the oldest are purged.",
     ),
     setting(
         "WIKI_INDEX",
+        Choice(&["memory", "disk", "off"]),
         "`memory`",
         "Where pages are indexed for searching their content, by the first search that needs it: `memory` (up to 2,000 pages, gone at the end), `disk` (up to 100,000, kept for the next start) or `off`.",
     ),
     setting(
         "WIKI_INDEX_DIR",
+        Path,
         "`wikijs-mcp/index` in the user's state directory",
         "Where indexes on the disk lie, one for each wiki and key.",
     ),
     setting(
         "WIKI_LOG",
+        Choice(&["off", "error", "warn", "info", "debug", "trace"]),
         "`info`",
         "How much the program logs: `off`, `error`, `warn`, `info`, `debug` or `trace`.",
     ),
     setting(
         "WIKI_LOG_DIR",
+        Path,
         "none: stderr",
         "A directory for log files, one a day.",
     ),
 ];
-
-/// The table of settings, as the documentation shows it.
-#[must_use]
-pub fn table() -> String {
-    let mut table = String::from("| name | default | meaning |\n|---|---|---|\n");
-    for setting in SETTINGS {
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            table,
-            "| `{}` | {} | {} |",
-            setting.name, setting.default, setting.meaning
-        );
-    }
-    table
-}
-
-/// The setting whose name is nearest to one that is none.
-pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    SETTINGS
-        .iter()
-        .map(|setting| (strsim::jaro_winkler(setting.name, name), setting.name))
-        .filter(|(likeness, _)| *likeness > 0.85)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
-}

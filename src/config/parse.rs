@@ -1,19 +1,23 @@
-//! Reading single values, strictly.
+//! Reading single values, strictly, out of the layers that they come from.
 
 use std::ffi::OsString;
-use std::ops::RangeInclusive;
+use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use super::file::File;
+use super::setting::{Kind, Setting, either};
 use crate::page::Prefix;
 
 /// Why a setting stops the start: one line that names it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name} {fault}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingError {
     /// The setting.
     pub name: &'static str,
     /// What is wrong with it, and what is allowed.
     pub fault: String,
+    /// Where its value comes from.
+    pub origin: Origin,
 }
 
 impl SettingError {
@@ -21,31 +25,153 @@ impl SettingError {
         Self {
             name,
             fault: fault.into(),
+            origin: Origin::Default,
         }
     }
 }
 
-/// Where settings come from: the environment, or a map in tests.
+impl fmt::Display for SettingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Origin::File { path, line } = &self.origin {
+            write!(f, "{}:{line}: ", path.display())?;
+        }
+        write!(f, "{} {}", self.origin.name_of(self.name), self.fault)
+    }
+}
+
+impl std::error::Error for SettingError {}
+
+/// Where a value comes from; a later one wins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// It is not set.
+    Default,
+    /// A line of the settings file, counted from 1.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: usize,
+    },
+    /// The environment.
+    Environment,
+    /// The command line.
+    Flag,
+}
+
+impl Origin {
+    /// What a setting is called there.
+    #[must_use]
+    pub fn name_of(&self, name: &str) -> String {
+        let setting = Setting::named(name);
+        let other = match self {
+            Self::Default | Self::Environment => None,
+            Self::File { .. } => setting.map(Setting::file_name),
+            Self::Flag => setting
+                .and_then(Setting::flag)
+                .map(|flag| format!("--{flag}")),
+        };
+        other.unwrap_or_else(|| name.to_owned())
+    }
+}
+
+/// Where settings come from: flags before the environment before a settings file. In tests, a
+/// map stands for the environment.
 pub struct Source<'a> {
-    get: &'a dyn Fn(&str) -> Option<OsString>,
+    pub(super) flags: &'a [(&'static str, String)],
+    pub(super) get: &'a dyn Fn(&str) -> Option<OsString>,
+    pub(super) file: Option<&'a File>,
 }
 
 impl<'a> Source<'a> {
-    /// Settings from a function.
+    /// Settings from a function in place of the environment, and from nowhere else.
     #[must_use]
     pub const fn new(get: &'a dyn Fn(&str) -> Option<OsString>) -> Self {
-        Self { get }
+        Self {
+            flags: &[],
+            get,
+            file: None,
+        }
+    }
+
+    /// Where a value comes from.
+    pub(super) fn origin(&self, name: &str) -> Origin {
+        if self.flags.iter().any(|(flag, _)| *flag == name) {
+            return Origin::Flag;
+        }
+        if self.variable(name).is_some() {
+            return Origin::Environment;
+        }
+        match self.file.and_then(|file| Some((file, file.get(name)?))) {
+            Some((file, entry)) => Origin::File {
+                path: file.path.clone(),
+                line: entry.line,
+            },
+            None => Origin::Default,
+        }
+    }
+
+    /// A fault, with where its value comes from.
+    pub(super) fn placed(&self, fault: SettingError) -> SettingError {
+        SettingError {
+            origin: self.origin(fault.name),
+            ..fault
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<OsString> {
+        let is_none_of_its =
+            Setting::named(name).is_some_and(|setting| !setting.is_in_environment());
+        if is_none_of_its {
+            return None;
+        }
+        (self.get)(name)
     }
 
     /// A value, if it is set at all.
     pub(super) fn text(&self, name: &'static str) -> Result<Option<String>, SettingError> {
-        (self.get)(name)
-            .map(|value| {
-                value
-                    .into_string()
-                    .map_err(|_| SettingError::new(name, "must be UTF-8 text"))
-            })
-            .transpose()
+        if let Some((_, value)) = self.flags.iter().find(|(flag, _)| *flag == name) {
+            return Ok(Some(value.clone()));
+        }
+        if let Some(value) = self.variable(name) {
+            return match value.into_string() {
+                Ok(value) => Ok(Some(value)),
+                Err(_) => Err(SettingError::new(name, "must be UTF-8 text")),
+            };
+        }
+        let entry = self.file.and_then(|file| file.get(name));
+        Ok(entry.map(|entry| entry.values.join(",")))
+    }
+
+    /// What a list or command of the settings file is made of.
+    pub(super) fn values(&self, name: &str) -> &'a [String] {
+        let entry = self.file.and_then(|file| file.get(name));
+        entry.map_or(&[], |entry| &entry.values)
+    }
+
+    /// Those of some settings that are set where the last of them is: what an earlier layer
+    /// says of the same matter does not count beside it.
+    pub(super) fn topmost(&self, names: &[&'static str]) -> Vec<&'static str> {
+        let origins: Vec<_> = names
+            .iter()
+            .map(|name| (*name, self.rank(name)))
+            .filter(|(_, rank)| *rank > 0)
+            .collect();
+        let top = origins.iter().map(|(_, rank)| *rank).max();
+        origins
+            .into_iter()
+            .filter(|(_, rank)| Some(*rank) == top)
+            .map(|(name, _)| name)
+            .collect()
+    }
+
+    fn rank(&self, name: &str) -> u8 {
+        match self.origin(name) {
+            Origin::Default => 0,
+            Origin::File { .. } => 1,
+            Origin::Environment => 2,
+            Origin::Flag => 3,
+        }
     }
 
     /// A value that must not be empty if it is set.
@@ -58,6 +184,13 @@ impl<'a> Source<'a> {
             Some(text) => Ok(Some(text.trim().to_owned())),
             None => Ok(None),
         }
+    }
+
+    /// A value that must be one of its setting's words.
+    pub(super) fn choice(&self, name: &'static str) -> Result<Option<&'static str>, SettingError> {
+        self.filled(name)?
+            .map(|text| choose(name, &text))
+            .transpose()
     }
 
     pub(super) fn flag(&self, name: &'static str, default: bool) -> Result<bool, SettingError> {
@@ -73,27 +206,21 @@ impl<'a> Source<'a> {
         }
     }
 
-    pub(super) fn number(
-        &self,
-        name: &'static str,
-        default: u32,
-        range: RangeInclusive<u32>,
-    ) -> Result<u32, SettingError> {
+    /// A number within its setting's range.
+    pub(super) fn number(&self, name: &'static str, default: u32) -> Result<u32, SettingError> {
         let Some(text) = self.filled(name)? else {
             return Ok(default);
         };
+        let (least, most) = match Setting::named(name).map(|setting| setting.kind) {
+            Some(Kind::Number(least, most)) => (least, most),
+            _ => (0, u32::MAX),
+        };
         text.parse()
             .ok()
-            .filter(|number| range.contains(number))
+            .filter(|number| (least..=most).contains(number))
             .ok_or_else(|| {
-                SettingError::new(
-                    name,
-                    format!(
-                        "must be a whole number from {} to {}",
-                        range.start(),
-                        range.end()
-                    ),
-                )
+                let fault = format!("must be a whole number from {least} to {most}");
+                SettingError::new(name, fault)
             })
     }
 
@@ -101,9 +228,8 @@ impl<'a> Source<'a> {
         &self,
         name: &'static str,
         default: u32,
-        range: RangeInclusive<u32>,
     ) -> Result<Duration, SettingError> {
-        self.number(name, default, range)
+        self.number(name, default)
             .map(|ms| Duration::from_millis(ms.into()))
     }
 
@@ -120,4 +246,17 @@ impl<'a> Source<'a> {
             .collect::<Result<_, _>>()
             .map(Some)
     }
+}
+
+/// One of a setting's words.
+pub(super) fn choose(name: &'static str, text: &str) -> Result<&'static str, SettingError> {
+    let words: &[&str] = match Setting::named(name).map(|setting| setting.kind) {
+        Some(Kind::Choice(words)) => words,
+        _ => &[],
+    };
+    words
+        .iter()
+        .find(|word| **word == text)
+        .copied()
+        .ok_or_else(|| SettingError::new(name, format!("must be {}", either(words))))
 }

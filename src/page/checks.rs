@@ -78,7 +78,7 @@ pub fn check_tag(tag: &str) -> Result<String, String> {
 }
 
 /// The editors that every Wiki.js knows; another is an SQL error (W17).
-const EDITORS: [&str; 7] = [
+pub const EDITORS: [&str; 7] = [
     "markdown", "ckeditor", "code", "asciidoc", "wysiwyg", "api", "redirect",
 ];
 

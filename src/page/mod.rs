@@ -31,7 +31,7 @@ mod trash;
 
 pub use block::{Block, BlockKind, Target};
 pub use checks::{
-    check_content, check_description, check_editor, check_tag, check_text, check_title,
+    EDITORS, check_content, check_description, check_editor, check_tag, check_text, check_title,
 };
 pub use css::same_css;
 pub use date::Date;

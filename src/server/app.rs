@@ -32,7 +32,7 @@ impl App {
     /// # Errors
     /// One sentence about what cannot be used.
     pub fn new(settings: Settings, patience: Patience) -> Result<Self, String> {
-        let registry = Registry::of(&settings.toolsets).map_err(|error| error.to_string())?;
+        let registry = Registry::of(&settings.surface).map_err(|error| error.to_string())?;
         let run = RunId::new().map_err(|error| error.to_string())?;
         let audit = Arc::new(AuditLog::new(&settings.audit_dir, &settings.wiki.name));
         let wiki = Arc::new(Wiki::new(settings.wiki, &run.to_string())?);

@@ -1,7 +1,7 @@
 //! The tools: one module each, and their registry.
 //!
 //! A tool is a type with a [`Tool`] implementation: name and description, input, output, and
-//! what it does. A new one is one file and one line in [`Registry::of`].
+//! what it does. A new one is one file and one line in the registry's list.
 
 mod comparison;
 mod context;
@@ -15,17 +15,21 @@ mod get_page_tree;
 pub mod input;
 mod list_pages;
 mod list_tags;
+mod nearest;
 mod output;
 mod page_view;
 mod registry;
 mod schema;
 mod search_pages;
+mod surface;
 mod tool;
 mod toolset;
 mod undo_write;
 mod update_page;
 
 pub use context::Context;
+pub(crate) use nearest::{did_you_mean, nearest};
 pub use registry::{Definition, DuplicateTool, Registry};
+pub use surface::Surface;
 pub use tool::{Kind, Tool};
 pub use toolset::Toolset;

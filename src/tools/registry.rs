@@ -7,6 +7,7 @@ use futures_util::FutureExt;
 use serde_json::{Map, Value};
 
 use super::context::Context;
+use super::surface::Surface;
 use super::tool::{Kind, Tool};
 use super::toolset::Toolset;
 use super::{input, schema};
@@ -32,6 +33,39 @@ pub struct Definition {
     pub output: Map<String, Value>,
 }
 
+/// A tool that can be offered.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    pub(super) toolset: Toolset,
+    add: fn(&mut Registry) -> Result<(), DuplicateTool>,
+}
+
+const fn known<T: Tool>(toolset: Toolset) -> Known {
+    Known {
+        name: T::NAME,
+        kind: T::KIND,
+        toolset,
+        add: Registry::add::<T>,
+    }
+}
+
+/// Every tool, in the order in which they are listed.
+pub(super) const TOOLS: &[Known] = &[
+    known::<super::search_pages::SearchPages>(Toolset::Pages),
+    known::<super::list_pages::ListPages>(Toolset::Pages),
+    known::<super::get_page_by_path::GetPageByPath>(Toolset::Pages),
+    known::<super::get_page_by_id::GetPageById>(Toolset::Pages),
+    known::<super::get_page_tree::GetPageTree>(Toolset::Pages),
+    known::<super::get_page_history::GetPageHistory>(Toolset::Pages),
+    known::<super::list_tags::ListTags>(Toolset::Pages),
+    known::<super::create_page::CreatePage>(Toolset::Pages),
+    known::<super::update_page::UpdatePage>(Toolset::Pages),
+    known::<super::delete_page::DeletePage>(Toolset::Pages),
+    known::<super::undo_write::UndoWrite>(Toolset::Undo),
+];
+
 struct Entry {
     definition: Definition,
     call: Call,
@@ -49,28 +83,14 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The tools of some toolsets, in a fixed order.
+    /// The tools of a surface.
     ///
     /// # Errors
     /// [`DuplicateTool`].
-    pub fn of(toolsets: &[Toolset]) -> Result<Self, DuplicateTool> {
+    pub fn of(surface: &Surface) -> Result<Self, DuplicateTool> {
         let mut registry = Self::default();
-        for toolset in toolsets {
-            match toolset {
-                Toolset::Pages => {
-                    registry.add::<super::search_pages::SearchPages>()?;
-                    registry.add::<super::list_pages::ListPages>()?;
-                    registry.add::<super::get_page_by_path::GetPageByPath>()?;
-                    registry.add::<super::get_page_by_id::GetPageById>()?;
-                    registry.add::<super::get_page_tree::GetPageTree>()?;
-                    registry.add::<super::get_page_history::GetPageHistory>()?;
-                    registry.add::<super::list_tags::ListTags>()?;
-                    registry.add::<super::create_page::CreatePage>()?;
-                    registry.add::<super::update_page::UpdatePage>()?;
-                    registry.add::<super::delete_page::DeletePage>()?;
-                }
-                Toolset::Undo => registry.add::<super::undo_write::UndoWrite>()?,
-            }
+        for tool in &surface.0 {
+            (tool.add)(&mut registry)?;
         }
         Ok(registry)
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::nearest::{did_you_mean, nearest};
+
 /// A group of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Toolset {
@@ -35,7 +37,10 @@ impl Toolset {
                 .into_iter()
                 .find(|toolset| toolset.name() == name)
                 .ok_or_else(|| {
-                    format!("has {name:?}, which is no toolset; there are pages and undo")
+                    let names = Self::ALL.map(Self::name);
+                    let meant = did_you_mean(nearest(name, names, 0.0));
+                    let all = names.join(", ");
+                    format!("has {name:?}, which is no toolset{meant}; there are {all}")
                 })?;
             if !toolsets.contains(&toolset) {
                 toolsets.push(toolset);

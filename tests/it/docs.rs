@@ -7,7 +7,7 @@ use std::process::Command;
 
 use wikijs_mcp::cli::Exit;
 use wikijs_mcp::error::Code;
-use wikijs_mcp::tools::{Kind, Registry, Toolset};
+use wikijs_mcp::tools::{Kind, Registry, Surface, Toolset};
 
 #[expect(
     clippy::disallowed_methods,
@@ -44,7 +44,10 @@ fn as_it_is(text: &str) -> String {
 #[test]
 fn the_tools_are_those_of_the_registry() {
     let mut table = String::from("| tool | kind | when to use it |\n|---|---|---|\n");
-    for tool in Registry::of(&[Toolset::Pages]).unwrap().definitions() {
+    for tool in Registry::of(&Surface::of(&[Toolset::Pages]))
+        .unwrap()
+        .definitions()
+    {
         let kind = if tool.kind == Kind::Read {
             "read"
         } else {
@@ -64,7 +67,13 @@ fn the_settings_are_those_that_are_read() {
         &wikijs_mcp::config::table(),
         as_it_is,
     );
-    let source = include_str!("../../src/config/settings.rs");
+    let source = [
+        include_str!("../../src/config/settings.rs"),
+        include_str!("../../src/config/connection.rs"),
+        include_str!("../../src/config/policy.rs"),
+        include_str!("../../src/config/storage.rs"),
+    ]
+    .concat();
     for setting in wikijs_mcp::config::SETTINGS {
         assert!(
             source.contains(&format!("\"{}\"", setting.name)),
@@ -72,6 +81,22 @@ fn the_settings_are_those_that_are_read() {
             setting.name
         );
     }
+}
+
+#[test]
+fn the_command_line_reference_is_the_help() {
+    let reference = wikijs_mcp::cli::reference();
+    generated("docs/command-line.md", "commands", &reference, as_it_is);
+}
+
+#[test]
+fn the_schema_of_the_settings_file_is_the_programs() {
+    let schema = format!("{:#}\n", wikijs_mcp::config::schema());
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/settings.schema.json");
+    if may_write() {
+        fs::write(&path, &schema).unwrap();
+    }
+    assert_eq!(fs::read_to_string(path).unwrap(), schema);
 }
 
 #[test]

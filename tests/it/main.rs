@@ -11,6 +11,8 @@
 mod approvals;
 mod audit;
 #[cfg(feature = "demo")]
+mod command;
+#[cfg(feature = "demo")]
 mod conflicts;
 #[cfg(feature = "demo")]
 mod contract;
@@ -65,6 +67,10 @@ mod references;
 mod resources;
 #[cfg(feature = "demo")]
 mod search;
+#[cfg(feature = "demo")]
+mod settings;
+#[cfg(feature = "demo")]
+mod surface;
 #[cfg(feature = "demo")]
 mod tasks;
 #[cfg(feature = "demo")]

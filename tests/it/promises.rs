@@ -300,7 +300,7 @@ async fn promise_10_text_from_the_wiki_is_data() {
 fn only_its_room_touches_what_is_its_own() {
     assert_eq!(
         files_that_contain("std::env::var"),
-        ["src/config/settings.rs"]
+        ["src/config/layers.rs"]
     );
     assert_eq!(
         files_that_contain("reqwest::Client"),

@@ -1,0 +1,28 @@
+//! `wikijs-mcp completions`: what a shell needs to complete commands and flags.
+
+use clap_complete::Shell;
+
+use super::exit::Exit;
+use super::print;
+
+/// Arguments of `completions`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wikijs-mcp completions bash > ~/.local/share/bash-completion/completions/wikijs-mcp
+  wikijs-mcp completions fish > ~/.config/fish/completions/wikijs-mcp.fish")]
+pub(super) struct Arguments {
+    /// The shell
+    shell: Shell,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Exit {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        arguments.shell,
+        &mut super::command(),
+        "wikijs-mcp",
+        &mut script,
+    );
+    print::line(String::from_utf8_lossy(&script).trim_end());
+    Exit::Done
+}

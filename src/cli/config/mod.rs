@@ -1,0 +1,41 @@
+//! `wikijs-mcp config`: the settings, from where they come, and a file for them.
+
+mod check;
+mod init;
+mod show;
+
+use super::exit::Exit;
+use super::{Outcome, print};
+use crate::config;
+
+/// Arguments of `config`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Write a settings file with a comment on every setting; asks on a terminal for what is
+    /// needed and not given as a flag
+    Init(init::Arguments),
+    /// Check all that `serve` checks at its start, and name every fault
+    Check(check::Arguments),
+    /// Show every setting with its value and where that comes from; secrets stay hidden
+    Show(show::Arguments),
+    /// Print the JSON schema of the settings file
+    Schema,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    match &arguments.command {
+        Command::Init(arguments) => init::run(arguments),
+        Command::Check(arguments) => check::run(arguments),
+        Command::Show(arguments) => show::run(arguments),
+        Command::Schema => {
+            print::line(&format!("{:#}", config::schema()));
+            Ok(Exit::Done)
+        }
+    }
+}

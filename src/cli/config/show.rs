@@ -1,0 +1,86 @@
+//! `wikijs-mcp config show`: every value and where it comes from.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cli::exit::Exit;
+use crate::cli::print::{Paint, harmless};
+use crate::cli::table::{Cell, Table};
+use crate::cli::{Outcome, print, start};
+use crate::config::{Origin, Shown};
+
+/// Arguments of `config show`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wikijs-mcp config show
+  wikijs-mcp config show --mutations-enabled true --json")]
+pub(super) struct Arguments {
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let layers = start::layers()?;
+    if arguments.json {
+        let shown = layers.shown();
+        let settings: Vec<_> = shown.iter().map(as_json).collect();
+        print::line(&json!({ "settings": settings }).to_string());
+        return Ok(Exit::Done);
+    }
+    let mut table = Table::new(&["setting", "value", "from"]);
+    for shown in layers.shown() {
+        let value = shown
+            .value
+            .as_ref()
+            .map_or_else(|| shown.setting.default.replace('`', ""), Clone::clone);
+        let from = match &shown.origin {
+            Origin::Default => "default".to_owned(),
+            Origin::File { path, line } => format!("{}:{line}", path.display()),
+            Origin::Environment => "environment".to_owned(),
+            Origin::Flag => shown.origin.name_of(shown.setting.name),
+        };
+        let cell = |text: &str| match shown.origin {
+            Origin::Default => Cell::painted(harmless(text), Paint::Dim),
+            _ => harmless(text).into(),
+        };
+        table.row(vec![
+            cell(&shown.setting.usual_name()),
+            cell(&value),
+            cell(&from),
+        ]);
+    }
+    table.print();
+    Ok(Exit::Done)
+}
+
+/// One setting for a program.
+#[derive(Serialize)]
+struct OneSetting<'a> {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'a str>,
+    from: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a Path>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+}
+
+fn as_json(shown: &Shown) -> OneSetting<'_> {
+    let (from, file, line) = match &shown.origin {
+        Origin::Default => ("default", None, None),
+        Origin::File { path, line } => ("file", Some(path.as_path()), Some(*line)),
+        Origin::Environment => ("environment", None, None),
+        Origin::Flag => ("flag", None, None),
+    };
+    OneSetting {
+        name: shown.setting.usual_name(),
+        value: shown.value.as_deref(),
+        from,
+        file,
+        line,
+    }
+}

@@ -1,0 +1,83 @@
+//! A flag for every setting but the secrets, for every command, made from the list of settings.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches, Command, ValueHint};
+
+use crate::config::{Given, Kind, SETTINGS, Setting};
+
+const HEADING: &str = "Settings";
+const CONFIG: &str = "config";
+
+/// The command with a flag for every setting.
+pub(super) fn add_to(command: Command) -> Command {
+    let config = Arg::new(CONFIG)
+        .long(CONFIG)
+        .value_name("FILE")
+        .value_hint(ValueHint::FilePath)
+        .value_parser(clap::value_parser!(PathBuf))
+        .help("The settings file, in place of the one in the user's configuration directory");
+    let settings = SETTINGS.iter().filter_map(flag);
+    let flags = std::iter::once(config).chain(settings);
+    command.args(flags.map(|flag| {
+        flag.global(true)
+            .help_heading(HEADING)
+            .hide_short_help(true)
+            .hide_possible_values(true)
+    }))
+}
+
+/// The command with these flags left out of its help.
+pub(super) fn hidden(command: Command) -> Command {
+    command.mut_args(|arg| {
+        let is_one = arg.get_help_heading() == Some(HEADING);
+        arg.hide(is_one)
+    })
+}
+
+fn flag(setting: &Setting) -> Option<Arg> {
+    let name = setting.flag()?;
+    let help = match setting.default {
+        "required" => setting.meaning.to_owned(),
+        default => format!("{} [default: {default}]", setting.meaning),
+    };
+    let flag = Arg::new(setting.name)
+        .long(name)
+        .help(help.replace('`', ""));
+    Some(match setting.kind {
+        Kind::Flag => words(flag, &["true", "false"]),
+        Kind::Choice(choices) => words(flag, choices),
+        Kind::Number(..) => flag.value_name("NUMBER"),
+        Kind::List => flag.value_name("LIST"),
+        Kind::Path if setting.name == "WIKI_API_TOKEN_FILE" => flag
+            .visible_alias("token-file")
+            .value_name("FILE")
+            .value_hint(ValueHint::FilePath),
+        Kind::Path => flag.value_name("PATH").value_hint(ValueHint::AnyPath),
+        Kind::Text | Kind::Secret | Kind::Command => flag.value_name("TEXT"),
+    })
+}
+
+fn words(flag: Arg, words: &'static [&'static str]) -> Arg {
+    flag.value_name(words.join("|"))
+        .value_parser(PossibleValuesParser::new(words))
+}
+
+/// What the flags say. A flag counts wherever it stands, before a subcommand or behind it.
+pub(super) fn given(matches: &ArgMatches) -> Given {
+    let mut innermost = matches;
+    while let Some((_, matches)) = innermost.subcommand() {
+        innermost = matches;
+    }
+    let with_flag = SETTINGS.iter().filter(|setting| setting.flag().is_some());
+    Given {
+        config: innermost.get_one::<PathBuf>(CONFIG).cloned(),
+        flags: with_flag
+            .filter_map(|setting| {
+                let value = innermost.get_one::<String>(setting.name)?;
+                Some((setting.name, value.clone()))
+            })
+            .collect(),
+    }
+}

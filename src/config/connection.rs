@@ -1,0 +1,142 @@
+//! The wiki's address and key, and what a caller need not say of it.
+
+use secrecy::SecretString;
+use url::Url;
+
+use super::parse::{SettingError, Source};
+use super::token_command;
+use crate::page::{Locale, check_editor};
+use crate::wiki::{ApiKey, RetryLimits, TimeLimits};
+
+pub(super) fn base_url(source: &Source<'_>) -> Result<Url, SettingError> {
+    const NAME: &str = "WIKI_BASE_URL";
+    let allowed = "must be an address such as https://wiki.example.com";
+    let text = source
+        .filled(NAME)?
+        .ok_or_else(|| SettingError::new(NAME, format!("is missing; it {allowed}")))?;
+    let url = Url::parse(&text).map_err(|_| SettingError::new(NAME, allowed))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+        return Err(SettingError::new(NAME, allowed));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(SettingError::new(
+            NAME,
+            "must not hold a user name or password",
+        ));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(SettingError::new(
+            NAME,
+            "must not hold a query or a fragment",
+        ));
+    }
+    Ok(url)
+}
+
+/// The wiki's name, under which its records lie: its host, and what else of its address is not
+/// the usual. No two addresses share one.
+pub(super) fn name_of(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    let port = url
+        .port()
+        .map(|port| format!(":{port}"))
+        .unwrap_or_default();
+    format!("{host}{port}{}", url.path().trim_end_matches('/'))
+}
+
+pub(super) fn key(source: &Source<'_>) -> Result<ApiKey, SettingError> {
+    const NAME: &str = "WIKI_API_TOKEN";
+    const FILE: &str = "WIKI_API_TOKEN_FILE";
+    const COMMAND: &str = "WIKI_TOKEN_COMMAND";
+    let set = source.topmost(&[NAME, FILE, COMMAND]);
+    let texts: Vec<_> = set
+        .iter()
+        .map(|name| Ok((*name, source.filled(name)?)))
+        .collect::<Result<_, _>>()?;
+    let (name, key) = match &*texts {
+        [(NAME, Some(key))] => (NAME, key.clone()),
+        [(FILE, Some(file))] => {
+            let text = std::fs::read_to_string(file).map_err(|error| {
+                SettingError::new(
+                    FILE,
+                    format!("names a file that cannot be read: {}", error.kind()),
+                )
+            })?;
+            (FILE, text.trim().to_owned())
+        }
+        [(COMMAND, _)] => {
+            let command = source.values(COMMAND);
+            let key = token_command::run(command, token_command::LIMIT)
+                .map_err(|fault| SettingError::new(COMMAND, fault))?;
+            (COMMAND, key)
+        }
+        [(first, _), (second, _), ..] => {
+            let first = source.origin(first).name_of(first);
+            let fault = format!("is set beside {first}; leave one of them out");
+            return Err(SettingError::new(second, fault));
+        }
+        _ => {
+            return Err(SettingError::new(
+                NAME,
+                "is missing; it must be an API key of the wiki (or set WIKI_API_TOKEN_FILE)",
+            ));
+        }
+    };
+    if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(SettingError::new(
+            name,
+            "must hold a key: letters, digits and signs without spaces",
+        ));
+    }
+    Ok(ApiKey::new(SecretString::from(key)))
+}
+
+pub(super) fn graphql_path(source: &Source<'_>) -> Result<String, SettingError> {
+    const NAME: &str = "WIKI_GRAPHQL_PATH";
+    let path = source
+        .filled(NAME)?
+        .unwrap_or_else(|| "/graphql".to_owned());
+    let is_plain = path.starts_with('/')
+        && !path.contains("//")
+        && path
+            .split('/')
+            .all(|segment| !matches!(segment, "." | ".."))
+        && path
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'?' | b'#' | b'\\'));
+    if is_plain {
+        Ok(path)
+    } else {
+        Err(SettingError::new(NAME, "must be a path such as /graphql"))
+    }
+}
+
+pub(super) fn default_locale(source: &Source<'_>) -> Result<Locale, SettingError> {
+    const NAME: &str = "WIKI_DEFAULT_LOCALE";
+    let code = source.filled(NAME)?.unwrap_or_else(|| "en".to_owned());
+    Locale::parse(&code).map_err(|fault| SettingError::new(NAME, fault))
+}
+
+pub(super) fn default_editor(source: &Source<'_>) -> Result<String, SettingError> {
+    const NAME: &str = "WIKI_DEFAULT_EDITOR";
+    let editor = source
+        .filled(NAME)?
+        .unwrap_or_else(|| "markdown".to_owned());
+    check_editor(&editor).map_err(|fault| SettingError::new(NAME, fault))?;
+    Ok(editor)
+}
+
+pub(super) fn time(source: &Source<'_>) -> Result<TimeLimits, SettingError> {
+    Ok(TimeLimits {
+        read: source.millis("WIKI_HTTP_TIMEOUT_MS", 15_000)?,
+        write: source.millis("WIKI_HTTP_WRITE_TIMEOUT_MS", 30_000)?,
+    })
+}
+
+pub(super) fn retry(source: &Source<'_>) -> Result<RetryLimits, SettingError> {
+    Ok(RetryLimits {
+        retries: source.number("WIKI_HTTP_MAX_RETRIES", 2)?,
+        total: source.millis("WIKI_HTTP_RETRY_TOTAL_MS", 40_000)?,
+        ..RetryLimits::default()
+    })
+}

@@ -1,0 +1,164 @@
+//! A new settings file.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use serde_json::json;
+
+use super::file::File;
+use super::layers::environment;
+use super::names::SETTINGS;
+use super::parse::Source;
+use super::setting::{Kind, Setting};
+use super::settings::{Settings, log_settings};
+
+/// What a new settings file shall say. It may hold a key, and so has no `Debug`.
+#[derive(Clone, Default)]
+pub struct Draft {
+    /// Names in the environment, and values as TOML writes them.
+    values: Vec<(&'static str, String)>,
+}
+
+impl Draft {
+    /// Gives a setting its value, as the environment or a flag would; a command is taken apart
+    /// at its spaces.
+    ///
+    /// # Errors
+    /// The current directory is gone, and a path is relative to it.
+    pub fn set(&mut self, name: &'static str, value: &str) -> io::Result<()> {
+        let texts = |texts: Vec<&str>| json!(texts).to_string();
+        let value = match Setting::named(name).map(|setting| setting.kind) {
+            Some(Kind::Flag | Kind::Number(..))
+                if value.bytes().all(|b| b.is_ascii_alphanumeric()) =>
+            {
+                value.to_owned()
+            }
+            Some(Kind::List) => texts(value.split(',').map(str::trim).collect()),
+            Some(Kind::Command) => texts(value.split_whitespace().collect()),
+            // A path is given from here, and read from where the file lies.
+            Some(Kind::Path) => json!(std::path::absolute(value)?).to_string(),
+            _ => json!(value).to_string(),
+        };
+        // The one character that JSON writes as it is and TOML does not.
+        let value = value.replace('\u{7f}', "\\u007F");
+        self.values.push((name, value));
+        Ok(())
+    }
+
+    /// Whether a setting has a value.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.values.iter().any(|(set, _)| *set == name)
+    }
+
+    /// The file: every setting with what it means, those without a value commented out.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::from(
+            "# Settings of wikijs-mcp. The environment (WIKI_…) and flags win over this file.\n\
+             # Keep it to yourself: a file that others may write is refused.\n",
+        );
+        for setting in SETTINGS {
+            let name = setting.file_name();
+            let meaning = setting.meaning;
+            let line = match self.values.iter().find(|(set, _)| *set == setting.name) {
+                Some((_, value)) => format!("{name} = {value}"),
+                None => format!("# {name} = {}", example(setting)),
+            };
+            text.push_str(&["\n# ", meaning, "\n", &line, "\n"].concat());
+        }
+        text
+    }
+
+    /// Checks the file as it would be read at a start, without any other layer.
+    ///
+    /// # Errors
+    /// The first fault that would stop the start.
+    pub fn check(&self, path: &Path) -> Result<(), String> {
+        let file = File::parse(path, &self.text()).map_err(|faults| {
+            let first = faults.first();
+            first.map_or_else(String::new, ToString::to_string)
+        })?;
+        let home_alone = |name: &str| -> Option<OsString> {
+            environment(name).filter(|_| !name.starts_with("WIKI_"))
+        };
+        let source = Source {
+            flags: &[],
+            get: &home_alone,
+            file: Some(&file),
+        };
+        log_settings(&source).map_err(|fault| fault.to_string())?;
+        Settings::read(&source).map_err(|fault| fault.to_string())?;
+        Ok(())
+    }
+
+    /// Writes the file, readable for its owner alone, with the directories that it needs.
+    ///
+    /// # Errors
+    /// It cannot be written; it is there and shall not be replaced.
+    pub fn write(&self, path: &Path, replace: bool) -> io::Result<()> {
+        if let Some(dir) = path.parent() {
+            std::fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(dir)?;
+        }
+        if replace {
+            match std::fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        std::fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)?
+            .write_all(self.text().as_bytes())
+    }
+}
+
+/// A value that a setting could have.
+fn example(setting: &Setting) -> String {
+    match (setting.kind, setting.default_value()) {
+        (Kind::Flag | Kind::Number(..), Some(default)) => default.to_owned(),
+        (Kind::List, Some(default)) => json!([default]).to_string(),
+        (_, Some(default)) => json!(default).to_string(),
+        (Kind::List | Kind::Command, None) => "[\"…\"]".to_owned(),
+        (_, None) => "\"…\"".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{Draft, File};
+    use crate::config::SETTINGS;
+
+    #[test]
+    fn every_example_in_a_new_file_is_of_its_settings_type() {
+        let text = Draft::default().text();
+        let example = |line: &str| {
+            line.strip_prefix("# ")
+                .filter(|line| line.contains(" = "))
+                .map(str::to_owned)
+        };
+        let examples: Vec<String> = text.lines().filter_map(example).collect();
+        assert_eq!(examples.len(), SETTINGS.len());
+        assert!(File::parse(Path::new("x"), &examples.join("\n")).is_ok());
+    }
+
+    #[test]
+    fn what_a_draft_is_given_is_what_the_file_says() {
+        let value = "a \"quoted\" \\ ä \u{7f}\n text";
+        let mut draft = Draft::default();
+        draft.set("WIKI_MUTATION_CONFIRM_TOKEN", value).unwrap();
+        let file = File::parse(Path::new("x"), &draft.text());
+        let file = file.map_err(|faults| faults[0].to_string()).unwrap();
+        let entry = file.get("WIKI_MUTATION_CONFIRM_TOKEN").unwrap();
+        assert_eq!(entry.values, [value]);
+    }
+}

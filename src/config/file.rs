@@ -1,0 +1,231 @@
+//! The settings file: TOML, one table, the settings' names in lower case without `WIKI_`.
+
+use std::io::Read as _;
+use std::ops::Range;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::names::SETTINGS;
+use super::setting::{Kind, Setting};
+use crate::tools::{did_you_mean, nearest};
+
+/// A larger file is none of ours, in bytes.
+const MOST: u64 = 1 << 20;
+
+/// What a settings file says.
+#[derive(Clone)]
+pub(super) struct File {
+    pub(super) path: PathBuf,
+    entries: Vec<Entry>,
+    /// What is worth knowing about the file, though it stops nothing.
+    pub(super) warning: Option<String>,
+}
+
+/// One setting of the file. It may hold a key, and so has no `Debug`.
+#[derive(Clone)]
+pub(super) struct Entry {
+    name: &'static str,
+    /// The value, or what a list or command is made of.
+    pub(super) values: Vec<String>,
+    pub(super) line: usize,
+}
+
+/// Why a settings file stops the start: one line that names the file and, where it can, the
+/// line. It never holds a value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FileFault {
+    /// The file cannot be used at all.
+    #[error("the settings file {} {fault}", path.display())]
+    Whole {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: String,
+    },
+    /// A line of it is wrong.
+    #[error("{}:{line}: {fault}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong there, and what is allowed.
+        fault: String,
+    },
+}
+
+impl File {
+    /// Reads a file; nothing if there is none and none was asked for.
+    ///
+    /// # Errors
+    /// Every fault that is found without knowing the other layers.
+    pub(super) fn read(path: &Path, is_asked_for: bool) -> Result<Option<Self>, Vec<FileFault>> {
+        let whole = |fault: String| {
+            vec![FileFault::Whole {
+                path: path.to_owned(),
+                fault,
+            }]
+        };
+        let unreadable = |error: std::io::Error| whole(format!("cannot be read: {}", error.kind()));
+        let file = match std::fs::File::open(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !is_asked_for => {
+                return Ok(None);
+            }
+            file => file.map_err(unreadable)?,
+        };
+        // The open file is asked, not its name: nobody can put another in its place between.
+        let mode = file.metadata().map_err(unreadable)?.mode();
+        if mode & 0o022 != 0 {
+            return Err(whole(
+                "may be written by others than its owner; take that away with chmod go-w"
+                    .to_owned(),
+            ));
+        }
+        let mut text = String::new();
+        let size = file
+            .take(MOST)
+            .read_to_string(&mut text)
+            .map_err(unreadable)?;
+        if u64::try_from(size).is_ok_and(|size| size >= MOST) {
+            // What follows could be what closes a gate.
+            return Err(whole("is too large".to_owned()));
+        }
+        let mut file = Self::parse(path, &text)?;
+        let holds_secret = file.entries.iter().any(|entry| {
+            Setting::named(entry.name).is_some_and(|setting| setting.kind == Kind::Secret)
+        });
+        if holds_secret && mode & 0o044 != 0 {
+            file.warning = Some(format!(
+                "the settings file {} holds a key or token and may be read by others than its owner; take that away with chmod 600",
+                path.display()
+            ));
+        }
+        Ok(Some(file))
+    }
+
+    /// Reads a file's text.
+    ///
+    /// # Errors
+    /// Every fault that is found without knowing the other layers.
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Self, Vec<FileFault>> {
+        let fault_at = |span: Option<Range<usize>>, fault: String| FileFault::Line {
+            path: path.to_owned(),
+            line: line_of(text, span.map_or(0, |span| span.start)),
+            fault,
+        };
+        // The parser's own display would show the line, and with it a key.
+        let table = DeTable::parse(text).map_err(|error| {
+            vec![fault_at(
+                error.span(),
+                format!("no TOML: {}", error.message()),
+            )]
+        })?;
+        let mut faults = Vec::new();
+        let mut entries = Vec::new();
+        for (key, value) in table.get_ref() {
+            match entry(key.get_ref(), value, path) {
+                Ok((name, values)) => entries.push(Entry {
+                    name,
+                    values,
+                    line: line_of(text, key.span().start),
+                }),
+                Err(fault) => faults.push(fault_at(Some(key.span()), fault)),
+            }
+        }
+        if faults.is_empty() {
+            Ok(Self {
+                path: path.to_owned(),
+                entries,
+                warning: None,
+            })
+        } else {
+            Err(faults)
+        }
+    }
+
+    /// What it says of a setting.
+    pub(super) fn get(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+}
+
+impl std::fmt::Debug for File {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("File").field(&self.path).finish()
+    }
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    let before = text.bytes().take(at);
+    before
+        .filter(|byte| *byte == b'\n')
+        .count()
+        .saturating_add(1)
+}
+
+/// One member of the file, as a setting's name in the environment and its values.
+fn entry(
+    key: &str,
+    value: &Spanned<DeValue<'_>>,
+    file: &Path,
+) -> Result<(&'static str, Vec<String>), String> {
+    let Some(setting) = SETTINGS.iter().find(|setting| setting.file_name() == key) else {
+        let near = nearest(key, SETTINGS.iter().map(Setting::file_name), 0.7);
+        return Err(format!("{key:?} is no setting{}", did_you_mean(near)));
+    };
+    let mut values =
+        values(setting.kind, value.get_ref()).map_err(|fault| format!("{key} {fault}"))?;
+    // What a file names lies beside it: never in the directory where a client starts us.
+    let beside = |value: &String| {
+        let dir = file.parent().unwrap_or(Path::new(""));
+        dir.join(value).to_string_lossy().into_owned()
+    };
+    match (setting.kind, values.first_mut()) {
+        (Kind::Path, Some(path)) if !path.trim().is_empty() => *path = beside(path),
+        (Kind::Command, Some(program)) if program.contains('/') => *program = beside(program),
+        _ => {}
+    }
+    Ok((setting.name, values))
+}
+
+fn values(kind: Kind, value: &DeValue<'_>) -> Result<Vec<String>, String> {
+    let texts = |items: &toml::de::DeArray<'_>| -> Option<Vec<String>> {
+        let items = items.iter().map(|item| item.get_ref().as_str());
+        items.map(|item| item.map(str::to_owned)).collect()
+    };
+    let found = match (kind, value) {
+        (Kind::Flag, DeValue::Boolean(is)) => Some(vec![is.to_string()]),
+        (Kind::Number(..), DeValue::Integer(number)) => {
+            i64::from_str_radix(number.as_str(), number.radix())
+                .ok()
+                .map(|number| vec![number.to_string()])
+        }
+        (Kind::List, DeValue::Array(items)) => {
+            texts(items).filter(|texts| !texts.iter().any(|text| text.contains(',')))
+        }
+        (Kind::Command, DeValue::Array(items)) => {
+            texts(items).filter(|texts| texts.first().is_some_and(|program| !program.is_empty()))
+        }
+        (
+            Kind::Text | Kind::Secret | Kind::Path | Kind::Choice(_) | Kind::List,
+            DeValue::String(text),
+        ) => Some(vec![text.to_string()]),
+        _ => None,
+    };
+    found.ok_or_else(|| match kind {
+        Kind::Flag => "must be true or false, without quotes".to_owned(),
+        Kind::Number(least, most) => {
+            format!("must be a whole number from {least} to {most}, without quotes")
+        }
+        Kind::List => "must be an array of texts without commas, or one text".to_owned(),
+        Kind::Command => {
+            "must be a program and its arguments, such as [\"pass\", \"wiki\"]".to_owned()
+        }
+        Kind::Text | Kind::Secret | Kind::Path | Kind::Choice(_) => {
+            "must be a text in quotes".to_owned()
+        }
+    })
+}

@@ -1,0 +1,148 @@
+//! The layers that settings come from: the settings file, the environment, the command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::file::{File, FileFault};
+use super::names::SETTINGS;
+use super::parse::Source;
+use crate::tools::{did_you_mean, nearest};
+
+/// The name of the settings file, in the environment.
+const CONFIG: &str = "WIKI_CONFIG";
+
+/// What the command line says of settings.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// The settings file.
+    pub config: Option<PathBuf>,
+    /// Settings, by their names in the environment.
+    pub flags: Vec<(&'static str, String)>,
+}
+
+/// All that settings are read from.
+#[derive(Debug, Clone, Default)]
+pub struct Layers {
+    flags: Vec<(&'static str, String)>,
+    file: Option<File>,
+}
+
+impl Layers {
+    /// Reads the settings file, if there is one. Only the command line and `WIKI_CONFIG` can
+    /// name it; otherwise it is the one of the user's configuration directory, never one of the
+    /// directory that a client happens to start us in.
+    ///
+    /// # Errors
+    /// Every fault of the file that shows without its values.
+    pub fn load(given: &Given) -> Result<Self, Vec<FileFault>> {
+        let asked_for = asked_for(given);
+        let file = match asked_for.clone().or_else(usual_file) {
+            Some(path) => File::read(&path, asked_for.is_some())?,
+            None => None,
+        };
+        Ok(Self {
+            flags: given.flags.clone(),
+            file,
+        })
+    }
+
+    /// The values, by name.
+    #[must_use]
+    pub fn source(&self) -> Source<'_> {
+        Source {
+            flags: &self.flags,
+            get: &environment,
+            file: self.file.as_ref(),
+        }
+    }
+
+    /// The settings file that was read.
+    #[must_use]
+    pub fn file(&self) -> Option<&std::path::Path> {
+        self.file.as_ref().map(|file| file.path.as_path())
+    }
+
+    /// What is worth knowing about where settings come from.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        let file = self.file.as_ref().and_then(|file| file.warning.clone());
+        file.into_iter().chain(unknown_names())
+    }
+}
+
+/// Where the settings file lies, or would lie; nothing without a home directory.
+#[must_use]
+pub fn file_place(given: &Given) -> Option<PathBuf> {
+    asked_for(given).or_else(usual_file)
+}
+
+fn asked_for(given: &Given) -> Option<PathBuf> {
+    let named = || environment(CONFIG).map(PathBuf::from);
+    given.config.clone().or_else(named)
+}
+
+fn usual_file() -> Option<PathBuf> {
+    let absolute = |name| {
+        environment(name)
+            .map(PathBuf::from)
+            .filter(|dir| dir.is_absolute())
+    };
+    absolute("XDG_CONFIG_HOME")
+        .or_else(|| Some(absolute("HOME")?.join(".config")))
+        .map(|dir| dir.join("wikijs-mcp").join("config.toml"))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the room that reads the environment"
+)]
+pub(super) fn environment(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+/// Whether the user wants no colours (`NO_COLOR`, set to anything).
+#[must_use]
+pub fn no_colour() -> bool {
+    environment("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the room that reads the environment"
+)]
+fn unknown_names() -> impl Iterator<Item = String> {
+    std::env::vars_os().filter_map(|(name, _)| unknown_name(name.to_str()?))
+}
+
+/// A name that looks like a setting of ours and is none; one that is misspelt could leave a
+/// gate open that its operator thinks closed.
+fn unknown_name(name: &str) -> Option<String> {
+    let known = || {
+        let settings = SETTINGS
+            .iter()
+            .filter(|setting| setting.is_in_environment());
+        settings.map(|setting| setting.name)
+    };
+    if name == CONFIG || !name.starts_with("WIKI_") || known().any(|known| known == name) {
+        return None;
+    }
+    let meant = did_you_mean(nearest(name, known(), 0.85));
+    Some(format!("{name} is no setting of this version{meant}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unknown_name;
+
+    #[test]
+    fn a_misspelt_name_is_told_with_the_right_one() {
+        let told = unknown_name("WIKI_ALLOWED_MUTATION_PATH_PREFIX").expect("a warning");
+        assert!(
+            told.ends_with("did you mean WIKI_ALLOWED_MUTATION_PATH_PREFIXES?"),
+            "{told}"
+        );
+        for known in ["WIKI_BASE_URL", "WIKI_CONFIG", "HOME"] {
+            assert_eq!(unknown_name(known), None);
+        }
+        assert!(unknown_name("WIKI_TOKEN_COMMAND").is_some());
+    }
+}

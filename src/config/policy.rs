@@ -1,0 +1,117 @@
+//! What may be written, how it is confirmed, and which tools are offered.
+
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use super::parse::{SettingError, Source};
+use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
+use crate::page::Trash;
+use crate::tools::{Surface, Toolset};
+
+const FALLBACK: &str = "WIKI_CONFIRM_FALLBACK";
+
+pub(super) fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
+    Ok(Policy {
+        is_enabled: source.flag("WIKI_MUTATIONS_ENABLED", false)?,
+        is_dry_run: source.flag("WIKI_MUTATION_DRY_RUN", true)?,
+        confirm: confirm(source)?,
+        allowed: source.prefixes("WIKI_ALLOWED_MUTATION_PATH_PREFIXES")?,
+        denied: source
+            .prefixes("WIKI_DENIED_MUTATION_PATH_PREFIXES")?
+            .unwrap_or_default(),
+        trash: trash(source)?,
+    })
+}
+
+fn trash(source: &Source<'_>) -> Result<Option<Trash>, SettingError> {
+    const NAME: &str = "WIKI_TRASH_PREFIX";
+    source
+        .filled(NAME)?
+        .map(|prefix| Trash::parse(&prefix).map_err(|fault| SettingError::new(NAME, fault)))
+        .transpose()
+}
+
+fn confirm(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
+    const NAME: &str = "WIKI_CONFIRM";
+    const TOKEN: &str = "WIKI_MUTATION_CONFIRM_TOKEN";
+    let person = person(source)?;
+    let token = source
+        .filled(TOKEN)?
+        .map(SecretString::from)
+        .map(StaticToken::new);
+    let mode = match (source.choice(NAME)?, token) {
+        (None | Some("token"), Some(token)) => ConfirmMode::Token(token),
+        (Some("token"), None) => {
+            return Err(SettingError::new(
+                TOKEN,
+                "is missing; WIKI_CONFIRM=token needs it",
+            ));
+        }
+        (Some(mode), Some(_)) => {
+            let fault = format!("is set beside WIKI_CONFIRM={mode}; leave one of them out");
+            return Err(SettingError::new(TOKEN, fault));
+        }
+        (Some("person"), None) => return Ok(person),
+        (None | Some(_), None) => ConfirmMode::Preview,
+    };
+    match source.filled(FALLBACK)? {
+        None => Ok(mode),
+        Some(_) => Err(SettingError::new(
+            FALLBACK,
+            "is set without WIKI_CONFIRM=person; leave it out",
+        )),
+    }
+}
+
+/// How a person confirms.
+fn person(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
+    let seconds = source.number("WIKI_PERSON_TIMEOUT_S", 50)?;
+    Ok(ConfirmMode::Person {
+        limit: Duration::from_secs(seconds.into()),
+        fallback: match source.choice(FALLBACK)? {
+            Some("preview") => Fallback::Preview,
+            _ => Fallback::None,
+        },
+    })
+}
+
+pub(super) fn surface(source: &Source<'_>) -> Result<Surface, SettingError> {
+    const SETS: &str = "WIKI_TOOLSETS";
+    const TOOLS: &str = "WIKI_TOOLS";
+    const EXCLUDE: &str = "WIKI_EXCLUDE_TOOLS";
+    const READ_ONLY: &str = "WIKI_READ_ONLY";
+    let tools = source.filled(TOOLS)?;
+    let mut surface = match (source.filled(SETS)?, &tools) {
+        (Some(sets), _) => {
+            let sets = Toolset::parse_list(&sets);
+            Surface::of(&sets.map_err(|fault| SettingError::new(SETS, fault))?)
+        }
+        (None, Some(_)) => Surface::default(),
+        (None, None) => Surface::of(&[Toolset::Pages]),
+    };
+    if let Some(tools) = tools {
+        let added = surface.add(&tools);
+        added.map_err(|fault| SettingError::new(TOOLS, fault))?;
+    }
+    let excluded = source.filled(EXCLUDE)?;
+    if let Some(tools) = &excluded {
+        let removed = surface.exclude(tools);
+        removed.map_err(|fault| SettingError::new(EXCLUDE, fault))?;
+    }
+    if source.flag(READ_ONLY, false)? {
+        surface.keep_reading();
+    }
+    if surface.is_empty() {
+        let name = if excluded.is_some() {
+            EXCLUDE
+        } else {
+            READ_ONLY
+        };
+        return Err(SettingError::new(
+            name,
+            "leaves no tool; leave it out or offer more tools",
+        ));
+    }
+    Ok(surface)
+}

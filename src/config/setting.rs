@@ -1,0 +1,106 @@
+//! What a setting is: its names, its kind, how it is shown.
+
+use std::fmt::Write as _;
+
+use super::names::SETTINGS;
+
+/// A setting, as it is read and as the documentation shows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Its name in the environment.
+    pub name: &'static str,
+    /// What its values are.
+    pub kind: Kind,
+    /// Its default, in words.
+    pub default: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// What the values of a setting are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A text.
+    Text,
+    /// A text that is never shown, and never a flag.
+    Secret,
+    /// A file or directory; in a settings file it is meant from that file's directory.
+    Path,
+    /// True or false.
+    Flag,
+    /// A whole number, from the least to the greatest.
+    Number(u32, u32),
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Texts, with commas between them.
+    List,
+    /// A program and its arguments; in a settings file only.
+    Command,
+}
+
+impl Setting {
+    /// The setting of a name in the environment.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        SETTINGS.iter().find(|setting| setting.name == name)
+    }
+
+    /// Its name in a settings file.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        self.name.trim_start_matches("WIKI_").to_lowercase()
+    }
+
+    /// Its name where all layers are spoken of.
+    #[must_use]
+    pub fn usual_name(&self) -> String {
+        if self.is_in_environment() {
+            self.name.to_owned()
+        } else {
+            self.file_name()
+        }
+    }
+
+    /// Its flag on the command line, without the dashes; secrets have none.
+    #[must_use]
+    pub fn flag(&self) -> Option<String> {
+        let has_none = matches!(self.kind, Kind::Secret | Kind::Command);
+        (!has_none).then(|| self.file_name().replace('_', "-"))
+    }
+
+    /// Whether the environment may set it.
+    pub(super) fn is_in_environment(&self) -> bool {
+        self.kind != Kind::Command
+    }
+
+    /// Its default, if that is a value and not only words.
+    #[must_use]
+    pub fn default_value(&self) -> Option<&'static str> {
+        let value = self.default.strip_prefix('`')?.strip_suffix('`')?;
+        (!value.contains('`')).then_some(value)
+    }
+}
+
+/// The table of settings, as the documentation shows it.
+#[must_use]
+pub fn table() -> String {
+    let mut table = String::from("| name | default | meaning |\n|---|---|---|\n");
+    for setting in SETTINGS {
+        let name = setting.usual_name();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            table,
+            "| `{name}` | {} | {} |",
+            setting.default, setting.meaning
+        );
+    }
+    table
+}
+
+/// Words, as one sentence names them.
+pub(super) fn either(words: &[&str]) -> String {
+    match words {
+        [head @ .., last] if !head.is_empty() => format!("{} or {last}", head.join(", ")),
+        _ => words.join(""),
+    }
+}

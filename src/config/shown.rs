@@ -1,0 +1,55 @@
+//! Settings for people: every value and where it comes from, without secrets.
+
+use super::layers::Layers;
+use super::names::SETTINGS;
+use super::parse::{Origin, Source};
+use super::setting::{Kind, Setting};
+
+/// What stands for a secret.
+const HIDDEN: &str = "•••";
+
+/// One setting as it is now.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// The setting.
+    pub setting: &'static Setting,
+    /// Its value, checked or not; nothing where it is not set and has no default of its own.
+    pub value: Option<String>,
+    /// Where the value comes from.
+    pub origin: Origin,
+}
+
+impl Layers {
+    /// Every setting as it is now.
+    #[must_use]
+    pub fn shown(&self) -> Vec<Shown> {
+        let source = self.source();
+        let shown = |setting: &'static Setting| Shown {
+            setting,
+            value: value(&source, setting),
+            origin: source.origin(setting.name),
+        };
+        SETTINGS.iter().map(shown).collect()
+    }
+}
+
+fn value(source: &Source<'_>, setting: &Setting) -> Option<String> {
+    let Ok(text) = source.text(setting.name) else {
+        return Some("no UTF-8 text".to_owned());
+    };
+    let Some(text) = text else {
+        return setting.default_value().map(str::to_owned);
+    };
+    Some(match setting.kind {
+        Kind::Secret => HIDDEN.to_owned(),
+        // Its arguments may hold what they should not.
+        Kind::Command => match source.values(setting.name) {
+            [program] => program.clone(),
+            [program, ..] => format!("{program} {HIDDEN}"),
+            [] => HIDDEN.to_owned(),
+        },
+        // So may an address, which is refused for it.
+        _ if text.contains('@') && text.contains("://") => HIDDEN.to_owned(),
+        _ => text,
+    })
+}

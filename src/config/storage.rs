@@ -1,0 +1,73 @@
+//! Where the audit log and the index lie, and how much is kept.
+
+use std::path::PathBuf;
+
+use super::parse::{SettingError, Source};
+use crate::audit::Keep;
+use crate::index::{IndexMode, IndexSettings, MOST_ON_DISK, MOST_PAGES, Pace};
+
+pub(super) fn audit_dir(source: &Source<'_>) -> Result<PathBuf, SettingError> {
+    const NAME: &str = "WIKI_AUDIT_DIR";
+    if let Some(dir) = source.filled(NAME)? {
+        return Ok(PathBuf::from(dir));
+    }
+    state_dir(source)?
+        .map(|state| state.join("audit"))
+        .ok_or_else(|| {
+            SettingError::new(
+                NAME,
+                "is missing, and there is no home directory to put the audit log in",
+            )
+        })
+}
+
+/// Our own part of the user's state directory.
+fn state_dir(source: &Source<'_>) -> Result<Option<PathBuf>, SettingError> {
+    let absolute = |dir: PathBuf| dir.is_absolute().then_some(dir);
+    let state = source
+        .text("XDG_STATE_HOME")?
+        .map(PathBuf::from)
+        .and_then(absolute);
+    let home = source.text("HOME")?.map(PathBuf::from).and_then(absolute);
+    Ok(state
+        .or_else(|| home.map(|home| home.join(".local").join("state")))
+        .map(|state| state.join("wikijs-mcp")))
+}
+
+pub(super) fn index(source: &Source<'_>) -> Result<IndexSettings, SettingError> {
+    const NAME: &str = "WIKI_INDEX";
+    const DIR: &str = "WIKI_INDEX_DIR";
+    let mode = match source.choice(NAME)? {
+        Some("disk") => IndexMode::Disk,
+        Some("off") => IndexMode::Off,
+        _ => IndexMode::Memory,
+    };
+    let dir = match source.filled(DIR)? {
+        Some(dir) => Some(PathBuf::from(dir)),
+        None => state_dir(source)?.map(|state| state.join("index")),
+    };
+    if mode == IndexMode::Disk && dir.is_none() {
+        return Err(SettingError::new(
+            DIR,
+            "is missing, and there is no home directory to put the index in",
+        ));
+    }
+    Ok(IndexSettings {
+        mode,
+        dir,
+        most: if mode == IndexMode::Disk {
+            MOST_ON_DISK
+        } else {
+            MOST_PAGES
+        },
+        pace: Pace::default(),
+    })
+}
+
+pub(super) fn keep(source: &Source<'_>) -> Result<Keep, SettingError> {
+    let megabytes = source.number("WIKI_AUDIT_KEEP_MB", 1024)?;
+    Ok(Keep {
+        days: source.number("WIKI_AUDIT_KEEP_DAYS", 365)?,
+        bytes: u64::from(megabytes) << 20,
+    })
+}

@@ -1,0 +1,121 @@
+//! A key out of a command: an array of arguments, never a line for a shell.
+
+use std::io::Read as _;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// How long the command may take.
+pub(super) const LIMIT: Duration = Duration::from_secs(10);
+
+/// How long it is waited for without a word.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// No key is longer, in bytes.
+const MOST: u64 = 64 << 10;
+
+/// What a command prints. Nothing that it says on stderr is kept: it could hold the secret.
+/// stdin is the protocol's and not the command's.
+///
+/// # Errors
+/// One fragment that says what went wrong, without a word of what it printed.
+pub(super) fn run(command: &[String], limit: Duration) -> Result<String, String> {
+    let (program, arguments) = command.split_first().ok_or("names no program")?;
+    let end = Instant::now() + limit;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| format!("cannot be run: {}", error.kind()))?;
+    let (sender, printed) = mpsc::channel();
+    if let Some(stdout) = child.stdout.take() {
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            let read = stdout.take(MOST).read_to_string(&mut text);
+            // Whoever gave up waiting wants no answer.
+            let _ = sender.send(read.map(|_| text));
+        });
+    }
+    let too_long = || format!("took longer than {} s and was ended", limit.as_secs());
+    let text = printed.recv_timeout(limit.min(SILENCE)).or_else(|_| {
+        if Instant::now() < end {
+            tracing::info!("waiting for the command that prints the key");
+        }
+        printed.recv_timeout(end.saturating_duration_since(Instant::now()))
+    });
+    let Some(status) = ended(&mut child, end) else {
+        // It is being given up; that it cannot be ended changes nothing.
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(too_long());
+    };
+    match (status.code(), text) {
+        (Some(0), Ok(Ok(text))) => Ok(text.trim().to_owned()),
+        (Some(0), Ok(Err(_))) => Err("printed what is no text".to_owned()),
+        (Some(0), Err(_)) => Err(too_long()),
+        (Some(code), _) => Err(format!("failed with exit code {code}")),
+        (None, _) => Err("was ended by a signal".to_owned()),
+    }
+}
+
+/// How the command ended, if it did in time. It has closed its output by now, so it hardly
+/// ever has to be asked twice.
+fn ended(child: &mut Child, end: Instant) -> Option<ExitStatus> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(2)),
+            _ => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{LIMIT, run};
+
+    fn run_for(command: &[&str], limit: Duration) -> Result<String, String> {
+        let command: Vec<String> = command.iter().map(|part| (*part).to_owned()).collect();
+        run(&command, limit)
+    }
+
+    #[test]
+    fn what_a_command_prints_is_trimmed_and_no_shell_reads_its_arguments() {
+        let told = run_for(&["printf", " %s\\n\\n", "$HOME; *"], LIMIT);
+        assert_eq!(told.as_deref(), Ok("$HOME; *"));
+    }
+
+    #[test]
+    fn a_command_that_fails_is_told_without_what_it_said() {
+        let failing = ["sh", "-c", "echo out; echo secret >&2; exit 3"];
+        assert_eq!(
+            run_for(&failing, LIMIT),
+            Err("failed with exit code 3".to_owned())
+        );
+        assert_eq!(
+            run_for(&["/nonexistent/program"], LIMIT),
+            Err("cannot be run: entity not found".to_owned())
+        );
+        assert_eq!(
+            run_for(&["sh", "-c", "kill -9 $$"], LIMIT),
+            Err("was ended by a signal".to_owned())
+        );
+    }
+
+    #[test]
+    fn a_command_that_does_not_end_is_ended() {
+        for endless in [
+            &["tail", "-f", "/dev/null"][..],
+            &["sh", "-c", "exec >/dev/null; exec tail -f /dev/null"],
+        ] {
+            let begun = Instant::now();
+            let told = run_for(endless, Duration::from_millis(50));
+            assert_eq!(told, Err("took longer than 0 s and was ended".to_owned()));
+            assert!(begun.elapsed() < LIMIT);
+        }
+    }
+}

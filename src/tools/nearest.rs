@@ -1,0 +1,20 @@
+//! The known name that an unknown one may have meant.
+
+/// The name that is nearest to one that is none, if it is at least that like it, from 0 to 1.
+pub(crate) fn nearest<N: AsRef<str>>(
+    name: &str,
+    known: impl IntoIterator<Item = N>,
+    least: f64,
+) -> Option<N> {
+    known
+        .into_iter()
+        .map(|known| (strsim::jaro_winkler(known.as_ref(), name), known))
+        .filter(|(likeness, _)| *likeness >= least)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
+}
+
+/// A question at the end of a fault: whether another name was meant.
+pub(crate) fn did_you_mean(name: Option<impl std::fmt::Display>) -> String {
+    name.map_or_else(String::new, |name| format!("; did you mean {name}?"))
+}

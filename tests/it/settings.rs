@@ -1,0 +1,520 @@
+//! Settings: layers and where values come from, the settings file, where the key comes from.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::command::{Command, Ended};
+
+/// A key that must not show anywhere.
+const PLANTED: &str = "e30.eyJhcGkiOjEsImV4cCI6MzI1MDM2ODAwMDB9.planted";
+
+/// A user's home directory.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file, with its directories.
+    fn write(&self, name: &str, text: &str, mode: u32) -> String {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// Writes the file that is read unless another is named.
+    fn config(&self, text: &str) -> String {
+        self.write(".config/wikijs-mcp/config.toml", text, 0o600)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let home = self.0.path().to_str().unwrap();
+        Command::new(arguments)
+            .with("HOME", home)
+            .hide(home, "~")
+            .in_dir(self.0.path())
+    }
+
+    /// Every setting that is set, with its value and where that comes from.
+    fn shown(&self, change: impl Fn(Command) -> Command, arguments: &[&str]) -> Vec<Value> {
+        let arguments = [&["config", "show", "--json"], arguments].concat();
+        let ended = change(self.command(&arguments)).run();
+        assert_eq!(ended.code, 0, "{}", ended.told);
+        let answer: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let mut settings = answer["settings"].as_array().unwrap().clone();
+        settings.retain(|setting| setting["from"] != "default");
+        settings
+    }
+
+    /// Checks a settings file, at a path of its own.
+    fn check(&self, text: &str) -> Ended {
+        let file = self.write("checked.toml", text, 0o600);
+        self.command(&["config", "check", "--config", &file]).run()
+    }
+}
+
+/// A file that a server can be started with, and more.
+fn good(more: &str) -> String {
+    format!("base_url = \"https://wiki.example.com\"\napi_token = \"{PLANTED}\"\n{more}")
+}
+
+#[test]
+fn later_layers_win_and_each_value_says_where_it_comes_from() {
+    let home = Home::new();
+    let file = home.config(&good(
+        "index = \"off\"\nhttp_timeout_ms = 200\nhttp_max_retries = 1\n",
+    ));
+    let layered = |command: Command| {
+        command
+            .with("WIKI_HTTP_TIMEOUT_MS", "300")
+            .with("WIKI_HTTP_MAX_RETRIES", "2")
+    };
+    assert_eq!(
+        home.shown(layered, &["--http-max-retries", "3"]),
+        [
+            json!({ "name": "WIKI_BASE_URL", "value": "https://wiki.example.com", "from": "file", "file": file, "line": 1 }),
+            json!({ "name": "WIKI_API_TOKEN", "value": "•••", "from": "file", "file": file, "line": 2 }),
+            json!({ "name": "WIKI_HTTP_TIMEOUT_MS", "value": "300", "from": "environment" }),
+            json!({ "name": "WIKI_HTTP_MAX_RETRIES", "value": "3", "from": "flag" }),
+            json!({ "name": "WIKI_INDEX", "value": "off", "from": "file", "file": file, "line": 3 }),
+        ]
+    );
+    // A flag counts wherever it stands.
+    let before = home.command(&["--index", "disk", "config", "show"]).run();
+    assert!(before.stdout.contains("disk"), "{}", before.told);
+    assert!(before.stdout.contains("--index"), "{}", before.told);
+}
+
+#[test]
+fn a_bad_value_is_told_by_the_name_and_place_that_it_was_given() {
+    let home = Home::new();
+    home.config(&good("http_max_retries = 11\n"));
+    let error = |command: Command| command.run().told.lines().nth(1).unwrap().to_owned();
+    assert_eq!(
+        error(home.command(&["index", "clear"])),
+        "error: ~/.config/wikijs-mcp/config.toml:3: http_max_retries must be a whole number from 0 to 10"
+    );
+    assert_eq!(
+        error(
+            home.command(&["index", "clear"])
+                .with("WIKI_HTTP_MAX_RETRIES", "12")
+        ),
+        "error: WIKI_HTTP_MAX_RETRIES must be a whole number from 0 to 10"
+    );
+    assert_eq!(
+        error(home.command(&["index", "clear", "--http-max-retries", "x"])),
+        "error: --http-max-retries must be a whole number from 0 to 10"
+    );
+}
+
+#[test]
+fn a_file_is_read_where_it_is_named_or_in_the_users_configuration_and_nowhere_else() {
+    let home = Home::new();
+    for name in ["config.toml", "wikijs-mcp/config.toml", "wikijs-mcp.toml"] {
+        home.write(name, "index = \"off\"\n", 0o600);
+    }
+    assert_eq!(home.shown(|command| command, &[]), Vec::<Value>::new());
+    // A relative directory would be one of the directory that a client starts us in.
+    let relative = |command: Command| command.with("XDG_CONFIG_HOME", ".");
+    assert_eq!(home.shown(relative, &[]), Vec::<Value>::new());
+
+    home.config("index = \"disk\"\n");
+    let index = |change: &dyn Fn(Command) -> Command, arguments: &[&str]| {
+        home.shown(change, arguments)[0]["value"].clone()
+    };
+    assert_eq!(index(&|command| command, &[]), "disk");
+    let xdg = home.path("xdg");
+    home.write("xdg/wikijs-mcp/config.toml", "index = \"memory\"\n", 0o600);
+    let in_xdg = |command: Command| command.with("XDG_CONFIG_HOME", xdg.to_str().unwrap());
+    assert_eq!(index(&in_xdg, &[]), "memory");
+    let named = |command: Command| in_xdg(command).with("WIKI_CONFIG", "config.toml");
+    assert_eq!(index(&named, &[]), "off");
+    home.write("other.toml", "index = \"disk\"\n", 0o600);
+    assert_eq!(index(&named, &["--config", "other.toml"]), "disk");
+    // Set, but to nothing, is no way to the usual file.
+    let empty = home.command(&["config", "show"]).with("WIKI_CONFIG", "");
+    assert_eq!(empty.run().code, 2);
+    let missing = home
+        .command(&["config", "show", "--config", "gone.toml"])
+        .run();
+    assert_eq!(
+        (missing.code, &*missing.stderr),
+        (
+            2,
+            "error: the settings file gone.toml cannot be read: entity not found\n"
+        )
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_trusted_or_understood_stops_the_start() {
+    let home = Home::new();
+    for mode in [0o620, 0o602, 0o666] {
+        let file = home.write("loose.toml", &good(""), mode);
+        let ended = home.command(&["index", "clear", "--config", &file]).run();
+        assert_eq!(
+            (ended.code, ended.told.lines().nth(1).unwrap()),
+            (
+                2,
+                "error: the settings file ~/loose.toml may be written by others than its owner; take that away with chmod go-w"
+            )
+        );
+    }
+    let large = home.write("large.toml", &"#\n".repeat(1 << 19), 0o600);
+    let ended = home.command(&["index", "clear", "--config", &large]).run();
+    assert!(
+        ended.stderr.ends_with("large.toml is too large\n"),
+        "{}",
+        ended.told
+    );
+    for (text, fault) in [
+        (
+            "index = \"off\"\nindx = 1",
+            "2: \"indx\" is no setting; did you mean index?",
+        ),
+        ("[pages]\nx = 1", "1: \"pages\" is no setting"),
+        (
+            "\n\nWIKI_INDEX = \"off\"",
+            "3: \"WIKI_INDEX\" is no setting",
+        ),
+        (
+            "mutations_enabled = \"true\"",
+            "1: mutations_enabled must be true or false, without quotes",
+        ),
+        (
+            "http_max_retries = 1.5",
+            "1: http_max_retries must be a whole number from 0 to 10, without quotes",
+        ),
+        ("index = true", "1: index must be a text in quotes"),
+        (
+            "toolsets = [\"pages,undo\"]",
+            "1: toolsets must be an array of texts without commas, or one text",
+        ),
+        (
+            "toolsets = []",
+            "1: toolsets is set but empty; give it a value or leave it out",
+        ),
+        (
+            "token_command = \"pass wiki\"",
+            "1: token_command must be a program and its arguments, such as [\"pass\", \"wiki\"]",
+        ),
+        (
+            "token_command = []",
+            "1: token_command must be a program and its arguments, such as [\"pass\", \"wiki\"]",
+        ),
+        ("index = \"on\"", "1: index must be memory, disk or off"),
+        (
+            "confirm = \"me\"",
+            "1: confirm must be token, preview or person",
+        ),
+        (
+            "audit_keep_days = -1",
+            "1: audit_keep_days must be a whole number from 1 to 36500",
+        ),
+    ] {
+        let ended = home.check(text);
+        let line = format!("error: ~/checked.toml:{fault}");
+        assert_eq!(ended.code, 2);
+        assert!(
+            ended.told.lines().any(|told| told == line),
+            "{line}\n{}",
+            ended.told
+        );
+    }
+}
+
+#[test]
+fn no_fault_shows_a_secret() {
+    let home = Home::new();
+    for text in [
+        format!("api_token = \"{PLANTED}"),
+        format!("api_token = {PLANTED}"),
+        format!("api_token = [\"{PLANTED}\"]"),
+        format!("api_token = \"{PLANTED} x\""),
+        good(&format!("api_token = \"{PLANTED}\"")),
+        good(&format!("api_token_file = \"{PLANTED}\"")),
+        good(&format!(
+            "confirm = \"person\"\nmutation_confirm_token = \"{PLANTED}\""
+        )),
+    ] {
+        let ended = home.check(&text);
+        assert_eq!(ended.code, 2, "{}", ended.told);
+        assert!(!ended.told.contains("planted"), "{}", ended.told);
+    }
+}
+
+#[test]
+fn a_key_that_others_may_read_is_warned_of() {
+    let home = Home::new();
+    let warned = |text: &str, mode| {
+        let file = home.write("checked.toml", text, mode);
+        let ended = home.command(&["config", "check", "--config", &file]).run();
+        assert_eq!(ended.code, 0, "{}", ended.told);
+        ended.stdout.contains("warning:")
+    };
+    assert!(warned(&good(""), 0o644));
+    assert!(!warned(&good(""), 0o600));
+    home.write("key", PLANTED, 0o600);
+    let without = "base_url = \"https://wiki.example.com\"\napi_token_file = \"key\"\n";
+    assert!(!warned(without, 0o644));
+}
+
+#[test]
+fn a_key_comes_from_one_place_of_the_latest_layer_that_names_any() {
+    let home = Home::new();
+    let base = "base_url = \"https://wiki.example.com\"\n";
+    // What a file names lies beside it.
+    home.write("key", &format!("{PLANTED}\n"), 0o600);
+    home.write(
+        "print-key",
+        &format!("#!/bin/sh\necho hidden >&2\necho {PLANTED}\n"),
+        0o700,
+    );
+    for key in [
+        "api_token_file = \"key\"",
+        "token_command = [\"./print-key\"]",
+        "token_command = [\"printf\", \"%s\\n\", \"e30.e30.x\"]",
+    ] {
+        let file = home.write("checked.toml", &format!("{base}{key}"), 0o600);
+        let elsewhere = TempDir::new().unwrap();
+        let check = home.command(&["config", "check", "--config", &file]);
+        let ended = check.in_dir(elsewhere.path()).run();
+        assert_eq!((ended.code, &*ended.stderr), (0, ""), "{}", ended.told);
+    }
+    for (key, fault) in [
+        (
+            "token_command = [\"sh\", \"-c\", \"echo x >&2; exit 7\"]",
+            "failed with exit code 7",
+        ),
+        (
+            "token_command = [\"nothing-of-this-name\"]",
+            "cannot be run: entity not found",
+        ),
+        (
+            "token_command = [\"true\"]",
+            "must hold a key: letters, digits and signs without spaces",
+        ),
+        (
+            "token_command = [\"true\"]\napi_token = \"x\"",
+            "is set beside api_token; leave one of them out",
+        ),
+    ] {
+        let ended = home.check(&format!("{base}{key}"));
+        assert_eq!(
+            ended.stderr.replace(home.0.path().to_str().unwrap(), "~"),
+            format!("error: ~/checked.toml:2: token_command {fault}\n")
+        );
+    }
+    // A later layer wins over an earlier one, whatever it names; a command is not even run.
+    let file = home.write(
+        "checked.toml",
+        &format!("{base}token_command = [\"false\"]"),
+        0o600,
+    );
+    let check = || home.command(&["config", "check", "--config", &file]);
+    assert_eq!(check().run().code, 2);
+    assert_eq!(check().with("WIKI_API_TOKEN", PLANTED).run().code, 0);
+    let both = check()
+        .with("WIKI_API_TOKEN", PLANTED)
+        .with("WIKI_API_TOKEN_FILE", "key");
+    assert_eq!(
+        both.run().stderr,
+        "error: WIKI_API_TOKEN_FILE is set beside WIKI_API_TOKEN; leave one of them out\n"
+    );
+    // A command belongs in a file alone.
+    let ended = home
+        .command(&["config", "check", "--base-url", "https://wiki.example.com"])
+        .with("WIKI_TOKEN_COMMAND", "echo");
+    assert!(
+        ended
+            .run()
+            .stderr
+            .starts_with("error: WIKI_API_TOKEN is missing")
+    );
+}
+
+#[test]
+fn no_flag_takes_a_secret() {
+    let home = Home::new();
+    for flag in ["--api-token", "--mutation-confirm-token", "--token-command"] {
+        let ended = home.command(&["config", "check", flag, "x"]).run();
+        assert_eq!((ended.code, &*ended.stdout), (2, ""));
+        assert!(
+            ended.stderr.starts_with("error: unexpected argument"),
+            "{}",
+            ended.told
+        );
+    }
+    let short = home.command(&["undo", "-h"]).run().stdout;
+    assert!(!short.contains("--base-url"), "{short}");
+    let long = home.command(&["undo", "--help"]).run().stdout;
+    assert!(
+        long.contains("\nSettings:\n") && long.contains("--base-url <TEXT>"),
+        "{long}"
+    );
+}
+
+#[test]
+fn a_new_file_is_its_owners_alone_and_is_never_written_over_unasked() {
+    let home = Home::new();
+    let init = |more: &[&str]| {
+        let arguments = [
+            &["config", "init", "--base-url", "https://wiki.example.com"],
+            more,
+        ];
+        home.command(&arguments.concat()).stdin(PLANTED).run()
+    };
+    for (more, fault) in [
+        (
+            &[][..],
+            "nobody can be asked here; pass --key-stdin or --api-token-file",
+        ),
+        (
+            &["--key-stdin", "--http-max-retries", "11"],
+            "http_max_retries must be a whole number from 0 to 10",
+        ),
+        (
+            &["--api-token-file", "gone"],
+            "api_token_file names a file that cannot be read: entity not found",
+        ),
+        (
+            &["--api-token-file", "gone", "--key-stdin"],
+            "api_token_file is set beside api_token; leave one of them out",
+        ),
+    ] {
+        let ended = init(more);
+        assert_eq!(ended.code, 2);
+        assert!(
+            ended.stderr.ends_with(&format!("{fault}\n")),
+            "{}",
+            ended.told
+        );
+    }
+    assert!(!home.path(".config").exists());
+
+    let written = init(&[
+        "--key-stdin",
+        "--toolsets",
+        "pages,undo",
+        "--mutations-enabled",
+        "true",
+    ]);
+    assert_eq!(written.code, 0, "{}", written.told);
+    assert!(!written.told.contains("planted"));
+    let file = home.path(".config/wikijs-mcp/config.toml");
+    assert_eq!(
+        fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    let text = fs::read_to_string(&file).unwrap();
+    let set: Vec<_> = text
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+        .collect();
+    assert_eq!(
+        set,
+        [
+            "base_url = \"https://wiki.example.com\"",
+            &format!("api_token = \"{PLANTED}\""),
+            "mutations_enabled = true",
+            "toolsets = [\"pages\",\"undo\"]",
+        ]
+    );
+    assert_eq!(home.command(&["config", "check"]).run().code, 0);
+
+    let again = init(&["--key-stdin"]);
+    assert_eq!(again.code, 2);
+    assert!(
+        again.stderr.ends_with("is there; --force replaces it\n"),
+        "{}",
+        again.told
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    assert_eq!(init(&["--key-stdin", "--force", "--json"]).code, 0);
+    assert!(
+        !fs::read_to_string(&file)
+            .unwrap()
+            .contains("\nmutations_enabled")
+    );
+}
+
+#[test]
+fn every_fault_is_named_at_once() {
+    let home = Home::new();
+    let ended = home.check("index = \"on\"\nbase_url = \"wiki\"\nhttp_max_retries = 11\n");
+    assert_eq!(ended.code, 2);
+    let program = home.command(&["config", "check", "--config", "checked.toml", "--json"]);
+    let answer: Value = serde_json::from_str(&program.run().stdout).unwrap();
+    let faults: Vec<_> = answer["faults"].as_array().unwrap().iter().collect();
+    assert_eq!(faults.len(), 4, "{answer}");
+    let lines: Vec<_> = ended.stderr.lines().collect();
+    assert_eq!(lines.len(), 4, "{}", ended.told);
+    assert!(lines.iter().all(|line| line.starts_with("error: ")));
+}
+
+#[test]
+fn the_commands_of_settings_are_told_in_full() {
+    let home = Home::new();
+    let mut all = String::new();
+    let mut tell = |command: Command| {
+        all += &command.run().told;
+        all.push('\n');
+    };
+    tell(
+        home.command(&[
+            "config",
+            "init",
+            "--base-url",
+            "http://wiki.lan",
+            "--key-stdin",
+        ])
+        .stdin(PLANTED),
+    );
+    tell(home.command(&["config", "check"]));
+    tell(home.command(&["config", "check", "--json"]));
+    tell(
+        home.command(&["config", "show", "--log", "off"])
+            .with("WIKI_INDEX", "disk"),
+    );
+    tell(home.command(&[
+        "config",
+        "init",
+        "--base-url",
+        "http://wiki.lan",
+        "--key-stdin",
+    ]));
+    home.config("base_url = \"wiki\"\nmutation_dry_run = false\naudit_keep_mb = 0\n");
+    tell(home.command(&["config", "check"]));
+    tell(home.command(&["config", "check", "--json"]));
+    tell(home.command(&["serve"]));
+    insta::with_settings!({
+        snapshot_path => "../golden",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, {
+        insta::assert_snapshot!("settings", all);
+    });
+}
+
+#[test]
+fn a_shell_completes_what_the_help_names() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ended = Command::new(&["completions", shell]).run();
+        assert_eq!((ended.code, &*ended.stderr), (0, ""));
+        for word in ["completions", "undo", "mutations-enabled", "disk"] {
+            assert!(ended.stdout.contains(word), "{shell} lacks {word}");
+        }
+    }
+    assert_eq!(Command::new(&["completions", "cmd"]).run().code, 2);
+}
