@@ -77,7 +77,7 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "WIKI_CONFIRM_FALLBACK",
         "`none`",
-        "What holds with `WIKI_CONFIRM=person` where the client cannot ask: `none` (nothing is written) or `preview`.",
+        "What holds with `WIKI_CONFIRM=person` where the client cannot ask: `none` (nothing is written), `preview`, or `proposal` (as in a dry run).",
     ),
     setting(
         "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
@@ -97,7 +97,7 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "WIKI_TOOLSETS",
         "`pages`",
-        "The tools that are offered, comma-separated: `pages` (the ten), `undo`.",
+        "The tools that are offered, comma-separated: `pages` (the ten), `undo`, `proposals`.",
     ),
     setting(
         "WIKI_HTTP_TIMEOUT_MS",
@@ -133,6 +133,11 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_AUDIT_KEEP_MB",
         "`1024`",
         "How much they may take together, in megabytes (2^20 bytes); beyond it the oldest are purged.",
+    ),
+    setting(
+        "WIKI_PROPOSALS_KEEP_DAYS",
+        "`30`",
+        "How long proposals are kept after the last thing that became of them; what is older is purged, on record.",
     ),
     setting(
         "WIKI_INDEX",

@@ -341,7 +341,13 @@ fn person(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
         fallback: match source.filled(FALLBACK)?.as_deref() {
             None | Some("none") => Fallback::None,
             Some("preview") => Fallback::Preview,
-            Some(_) => return Err(SettingError::new(FALLBACK, "must be none or preview")),
+            Some("proposal") => Fallback::Proposal,
+            Some(_) => {
+                return Err(SettingError::new(
+                    FALLBACK,
+                    "must be none, preview or proposal",
+                ));
+            }
         },
     })
 }
@@ -417,6 +423,7 @@ fn keep(source: &Source<'_>) -> Result<Keep, SettingError> {
     let megabytes = source.number("WIKI_AUDIT_KEEP_MB", 1024, 1..=u32::MAX)?;
     Ok(Keep {
         days: source.number("WIKI_AUDIT_KEEP_DAYS", 365, 1..=36_500)?,
+        proposal_days: source.number("WIKI_PROPOSALS_KEEP_DAYS", 30, 1..=36_500)?,
         bytes: u64::from(megabytes) << 20,
     })
 }

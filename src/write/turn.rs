@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::audit::{AuditError, PageLock, TreeLock};
+use crate::audit::{AuditError, HeldProposal, PageLock, TreeLock};
 
 use super::writer::Writer;
 
@@ -10,6 +10,8 @@ use super::writer::Writer;
 pub(super) struct Turn {
     _page: Option<PageLock>,
     _tree: Option<TreeLock>,
+    /// The proposal that is applied.
+    pub(super) proposal: Option<HeldProposal>,
 }
 
 impl Writer {
@@ -38,6 +40,7 @@ impl Writer {
         Ok(Turn {
             _page: page,
             _tree: tree,
+            proposal: None,
         })
     }
 }

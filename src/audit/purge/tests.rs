@@ -14,6 +14,7 @@ use crate::audit::{AuditError, AuditLog, CallId, Entry, Event, KeptState, Record
 const NOW: OffsetDateTime = datetime!(2020-01-01 00:00 UTC);
 const YEAR: Keep = Keep {
     days: 365,
+    proposal_days: 30,
     bytes: u64::MAX,
 };
 
@@ -149,7 +150,7 @@ async fn the_oldest_goes_until_the_rest_is_small_enough() {
         .map(|run| run.length)
         .chain(states.iter().map(|state| length(&log.place().kept(*state))))
         .sum();
-    let keep = |bytes| Keep { days: 365, bytes };
+    let keep = |bytes| Keep { bytes, ..YEAR };
     assert_eq!(
         log.purge_at(keep(whole), NOW).await.unwrap(),
         Purged::default()

@@ -1,0 +1,405 @@
+//! A proposal is reviewed, applied or rejected.
+//!
+//! Applied, it goes the way of every write. Neither its file nor the states are trusted: they
+//! must be those that the record of its making names, say nothing that a call could not say, and
+//! fit the page as it is.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::audit::{
+    AuditError, CallId, CallSelector, HeldProposal, KeptState, Outcome, Proposal, ProposalId,
+    ProposalState,
+};
+use crate::change::{Change, cut, merge_pages, short};
+use crate::error::{Code, Failure};
+use crate::gates::Proposed;
+use crate::page::{
+    Date, Field, LineCounts, Locale, NewPath, PageState, check_content, check_description,
+    check_editor, check_tag, check_text, check_title,
+};
+
+use super::answer::Target;
+use super::docket::{Docket, now, unavailable};
+use super::plan::{Apply, Caller, Undo};
+use super::prepare::target;
+use super::writer::Writer;
+
+/// A proposal as a person or an agent looks at it.
+#[derive(Debug)]
+pub struct Review {
+    /// The proposal.
+    pub proposal: Proposal,
+    /// Its page, as it was or shall be.
+    pub target: Target,
+    /// Each changed field with its values before and after, the content left out.
+    pub changes: Map<String, Value>,
+    /// The difference of the content.
+    pub diff: String,
+    /// How many lines of it are added and removed.
+    pub lines: LineCounts,
+    /// Why it could not be applied as things are; none for one that is decided.
+    pub hindrance: Option<Failure>,
+    /// Whether this key may read of the page what the proposal shows.
+    pub is_readable: bool,
+}
+
+/// A proposal that does not fit the page as it is, and both in one where they do not touch.
+struct Outdated {
+    failure: Failure,
+    merged: Option<Box<Change>>,
+}
+
+impl From<Failure> for Outdated {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            merged: None,
+        }
+    }
+}
+
+impl Writer {
+    /// All proposals of the wiki, oldest first.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`.
+    pub async fn proposals(&self) -> Result<Vec<Proposal>, Failure> {
+        self.audit
+            .proposals()
+            .await
+            .map_err(|error| unavailable(&error))
+    }
+
+    /// A proposal with what it changes, and whether it still fits the page.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` if there is no such proposal, `AUDIT_UNAVAILABLE` if what was kept of it
+    /// cannot be read.
+    pub async fn review(&self, id: ProposalId) -> Result<Review, Failure> {
+        // A decision that was cut short is found out here.
+        let hindrance = match self.hold_open(id, Duration::ZERO).await {
+            Ok(_) => None,
+            Err(failure) => Some(failure),
+        };
+        let proposal = self.audit.proposal(id).await.map_err(|error| told(&error))?;
+        let change = self.kept_change(&proposal).await?;
+        let is_readable = match change.before().and_then(|page| page.id) {
+            Some(id) => self.page_to_write(id, change.lost()).await.is_ok(),
+            None => true,
+        };
+        let (diff, lines) = change.content_diff();
+        let mut review = Review {
+            target: target(&self.wiki, change.target()),
+            changes: change.values(),
+            diff,
+            lines,
+            hindrance: hindrance.filter(|_| proposal.state == ProposalState::Open),
+            is_readable,
+            proposal,
+        };
+        if review.proposal.state == ProposalState::Open && review.hindrance.is_none() {
+            let fits = self.held_against(&review.proposal, change).await;
+            review.hindrance = fits.err().map(Outdated::told);
+        }
+        Ok(review)
+    }
+
+    /// Rejects a proposal; on record.
+    ///
+    /// # Errors
+    /// `PROPOSAL_OUTDATED` if it was decided before, `INVALID_INPUT` if there is none.
+    pub async fn reject(
+        &self,
+        caller: &Caller,
+        id: ProposalId,
+        reason: &str,
+    ) -> Result<Proposal, Failure> {
+        let at_log = |error| unavailable(&error);
+        let held = self.hold_open(id, self.patience.queueing).await?;
+        let proposal = held.proposal().clone();
+        let call = CallId::new().map_err(at_log)?;
+        let docket = Docket::of_proposal(call, caller, &proposal);
+        self.audit
+            .record(docket.decided("rejected", Some(reason)))
+            .await
+            .map_err(at_log)?;
+        let state = ProposalState::Rejected {
+            decided: now(),
+            reason: reason.to_owned(),
+        };
+        held.set(state.clone()).await.map_err(at_log)?;
+        Ok(Proposal { state, ..proposal })
+    }
+
+    /// Makes the change of a proposal, of the page as it is now.
+    pub(super) async fn change_of_proposal(&self, apply: Apply) -> Result<Proposed, Failure> {
+        self.recovered().await;
+        let held = self.hold_open(apply.id, self.patience.queueing).await?;
+        let proposal = held.proposal().clone();
+        drop(held);
+        let kept = self.kept_change(&proposal).await?;
+        check(&kept, &proposal)?;
+        let change = match self.held_against(&proposal, kept).await {
+            Ok(change) => change,
+            Err(Outdated {
+                merged: Some(merged),
+                ..
+            }) if apply.merge => *merged,
+            Err(outdated) => return Err(outdated.told()),
+        };
+        Ok(Proposed {
+            change,
+            undoes: proposal.undoes,
+            proposal: Some(proposal.id),
+        })
+    }
+
+    /// Holds a proposal about which nobody has decided, by its file and by the log.
+    pub(super) async fn hold_open(
+        &self,
+        id: ProposalId,
+        wait: Duration,
+    ) -> Result<HeldProposal, Failure> {
+        let at_log = |error| unavailable(&error);
+        let held = self
+            .audit
+            .hold_proposal(id, wait)
+            .await
+            .map_err(|error| told(&error))?;
+        let proposal = held.proposal();
+        if proposal.state != ProposalState::Open {
+            return Err(decided(&proposal.state));
+        }
+        let on_record = self.audit.proposal_on_record(id).await.map_err(at_log)?;
+        if on_record.made != Some((proposal.before, proposal.after))
+            || on_record.undoes != proposal.undoes
+        {
+            return Err(Failure::new(
+                Code::AuditUnavailable,
+                "The proposal is not the one whose making is on record; nothing was sent.",
+            )
+            .hint("Look at WIKI_AUDIT_DIR: the proposal's file was changed, or the record of its making is gone."));
+        }
+        // The log knows of decisions that were cut short before the file did.
+        for call in on_record.attempts {
+            let story = self.story(&CallSelector::from(call)).await?;
+            if story.outcome() == Some(Outcome::Applied) {
+                let state = ProposalState::Applied {
+                    decided: now(),
+                    applied_by: call,
+                };
+                held.set(state.clone()).await.map_err(at_log)?;
+                return Err(decided(&state));
+            }
+        }
+        if on_record.is_rejected {
+            return Err(Failure::new(
+                Code::ProposalOutdated,
+                "The proposal was rejected.",
+            ));
+        }
+        Ok(held)
+    }
+
+    /// Says of a proposal that it was applied, on record. The write has happened: what fails
+    /// here is made good when somebody asks for the proposal again.
+    pub(super) async fn applied_proposal(&self, held: HeldProposal, docket: &Docket) {
+        let state = ProposalState::Applied {
+            decided: now(),
+            applied_by: docket.call(),
+        };
+        let recorded = self.audit.record(docket.decided("applied", None)).await;
+        let done = match recorded {
+            Ok(()) => held.set(state).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = done {
+            tracing::error!(%error, call = %docket.call(), "that a proposal was applied could not be kept");
+        }
+    }
+
+    async fn kept_change(&self, proposal: &Proposal) -> Result<Change, Failure> {
+        let kept = async |name: Option<KeptState>| match name {
+            Some(name) => self.audit.kept(name).await.map(Some),
+            None => Ok(None),
+        };
+        let states = (kept(proposal.before).await, kept(proposal.after).await);
+        let change = match states {
+            (Ok(Some(before)), Ok(Some(after))) => Change::between(before, after),
+            (Ok(None), Ok(Some(after))) => Change::recreate(after),
+            (Ok(Some(before)), Ok(None)) => Change::delete(before),
+            (Ok(None), Ok(None)) => return Err(unavailable(&AuditError::BadProposal)),
+            (Err(error), _) | (_, Err(error)) => return Err(unavailable(&error)),
+        };
+        Ok(change.with_loss_of(proposal.lost.clone()))
+    }
+
+    /// The change of the page as it is now, if that is as it was or already as proposed.
+    async fn held_against(&self, proposal: &Proposal, kept: Change) -> Result<Change, Outdated> {
+        if let Some(call) = proposal.undoes {
+            let undo = Undo {
+                call: call.into(),
+                force: true,
+            };
+            let now = self.undo(&undo).await.map_err(gone)?.change;
+            if !now.is_same_write(&kept) {
+                return Err(since(kept.target(), now.target()).into());
+            }
+        }
+        let change = match kept.before().and_then(|page| Some((page, page.id?))) {
+            None => kept,
+            Some((before, id)) => {
+                let read = self.page_to_write(id, kept.lost()).await.map_err(gone)?;
+                let (fresh, lost) = (read.page, read.lost);
+                let is_as_it_was = lost == kept.lost() && before.difference(&fresh).is_empty();
+                let is_done = kept
+                    .after()
+                    .is_some_and(|after| after.difference(&fresh).is_empty());
+                if !is_as_it_was && !is_done {
+                    let merged = kept
+                        .after()
+                        .filter(|_| lost.is_empty() && proposal.undoes.is_none())
+                        .and_then(|after| merge_pages(before, after, &fresh))
+                        .map(|after| Box::new(Change::between(fresh.clone(), after)));
+                    let failure = since(before, &fresh);
+                    return Err(Outdated { failure, merged });
+                }
+                kept.on(fresh)
+            }
+        };
+        self.look_at_new_place(&change).await.map_err(gone)?;
+        Ok(change)
+    }
+}
+
+impl Outdated {
+    /// What a caller is told, the merged change with it.
+    fn told(self) -> Failure {
+        let Some(merged) = self.merged else {
+            return self.failure;
+        };
+        let (diff, lines) = merged.content_diff();
+        let shown = json!({
+            "changes": short(merged.values(), &mut Vec::new()),
+            "diff": cut(diff, &mut Vec::new()),
+            "linesAdded": lines.added,
+            "linesRemoved": lines.removed,
+        });
+        self.failure
+            .hint("details.merged is the proposal made on top of what was changed since; an operator can apply it with `wikijs-mcp proposals apply --merge`.")
+            .detail("merged", shown)
+    }
+}
+
+/// Why a proposal cannot be found or held.
+fn told(error: &AuditError) -> Failure {
+    match error {
+        AuditError::NoProposal => Failure::new(Code::InvalidInput, "There is no such proposal.")
+            .detail(
+                "fields",
+                json!([{ "path": "id", "message": "names no proposal" }]),
+            ),
+        error => unavailable(error),
+    }
+}
+
+fn decided(state: &ProposalState) -> Failure {
+    let failure = Failure::new(
+        Code::ProposalOutdated,
+        format!("The proposal was {} already.", state.as_str()),
+    )
+    .detail("state", state.as_str());
+    match state {
+        ProposalState::Applied { applied_by, .. } => {
+            failure.detail("appliedBy", applied_by.to_string())
+        }
+        ProposalState::Replaced { replaced_by, .. } => {
+            failure.detail("replacedBy", replaced_by.to_string())
+        }
+        ProposalState::Open | ProposalState::Rejected { .. } => failure,
+    }
+}
+
+/// A page that is gone and a place that is taken are changes since the proposal, too.
+fn gone(failure: Failure) -> Failure {
+    let message = match failure.code {
+        Code::PageNotFound => "The page is gone since this was proposed.",
+        Code::PageExists => "Another page came to that path since this was proposed.",
+        Code::NothingToUndo => "The write that this takes back was taken back already.",
+        _ => return failure,
+    };
+    Failure {
+        details: failure.details,
+        ..Failure::new(Code::ProposalOutdated, message)
+    }
+}
+
+fn since(before: &PageState, now: &PageState) -> Failure {
+    let since = Change::between(before.clone(), now.clone());
+    let fields: Vec<&str> = since.fields().into_iter().map(Field::name).collect();
+    let failure = Failure::new(
+        Code::ProposalOutdated,
+        "The page was changed since this was proposed.",
+    )
+    .detail("fields", fields)
+    .detail("changes", short(since.values(), &mut Vec::new()))
+    .detail("diff", cut(since.content_diff().0, &mut Vec::new()));
+    match &now.updated_at {
+        Some(at) => failure.detail("updatedAt", at.as_str()),
+        None => failure,
+    }
+}
+
+/// Whether the new values are such as a call could have asked for. An undo writes back old ones,
+/// and is compared with the undo that is made anew.
+fn check(change: &Change, proposal: &Proposal) -> Result<(), Failure> {
+    let Some(after) = change.after().filter(|_| proposal.undoes.is_none()) else {
+        return Ok(());
+    };
+    for field in Field::ALL {
+        if change.before().is_some_and(|before| before.same(after, field)) {
+            continue;
+        }
+        check_field(change.before(), after, field).map_err(|fault| {
+            Failure::new(
+                Code::InvalidInput,
+                format!("The proposal asks for what no call may: {field} {fault}."),
+            )
+            .detail("fields", json!([{ "path": field.name(), "message": fault }]))
+        })?;
+    }
+    Ok(())
+}
+
+fn check_field(before: Option<&PageState>, after: &PageState, field: Field) -> Result<(), String> {
+    let date = |date: &Date| Date::parse(date.as_str()).map(drop);
+    match field {
+        Field::Locale => Locale::parse(after.locale.as_str()).map(drop),
+        Field::Path => match NewPath::parse(after.path.as_str())? {
+            path if *path.as_path() == after.path => Ok(()),
+            _ => Err("must have no slashes around it".to_owned()),
+        },
+        Field::Title => check_title(&after.title),
+        Field::Description => check_description(&after.description),
+        Field::Content => check_content(&after.content),
+        Field::Tags => after
+            .tags
+            .iter()
+            .filter(|tag| before.is_none_or(|before| !before.tags.contains(tag)))
+            .try_for_each(|tag| match check_tag(tag)? {
+                stored if stored == **tag => Ok(()),
+                _ => Err("must be as the wiki stores them".to_owned()),
+            }),
+        Field::Editor | Field::IsPrivate if before.is_some() => {
+            Err("cannot be changed".to_owned())
+        }
+        Field::Editor => check_editor(&after.editor),
+        Field::IsPrivate | Field::IsPublished => Ok(()),
+        Field::PublishStartDate => date(&after.publish_start_date),
+        Field::PublishEndDate => date(&after.publish_end_date),
+        Field::ScriptCss => check_text(&after.script_css),
+        Field::ScriptJs => check_text(&after.script_js),
+    }
+}
