@@ -69,7 +69,9 @@ impl AuditError {
             Self::Busy => "try again later",
             Self::NoProposal => "look at the proposals that there are",
             Self::BadProposal => "restore the file from a backup of WIKI_AUDIT_DIR, or remove it",
-            Self::Full => "have the operator decide on proposals, or lower WIKI_PROPOSALS_KEEP_DAYS",
+            Self::Full => {
+                "have the operator decide on proposals, or lower WIKI_PROPOSALS_KEEP_DAYS"
+            }
             Self::Missing | Self::Damaged => {
                 "restore the file from a backup of WIKI_AUDIT_DIR, or run audit verify"
             }

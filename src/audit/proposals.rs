@@ -206,8 +206,7 @@ fn read(path: &Path, id: ProposalId) -> Result<(Proposal, File), AuditError> {
         .take(MAX_FILE)
         .read_to_end(&mut json)
         .map_err(failed)?;
-    let proposal: Proposal =
-        serde_json::from_slice(&json).map_err(|_| AuditError::BadProposal)?;
+    let proposal: Proposal = serde_json::from_slice(&json).map_err(|_| AuditError::BadProposal)?;
     if proposal.id != id || proposal.v > VERSION {
         return Err(AuditError::BadProposal);
     }
@@ -235,21 +234,25 @@ fn write(place: &Place, proposal: &Proposal) -> Result<(), AuditError> {
 fn on_record(place: &Place, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
     let name = id.to_string();
     let mut found = ProposalOnRecord::default();
-    scan(&runs(place)?, &[&format!("\"proposal\":\"{name}\"")], |told| {
-        let Ok(record) = told.record else { return };
-        if record.proposal.as_deref() != Some(&name) {
-            return;
-        }
-        match (record.event, record.decision.as_deref()) {
-            (Event::Proposal, Some("made")) => {
-                found.made = Some((record.before, record.after));
-                found.undoes = record.undoes;
+    scan(
+        &runs(place)?,
+        &[&format!("\"proposal\":\"{name}\"")],
+        |told| {
+            let Ok(record) = told.record else { return };
+            if record.proposal.as_deref() != Some(&name) {
+                return;
             }
-            (Event::Proposal, Some("rejected")) => found.is_rejected = true,
-            (Event::Attempt, _) => found.attempts.extend(record.call),
-            _ => {}
-        }
-    })?;
+            match (record.event, record.decision.as_deref()) {
+                (Event::Proposal, Some("made")) => {
+                    found.made = Some((record.before, record.after));
+                    found.undoes = record.undoes;
+                }
+                (Event::Proposal, Some("rejected")) => found.is_rejected = true,
+                (Event::Attempt, _) => found.attempts.extend(record.call),
+                _ => {}
+            }
+        },
+    )?;
     found.attempts.dedup();
     Ok(found)
 }

@@ -1,9 +1,11 @@
 //! The command line: one file a subcommand. The only room that prints.
 
+mod confirmed;
 mod exit;
 mod index;
 mod log;
 mod print;
+mod proposals;
 mod serve;
 mod show_change;
 mod signals;
@@ -35,6 +37,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Take a write back, with the page as it was kept in the audit log
     Undo(undo::Arguments),
+    /// Review, apply and reject what agents proposed in a dry run
+    Proposals(proposals::Arguments),
     /// The content index that searches use, where it is kept on the disk
     Index(index::Arguments),
     /// Show in a few seconds what this program is for, on an embedded wiki
@@ -87,6 +91,7 @@ async fn run(command: Option<Command>) -> Outcome {
         None => Box::pin(serve::run(serve::Arguments::default())).await,
         Some(Command::Serve(arguments)) => Box::pin(serve::run(arguments)).await,
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
+        Some(Command::Proposals(arguments)) => proposals::run(arguments).await,
         Some(Command::Index(arguments)) => index::run(&arguments),
         #[cfg(feature = "demo")]
         Some(Command::Demo(arguments)) => demo::run(arguments).await,

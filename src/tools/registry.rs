@@ -69,6 +69,10 @@ impl Registry {
                     registry.add::<super::update_page::UpdatePage>()?;
                     registry.add::<super::delete_page::DeletePage>()?;
                 }
+                Toolset::Proposals => {
+                    registry.add::<super::list_proposals::ListProposals>()?;
+                    registry.add::<super::get_proposal::GetProposal>()?;
+                }
                 Toolset::Undo => registry.add::<super::undo_write::UndoWrite>()?,
             }
         }

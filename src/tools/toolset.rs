@@ -9,11 +9,13 @@ pub enum Toolset {
     Pages,
     /// Taking writes back.
     Undo,
+    /// What became of proposals.
+    Proposals,
 }
 
 impl Toolset {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Pages, Self::Undo];
+    pub const ALL: [Self; 3] = [Self::Pages, Self::Undo, Self::Proposals];
 
     /// Its name in settings.
     #[must_use]
@@ -21,6 +23,7 @@ impl Toolset {
         match self {
             Self::Pages => "pages",
             Self::Undo => "undo",
+            Self::Proposals => "proposals",
         }
     }
 
@@ -35,7 +38,9 @@ impl Toolset {
                 .into_iter()
                 .find(|toolset| toolset.name() == name)
                 .ok_or_else(|| {
-                    format!("has {name:?}, which is no toolset; there are pages and undo")
+                    format!(
+                        "has {name:?}, which is no toolset; there are pages, undo and proposals"
+                    )
                 })?;
             if !toolsets.contains(&toolset) {
                 toolsets.push(toolset);

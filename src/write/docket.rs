@@ -105,12 +105,7 @@ impl Docket {
     }
 
     /// The change, to be kept as a proposal.
-    pub(super) fn as_proposal(
-        &self,
-        id: ProposalId,
-        session: String,
-        change: &Change,
-    ) -> Proposal {
+    pub(super) fn as_proposal(&self, id: ProposalId, session: String, change: &Change) -> Proposal {
         let page = change.target();
         Proposal {
             v: Proposal::VERSION,
@@ -187,7 +182,8 @@ impl Docket {
     /// What became of a proposal.
     pub(super) fn decided(&self, decision: &str, why: Option<&str>) -> Entry {
         let mut entry = self.entry(Event::Proposal);
-        entry.gate = (self.confirmed.0 == Gate::Operator).then(|| Gate::Operator.as_str().to_owned());
+        entry.gate =
+            (self.confirmed.0 == Gate::Operator).then(|| Gate::Operator.as_str().to_owned());
         entry.decision = Some(decision.to_owned());
         entry.reason = why.map(str::to_owned).or(entry.reason);
         entry

@@ -83,7 +83,11 @@ impl Writer {
             Ok(_) => None,
             Err(failure) => Some(failure),
         };
-        let proposal = self.audit.proposal(id).await.map_err(|error| told(&error))?;
+        let proposal = self
+            .audit
+            .proposal(id)
+            .await
+            .map_err(|error| told(&error))?;
         let change = self.kept_change(&proposal).await?;
         let is_readable = match change.before().and_then(|page| page.id) {
             Some(id) => self.page_to_write(id, change.lost()).await.is_ok(),
@@ -359,7 +363,10 @@ fn check(change: &Change, proposal: &Proposal) -> Result<(), Failure> {
         return Ok(());
     };
     for field in Field::ALL {
-        if change.before().is_some_and(|before| before.same(after, field)) {
+        if change
+            .before()
+            .is_some_and(|before| before.same(after, field))
+        {
             continue;
         }
         check_field(change.before(), after, field).map_err(|fault| {
@@ -367,7 +374,10 @@ fn check(change: &Change, proposal: &Proposal) -> Result<(), Failure> {
                 Code::InvalidInput,
                 format!("The proposal asks for what no call may: {field} {fault}."),
             )
-            .detail("fields", json!([{ "path": field.name(), "message": fault }]))
+            .detail(
+                "fields",
+                json!([{ "path": field.name(), "message": fault }]),
+            )
         })?;
     }
     Ok(())
@@ -392,9 +402,7 @@ fn check_field(before: Option<&PageState>, after: &PageState, field: Field) -> R
                 stored if stored == **tag => Ok(()),
                 _ => Err("must be as the wiki stores them".to_owned()),
             }),
-        Field::Editor | Field::IsPrivate if before.is_some() => {
-            Err("cannot be changed".to_owned())
-        }
+        Field::Editor | Field::IsPrivate if before.is_some() => Err("cannot be changed".to_owned()),
         Field::Editor => check_editor(&after.editor),
         Field::IsPrivate | Field::IsPublished => Ok(()),
         Field::PublishStartDate => date(&after.publish_start_date),

@@ -49,7 +49,13 @@ impl Writer {
                     proposals,
                     bytes,
                 }) => {
-                    tracing::info!(runs, pages, proposals, bytes, "the audit directory was purged");
+                    tracing::info!(
+                        runs,
+                        pages,
+                        proposals,
+                        bytes,
+                        "the audit directory was purged"
+                    );
                 }
                 Err(AuditError::Ended) => {}
                 Err(error) => tracing::warn!(%error, "the audit directory could not be purged"),

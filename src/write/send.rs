@@ -80,7 +80,11 @@ impl Writer {
         )))
     }
 
-    pub(super) async fn keep_states(&self, change: &Change, docket: &mut Docket) -> Result<(), AuditError> {
+    pub(super) async fn keep_states(
+        &self,
+        change: &Change,
+        docket: &mut Docket,
+    ) -> Result<(), AuditError> {
         let before = match change.before() {
             Some(page) => Some(self.audit.keep(page).await?),
             None => None,

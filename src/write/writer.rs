@@ -249,15 +249,11 @@ impl Writer {
         let lines = diff.1;
         docket.counted(lines);
         match gates::dry_run(policy, allowed, is_confirmed) {
-            Verdict::DryRun(allowed) => {
-                self.show_dry(docket, &allowed, diff, notes, session).await
-            }
+            Verdict::DryRun(allowed) => self.show_dry(docket, &allowed, diff, notes, session).await,
             Verdict::Preview(allowed) | Verdict::Ask(allowed) if allowed.change().is_empty() => {
                 self.nothing_to_do(docket, allowed.change(), notes).await
             }
-            Verdict::Preview(allowed) => {
-                self.show(docket, &allowed, diff, notes, session).await
-            }
+            Verdict::Preview(allowed) => self.show(docket, &allowed, diff, notes, session).await,
             Verdict::Ask(allowed) => Ok(Passed::Asked(Box::new(Asked {
                 proposed: Proposed {
                     change: allowed.change().clone(),
