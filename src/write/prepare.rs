@@ -22,7 +22,7 @@ pub(super) struct ToWrite {
     /// All that a write would overwrite.
     pub(super) page: PageState,
     /// The fields that could not be read and may be lost; empty in `page`.
-    lost: Vec<Field>,
+    pub(super) lost: Vec<Field>,
     /// Who wrote it last.
     pub(super) author: Option<String>,
 }
@@ -161,7 +161,11 @@ impl Writer {
     }
 
     /// Reads all of a page that a write would overwrite, but for what may be lost.
-    pub(super) async fn page_to_write(&self, id: i64, accept_loss: &[Field]) -> Result<ToWrite, Failure> {
+    pub(super) async fn page_to_write(
+        &self,
+        id: i64,
+        accept_loss: &[Field],
+    ) -> Result<ToWrite, Failure> {
         let reading = self.wiki.page_by_id(id).await?;
         if let Some(page) = reading.complete() {
             return Ok(ToWrite {

@@ -12,18 +12,17 @@ use crate::audit::{
     AuditError, CallId, CallSelector, HeldProposal, KeptState, Outcome, Proposal, ProposalId,
     ProposalState,
 };
-use crate::change::{Change, cut, merge_pages, short};
+use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::Proposed;
-use crate::page::{
-    Date, Field, LineCounts, Locale, NewPath, PageState, check_content, check_description,
-    check_editor, check_tag, check_text, check_title,
-};
+use crate::page::LineCounts;
 
 use super::answer::Target;
 use super::docket::{Docket, now, unavailable};
-use super::plan::{Apply, Caller, Undo};
+use super::outdated::Outdated;
+use super::plan::{Apply, Caller};
 use super::prepare::target;
+use super::proposed_values::check;
 use super::writer::Writer;
 
 /// A proposal as a person or an agent looks at it.
@@ -45,21 +44,6 @@ pub struct Review {
     pub is_readable: bool,
 }
 
-/// A proposal that does not fit the page as it is, and both in one where they do not touch.
-struct Outdated {
-    failure: Failure,
-    merged: Option<Box<Change>>,
-}
-
-impl From<Failure> for Outdated {
-    fn from(failure: Failure) -> Self {
-        Self {
-            failure,
-            merged: None,
-        }
-    }
-}
-
 impl Writer {
     /// All proposals of the wiki, oldest first.
     ///
@@ -79,10 +63,7 @@ impl Writer {
     /// cannot be read.
     pub async fn review(&self, id: ProposalId) -> Result<Review, Failure> {
         // A decision that was cut short is found out here.
-        let hindrance = match self.hold_open(id, Duration::ZERO).await {
-            Ok(_) => None,
-            Err(failure) => Some(failure),
-        };
+        let hindrance = self.hold_open(id, Duration::ZERO).await.err();
         let proposal = self
             .audit
             .proposal(id)
@@ -239,62 +220,6 @@ impl Writer {
         };
         Ok(change.with_loss_of(proposal.lost.clone()))
     }
-
-    /// The change of the page as it is now, if that is as it was or already as proposed.
-    async fn held_against(&self, proposal: &Proposal, kept: Change) -> Result<Change, Outdated> {
-        if let Some(call) = proposal.undoes {
-            let undo = Undo {
-                call: call.into(),
-                force: true,
-            };
-            let now = self.undo(&undo).await.map_err(gone)?.change;
-            if !now.is_same_write(&kept) {
-                return Err(since(kept.target(), now.target()).into());
-            }
-        }
-        let change = match kept.before().and_then(|page| Some((page, page.id?))) {
-            None => kept,
-            Some((before, id)) => {
-                let read = self.page_to_write(id, kept.lost()).await.map_err(gone)?;
-                let (fresh, lost) = (read.page, read.lost);
-                let is_as_it_was = lost == kept.lost() && before.difference(&fresh).is_empty();
-                let is_done = kept
-                    .after()
-                    .is_some_and(|after| after.difference(&fresh).is_empty());
-                if !is_as_it_was && !is_done {
-                    let merged = kept
-                        .after()
-                        .filter(|_| lost.is_empty() && proposal.undoes.is_none())
-                        .and_then(|after| merge_pages(before, after, &fresh))
-                        .map(|after| Box::new(Change::between(fresh.clone(), after)));
-                    let failure = since(before, &fresh);
-                    return Err(Outdated { failure, merged });
-                }
-                kept.on(fresh)
-            }
-        };
-        self.look_at_new_place(&change).await.map_err(gone)?;
-        Ok(change)
-    }
-}
-
-impl Outdated {
-    /// What a caller is told, the merged change with it.
-    fn told(self) -> Failure {
-        let Some(merged) = self.merged else {
-            return self.failure;
-        };
-        let (diff, lines) = merged.content_diff();
-        let shown = json!({
-            "changes": short(merged.values(), &mut Vec::new()),
-            "diff": cut(diff, &mut Vec::new()),
-            "linesAdded": lines.added,
-            "linesRemoved": lines.removed,
-        });
-        self.failure
-            .hint("details.merged is the proposal made on top of what was changed since; an operator can apply it with `wikijs-mcp proposals apply --merge`.")
-            .detail("merged", shown)
-    }
 }
 
 /// Why a proposal cannot be found or held.
@@ -323,91 +248,5 @@ fn decided(state: &ProposalState) -> Failure {
             failure.detail("replacedBy", replaced_by.to_string())
         }
         ProposalState::Open | ProposalState::Rejected { .. } => failure,
-    }
-}
-
-/// A page that is gone and a place that is taken are changes since the proposal, too.
-fn gone(failure: Failure) -> Failure {
-    let message = match failure.code {
-        Code::PageNotFound => "The page is gone since this was proposed.",
-        Code::PageExists => "Another page came to that path since this was proposed.",
-        Code::NothingToUndo => "The write that this takes back was taken back already.",
-        _ => return failure,
-    };
-    Failure {
-        details: failure.details,
-        ..Failure::new(Code::ProposalOutdated, message)
-    }
-}
-
-fn since(before: &PageState, now: &PageState) -> Failure {
-    let since = Change::between(before.clone(), now.clone());
-    let fields: Vec<&str> = since.fields().into_iter().map(Field::name).collect();
-    let failure = Failure::new(
-        Code::ProposalOutdated,
-        "The page was changed since this was proposed.",
-    )
-    .detail("fields", fields)
-    .detail("changes", short(since.values(), &mut Vec::new()))
-    .detail("diff", cut(since.content_diff().0, &mut Vec::new()));
-    match &now.updated_at {
-        Some(at) => failure.detail("updatedAt", at.as_str()),
-        None => failure,
-    }
-}
-
-/// Whether the new values are such as a call could have asked for. An undo writes back old ones,
-/// and is compared with the undo that is made anew.
-fn check(change: &Change, proposal: &Proposal) -> Result<(), Failure> {
-    let Some(after) = change.after().filter(|_| proposal.undoes.is_none()) else {
-        return Ok(());
-    };
-    for field in Field::ALL {
-        if change
-            .before()
-            .is_some_and(|before| before.same(after, field))
-        {
-            continue;
-        }
-        check_field(change.before(), after, field).map_err(|fault| {
-            Failure::new(
-                Code::InvalidInput,
-                format!("The proposal asks for what no call may: {field} {fault}."),
-            )
-            .detail(
-                "fields",
-                json!([{ "path": field.name(), "message": fault }]),
-            )
-        })?;
-    }
-    Ok(())
-}
-
-fn check_field(before: Option<&PageState>, after: &PageState, field: Field) -> Result<(), String> {
-    let date = |date: &Date| Date::parse(date.as_str()).map(drop);
-    match field {
-        Field::Locale => Locale::parse(after.locale.as_str()).map(drop),
-        Field::Path => match NewPath::parse(after.path.as_str())? {
-            path if *path.as_path() == after.path => Ok(()),
-            _ => Err("must have no slashes around it".to_owned()),
-        },
-        Field::Title => check_title(&after.title),
-        Field::Description => check_description(&after.description),
-        Field::Content => check_content(&after.content),
-        Field::Tags => after
-            .tags
-            .iter()
-            .filter(|tag| before.is_none_or(|before| !before.tags.contains(tag)))
-            .try_for_each(|tag| match check_tag(tag)? {
-                stored if stored == **tag => Ok(()),
-                _ => Err("must be as the wiki stores them".to_owned()),
-            }),
-        Field::Editor | Field::IsPrivate if before.is_some() => Err("cannot be changed".to_owned()),
-        Field::Editor => check_editor(&after.editor),
-        Field::IsPrivate | Field::IsPublished => Ok(()),
-        Field::PublishStartDate => date(&after.publish_start_date),
-        Field::PublishEndDate => date(&after.publish_end_date),
-        Field::ScriptCss => check_text(&after.script_css),
-        Field::ScriptJs => check_text(&after.script_js),
     }
 }

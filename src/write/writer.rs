@@ -198,13 +198,7 @@ impl Writer {
             .await?;
         let wrote_whole = plan.says_whole_content();
         let turn = if goes_out {
-            let turn = self.turn(page, plan.may_rebuild_tree()).await;
-            let mut turn = turn.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
-            if let Some(id) = plan.proposal() {
-                let held = self.hold_open(id, self.patience.queueing).await;
-                turn.proposal = Some(held.map_err(|failure| Refusal::at(Gate::Change, failure))?);
-            }
-            Some(turn)
+            Some(self.turn(page, &plan).await?)
         } else {
             None
         };

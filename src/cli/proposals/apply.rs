@@ -18,6 +18,10 @@ use crate::write::{Applied, Apply, Caller, Plan, Preview, Undo};
     group = clap::ArgGroup::new("which").required(true).multiple(true).args(["ids", "client", "path", "all"]),
     after_help = "Examples:\n  wikijs-mcp proposals apply 4f2a\n  wikijs-mcp proposals apply --client claude-code --path docs\n  wikijs-mcp proposals apply --all --yes --keep-going --json"
 )]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 pub(super) struct Arguments {
     /// The proposals' ids, or four or more of their first characters
     #[arg(conflicts_with_all = ["client", "path", "all"])]
@@ -69,6 +73,9 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
     let caller = start::operator("proposals apply");
     let (mut results, mut applied, mut exit) = (Vec::new(), Vec::new(), Exit::Done);
     for id in &ids {
+        if arguments.json {
+            print::note(&format!("applying {id}"));
+        }
         let said = apply_one(app, &caller, *id, arguments).await;
         results.push(tell(*id, &said, arguments.json));
         let worse = match said {
