@@ -15,13 +15,10 @@ use crate::audit::{
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::Proposed;
-use crate::page::LineCounts;
 
-use super::answer::Target;
 use super::docket::{Docket, now, unavailable};
 use super::outdated::Outdated;
 use super::plan::{Apply, Caller};
-use super::prepare::target;
 use super::proposed_values::check;
 use super::writer::Writer;
 
@@ -30,14 +27,12 @@ use super::writer::Writer;
 pub struct Review {
     /// The proposal.
     pub proposal: Proposal,
-    /// Its page, as it was or shall be.
-    pub target: Target,
+    /// Where a person sees its page.
+    pub url: String,
     /// Each changed field with its values before and after, the content left out.
     pub changes: Map<String, Value>,
     /// The difference of the content.
     pub diff: String,
-    /// How many lines of it are added and removed.
-    pub lines: LineCounts,
     /// Why it could not be applied as things are; none for one that is decided.
     pub hindrance: Option<Failure>,
     /// Whether this key may read of the page what the proposal shows.
@@ -69,22 +64,33 @@ impl Writer {
             .proposal(id)
             .await
             .map_err(|error| told(&error))?;
-        let change = self.kept_change(&proposal).await?;
-        let is_readable = match change.before().and_then(|page| page.id) {
-            Some(id) => self.page_to_write(id, change.lost()).await.is_ok(),
-            None => true,
+        let is_open = proposal.state == ProposalState::Open;
+        let change = match self.kept_change(&proposal).await {
+            Ok(change) => Some(change),
+            // What was decided is told also when what it was made of is purged.
+            Err(_) if !is_open => None,
+            Err(failure) => return Err(failure),
         };
-        let (diff, lines) = change.content_diff();
+        let is_readable = match &change {
+            None => false,
+            Some(change) => match change.before().and_then(|page| page.id) {
+                Some(id) => self.page_to_write(id, change.lost()).await.is_ok(),
+                None => true,
+            },
+        };
         let mut review = Review {
-            target: target(&self.wiki, change.target()),
-            changes: change.values(),
-            diff,
-            lines,
-            hindrance: hindrance.filter(|_| proposal.state == ProposalState::Open),
+            changes: change.as_ref().map(Change::values).unwrap_or_default(),
+            diff: change
+                .as_ref()
+                .map(Change::content_diff)
+                .unwrap_or_default()
+                .0,
+            url: self.wiki.page_url(&proposal.locale, &proposal.path),
+            hindrance: hindrance.filter(|_| is_open),
             is_readable,
             proposal,
         };
-        if review.proposal.state == ProposalState::Open && review.hindrance.is_none() {
+        if let Some(change) = change.filter(|_| is_open && review.hindrance.is_none()) {
             let fits = self.held_against(&review.proposal, change).await;
             review.hindrance = fits.err().map(Outdated::told);
         }

@@ -46,7 +46,7 @@ async fn review(app: &App, id: String) -> Result<Review, Failure> {
 fn as_json(review: &Review) -> Value {
     let mut shown = json!({
         "proposal": review.proposal,
-        "target": review.target,
+        "url": review.url,
         "changes": review.changes,
         "diff": review.diff,
     });
@@ -64,9 +64,9 @@ fn tell(review: &Review) {
         print::painted("proposal", Paint::Bold),
         proposal.id,
         proposal.operation,
-        harmless(review.target.locale.as_str()),
-        harmless(&review.target.path),
-        review.target.url,
+        harmless(proposal.locale.as_str()),
+        harmless(proposal.path.as_str()),
+        review.url,
     ));
     print::line(&format!(
         "proposed {} by {} {}, call {}",
