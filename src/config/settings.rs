@@ -584,7 +584,7 @@ mod tests {
                     ("WIKI_CONFIRM", "person"),
                     ("WIKI_CONFIRM_FALLBACK", "token"),
                 ],
-                "WIKI_CONFIRM_FALLBACK must be none or preview",
+                "WIKI_CONFIRM_FALLBACK must be none, preview or proposal",
             ),
             (
                 &[("WIKI_PERSON_TIMEOUT_S", "4")],
@@ -623,6 +623,10 @@ mod tests {
                 ("WIKI_CONFIRM_FALLBACK", "preview")
             ]),
             (600, Fallback::Preview)
+        );
+        assert_eq!(
+            mode(&[("WIKI_CONFIRM_FALLBACK", "proposal")]),
+            (50, Fallback::Proposal)
         );
     }
 

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use serde_json::{Value, json};
 
 use super::super::confirmed::confirmed;
+use super::super::print::Paint;
 use super::super::{Outcome, print, show_change, start};
 use super::{Exit, Filter, hindered, is_open, named};
 use crate::audit::{CallId, ProposalId};
@@ -124,6 +125,10 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
     let write = async |merge| {
         let says_yes = |preview: &Preview| {
             if !arguments.json {
+                print::line(&format!(
+                    "{} {id}:",
+                    print::painted("proposal", Paint::Bold)
+                ));
                 show_change::preview(preview);
             }
             has_said_yes.get() || print::ask("Apply it?")
