@@ -97,6 +97,8 @@ codes! {
     AuditUnavailable = "AUDIT_UNAVAILABLE", "Nothing was sent. Tell the user: the operator must look at WIKI_AUDIT_DIR and restart the server.";
     /// There is no such write on record, it changed nothing, or it was taken back already.
     NothingToUndo = "NOTHING_TO_UNDO", "Name another call; the callId of a write is in its answer.";
+    /// The proposal was decided already, or its page is not as it was; `details` say what changed.
+    ProposalOutdated = "PROPOSAL_OUTDATED", "Nothing was sent. Look at details; what is still wanted can be proposed anew, of the page as it is.";
     /// The wiki answered with an error of its own.
     WikiError = "WIKI_ERROR", "The fault lies in the wiki; its own log says more.";
     /// A fault of this server.

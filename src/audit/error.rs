@@ -39,6 +39,15 @@ pub enum AuditError {
     /// The kept state is not what its name says.
     #[error("the kept state of the page was changed or is damaged")]
     Damaged,
+    /// There is no such proposal.
+    #[error("there is no such proposal")]
+    NoProposal,
+    /// The file of a proposal is none, or a newer program wrote it.
+    #[error("the file of the proposal is damaged, or a newer version wrote it")]
+    BadProposal,
+    /// No more proposals can be kept.
+    #[error("as many proposals are kept as can be")]
+    Full,
     /// Work on the disk broke off, which is a bug or the end of the program.
     #[error("work on the audit directory broke off")]
     BrokenOff,
@@ -58,6 +67,11 @@ impl AuditError {
             Self::WrongEvent | Self::BrokenOff => "this is a bug; please report it",
             Self::Randomness => "check the system's random number generator",
             Self::Busy => "try again later",
+            Self::NoProposal => "look at the proposals that there are",
+            Self::BadProposal => "restore the file from a backup of WIKI_AUDIT_DIR, or remove it",
+            Self::Full => {
+                "have the operator decide on proposals, or lower WIKI_PROPOSALS_KEEP_DAYS"
+            }
             Self::Missing | Self::Damaged => {
                 "restore the file from a backup of WIKI_AUDIT_DIR, or run audit verify"
             }

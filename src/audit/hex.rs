@@ -91,6 +91,13 @@ typed_name!(CallId);
 random_name!(CallId);
 
 hex_name! {
+    /// The name of a proposal: 16 hex characters.
+    ProposalId, 8
+}
+typed_name!(ProposalId);
+random_name!(ProposalId);
+
+hex_name! {
     /// The name of one run of the server: 16 hex characters.
     RunId, 8
 }

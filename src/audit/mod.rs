@@ -7,6 +7,7 @@
 //! ```text
 //! <dir>/<wiki>/runs/<UTC start>-<run>.jsonl   one a run, made at its first event
 //! <dir>/<wiki>/pages/<sha256>.json.gz         a kept state, named by its content
+//! <dir>/<wiki>/proposals/<id>.json            a proposal, and what became of it
 //! <dir>/<wiki>/pages.lock                     held while a state is kept or one is removed
 //! <dir>/<wiki>/purge.lock                     held by the one purge that is under way
 //! <dir>/<wiki>/recovery.lock                  held by the one run that settles what others left open
@@ -34,6 +35,8 @@ mod locks;
 mod log;
 mod open;
 mod place;
+mod proposal;
+mod proposals;
 mod purge;
 mod reader;
 mod run;
@@ -47,10 +50,12 @@ mod undone;
 pub use entry::{Client, Entry, Event, Outcome};
 pub use error::AuditError;
 pub use heads::FileHead;
-pub use hex::{CallId, KeptState, LineHash, NotHex, RunId};
+pub use hex::{CallId, KeptState, LineHash, NotHex, ProposalId, RunId};
 pub use locks::{FileLock, PageLock, TreeLock};
 pub use log::{AuditLog, OnRecord};
 pub use open::OpenAttempt;
+pub use proposal::{MAX_WHY, Proposal, ProposalState};
+pub use proposals::{HeldProposal, ProposalOnRecord};
 pub use purge::{Keep, Purged};
 pub use reader::{Records, RunFile};
 pub use record::{Record, Unreadable};

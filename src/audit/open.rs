@@ -49,6 +49,8 @@ pub struct OpenAttempt {
     pub after: Option<KeptState>,
     /// The call that this one takes back.
     pub undoes: Option<CallId>,
+    /// The proposal that it was to apply.
+    pub proposal: Option<String>,
 }
 
 impl OpenAttempt {
@@ -74,6 +76,7 @@ impl OpenAttempt {
             before: record.before,
             after: record.after,
             undoes: record.undoes,
+            proposal: record.proposal,
         }
     }
 
@@ -103,6 +106,7 @@ impl OpenAttempt {
             before: self.before,
             after: self.after,
             undoes: self.undoes,
+            proposal: self.proposal.clone(),
             outcome: Some(outcome),
             ..Entry::new(self.call, Event::Outcome)
         }

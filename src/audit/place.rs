@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::{KeptState, hex};
+use super::{KeptState, ProposalId, hex};
 
 /// The longest name of a wiki that becomes a directory's name as it is.
 const MAX_PLAIN: usize = 64;
@@ -36,6 +36,14 @@ impl Place {
 
     pub(super) fn kept(&self, state: KeptState) -> PathBuf {
         self.pages().join(format!("{state}.json.gz"))
+    }
+
+    pub(super) fn proposals(&self) -> PathBuf {
+        self.wiki.join("proposals")
+    }
+
+    pub(super) fn proposal(&self, id: ProposalId) -> PathBuf {
+        self.proposals().join(format!("{id}.json"))
     }
 
     /// Held, shared, by those who keep a state, and alone by whoever removes one.

@@ -3,7 +3,9 @@
 //!
 //! **Age.** A run is as old as its last record. A kept state is as old as the newest record
 //! that names it, in whatever run, not as its file: undo needs it as long as that record is of
-//! use. One that no record names is as old as its file.
+//! use. One that no record names is as old as its file. A proposal is as old as the last thing
+//! that became of it; an open one goes at the latest with the states and the record that it is
+//! made of, without which it cannot be applied.
 //!
 //! **What stays** whatever is asked: the own run and every other that a living process holds;
 //! a run in which a newer program wrote; a state that was kept, or kept again, within the last
@@ -27,8 +29,8 @@ use super::log::blocking;
 use super::place::Place;
 use super::reader::{RunFile, runs, scan};
 use super::{
-    AuditError, AuditLog, CallId, Entry, Event, FileHead, KeptState, Record, Unreadable, fs, heads,
-    kept,
+    AuditError, AuditLog, CallId, Entry, Event, FileHead, KeptState, Proposal, ProposalId,
+    ProposalState, Record, Unreadable, fs, heads, kept, proposals,
 };
 
 /// How long a state stays after it was kept, whatever names it.
@@ -41,6 +43,8 @@ const FILES_A_RECORD: usize = 4096;
 pub struct Keep {
     /// What is older goes.
     pub days: u32,
+    /// Proposals that are older go.
+    pub proposal_days: u32,
     /// What all runs and kept states together may take on the disk; 0 leaves what must stay.
     pub bytes: u64,
 }
@@ -52,6 +56,8 @@ pub struct Purged {
     pub runs: u64,
     /// How many kept states.
     pub pages: u64,
+    /// How many proposals.
+    pub proposals: u64,
     /// What they took, in bytes.
     pub bytes: u64,
 }
@@ -81,8 +87,8 @@ impl AuditLog {
         for removed in plan.heads.chunks(FILES_A_RECORD) {
             let entry = Entry {
                 reason: Some(format!(
-                    "older than {} days, or beyond {} bytes",
-                    keep.days, keep.bytes
+                    "older than {} days, or {} for proposals, or beyond {} bytes",
+                    keep.days, keep.proposal_days, keep.bytes
                 )),
                 removed: removed.to_vec(),
                 ..Entry::new(call, Event::Purge)
@@ -105,6 +111,7 @@ fn spared_since() -> SystemTime {
 enum Item {
     Run(RunFile),
     Page(KeptState),
+    Proposal(ProposalId),
 }
 
 #[derive(Debug)]
@@ -145,11 +152,12 @@ impl Plan {
             .map(|page| page.length)
             .fold(0, u64::saturating_add);
         let mut items = Vec::new();
+        let mut makers = HashMap::new();
         for run in &runs {
             // A purge must not hold up the end of the server.
             log.check()?;
             whole = whole.saturating_add(run.length);
-            items.extend(look_at(run, &mut pages)?);
+            items.extend(look_at(run, &mut pages, &mut makers)?);
         }
         let spared = OffsetDateTime::from(spared_since());
         items.extend(pages.into_iter().filter_map(|(name, page)| {
@@ -160,7 +168,8 @@ impl Plan {
                 age: page.named.unwrap_or(modified),
             })
         }));
-        let doomed = choose(items, whole, keep, now);
+        let mut doomed = choose(items, whole, keep, now);
+        doomed.extend(with_proposals(&place, &doomed, &makers, keep, now)?);
         if doomed.is_empty() {
             return Ok(None);
         }
@@ -188,6 +197,7 @@ impl Plan {
             let (is_gone, count) = match &doomed.item {
                 Item::Page(name) => (kept::remove(&place, *name, spared)?, &mut purged.pages),
                 Item::Run(run) => (remove_run(run)?, &mut purged.runs),
+                Item::Proposal(id) => (proposals::remove(&place, *id)?, &mut purged.proposals),
             };
             if is_gone {
                 *count = count.saturating_add(1);
@@ -203,6 +213,11 @@ impl Doomed {
         match &self.item {
             Item::Page(name) => Ok(FileHead {
                 file: format!("{name}.json.gz"),
+                length: self.length,
+                hash: None,
+            }),
+            Item::Proposal(id) => Ok(FileHead {
+                file: format!("{id}.json"),
                 length: self.length,
                 hash: None,
             }),
@@ -276,10 +291,49 @@ fn pages(place: &Place) -> Result<HashMap<KeptState, Page>, AuditError> {
     Ok(pages)
 }
 
-/// Reads a run for the states that it names, and gives it back if it may go itself.
+/// The proposals that are too old, and the open ones that cannot be applied without what goes.
+fn with_proposals(
+    place: &Place,
+    doomed: &[Doomed],
+    makers: &HashMap<String, String>,
+    keep: Keep,
+    now: OffsetDateTime,
+) -> Result<Vec<Doomed>, AuditError> {
+    let oldest = now.checked_sub(time::Duration::days(i64::from(keep.proposal_days)));
+    let (mut states, mut runs) = (HashSet::new(), HashSet::new());
+    for doomed in doomed {
+        match &doomed.item {
+            Item::Page(name) => drop(states.insert(*name)),
+            Item::Run(run) => drop(runs.insert(run.name())),
+            Item::Proposal(_) => {}
+        }
+    }
+    let goes = |proposal: &Proposal| {
+        let is_old = oldest.is_some_and(|oldest| proposal.age().is_none_or(|age| age < oldest));
+        let maker = makers.get(&proposal.id.to_string());
+        let loses = |state: &KeptState| states.contains(state);
+        is_old
+            || proposal.state == ProposalState::Open
+                && (proposal.before.iter().chain(&proposal.after).any(loses)
+                    || maker.is_some_and(|run| runs.contains(run.as_str())))
+    };
+    let length = |id| std::fs::metadata(place.proposal(id)).map_or(0, |found| found.len());
+    let gone = proposals::all(place)?.into_iter().filter(goes);
+    Ok(gone
+        .map(|proposal| Doomed {
+            item: Item::Proposal(proposal.id),
+            length: length(proposal.id),
+            age: now,
+        })
+        .collect())
+}
+
+/// Reads a run for the states that it names and the proposals whose making it tells, and gives
+/// it back if it may go itself.
 fn look_at(
     run: &RunFile,
     pages: &mut HashMap<KeptState, Page>,
+    makers: &mut HashMap<String, String>,
 ) -> Result<Option<Doomed>, AuditError> {
     let modified = OffsetDateTime::from(run.modified);
     let mut latest: Option<OffsetDateTime> = None;
@@ -290,6 +344,9 @@ fn look_at(
             latest = latest.max(time);
             for state in named_by(&record) {
                 name(pages, state, time.unwrap_or(modified));
+            }
+            if record.event == Event::Proposal && record.decision.as_deref() == Some("made") {
+                makers.extend(record.proposal.map(|id| (id, run.name().to_owned())));
             }
         }
         Err(why) => {

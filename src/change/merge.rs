@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
+use crate::page::{Field, PageState};
+
 /// How long each difference may be searched for; past that a coarser one is taken, which can
 /// only make changes touch that a finer one would hold apart.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -40,6 +42,31 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
         passed = region.old.end;
     }
     merged.extend(lines.get(passed..)?.iter().copied());
+    Some(merged)
+}
+
+/// What one change makes of a page, made on top of what somebody else made of it meanwhile; none
+/// if both changed a field, unless to the same or their changes of the text do not touch.
+#[must_use]
+pub fn merge_pages(before: &PageState, after: &PageState, now: &PageState) -> Option<PageState> {
+    let is_place = |field: &Field| matches!(field, Field::Path | Field::Locale);
+    let theirs = before.difference(now);
+    let mut merged = PageState {
+        updated_at: None,
+        ..now.clone()
+    };
+    for field in before.difference(after) {
+        let is_theirs = theirs.contains(&field)
+            || is_place(&field) && theirs.iter().any(is_place)
+            || field == Field::Content && theirs.contains(&Field::Editor);
+        if !is_theirs || after.same(now, field) {
+            merged.take(field, after);
+        } else if field == Field::Content && !theirs.contains(&Field::Editor) {
+            merged.content = merge(&before.content, &after.content, &now.content)?;
+        } else {
+            return None;
+        }
+    }
     Some(merged)
 }
 

@@ -13,7 +13,7 @@ mod undo;
 
 pub use compare::{Comparison, compare};
 pub use edits::{ContentFault, Edits, NewContent, NewPage, NewTags};
-pub use merge::merge;
+pub use merge::{merge, merge_pages};
 pub use plan::{Change, Operation, StepKind};
 pub use proof::{Proof, prove};
 pub(crate) use shown::{cut, short};

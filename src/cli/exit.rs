@@ -81,7 +81,8 @@ impl Exit {
             | Code::EditNotApplicable
             | Code::PageExists
             | Code::FieldUnreadable
-            | Code::NothingToUndo => Self::Refused,
+            | Code::NothingToUndo
+            | Code::ProposalOutdated => Self::Refused,
             Code::InvalidInput => Self::Usage,
             Code::PageNotFound
             | Code::AmbiguousPage

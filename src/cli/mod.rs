@@ -2,11 +2,13 @@
 
 mod completions;
 mod config;
+mod confirmed;
 mod exit;
 mod flags;
 mod index;
 mod log;
 mod print;
+mod proposals;
 mod reference;
 mod serve;
 mod show_change;
@@ -40,6 +42,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Take a write back, with the page as it was kept in the audit log
     Undo(undo::Arguments),
+    /// Review, apply and reject what agents proposed in a dry run
+    Proposals(proposals::Arguments),
     /// The content index that searches use, where it is kept on the disk
     Index(index::Arguments),
     /// The settings: write a file of them, check them, show where each comes from
@@ -105,6 +109,7 @@ async fn run(command: Option<Command>) -> Outcome {
         None => Box::pin(serve::run(serve::Arguments::default())).await,
         Some(Command::Serve(arguments)) => Box::pin(serve::run(arguments)).await,
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
+        Some(Command::Proposals(arguments)) => proposals::run(arguments).await,
         Some(Command::Index(arguments)) => index::run(&arguments),
         Some(Command::Config(arguments)) => config::run(&arguments),
         Some(Command::Completions(arguments)) => Ok(completions::run(&arguments)),

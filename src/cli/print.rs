@@ -52,6 +52,10 @@ pub(super) enum Paint {
     Green,
     /// What to look at.
     Yellow,
+    /// What goes within a line.
+    RedWord,
+    /// What comes within a line.
+    GreenWord,
 }
 
 /// A text in a colour, where there are colours.
@@ -65,6 +69,8 @@ pub(super) fn painted(text: &str, paint: Paint) -> String {
         Paint::Red => "31",
         Paint::Green => "32",
         Paint::Yellow => "33",
+        Paint::RedWord => "31;7",
+        Paint::GreenWord => "32;7",
     };
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
 }

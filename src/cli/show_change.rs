@@ -2,9 +2,57 @@
 //!
 //! Text from the wiki is escaped: it must not steer the terminal.
 
-use serde_json::{Map, Value};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use similar::{ChangeTag, TextDiff};
 
 use super::print::{self, Paint};
+use crate::write::{Applied, Preview};
+
+/// How long the words of changed lines may be compared; past that more is marked than need be.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Lines that have less in common than this are not one line that changed.
+const LEAST_LIKENESS: f32 = 0.4;
+
+/// A preview: what, where, and all that changes.
+pub(super) fn preview(preview: &Preview) {
+    print::line(&format!(
+        "{} {} ({})",
+        preview.operation,
+        print::harmless(&preview.target.path),
+        preview.target.url
+    ));
+    fields(&preview.changes);
+    diff(&preview.diff);
+    warnings(&preview.notes.warnings);
+}
+
+/// A write that was done, in a line.
+pub(super) fn applied(word: &str, applied: &Applied) {
+    let id = applied
+        .target
+        .id
+        .map_or_else(String::new, |id| format!(" (id {id})"));
+    print::line(&format!(
+        "{word}: {} {}{id}, call {}",
+        applied.operation,
+        print::harmless(&applied.target.path),
+        applied.call
+    ));
+    warnings(&applied.notes.warnings);
+}
+
+/// The same for a program.
+pub(super) fn applied_json(applied: &Applied) -> Value {
+    json!({
+        "outcome": if applied.is_unchanged { "unchanged" } else { "applied" },
+        "operation": applied.operation.as_str(),
+        "target": applied.target,
+        "warnings": applied.notes.warnings,
+        "callId": applied.call.to_string(),
+    })
+}
 
 /// The fields that change, but content.
 pub(super) fn fields(changes: &Map<String, Value>) {
@@ -22,10 +70,39 @@ pub(super) fn fields(changes: &Map<String, Value>) {
     }
 }
 
-/// A unified difference.
+/// A unified difference; on a terminal in colour, with the words marked that differ within
+/// changed lines.
 pub(super) fn diff(text: &str) {
-    for line in text.lines() {
-        print::diff_line(line);
+    let lines: Vec<&str> = text.lines().collect();
+    let mut rest = lines.as_slice();
+    while let Some(first) = rest.first() {
+        let (old, tail) = run(rest, '-');
+        let (new, tail) = run(tail, '+');
+        if old.is_empty() && new.is_empty() {
+            print::diff_line(first);
+            rest = rest.get(1..).unwrap_or_default();
+            continue;
+        }
+        rest = tail;
+        if !print::has_colour() || old.is_empty() || new.is_empty() {
+            old.iter().chain(new).copied().for_each(print::diff_line);
+            continue;
+        }
+        for (tag, words) in marked(old, new) {
+            let (sign, plain, strong) = match tag {
+                ChangeTag::Insert => ('+', Paint::Green, Paint::GreenWord),
+                ChangeTag::Delete | ChangeTag::Equal => ('-', Paint::Red, Paint::RedWord),
+            };
+            let words = words.iter().map(|(is_marked, word)| {
+                let paint = if *is_marked { strong } else { plain };
+                print::painted(&print::harmless(word), paint)
+            });
+            let line: String = words.collect();
+            print::line(&format!(
+                "  {}{line}",
+                print::painted(&sign.to_string(), plain)
+            ));
+        }
     }
 }
 
@@ -37,5 +114,102 @@ pub(super) fn warnings(warnings: &[String]) {
             print::painted("warning:", Paint::Yellow),
             print::harmless(warning)
         ));
+    }
+}
+
+/// The first lines with this sign, and what comes after them.
+fn run<'a, 'b>(lines: &'a [&'b str], sign: char) -> (&'a [&'b str], &'a [&'b str]) {
+    let is_other = |line: &&str| !line.starts_with(sign);
+    lines.split_at(lines.iter().position(is_other).unwrap_or(lines.len()))
+}
+
+/// A line's words, and whether each is marked.
+type Words<'a> = Vec<(bool, &'a str)>;
+
+/// Lines that go and lines that come in their place, without their signs, with the words that
+/// are in one of the two only.
+fn marked<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(ChangeTag, Words<'a>)> {
+    let bare = |line: &&'a str| line.get(1..).unwrap_or_default();
+    let words = |lines: &[&'a str]| -> Vec<&'a str> {
+        lines.iter().flat_map(|line| split(bare(line))).collect()
+    };
+    let (old_words, new_words) = (words(old), words(new));
+    let diff = TextDiff::configure()
+        .deadline(Instant::now() + PATIENCE)
+        .diff_slices(&old_words, &new_words);
+    let is_like = diff.ratio() >= LEAST_LIKENESS;
+    let side = |tag: ChangeTag, lines: &[&'a str]| -> Vec<(ChangeTag, Words<'a>)> {
+        let mut changes = diff
+            .iter_all_changes()
+            .filter(|change| matches!(change.tag(), ChangeTag::Equal) || change.tag() == tag)
+            .map(|change| is_like && change.tag() == tag);
+        lines
+            .iter()
+            .map(|line| {
+                let words = split(bare(line)).map(|word| (changes.next().unwrap_or(false), word));
+                (tag, words.collect())
+            })
+            .collect()
+    };
+    let mut lines = side(ChangeTag::Delete, old);
+    lines.extend(side(ChangeTag::Insert, new));
+    lines
+}
+
+/// Words, and what stands between them.
+fn split(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let is_word = rest.chars().next()?.is_alphanumeric();
+        let end = if is_word {
+            rest.find(|c: char| !c.is_alphanumeric())
+        } else {
+            rest.char_indices().nth(1).map(|(at, _)| at)
+        };
+        let (word, tail) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
+        rest = tail;
+        Some(word)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use similar::ChangeTag;
+
+    use super::marked;
+
+    fn told(old: &[&str], new: &[&str]) -> Vec<String> {
+        marked(old, new)
+            .into_iter()
+            .map(|(tag, words)| {
+                let words = words.into_iter().map(|(is_marked, word)| {
+                    if is_marked {
+                        format!("[{word}]")
+                    } else {
+                        word.to_owned()
+                    }
+                });
+                let sign = if tag == ChangeTag::Insert { '+' } else { '-' };
+                format!("{sign}{}", words.collect::<String>())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn only_the_words_that_differ_are_marked_in_a_changed_line() {
+        assert_eq!(
+            told(&["-the old größe, 1.5"], &["+the new größe, 1.6!"]),
+            ["-the [old] größe, 1.[5]", "+the [new] größe, 1.[6][!]"]
+        );
+        assert_eq!(
+            told(&["-one two", "-three"], &["+one 2", "+three", "+four"]),
+            ["-one [two]", "-three", "+one [2]", "+three", "+[four]"]
+        );
+    }
+
+    #[test]
+    fn lines_with_little_in_common_have_no_marks() {
+        assert_eq!(told(&["-abc"], &["+xyz"]), ["-abc", "+xyz"]);
+        assert_eq!(told(&["-"], &["+new"]), ["-", "+new"]);
     }
 }

@@ -1,10 +1,14 @@
 //! How every command begins: the layers of settings, the program's own log, then the settings.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::exit::Exit;
 use super::log;
+use crate::audit::Client;
 use crate::config::{Given, Layers, Settings, log_settings};
+use crate::gates::SessionId;
+use crate::server::App;
+use crate::write::{Asker, Caller, Patience};
 
 /// What the command line says of settings; as much the whole process's as its environment.
 static GIVEN: OnceLock<Given> = OnceLock::new();
@@ -50,4 +54,30 @@ pub(super) fn layers() -> Result<Layers, (Exit, String)> {
 fn first(faults: &[impl ToString]) -> (Exit, String) {
     let told = faults.first().map_or_else(String::new, ToString::to_string);
     (Exit::Usage, told)
+}
+
+/// All that an operator's command works with. The operator's yes stands for the confirm and for
+/// the end of a dry run; all else of the settings holds.
+///
+/// # Errors
+/// The setting that is missing or bad, with the exit code for it.
+pub(super) fn app_for_operator() -> Result<Arc<App>, (Exit, String)> {
+    let mut settings = settings()?;
+    settings.policy = settings.policy.for_operator();
+    let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
+    Ok(Arc::new(app))
+}
+
+/// The operator, who calls by a command.
+pub(super) fn operator(command: &'static str) -> Caller {
+    Caller {
+        tool: command,
+        client: Client {
+            name: "wikijs-mcp".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Client::default()
+        },
+        session: SessionId::new("operator"),
+        asker: Asker::Nobody,
+    }
 }

@@ -1,15 +1,11 @@
 //! `wikijs-mcp undo`: an operator takes a write back.
 
-use std::sync::Arc;
-
-use serde_json::json;
-
+use super::confirmed::confirmed;
 use super::exit::Exit;
 use super::{Outcome, print, show_change, start};
-use crate::audit::{CallSelector, Client};
-use crate::gates::SessionId;
+use crate::audit::CallSelector;
 use crate::server::App;
-use crate::write::{Answer, Asker, Caller, Patience, Plan, Preview, Undo};
+use crate::write::{Plan, Preview, Undo};
 
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
@@ -42,94 +38,38 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             "nobody can be asked here; look at the call first, then pass --yes".to_owned(),
         ));
     }
-    let mut settings = start::settings()?;
-    // The operator's yes stands for the confirm and for the end of a dry run; all else holds.
-    settings.policy = settings.policy.for_operator();
-    let app = Arc::new(App::new(settings, Patience::default()).map_err(wrong)?);
-    let exit = undo(
-        &app,
-        Undo {
-            call,
-            force: arguments.force,
-        },
-        &arguments,
-    )
-    .await;
+    let app = start::app_for_operator()?;
+    let undo = Undo {
+        call,
+        force: arguments.force,
+    };
+    let exit = take_back(&app, undo, &arguments).await;
     app.writer.finish().await;
     exit
 }
 
-async fn undo(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
-    let caller = Caller {
-        tool: "undo",
-        client: Client {
-            name: "wikijs-mcp".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            ..Client::default()
-        },
-        session: SessionId::new("operator"),
-        asker: Asker::Nobody,
-    };
-    let write = |confirm| {
-        app.writer
-            .write(caller.clone(), Plan::Undo(undo.clone()), confirm)
-    };
-    let preview = match write(None)
-        .await
-        .map_err(|failure| print::failure(&failure, arguments.json))?
-    {
-        Answer::Preview(preview) => preview,
-        Answer::Applied(_) => {
-            return Err((Exit::Refused, "there is nothing to take back".to_owned()));
+async fn take_back(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
+    let says_yes = |preview: &Preview| {
+        if !arguments.json {
+            show_change::preview(preview);
         }
+        arguments.yes || print::ask("Take it back?")
     };
-    if !arguments.json {
-        show(&preview);
-    }
-    if !arguments.yes && !print::ask("Take it back?") {
-        return Err((Exit::Refused, "not taken back".to_owned()));
-    }
-    let token = preview.confirm.map(|confirm| confirm.token);
-    match write(token)
+    let undone = confirmed(app, &start::operator("undo"), Plan::Undo(undo), says_yes)
         .await
-        .map_err(|failure| print::failure(&failure, arguments.json))?
-    {
-        Answer::Preview(_) => Err((Exit::Failed, "the write ended as a preview".to_owned())),
-        Answer::Applied(applied) => {
+        .map_err(|failure| print::failure(&failure, arguments.json))?;
+    match undone {
+        None => Err((Exit::Refused, "not taken back".to_owned())),
+        Some(applied) if applied.is_unchanged => {
+            Err((Exit::Refused, "there is nothing to take back".to_owned()))
+        }
+        Some(applied) => {
             if arguments.json {
-                let answer = json!({
-                    "outcome": "applied",
-                    "operation": applied.operation.as_str(),
-                    "target": applied.target,
-                    "warnings": applied.notes.warnings,
-                    "callId": applied.call.to_string(),
-                });
-                print::line(&answer.to_string());
+                print::line(&show_change::applied_json(&applied).to_string());
             } else {
-                let id = applied
-                    .target
-                    .id
-                    .map_or_else(String::new, |id| format!(" (id {id})"));
-                print::line(&format!(
-                    "taken back: {} {}{id}, call {}",
-                    applied.operation, applied.target.path, applied.call
-                ));
-                show_change::warnings(&applied.notes.warnings);
+                show_change::applied("taken back", &applied);
             }
             Ok(Exit::Done)
         }
     }
-}
-
-/// The preview for a person. Text from the wiki is escaped: it must not steer the terminal.
-fn show(preview: &Preview) {
-    print::line(&format!(
-        "{} {} ({})",
-        preview.operation,
-        preview.target.path.escape_debug(),
-        preview.target.url
-    ));
-    show_change::fields(&preview.changes);
-    show_change::diff(&preview.diff);
-    show_change::warnings(&preview.notes.warnings);
 }

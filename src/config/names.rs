@@ -90,9 +90,9 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "WIKI_CONFIRM_FALLBACK",
-        Choice(&["none", "preview"]),
+        Choice(&["none", "preview", "proposal"]),
         "`none`",
-        "What holds with `WIKI_CONFIRM=person` where the client cannot ask: `none` (nothing is written) or `preview`.",
+        "What holds with `WIKI_CONFIRM=person` where the client cannot ask: `none` (nothing is written), `preview`, or `proposal` (as in a dry run).",
     ),
     setting(
         "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
@@ -116,7 +116,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_TOOLSETS",
         List,
         "`pages`",
-        "The tools that are offered, comma-separated: `pages` (the ten), `undo`.",
+        "The tools that are offered, comma-separated: `pages` (the ten), `undo`, `proposals`.",
     ),
     setting(
         "WIKI_TOOLS",
@@ -177,6 +177,12 @@ pub const SETTINGS: &[Setting] = &[
         Number(1, u32::MAX),
         "`1024`",
         "How much they may take together, in megabytes (2^20 bytes); beyond it the oldest are purged.",
+    ),
+    setting(
+        "WIKI_PROPOSALS_KEEP_DAYS",
+        Number(1, 36_500),
+        "`30`",
+        "How long proposals are kept after the last thing that became of them; what is older is purged, on record.",
     ),
     setting(
         "WIKI_INDEX",

@@ -71,6 +71,7 @@ fn person(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
         limit: Duration::from_secs(seconds.into()),
         fallback: match source.choice(FALLBACK)? {
             Some("preview") => Fallback::Preview,
+            Some("proposal") => Fallback::Proposal,
             _ => Fallback::None,
         },
     })

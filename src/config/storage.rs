@@ -68,6 +68,7 @@ pub(super) fn keep(source: &Source<'_>) -> Result<Keep, SettingError> {
     let megabytes = source.number("WIKI_AUDIT_KEEP_MB", 1024)?;
     Ok(Keep {
         days: source.number("WIKI_AUDIT_KEEP_DAYS", 365)?,
+        proposal_days: source.number("WIKI_PROPOSALS_KEEP_DAYS", 30)?,
         bytes: u64::from(megabytes) << 20,
     })
 }

@@ -66,6 +66,8 @@ pub enum Fallback {
     None,
     /// The token of a preview confirms.
     Preview,
+    /// Every write ends as a proposal, as in a dry run.
+    Proposal,
 }
 
 impl Policy {
@@ -87,10 +89,11 @@ impl Policy {
     pub fn for_client(&self, can_ask: bool) -> Cow<'_, Self> {
         match self.confirm {
             ConfirmMode::Person {
-                fallback: Fallback::Preview,
+                fallback: fallback @ (Fallback::Preview | Fallback::Proposal),
                 ..
             } if !can_ask => Cow::Owned(Self {
                 confirm: ConfirmMode::Preview,
+                is_dry_run: self.is_dry_run || fallback == Fallback::Proposal,
                 ..self.clone()
             }),
             _ => Cow::Borrowed(self),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::audit::CallId;
+use crate::audit::{CallId, ProposalId};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 
@@ -81,6 +81,8 @@ pub struct Proposed {
     pub change: Change,
     /// The call that it takes back, if it is an undo.
     pub undoes: Option<CallId>,
+    /// The proposal that it applies, if it is one.
+    pub proposal: Option<ProposalId>,
 }
 
 #[derive(Debug)]
@@ -218,6 +220,7 @@ mod tests {
         Proposed {
             change,
             undoes: None,
+            proposal: None,
         }
     }
 

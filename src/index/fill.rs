@@ -24,7 +24,7 @@ struct Layers {
     /// The place of the one that worked last.
     last: AtomicUsize,
     /// How often each has refused, without ever answering.
-    refusals: [AtomicUsize; 3],
+    refusals: [AtomicUsize; ContentLayer::ALL.len()],
 }
 
 impl ContentIndex {

@@ -19,7 +19,7 @@ pub(super) struct CreatePage;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The operator's token, or a preview's.
+    /// The operator's token or a preview's.
     #[garde(skip)]
     confirm: Option<String>,
     /// Without the locale, e.g. "docs/install".
@@ -63,7 +63,7 @@ pub(super) struct Input {
 impl Tool for CreatePage {
     const NAME: &'static str = "wikijs_create_page";
     const TITLE: &'static str = "Create page";
-    const DESCRIPTION: &'static str = "Make a new page. Without confirm you may get a preview and a token: show it to the user, then call again with the same arguments and confirm. To change a page: wikijs_update_page.";
+    const DESCRIPTION: &'static str = "Make a new page. Without confirm you may get a preview and a token: show the user, then call again with the same arguments and confirm. To change a page: wikijs_update_page.";
     const KIND: Kind = Kind::Add;
     type Input = Input;
     type Output = Write;

@@ -18,7 +18,7 @@ pub(super) struct DeletePage;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The operator's token, or a preview's.
+    /// The operator's token or a preview's.
     #[garde(skip)]
     confirm: Option<String>,
     #[garde(range(min = 1, max = 2_147_483_647))]
@@ -26,7 +26,7 @@ pub(super) struct Input {
     /// updatedAt you know; a newer page is a conflict.
     #[garde(custom(rule::optional(rule::time)))]
     if_updated_at: Option<String>,
-    /// Move it to the wiki's trash and unpublish it instead; keeps its history.
+    /// Move it to the wiki's trash and unpublish it; keeps its history.
     #[garde(skip)]
     trash: Option<bool>,
 }
@@ -34,7 +34,7 @@ pub(super) struct Input {
 impl Tool for DeletePage {
     const NAME: &'static str = "wikijs_delete_page";
     const TITLE: &'static str = "Delete page";
-    const DESCRIPTION: &'static str = "Delete a page with its history and comments. Without confirm you may get a preview and a token: show it to the user, then call again with id and confirm. To keep it: trash, or wikijs_update_page with isPublished false.";
+    const DESCRIPTION: &'static str = "Delete a page with its history and comments. Without confirm you may get a preview and a token: show the user, then call again with id and confirm. To keep it: trash, or wikijs_update_page with isPublished false.";
     const KIND: Kind = Kind::Change;
     type Input = Input;
     type Output = Write;

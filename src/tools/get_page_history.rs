@@ -33,7 +33,7 @@ pub(super) struct Input {
     /// Default 20.
     #[garde(range(min = 1, max = 100))]
     limit: Option<u32>,
-    /// Diff of two states, instead of entries.
+    /// Diff of two states, not entries.
     #[garde(dive)]
     compare: Option<Compare>,
 }

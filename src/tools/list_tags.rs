@@ -59,7 +59,8 @@ struct TagInUse {
 impl Tool for ListTags {
     const NAME: &'static str = "wikijs_list_tags";
     const TITLE: &'static str = "List tags";
-    const DESCRIPTION: &'static str = "See which tags pages have, and how many pages have each. For the pages of a tag use wikijs_list_pages.";
+    const DESCRIPTION: &'static str =
+        "See which tags pages have, and how many pages have each. Their pages: wikijs_list_pages.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;

@@ -89,6 +89,8 @@ pub(super) struct Write {
     pub(super) confirm: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confirm_expires_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) proposal: Option<String>,
     pub(super) call_id: String,
 }
 
@@ -157,6 +159,7 @@ impl From<Answer> for Write {
                     .as_ref()
                     .map(|confirm| confirm.token.clone()),
                 confirm_expires_at: preview.confirm.map(|confirm| confirm.expires_at),
+                proposal: preview.proposal.map(|id| id.to_string()),
                 call_id: preview.call.to_string(),
             },
             Answer::Applied(applied) => Self {
@@ -180,6 +183,7 @@ impl From<Answer> for Write {
                 warnings: applied.notes.warnings,
                 confirm: None,
                 confirm_expires_at: None,
+                proposal: None,
                 call_id: applied.call.to_string(),
             },
         }

@@ -64,6 +64,8 @@ pub(super) const TOOLS: &[Known] = &[
     known::<super::update_page::UpdatePage>(Toolset::Pages),
     known::<super::delete_page::DeletePage>(Toolset::Pages),
     known::<super::undo_write::UndoWrite>(Toolset::Undo),
+    known::<super::list_proposals::ListProposals>(Toolset::Proposals),
+    known::<super::get_proposal::GetProposal>(Toolset::Proposals),
 ];
 
 struct Entry {

@@ -62,7 +62,7 @@ pub(super) struct Input {
     /// Only pages that link to this id.
     #[garde(range(min = 1))]
     links_to: Option<i64>,
-    /// Pages related to this id, in place of query.
+    /// Pages related to this id, without query.
     #[garde(range(min = 1))]
     related_to: Option<i64>,
 }

@@ -11,11 +11,13 @@ pub enum Toolset {
     Pages,
     /// Taking writes back.
     Undo,
+    /// What became of proposals.
+    Proposals,
 }
 
 impl Toolset {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Pages, Self::Undo];
+    pub const ALL: [Self; 3] = [Self::Pages, Self::Undo, Self::Proposals];
 
     /// Its name in settings.
     #[must_use]
@@ -23,6 +25,7 @@ impl Toolset {
         match self {
             Self::Pages => "pages",
             Self::Undo => "undo",
+            Self::Proposals => "proposals",
         }
     }
 

@@ -19,7 +19,7 @@ pub(super) struct UndoWrite;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The operator's token, or a preview's.
+    /// The operator's token or a preview's.
     #[garde(skip)]
     confirm: Option<String>,
     /// callId of the write, four or more of its first characters, or "last".
@@ -33,7 +33,7 @@ pub(super) struct Input {
 impl Tool for UndoWrite {
     const NAME: &'static str = "wikijs_undo_write";
     const TITLE: &'static str = "Undo write";
-    const DESCRIPTION: &'static str = "Take back a write by its callId, a deletion too (the page gets a new id). Only what that write changed goes back. Without confirm it may answer with a preview and a confirm token: show it to the user, then call again with callId and confirm.";
+    const DESCRIPTION: &'static str = "Take back a write by its callId, a deletion too (the page gets a new id). Only what that write changed goes back. Without confirm it may answer with a preview and a confirm token: show the user, then call again with callId and confirm.";
     const KIND: Kind = Kind::Change;
     type Input = Input;
     type Output = Write;

@@ -20,7 +20,7 @@ pub(super) struct UpdatePage;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The operator's token, or a preview's.
+    /// The operator's token or a preview's.
     #[garde(skip)]
     confirm: Option<String>,
     #[garde(range(min = 1, max = 2_147_483_647))]
@@ -138,7 +138,7 @@ pub(super) enum Mode {
 impl Tool for UpdatePage {
     const NAME: &'static str = "wikijs_update_page";
     const TITLE: &'static str = "Update page";
-    const DESCRIPTION: &'static str = "Change fields of a page, or move it; what is left out stays as it is. Small changes of the text: edits or section. Without confirm you may get a preview and a token: show it to the user, then call again with id and confirm alone.";
+    const DESCRIPTION: &'static str = "Change fields of a page, or move it; what is left out stays. Small changes of the text: edits or section. Without confirm you may get a preview and a token: show the user, then call again with id and confirm alone.";
     const KIND: Kind = Kind::Change;
     const EXPLAINED: &'static [(&'static str, &'static str)] = &[
         (

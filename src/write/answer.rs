@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::audit::CallId;
+use crate::audit::{CallId, ProposalId};
 use crate::change::Operation;
 use crate::page::{Field, LineCounts};
 
@@ -74,6 +74,8 @@ pub struct Preview {
     pub notes: Notes,
     /// The token that confirms it, and until when; none in a dry run.
     pub confirm: Option<crate::gates::Previewed>,
+    /// The proposal that it is kept as, where a person can apply it later.
+    pub proposal: Option<ProposalId>,
 }
 
 /// A write that happened, or had nothing to do.

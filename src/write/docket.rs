@@ -2,11 +2,15 @@
 
 use std::time::Instant;
 
-use crate::audit::{AuditError, CallId, Entry, Event, KeptState, Outcome};
+use time::OffsetDateTime;
+
+use crate::audit::{
+    AuditError, CallId, Entry, Event, KeptState, Outcome, Proposal, ProposalId, ProposalState,
+};
 use crate::change::{Change, StepKind};
 use crate::error::{Code, Failure};
 use crate::gates::{ConfirmMode, Gate, Refusal};
-use crate::page::{Field, LineCounts, PageState};
+use crate::page::{Date, Field, LineCounts, PageState};
 
 use super::plan::{Caller, Plan, Update};
 
@@ -37,13 +41,26 @@ impl Docket {
                 entry.operation = Some(crate::change::Operation::Delete);
                 entry.id = Some(*id);
             }
-            Some(Plan::Undo(_)) | None => {}
+            Some(Plan::Undo(_) | Plan::Proposal(_)) | None => {}
         }
         Self {
             began: Instant::now(),
             entry,
             confirmed: (Gate::Confirm, ""),
         }
+    }
+
+    /// A call that decides on a proposal without writing.
+    pub(super) fn of_proposal(call: CallId, caller: &Caller, proposal: &Proposal) -> Self {
+        let mut docket = Self::open(call, caller, None);
+        docket.confirmed = (Gate::Operator, "");
+        docket.entry.operation = Some(proposal.operation);
+        docket.entry.id = proposal.page;
+        docket.entry.locale = Some(proposal.locale.clone());
+        docket.entry.path = Some(proposal.path.clone());
+        docket.entry.new_path.clone_from(&proposal.new_path);
+        docket.proposal(proposal.id);
+        docket
     }
 
     pub(super) const fn call(&self) -> CallId {
@@ -75,6 +92,45 @@ impl Docket {
     /// The call that it takes back, if it is an undo.
     pub(super) const fn taken_back(&self) -> Option<CallId> {
         self.entry.undoes
+    }
+
+    /// It belongs to a proposal.
+    pub(super) fn proposal(&mut self, id: ProposalId) {
+        self.entry.proposal = Some(id.to_string());
+    }
+
+    /// The proposal that it belongs to.
+    pub(super) fn proposal_id(&self) -> Option<ProposalId> {
+        self.entry.proposal.as_deref()?.parse().ok()
+    }
+
+    /// The change, to be kept as a proposal.
+    pub(super) fn as_proposal(&self, id: ProposalId, session: String, change: &Change) -> Proposal {
+        let page = change.target();
+        Proposal {
+            v: Proposal::VERSION,
+            id,
+            state: ProposalState::Open,
+            created: now(),
+            call: self.entry.call,
+            tool: self.entry.tool.clone().unwrap_or_default(),
+            client: self.entry.client.clone().unwrap_or_default(),
+            session,
+            operation: change.operation(),
+            page: page.id,
+            locale: page.locale.clone(),
+            path: page.path.clone(),
+            new_path: self.entry.new_path.clone(),
+            title: page.title.clone(),
+            updated_at: change.before().and_then(|page| page.updated_at.clone()),
+            fields: change.fields(),
+            lines_added: self.entry.lines.added,
+            lines_removed: self.entry.lines.removed,
+            lost: change.lost().to_vec(),
+            undoes: self.entry.undoes,
+            before: self.entry.before,
+            after: self.entry.after,
+        }
     }
 
     /// It is confirmed, by a person's approval where that is the way.
@@ -123,6 +179,16 @@ impl Docket {
         entry
     }
 
+    /// What became of a proposal.
+    pub(super) fn decided(&self, decision: &str, why: Option<&str>) -> Entry {
+        let mut entry = self.entry(Event::Proposal);
+        entry.gate =
+            (self.confirmed.0 == Gate::Operator).then(|| Gate::Operator.as_str().to_owned());
+        entry.decision = Some(decision.to_owned());
+        entry.reason = why.map(str::to_owned).or(entry.reason);
+        entry
+    }
+
     /// What a person answered, or what became of the question; a yes is an approval that
     /// writes can name.
     pub(super) fn approval(&self, decision: &str, is_yes: bool) -> Entry {
@@ -163,6 +229,11 @@ impl Docket {
         entry.ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         entry
     }
+}
+
+/// Now, in the form in which the wiki has its dates.
+pub(super) fn now() -> Date {
+    Date::from_instant(OffsetDateTime::now_utc()).unwrap_or_default()
 }
 
 /// What an outcome's record says of the page that was found, where it is not as promised.

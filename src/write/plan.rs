@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::audit::{CallSelector, Client};
+use crate::audit::{CallSelector, Client, ProposalId};
 use crate::change::{Change, Edits, NewContent, NewPage};
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
@@ -44,6 +44,8 @@ pub enum Plan {
     },
     /// A write is taken back.
     Undo(Undo),
+    /// A proposal is applied.
+    Proposal(Apply),
 }
 
 /// What shall change of a page.
@@ -71,13 +73,30 @@ pub struct Undo {
     pub force: bool,
 }
 
+/// Which proposal shall be applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Apply {
+    /// The proposal.
+    pub id: ProposalId,
+    /// Whether it is made on top of what was changed since, where the two do not touch.
+    pub merge: bool,
+}
+
 impl Plan {
     /// The page that it is about; none for a create.
     #[must_use]
     pub const fn id(&self) -> Option<i64> {
         match self {
-            Self::Create(_) | Self::Undo(_) => None,
+            Self::Create(_) | Self::Undo(_) | Self::Proposal(_) => None,
             Self::Update(Update { id, .. }) | Self::Delete { id, .. } => Some(*id),
+        }
+    }
+
+    /// The proposal that it applies.
+    pub(super) const fn proposal(&self) -> Option<ProposalId> {
+        match self {
+            Self::Proposal(apply) => Some(apply.id),
+            Self::Create(_) | Self::Update(_) | Self::Delete { .. } | Self::Undo(_) => None,
         }
     }
 
@@ -85,7 +104,7 @@ impl Plan {
     pub(super) fn accept_loss(&self) -> &[Field] {
         match self {
             Self::Update(update) => &update.accept_loss,
-            Self::Create(_) | Self::Delete { .. } | Self::Undo(_) => &[],
+            Self::Create(_) | Self::Delete { .. } | Self::Undo(_) | Self::Proposal(_) => &[],
         }
     }
 
@@ -119,7 +138,7 @@ impl Plan {
                 Ok(Change::trash(before, place.ok_or_else(no_trash)?))
             }
             (Self::Delete { .. }, Some(before)) => Ok(Change::delete(before)),
-            (Self::Undo(_), _) | (_, None) => Err(Failure::new(
+            (Self::Undo(_) | Self::Proposal(_), _) | (_, None) => Err(Failure::new(
                 Code::InternalError,
                 "A change was made of no page.",
             )),
@@ -143,8 +162,9 @@ impl Plan {
                 if_updated_at: None,
             }
             .of(previewed.before().cloned(), trash),
-            // Which write it takes back was compared with what was previewed.
-            Self::Undo(_) => return true,
+            // Which write it takes back, or which proposal it is, was compared with what was
+            // previewed.
+            Self::Undo(_) | Self::Proposal(_) => return true,
             plan => plan.clone().of(previewed.before().cloned(), trash),
         };
         // A loss that was accepted then need not be named again, but no other one.
@@ -165,7 +185,7 @@ impl Plan {
     /// The time of the page that the caller says to know.
     pub(super) const fn if_updated_at(&self) -> Option<&Date> {
         match self {
-            Self::Create(_) | Self::Undo(_) => None,
+            Self::Create(_) | Self::Undo(_) | Self::Proposal(_) => None,
             Self::Update(Update { if_updated_at, .. }) | Self::Delete { if_updated_at, .. } => {
                 if_updated_at.as_ref()
             }
@@ -180,7 +200,7 @@ impl Plan {
                 .edits
                 .as_ref()
                 .is_some_and(|edits| matches!(edits.content, Some(NewContent::Whole(_)))),
-            Self::Delete { .. } | Self::Undo(_) => false,
+            Self::Delete { .. } | Self::Undo(_) | Self::Proposal(_) => false,
         }
     }
 
@@ -199,7 +219,7 @@ impl Plan {
     /// Whether the wiki may rebuild its tree for it (W19).
     pub(super) fn may_rebuild_tree(&self) -> bool {
         match self {
-            Self::Create(_) | Self::Delete { .. } | Self::Undo(_) => true,
+            Self::Create(_) | Self::Delete { .. } | Self::Undo(_) | Self::Proposal(_) => true,
             Self::Update(update) => update
                 .edits
                 .as_ref()

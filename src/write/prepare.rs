@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::audit::ProposalId;
 use crate::change::{Change, NewContent, Operation, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::{Allowed, Previewed, Proposed, SessionId};
@@ -21,7 +22,7 @@ pub(super) struct ToWrite {
     /// All that a write would overwrite.
     pub(super) page: PageState,
     /// The fields that could not be read and may be lost; empty in `page`.
-    lost: Vec<Field>,
+    pub(super) lost: Vec<Field>,
     /// Who wrote it last.
     pub(super) author: Option<String>,
 }
@@ -36,6 +37,10 @@ impl Writer {
     ) -> Result<(Proposed, ConflictCheck), Stopped> {
         if let Plan::Undo(undo) = plan {
             return Ok((self.undo(&undo).await?, ConflictCheck::Checked));
+        }
+        if let Plan::Proposal(apply) = plan {
+            let proposed = self.change_of_proposal(apply).await?;
+            return Ok((proposed, ConflictCheck::Checked));
         }
         let Some(id) = plan.id() else {
             return Ok((plain(plan.of(None, None)?), ConflictCheck::Checked));
@@ -69,16 +74,21 @@ impl Writer {
         let Proposed {
             change: previewed,
             undoes,
+            proposal,
         } = proposed;
         let takes_back = match &plan {
             Plan::Undo(undo) => Some(self.story(&undo.call).await?.call),
+            Plan::Proposal(_) => undoes,
             Plan::Create(_) | Plan::Update(_) | Plan::Delete { .. } => None,
         };
         let plan = match previewed.before() {
             Some(page) => self.with_version(plan, page).await?,
             None => plan,
         };
-        if takes_back != undoes || !plan.agrees_with(&previewed, self.policy.trash.as_ref()) {
+        if takes_back != undoes
+            || plan.proposal() != proposal
+            || !plan.agrees_with(&previewed, self.policy.trash.as_ref())
+        {
             return Err(Failure::new(
                 Code::ConfirmMismatch,
                 "This call asks for something else than the preview that the token was given for.",
@@ -101,7 +111,12 @@ impl Writer {
                 previewed.on(read.page)
             }
         };
-        Ok((Proposed { change, undoes }, ConflictCheck::Checked))
+        let proposed = Proposed {
+            change,
+            undoes,
+            proposal,
+        };
+        Ok((proposed, ConflictCheck::Checked))
     }
 
     /// A plan that says which version's text it means says what that text is.
@@ -146,7 +161,11 @@ impl Writer {
     }
 
     /// Reads all of a page that a write would overwrite, but for what may be lost.
-    async fn page_to_write(&self, id: i64, accept_loss: &[Field]) -> Result<ToWrite, Failure> {
+    pub(super) async fn page_to_write(
+        &self,
+        id: i64,
+        accept_loss: &[Field],
+    ) -> Result<ToWrite, Failure> {
         let reading = self.wiki.page_by_id(id).await?;
         if let Some(page) = reading.complete() {
             return Ok(ToWrite {
@@ -213,7 +232,7 @@ impl Writer {
         allowed: &Allowed,
         (diff, lines): (String, LineCounts),
         mut notes: Notes,
-        confirm: Option<Previewed>,
+        (confirm, proposal): (Option<Previewed>, Option<ProposalId>),
     ) -> Preview {
         let change = allowed.change();
         let mut linked_from = Vec::new();
@@ -236,6 +255,7 @@ impl Writer {
             linked_from,
             notes,
             confirm,
+            proposal,
         }
     }
 
@@ -271,6 +291,7 @@ const fn plain(change: Change) -> Proposed {
     Proposed {
         change,
         undoes: None,
+        proposal: None,
     }
 }
 

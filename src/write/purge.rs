@@ -43,8 +43,19 @@ impl Writer {
         self.purges.spawn(async move {
             match audit.purge(keep).await {
                 Ok(purged) if purged == Purged::default() => {}
-                Ok(Purged { runs, pages, bytes }) => {
-                    tracing::info!(runs, pages, bytes, "the audit directory was purged");
+                Ok(Purged {
+                    runs,
+                    pages,
+                    proposals,
+                    bytes,
+                }) => {
+                    tracing::info!(
+                        runs,
+                        pages,
+                        proposals,
+                        bytes,
+                        "the audit directory was purged"
+                    );
                 }
                 Err(AuditError::Ended) => {}
                 Err(error) => tracing::warn!(%error, "the audit directory could not be purged"),

@@ -23,14 +23,14 @@ impl Writer {
     pub(super) async fn carry_out(
         &self,
         mut permit: Permit,
-        mut docket: Docket,
+        docket: &mut Docket,
         lines: LineCounts,
         mut notes: Notes,
         knowing: Option<Knowing>,
     ) -> Result<Answer, Failure> {
         let mut last: Option<Settled> = None;
-        if let Err(error) = self.keep_states(permit.change(), &mut docket).await {
-            return Err(self.stopped(&docket, &error, permit.change(), None).await);
+        if let Err(error) = self.keep_states(permit.change(), docket).await {
+            return Err(self.stopped(docket, &error, permit.change(), None).await);
         }
         while let Some(kind) = permit.upcoming() {
             let attempt = docket.attempt(kind);
@@ -38,7 +38,7 @@ impl Writer {
                 Ok(record) => record,
                 Err(error) => {
                     return Err(self
-                        .stopped(&docket, &error, permit.change(), last.as_ref())
+                        .stopped(docket, &error, permit.change(), last.as_ref())
                         .await);
                 }
             };
@@ -56,7 +56,7 @@ impl Writer {
             notes.warnings.extend(said_of(&settled));
             let failure = failure_of(&settled, kind, permit.change());
             let is_recorded = self
-                .record_outcome(&docket, kind, &settled, failure.as_ref(), permit.change())
+                .record_outcome(docket, kind, &settled, failure.as_ref(), permit.change())
                 .await;
             match failure {
                 Some(failure) if is_recorded => return Err(failure),
@@ -76,11 +76,15 @@ impl Writer {
             last = Some(settled);
         }
         Ok(Answer::Applied(Box::new(
-            self.applied(&permit, &docket, last, lines, notes),
+            self.applied(&permit, docket, last, lines, notes),
         )))
     }
 
-    async fn keep_states(&self, change: &Change, docket: &mut Docket) -> Result<(), AuditError> {
+    pub(super) async fn keep_states(
+        &self,
+        change: &Change,
+        docket: &mut Docket,
+    ) -> Result<(), AuditError> {
         let before = match change.before() {
             Some(page) => Some(self.audit.keep(page).await?),
             None => None,

@@ -54,23 +54,44 @@ impl Writer {
         Refusal::at(gate, with_merged(failure, diff, lines, token))
     }
 
-    /// Answers with the preview; with a token that confirms it, where one is given.
+    /// Answers with the preview and a token that confirms it.
     pub(super) async fn show(
         &self,
         docket: &Docket,
         allowed: &Allowed,
         diff: (String, LineCounts),
         notes: Notes,
-        session: Option<&SessionId>,
+        session: &SessionId,
     ) -> Result<Passed, Refusal> {
-        let confirm = if let Some(session) = session {
-            Some(self.keep_preview(docket, allowed, session).await?)
-        } else {
+        let confirm = self.keep_preview(docket, allowed, session).await?;
+        let preview = self
+            .preview(docket.call(), allowed, diff, notes, (Some(confirm), None))
+            .await;
+        Ok(Passed::Answer(Answer::Preview(Box::new(preview))))
+    }
+
+    /// Answers with the preview of what a person may apply later, if there is something to do.
+    pub(super) async fn show_dry(
+        &self,
+        docket: &mut Docket,
+        allowed: &Allowed,
+        diff: (String, LineCounts),
+        mut notes: Notes,
+        session: &SessionId,
+    ) -> Result<Passed, Refusal> {
+        let change = allowed.change();
+        let proposal = if change.is_empty() {
             self.record_preview(docket, false).await?;
             None
+        } else {
+            let id = self.propose(docket, session, change).await?;
+            notes.warnings.push(format!(
+                "proposed: nothing was sent; the operator can apply it with `wikijs-mcp proposals apply {id}`."
+            ));
+            Some(id)
         };
         let preview = self
-            .preview(docket.call(), allowed, diff, notes, confirm)
+            .preview(docket.call(), allowed, diff, notes, (None, proposal))
             .await;
         Ok(Passed::Answer(Answer::Preview(Box::new(preview))))
     }
@@ -86,6 +107,7 @@ impl Writer {
         let proposed = Proposed {
             change: allowed.change().clone(),
             undoes: docket.taken_back(),
+            proposal: docket.proposal_id(),
         };
         self.previews
             .offer(session, proposed)
@@ -110,6 +132,11 @@ impl Writer {
             .record(docket.outcome(Outcome::Unchanged, None, None))
             .await
             .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
+        if let Some(id) = docket.proposal_id() {
+            let held = self.hold_open(id, self.patience.queueing).await;
+            let held = held.map_err(|failure| Refusal::at(Gate::Change, failure))?;
+            self.applied_proposal(held, docket).await;
+        }
         Ok(Passed::Answer(Answer::Applied(Box::new(Applied {
             call: docket.call(),
             operation: change.operation(),

@@ -44,6 +44,7 @@ impl Writer {
         Ok(Proposed {
             change,
             undoes: Some(story.call),
+            proposal: None,
         })
     }
 

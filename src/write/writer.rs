@@ -21,6 +21,7 @@ use super::conflict::ConflictCheck;
 use super::docket::{Docket, unavailable};
 use super::person::{Asked, Behind, ask_anew};
 use super::plan::{Caller, Plan};
+use super::propose;
 use super::reads::{Reads, Sight};
 use super::settle::{Patience, Settled};
 use super::show::lost_by;
@@ -38,6 +39,7 @@ pub struct Writer {
     pub(super) approvals: Approvals,
     pub(super) patience: Patience,
     pub(super) reads: Reads,
+    pub(super) proposed: propose::Proposed,
     pub(super) keep: Keep,
     pub(super) last_purge: Mutex<Option<Instant>>,
     pub(super) recovery: OnceCell<()>,
@@ -70,6 +72,7 @@ impl Writer {
             approvals: Approvals::default(),
             patience,
             reads: Reads::default(),
+            proposed: propose::Proposed::default(),
             keep,
             last_purge: Mutex::default(),
             recovery: OnceCell::new(),
@@ -91,7 +94,12 @@ impl Writer {
         let call = CallId::new().map_err(|error| unavailable(&error))?;
         let mut docket = Docket::open(call, &caller, Some(&plan));
         let answer = match self.decide(&mut docket, &caller, plan, confirm).await {
-            Ok(Passed::Answer(answer)) => Ok(answer),
+            Ok(Passed::Answer(answer)) => {
+                if matches!(&answer, Answer::Preview(preview) if preview.proposal.is_some()) {
+                    self.purge_if_due();
+                }
+                Ok(answer)
+            }
             Ok(Passed::Sent(answer)) => {
                 self.purge_if_due();
                 answer
@@ -190,8 +198,7 @@ impl Writer {
             .await?;
         let wrote_whole = plan.says_whole_content();
         let turn = if goes_out {
-            let turn = self.turn(page, plan.may_rebuild_tree()).await;
-            Some(turn.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?)
+            Some(self.turn(page, &plan).await?)
         } else {
             None
         };
@@ -203,7 +210,7 @@ impl Writer {
             (Some(token), _) => self.previewed_change(plan, session, token).await,
             (None, _) => self.change(session, plan).await,
         };
-        let (Proposed { change, undoes }, check) = match change {
+        let (proposed, check) = match change {
             Ok(change) => change,
             Err(stopped) => {
                 return Err(self
@@ -211,8 +218,16 @@ impl Writer {
                     .await);
             }
         };
+        let Proposed {
+            change,
+            undoes,
+            proposal,
+        } = proposed;
         docket.about(&change);
         docket.undoes(undoes);
+        if let Some(id) = proposal {
+            docket.proposal(id);
+        }
         let at_change = |failure| Refusal::at(Gate::Change, failure);
         let allowed = gates::paths(enabled, policy, change)?;
         Wiki::check_size(allowed.change()).map_err(|error| at_change(error.into()))?;
@@ -228,18 +243,16 @@ impl Writer {
         let lines = diff.1;
         docket.counted(lines);
         match gates::dry_run(policy, allowed, is_confirmed) {
-            Verdict::DryRun(allowed) => self.show(docket, &allowed, diff, notes, None).await,
+            Verdict::DryRun(allowed) => self.show_dry(docket, &allowed, diff, notes, session).await,
             Verdict::Preview(allowed) | Verdict::Ask(allowed) if allowed.change().is_empty() => {
                 self.nothing_to_do(docket, allowed.change(), notes).await
             }
-            Verdict::Preview(allowed) => {
-                self.show(docket, &allowed, diff, notes, Some(session))
-                    .await
-            }
+            Verdict::Preview(allowed) => self.show(docket, &allowed, diff, notes, session).await,
             Verdict::Ask(allowed) => Ok(Passed::Asked(Box::new(Asked {
                 proposed: Proposed {
                     change: allowed.change().clone(),
                     undoes: docket.taken_back(),
+                    proposal: docket.proposal_id(),
                 },
                 diff: diff.0,
                 lines,
@@ -307,11 +320,11 @@ impl Writer {
     async fn let_go(
         self: &Arc<Self>,
         permit: Permit,
-        docket: Docket,
+        mut docket: Docket,
         lines: LineCounts,
         notes: Notes,
         knowing: Option<Knowing>,
-        turn: Option<Turn>,
+        mut turn: Option<Turn>,
     ) -> Result<Passed, Refusal> {
         // From here on the end of the server waits for this write, or refuses it.
         let awaited = self.tasks.token();
@@ -325,8 +338,12 @@ impl Writer {
         let writer = Arc::clone(self);
         let task = self.tasks.spawn(async move {
             let answer = writer
-                .carry_out(permit, docket, lines, notes, knowing)
+                .carry_out(permit, &mut docket, lines, notes, knowing)
                 .await;
+            let held = turn.as_mut().and_then(|turn| turn.proposal.take());
+            if let (Some(held), Ok(_)) = (held, &answer) {
+                writer.applied_proposal(held, &docket).await;
+            }
             drop((turn, awaited));
             answer
         });

@@ -56,6 +56,8 @@ mod process;
 mod promises;
 mod properties;
 #[cfg(feature = "demo")]
+mod proposals;
+#[cfg(feature = "demo")]
 mod purge;
 #[cfg(feature = "demo")]
 mod reads;

@@ -48,12 +48,20 @@ pub(crate) fn conforms(schema: &Value, value: &Value, at: &str) -> Vec<String> {
 }
 
 async fn served() -> Served {
+    of_toolsets("pages").await
+}
+
+async fn of_toolsets(toolsets: &str) -> Served {
     // Nothing is asked of a wiki to tell of the tools.
-    Setup::at("http://127.0.0.1:9", "e30.e30.x").serve().await
+    let setup = Setup::at("http://127.0.0.1:9", "e30.e30.x");
+    setup.with("WIKI_TOOLSETS", toolsets).serve().await
 }
 
 async fn tools() -> Vec<Value> {
-    let served = served().await;
+    listed(&served().await).await
+}
+
+async fn listed(served: &Served) -> Vec<Value> {
     let listed = served.client.list_tools(None).await.unwrap();
     let listed = serde_json::to_value(listed).unwrap();
     listed["tools"].as_array().unwrap().clone()
@@ -108,6 +116,15 @@ async fn there_are_exactly_ten_tools_with_their_kinds() {
         .map(|(name, hints)| (name.to_owned(), hints.clone()))
         .collect();
     assert_eq!(kinds, wanted);
+}
+
+#[tokio::test]
+async fn the_tools_of_proposals_only_read() {
+    let tools = listed(&of_toolsets("proposals").await).await;
+    assert_eq!(tools.len(), 2);
+    for tool in tools {
+        assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
+    }
 }
 
 #[tokio::test]
@@ -192,7 +209,7 @@ fn refused(schema: &Value, at: &str, is_input: bool) -> Vec<String> {
 
 #[tokio::test]
 async fn the_schemas_hold_nothing_that_a_client_or_model_refuses() {
-    for tool in tools().await {
+    for tool in listed(&of_toolsets("pages,undo,proposals").await).await {
         let name = tool["name"].as_str().unwrap();
         assert_eq!(tool["inputSchema"]["type"], "object");
         assert_eq!(tool["outputSchema"]["type"], "object");

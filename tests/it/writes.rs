@@ -347,7 +347,13 @@ async fn in_a_dry_run_nothing_is_sent_and_no_token_is_given() {
         assert_eq!(preview.get("confirm"), None);
     }
     assert_eq!(mutations(&wiki).len(), 0);
-    assert_eq!(told(&served.records()), ["preview", "preview"]);
+    assert_eq!(
+        told(&served.records()),
+        [
+            "preview", "proposal", // made
+            "preview", "proposal", "proposal", // made in place of the other
+        ]
+    );
 }
 
 async fn preview_of_a_title(served: &Served, id: i64) -> Value {

@@ -9,11 +9,16 @@ use time::macros::datetime;
 use super::{Keep, Purged};
 use crate::audit::chain::verify;
 use crate::audit::testing::{Script, keep_long_ago, page};
-use crate::audit::{AuditError, AuditLog, CallId, Entry, Event, KeptState, Record};
+use crate::audit::{
+    AuditError, AuditLog, CallId, Entry, Event, KeptState, Proposal, ProposalId, ProposalState,
+    Record,
+};
+use crate::page::Date;
 
 const NOW: OffsetDateTime = datetime!(2020-01-01 00:00 UTC);
 const YEAR: Keep = Keep {
     days: 365,
+    proposal_days: 30,
     bytes: u64::MAX,
 };
 
@@ -149,7 +154,7 @@ async fn the_oldest_goes_until_the_rest_is_small_enough() {
         .map(|run| run.length)
         .chain(states.iter().map(|state| length(&log.place().kept(*state))))
         .sum();
-    let keep = |bytes| Keep { days: 365, bytes };
+    let keep = |bytes| Keep { bytes, ..YEAR };
     assert_eq!(
         log.purge_at(keep(whole), NOW).await.unwrap(),
         Purged::default()
@@ -315,4 +320,81 @@ async fn a_purge_of_nothing_leaves_no_trace() {
     let log = AuditLog::new(dir.path(), "docs");
     assert_eq!(log.purge(YEAR).await.unwrap(), Purged::default());
     assert!(!dir.path().join("docs").exists());
+}
+
+fn proposal(day: i64, state: ProposalState, before: KeptState) -> Proposal {
+    let json = serde_json::json!({
+        "v": 1,
+        "id": ProposalId::new().unwrap(),
+        "state": "open",
+        "created": Date::from_instant(days_ago(day)),
+        "call": CallId::new().unwrap(),
+        "tool": "wikijs_delete_page",
+        "client": { "name": "a", "version": "1" },
+        "session": "s",
+        "operation": "delete",
+        "page": 7,
+        "locale": "en",
+        "path": "docs/a",
+        "title": "A",
+        "fields": [],
+        "linesAdded": 0,
+        "linesRemoved": 0,
+        "before": before,
+    });
+    Proposal {
+        state,
+        ..serde_json::from_value(json).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn proposals_go_when_they_are_old_and_open_ones_with_what_they_are_made_of() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = running(dir.path()).await;
+    let old = keep_long_ago(&log, "old").await;
+    let young = keep_long_ago(&log, "young").await;
+    run(dir.path(), 400, &[old]);
+    run(dir.path(), 1, &[young]);
+    let rejected = |day| ProposalState::Rejected {
+        decided: Date::from_instant(days_ago(day)).unwrap(),
+        reason: String::new(),
+    };
+    let made_by_old = proposal(1, ProposalState::Open, young);
+    let mut script = Script::begin(dir.path(), days_ago(399), Vec::new());
+    let made = Entry {
+        decision: Some("made".to_owned()),
+        proposal: Some(made_by_old.id.to_string()),
+        ..Entry::new(CallId::new().unwrap(), Event::Proposal)
+    };
+    script.entry(days_ago(399), &made);
+    script.kill();
+    let all = [
+        (proposal(1, ProposalState::Open, young), true),
+        (proposal(31, ProposalState::Open, young), false),
+        (proposal(31, rejected(29), young), true),
+        (proposal(99, rejected(31), young), false),
+        // What it is made of goes.
+        (proposal(1, ProposalState::Open, old), false),
+        (proposal(1, rejected(1), old), true),
+        (made_by_old, false),
+    ];
+    for (proposal, _) in &all {
+        log.keep_proposal(proposal.clone()).await.unwrap();
+    }
+    // One that is being decided stays until the next time.
+    let held = log
+        .hold_proposal(all[1].0.id, Duration::ZERO)
+        .await
+        .unwrap();
+    let purged = log.purge_at(YEAR, NOW).await.unwrap();
+    assert_eq!((purged.proposals, purged.pages), (3, 1));
+    assert_eq!(held.proposal(), &all[1].0);
+    drop(held);
+    log.purge_at(YEAR, NOW).await.unwrap();
+    for (proposal, stays) in &all {
+        let is_there = log.proposal(proposal.id).await.is_ok();
+        assert_eq!(is_there, *stays, "{proposal:?}");
+    }
+    all_is_explained(&log);
 }

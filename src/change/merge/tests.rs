@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
-use super::merge;
+use super::{merge, merge_pages};
+use crate::page::{Date, Locale, PagePath, PageState};
 
 #[test]
 fn changes_with_an_unchanged_line_between_are_both_made() {
@@ -107,4 +108,49 @@ proptest! {
     fn no_text_makes_a_merge_panic(a in any::<String>(), b in any::<String>(), c in any::<String>()) {
         let _ = merge(&a, &b, &c);
     }
+}
+
+#[test]
+fn fields_of_a_page_merge_unless_both_changed_them() {
+    let page = |title: &str, tags: &[&str], path: &str, content: &str| PageState {
+        id: Some(1),
+        locale: Locale::as_stored("en"),
+        path: PagePath::as_stored(path),
+        title: title.to_owned(),
+        description: String::new(),
+        content: content.to_owned(),
+        editor: "markdown".to_owned(),
+        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        is_published: true,
+        is_private: false,
+        publish_start_date: Date::Unset,
+        publish_end_date: Date::Unset,
+        script_css: String::new(),
+        script_js: String::new(),
+        updated_at: None,
+    };
+    let base = page("T", &[], "p", "a\nb\nc\n");
+    let ours = page("Ours", &[], "p", "A\nb\nc\n");
+    let theirs = page("T", &["x"], "p", "a\nb\nC\n");
+    let both = page("Ours", &["x"], "p", "A\nb\nC\n");
+    assert_eq!(merge_pages(&base, &ours, &theirs), Some(both.clone()));
+    assert_eq!(merge_pages(&base, &theirs, &ours), Some(both));
+    // The same on both sides counts once.
+    assert_eq!(merge_pages(&base, &ours, &ours), Some(ours.clone()));
+    let other_title = page("Theirs", &[], "p", "a\nb\nc\n");
+    assert_eq!(merge_pages(&base, &ours, &other_title), None);
+    let other_text = page("T", &[], "p", "B\nb\nc\n");
+    assert_eq!(merge_pages(&base, &ours, &other_text), None);
+    // A place is one field of two; a text belongs to its editor.
+    let moved = page("T", &[], "q", "a\nb\nc\n");
+    let other_locale = PageState {
+        locale: Locale::as_stored("de"),
+        ..base.clone()
+    };
+    assert_eq!(merge_pages(&base, &moved, &other_locale), None);
+    let converted = PageState {
+        editor: "ckeditor".to_owned(),
+        ..base.clone()
+    };
+    assert_eq!(merge_pages(&base, &ours, &converted), None);
 }

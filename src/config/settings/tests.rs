@@ -153,7 +153,7 @@ fn a_way_to_confirm_that_cannot_hold_stops_the_start() {
                 ("WIKI_CONFIRM", "person"),
                 ("WIKI_CONFIRM_FALLBACK", "token"),
             ],
-            "WIKI_CONFIRM_FALLBACK must be none or preview",
+            "WIKI_CONFIRM_FALLBACK must be none, preview or proposal",
         ),
         (
             &[("WIKI_PERSON_TIMEOUT_S", "4")],
@@ -192,6 +192,10 @@ fn a_person_has_fifty_seconds_and_nothing_holds_in_their_place() {
             ("WIKI_CONFIRM_FALLBACK", "preview")
         ]),
         (600, Fallback::Preview)
+    );
+    assert_eq!(
+        mode(&[("WIKI_CONFIRM_FALLBACK", "proposal")]),
+        (50, Fallback::Proposal)
     );
 }
 

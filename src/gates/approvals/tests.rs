@@ -21,6 +21,7 @@ fn plain(change: Change) -> Proposed {
     Proposed {
         change,
         undoes: None,
+        proposal: None,
     }
 }
 

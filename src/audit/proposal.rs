@@ -1,0 +1,141 @@
+//! A proposal: a change that was shown and not sent, kept for a person to apply or reject.
+
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+use super::{CallId, Client, KeptState, ProposalId};
+use crate::change::Operation;
+use crate::page::{Date, Field, Locale, PagePath};
+
+/// The form of proposal that is written; a reader must not guess at a newer one.
+pub(super) const VERSION: u32 = 1;
+/// The longest reason for a rejection, in characters.
+pub const MAX_WHY: usize = 500;
+
+/// A proposal as its file has it; the members are in this order.
+///
+/// The page before and after is in the kept states, which the record of its making names too:
+/// whoever changes the file alone changes nothing that is applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Proposal {
+    /// The form of the file.
+    pub v: u32,
+    /// Its name.
+    pub id: ProposalId,
+    /// What became of it.
+    #[serde(flatten)]
+    pub state: ProposalState,
+    /// When it was made: UTC, in milliseconds.
+    pub created: Date,
+    /// The call that it was made by.
+    pub call: CallId,
+    /// The tool that was called.
+    pub tool: String,
+    /// Who proposed it.
+    pub client: Client,
+    /// In which session: a word that tells sessions apart and gives none away.
+    pub session: String,
+    /// The kind of write.
+    pub operation: Operation,
+    /// The page's id; none for a page that is yet to be created.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub page: Option<i64>,
+    /// The page's locale, or where it shall be created.
+    pub locale: Locale,
+    /// The page's path, or where it shall be created.
+    pub path: PagePath,
+    /// The path that the page shall get, where it shall get another.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub new_path: Option<PagePath>,
+    /// The page's title.
+    pub title: String,
+    /// When the page had been written that the proposal was made of.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub updated_at: Option<Date>,
+    /// The fields that change.
+    pub fields: Vec<Field>,
+    /// The lines of content that are new.
+    pub lines_added: usize,
+    /// The lines of content that go.
+    pub lines_removed: usize,
+    /// The fields whose old values could not be read, and whose loss was accepted.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub lost: Vec<Field>,
+    /// The call that it takes back.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub undoes: Option<CallId>,
+    /// The kept state before.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub before: Option<KeptState>,
+    /// The kept state after.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub after: Option<KeptState>,
+}
+
+/// What became of a proposal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    tag = "state",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
+pub enum ProposalState {
+    /// Nobody has decided yet.
+    Open,
+    /// It was written, or the page already was as proposed.
+    Applied {
+        /// When.
+        decided: Date,
+        /// The call that wrote it.
+        applied_by: CallId,
+    },
+    /// A person said no.
+    Rejected {
+        /// When.
+        decided: Date,
+        /// Why, in the operator's words.
+        reason: String,
+    },
+    /// The same session proposed something else for the same page.
+    Replaced {
+        /// When.
+        decided: Date,
+        /// The later proposal.
+        replaced_by: ProposalId,
+    },
+}
+
+impl ProposalState {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Applied { .. } => "applied",
+            Self::Rejected { .. } => "rejected",
+            Self::Replaced { .. } => "replaced",
+        }
+    }
+
+    /// When it was decided; none while it is open.
+    #[must_use]
+    pub const fn decided(&self) -> Option<&Date> {
+        match self {
+            Self::Open => None,
+            Self::Applied { decided, .. }
+            | Self::Rejected { decided, .. }
+            | Self::Replaced { decided, .. } => Some(decided),
+        }
+    }
+}
+
+impl Proposal {
+    /// The form of a new one.
+    pub const VERSION: u32 = VERSION;
+
+    /// When something last became of it.
+    pub(super) fn age(&self) -> Option<OffsetDateTime> {
+        self.state.decided().unwrap_or(&self.created).instant()
+    }
+}

@@ -1,0 +1,258 @@
+//! The proposals on the disk: one file each, replaced whole, and decided by one at a time.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::log::blocking;
+use super::place::Place;
+use super::proposal::VERSION;
+use super::reader::{runs, scan};
+use super::{
+    AuditError, AuditLog, CallId, Event, KeptState, Proposal, ProposalId, ProposalState, RunId, fs,
+};
+
+/// The most proposals that are kept.
+const MOST: usize = 10_000;
+/// The most bytes of one file: no text of a page is in it but its title and paths.
+const MAX_FILE: u64 = 64 * 1024;
+/// How long to wait between two looks at a proposal that another decides.
+const POLL: Duration = Duration::from_millis(20);
+
+/// A proposal that nobody else can decide as long as this lives.
+#[derive(Debug)]
+#[must_use = "the proposal is held only as long as this lives"]
+pub struct HeldProposal {
+    place: Place,
+    proposal: Proposal,
+    _file: File,
+}
+
+/// What the log has of a proposal.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProposalOnRecord {
+    /// The states before and after, as it was made; none if its making is not on record.
+    pub made: Option<(Option<KeptState>, Option<KeptState>)>,
+    /// The call that it takes back, as it was made.
+    pub undoes: Option<CallId>,
+    /// Calls that attempted to apply it.
+    pub attempts: Vec<CallId>,
+    /// Whether a person rejected it.
+    pub is_rejected: bool,
+}
+
+impl AuditLog {
+    /// Keeps a new proposal, whole and on the disk. Its making must be on record before.
+    ///
+    /// # Errors
+    /// If it is not surely kept; [`AuditError::Full`] beyond 10,000.
+    pub async fn keep_proposal(&self, proposal: Proposal) -> Result<(), AuditError> {
+        let place = self.place();
+        blocking(move || {
+            let directory = place.proposals();
+            let failed = |error: io::Error| AuditError::at(&directory, "keep a proposal", &error);
+            fs::make_dir(&directory).map_err(failed)?;
+            if std::fs::read_dir(&directory).map_err(failed)?.count() >= MOST {
+                return Err(AuditError::Full);
+            }
+            write(&place, &proposal)
+        })
+        .await
+    }
+
+    /// All proposals of the wiki, oldest first; files that are none of ours are passed over.
+    ///
+    /// # Errors
+    /// If the directory cannot be read; one that is not there has none.
+    pub async fn proposals(&self) -> Result<Vec<Proposal>, AuditError> {
+        let place = self.place();
+        blocking(move || all(&place)).await
+    }
+
+    /// One proposal.
+    ///
+    /// # Errors
+    /// [`AuditError::NoProposal`], [`AuditError::BadProposal`].
+    pub async fn proposal(&self, id: ProposalId) -> Result<Proposal, AuditError> {
+        let place = self.place();
+        blocking(move || read(&place.proposal(id), id).map(|(proposal, _)| proposal)).await
+    }
+
+    /// Holds a proposal, to decide it: one at a time, among all processes that share the audit
+    /// directory.
+    ///
+    /// # Errors
+    /// [`AuditError::Busy`] after `wait`; else as of [`AuditLog::proposal`].
+    pub async fn hold_proposal(
+        &self,
+        id: ProposalId,
+        wait: Duration,
+    ) -> Result<HeldProposal, AuditError> {
+        let asked = Instant::now();
+        loop {
+            let place = self.place();
+            if let Some(held) = blocking(move || hold(place, id)).await? {
+                return Ok(held);
+            }
+            if asked.elapsed() >= wait {
+                return Err(AuditError::Busy);
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    /// What the log has of a proposal.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn proposal_on_record(&self, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
+        let place = self.place();
+        blocking(move || on_record(&place, id)).await
+    }
+}
+
+impl HeldProposal {
+    /// The proposal.
+    #[must_use]
+    pub const fn proposal(&self) -> &Proposal {
+        &self.proposal
+    }
+
+    /// Says what became of it.
+    ///
+    /// # Errors
+    /// If that is not surely on the disk.
+    pub async fn set(mut self, state: ProposalState) -> Result<(), AuditError> {
+        self.proposal.state = state;
+        // The lock is of the old file; it is given up when the new one has its name.
+        blocking(move || write(&self.place, &self.proposal)).await
+    }
+}
+
+/// The proposals on the disk.
+pub(super) fn all(place: &Place) -> Result<Vec<Proposal>, AuditError> {
+    let directory = place.proposals();
+    let failed = |error: io::Error| AuditError::at(&directory, "list the proposals", &error);
+    let entries = match std::fs::read_dir(&directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut all = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(failed)?.path();
+        let id = path.file_name().and_then(|name| name.to_str());
+        let Some(id) = id
+            .and_then(|name| name.strip_suffix(".json"))
+            .and_then(|id| id.parse().ok())
+        else {
+            continue;
+        };
+        match read(&path, id) {
+            Ok((proposal, _)) => all.push(proposal),
+            Err(AuditError::NoProposal) => {}
+            Err(AuditError::BadProposal) => {
+                tracing::warn!(path = %path.display(), "audit: the file of a proposal is passed over");
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    all.sort_by(|a, b| (a.created.as_str(), a.id).cmp(&(b.created.as_str(), b.id)));
+    Ok(all)
+}
+
+/// Removes a proposal, unless somebody is deciding it; says whether it is gone.
+pub(super) fn remove(place: &Place, id: ProposalId) -> Result<bool, AuditError> {
+    let path = place.proposal(id);
+    let removed = File::open(&path).and_then(|file| match file.try_lock() {
+        Ok(()) => std::fs::remove_file(&path).map(|()| true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    });
+    match removed {
+        Ok(is_gone) => Ok(is_gone),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(AuditError::at(&path, "remove a proposal", &error)),
+    }
+}
+
+/// The proposal, held; nothing while another holds it, or has just replaced its file.
+fn hold(place: Place, id: ProposalId) -> Result<Option<HeldProposal>, AuditError> {
+    let path = place.proposal(id);
+    let failed = |error: &io::Error| AuditError::at(&path, "hold a proposal", error);
+    let (proposal, file) = read(&path, id)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(error)) => return Err(failed(&error)),
+    }
+    let is_same = fs::is_same_file(&path, &file).map_err(|error| failed(&error))?;
+    Ok(is_same.then_some(HeldProposal {
+        place,
+        proposal,
+        _file: file,
+    }))
+}
+
+fn read(path: &Path, id: ProposalId) -> Result<(Proposal, File), AuditError> {
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => AuditError::NoProposal,
+        _ => AuditError::at(path, "read a proposal", &error),
+    };
+    let file = File::open(path).map_err(failed)?;
+    let mut json = Vec::new();
+    (&file)
+        .take(MAX_FILE)
+        .read_to_end(&mut json)
+        .map_err(failed)?;
+    let proposal: Proposal = serde_json::from_slice(&json).map_err(|_| AuditError::BadProposal)?;
+    if proposal.id != id || proposal.v > VERSION {
+        return Err(AuditError::BadProposal);
+    }
+    Ok((proposal, file))
+}
+
+/// Writes under a name of its own and renames then: nobody sees half a proposal.
+fn write(place: &Place, proposal: &Proposal) -> Result<(), AuditError> {
+    let path = place.proposal(proposal.id);
+    let directory = place.proposals();
+    let mut json = serde_json::to_vec_pretty(proposal).map_err(|_| AuditError::BrokenOff)?;
+    json.push(b'\n');
+    let temporary = directory.join(format!(".{}.{}.tmp", proposal.id, RunId::new()?));
+    let written = fs::make_file(&temporary)
+        .and_then(|mut file| file.write_all(&json).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&temporary, &path))
+        .and_then(|()| fs::sync_dir(&directory));
+    written.map_err(|error| {
+        // If this fails too, a file is left that nobody reads.
+        let _ = std::fs::remove_file(&temporary);
+        AuditError::at(&path, "write a proposal", &error)
+    })
+}
+
+fn on_record(place: &Place, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
+    let name = id.to_string();
+    let mut found = ProposalOnRecord::default();
+    scan(
+        &runs(place)?,
+        &[&format!("\"proposal\":\"{name}\"")],
+        |told| {
+            let Ok(record) = told.record else { return };
+            if record.proposal.as_deref() != Some(&name) {
+                return;
+            }
+            match (record.event, record.decision.as_deref()) {
+                (Event::Proposal, Some("made")) => {
+                    found.made = Some((record.before, record.after));
+                    found.undoes = record.undoes;
+                }
+                (Event::Proposal, Some("rejected")) => found.is_rejected = true,
+                (Event::Attempt, _) => found.attempts.extend(record.call),
+                _ => {}
+            }
+        },
+    )?;
+    found.attempts.dedup();
+    Ok(found)
+}

@@ -1,0 +1,218 @@
+//! `wikijs-mcp proposals apply`
+
+use std::cell::Cell;
+
+use serde_json::{Value, json};
+
+use super::super::confirmed::confirmed;
+use super::super::print::Paint;
+use super::super::{Outcome, print, show_change, start};
+use super::{Exit, Filter, hindered, is_open, named};
+use crate::audit::{CallId, ProposalId};
+use crate::error::{Code, Failure};
+use crate::server::App;
+use crate::write::{Applied, Apply, Caller, Plan, Preview, Undo};
+
+/// Arguments of `proposals apply`.
+#[derive(Debug, clap::Args)]
+#[command(
+    group = clap::ArgGroup::new("which").required(true).multiple(true).args(["ids", "client", "path", "all"]),
+    after_help = "Examples:\n  wikijs-mcp proposals apply 4f2a\n  wikijs-mcp proposals apply --client claude-code --path docs\n  wikijs-mcp proposals apply --all --yes --keep-going --json"
+)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
+pub(super) struct Arguments {
+    /// The proposals' ids, or four or more of their first characters
+    #[arg(conflicts_with_all = ["client", "path", "all"])]
+    ids: Vec<String>,
+    #[command(flatten)]
+    filter: Filter,
+    /// All open ones
+    #[arg(long)]
+    all: bool,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Make those whose page changed since on top of that, where the two do not touch
+    #[arg(long)]
+    merge: bool,
+    /// Go on after one that is not applied
+    #[arg(long)]
+    keep_going: bool,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What came of one.
+enum Said {
+    Applied(Box<Applied>),
+    Declined,
+    Failed(Failure),
+}
+
+pub(super) async fn run(arguments: Arguments) -> Outcome {
+    if !arguments.yes && !print::can_ask() {
+        return Err((
+            Exit::Usage,
+            "nobody can be asked here; look at the proposals first, then pass --yes".to_owned(),
+        ));
+    }
+    let app = start::app_for_operator()?;
+    let exit = apply(&app, &arguments).await;
+    app.writer.finish().await;
+    exit.map_err(|failure| print::failure(&failure, arguments.json))
+}
+
+async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
+    let ids = wanted(app, arguments).await?;
+    if ids.is_empty() && !arguments.json {
+        print::line("no proposals");
+    }
+    let caller = start::operator("proposals apply");
+    let (mut results, mut applied, mut exit) = (Vec::new(), Vec::new(), Exit::Done);
+    for id in &ids {
+        if arguments.json {
+            print::note(&format!("applying {id}"));
+        }
+        let said = apply_one(app, &caller, *id, arguments).await;
+        results.push(tell(*id, &said, arguments.json));
+        let worse = match said {
+            Said::Applied(done) => {
+                // What had nothing to do cannot be taken back.
+                applied.extend((!done.is_unchanged).then_some(done.call));
+                continue;
+            }
+            Said::Declined => Exit::Refused,
+            Said::Failed(failure) => Exit::of(failure.code),
+        };
+        if exit == Exit::Done {
+            exit = worse;
+        }
+        if !arguments.keep_going {
+            break;
+        }
+    }
+    if arguments.json {
+        print::line(&json!({ "results": results, "left": left(&ids, results.len()) }).to_string());
+    } else {
+        for id in left(&ids, results.len()) {
+            print::line(&format!("left: {id}"));
+        }
+        offer_undo(app, &applied, exit).await?;
+    }
+    Ok(exit)
+}
+
+/// Those that were named, or the open ones that fit, oldest first.
+async fn wanted(app: &App, arguments: &Arguments) -> Result<Vec<ProposalId>, Failure> {
+    if !arguments.ids.is_empty() {
+        return named(app, &arguments.ids).await;
+    }
+    let all = app.writer.proposals().await?;
+    let fits = |proposal: &&_| is_open(proposal) && arguments.filter.fits(proposal);
+    Ok(all
+        .iter()
+        .filter(fits)
+        .map(|proposal| proposal.id)
+        .collect())
+}
+
+async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Arguments) -> Said {
+    let has_said_yes = Cell::new(arguments.yes);
+    let write = async |merge| {
+        let says_yes = |preview: &Preview| {
+            if !arguments.json {
+                print::line(&format!(
+                    "{} {id}:",
+                    print::painted("proposal", Paint::Bold)
+                ));
+                show_change::preview(preview);
+            }
+            has_said_yes.get() || print::ask("Apply it?")
+        };
+        let plan = Plan::Proposal(Apply { id, merge });
+        match confirmed(app, caller, plan, says_yes).await {
+            Ok(Some(applied)) => Said::Applied(Box::new(applied)),
+            Ok(None) => Said::Declined,
+            Err(failure) => Said::Failed(failure),
+        }
+    };
+    let said = write(false).await;
+    let Said::Failed(failure) = &said else {
+        return said;
+    };
+    if failure.code != Code::ProposalOutdated || !failure.details.contains_key("merged") {
+        return said;
+    }
+    if !arguments.json {
+        hindered(failure);
+    }
+    if arguments.merge {
+        return write(true).await;
+    }
+    if !arguments.yes && print::ask("Apply it merged with that?") {
+        has_said_yes.set(true);
+        return write(true).await;
+    }
+    said
+}
+
+/// Tells what came of one, and gives the same for programs.
+fn tell(id: ProposalId, said: &Said, is_json: bool) -> Value {
+    let mut told = match said {
+        Said::Applied(applied) => show_change::applied_json(applied),
+        Said::Declined => json!({ "outcome": "declined" }),
+        Said::Failed(failure) => json!({ "error": failure }),
+    };
+    if let Some(told) = told.as_object_mut() {
+        told.insert("proposal".to_owned(), id.to_string().into());
+    }
+    if is_json {
+        return told;
+    }
+    match said {
+        Said::Applied(applied) if applied.is_unchanged => {
+            print::line(&format!("unchanged: {id}, the page already is as proposed"));
+        }
+        Said::Applied(applied) => show_change::applied("applied", applied),
+        Said::Declined => print::line(&format!("not applied: {id}")),
+        Said::Failed(failure) => {
+            print::error(&format!("{id}: {failure} {}", failure.hint));
+            if !failure.details.contains_key("merged") {
+                super::since(failure);
+            }
+        }
+    }
+    told
+}
+
+fn left(ids: &[ProposalId], done: usize) -> Vec<String> {
+    ids.iter().skip(done).map(ToString::to_string).collect()
+}
+
+/// Where not all were applied, those that were can go back at once.
+async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Failure> {
+    let count = applied.len();
+    let is_wanted = exit != Exit::Done
+        && count > 0
+        && print::can_ask()
+        && print::ask(&format!("Take back what was applied ({count})?"));
+    for call in applied.iter().rev() {
+        if is_wanted {
+            let undo = Undo {
+                call: (*call).into(),
+                force: false,
+            };
+            let caller = start::operator("undo");
+            if let Some(undone) = confirmed(app, &caller, Plan::Undo(undo), |_| true).await? {
+                show_change::applied("taken back", &undone);
+            }
+        } else {
+            print::line(&format!("to take it back: wikijs-mcp undo {call}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! `wikijs-mcp proposals list`
+
+use serde_json::json;
+
+use super::super::print::{self, Paint};
+use super::super::table::{Cell, Table};
+use super::super::{Outcome, start};
+use super::{Exit, Filter, is_open};
+use crate::audit::{Proposal, ProposalState};
+use crate::page::Date;
+
+/// Arguments of `proposals list`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp proposals list\n  wikijs-mcp proposals list --all --path docs --since 2030-01-31"
+)]
+pub(super) struct Arguments {
+    /// Only those that nobody has decided (the default)
+    #[arg(long, conflicts_with = "all")]
+    open: bool,
+    /// Those that were decided, too
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    filter: Filter,
+    /// Only those made since this date or time (ISO 8601)
+    #[arg(long, value_name = "TIME", value_parser = Date::parse)]
+    since: Option<Date>,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(arguments: Arguments) -> Outcome {
+    let app = start::app_for_operator()?;
+    let mut proposals = app
+        .writer
+        .proposals()
+        .await
+        .map_err(|failure| print::failure(&failure, arguments.json))?;
+    let since = arguments.since.and_then(|since| since.instant());
+    proposals.retain(|proposal| {
+        (arguments.all || is_open(proposal))
+            && arguments.filter.fits(proposal)
+            && since.is_none_or(|since| proposal.created.instant() >= Some(since))
+    });
+    if arguments.json {
+        print::line(&json!({ "proposals": proposals }).to_string());
+    } else if proposals.is_empty() {
+        print::line("no proposals");
+    } else {
+        table(&proposals).print();
+    }
+    Ok(Exit::Done)
+}
+
+fn table(proposals: &[Proposal]) -> Table {
+    let mut table = Table::new(&[
+        "id", "state", "write", "page", "lines", "proposed", "client",
+    ]);
+    for proposal in proposals {
+        let paint = match proposal.state {
+            ProposalState::Open => Paint::Yellow,
+            ProposalState::Applied { .. } => Paint::Green,
+            ProposalState::Rejected { .. } => Paint::Red,
+            ProposalState::Replaced { .. } => Paint::Dim,
+        };
+        table.row(vec![
+            proposal.id.to_string().into(),
+            Cell::painted(proposal.state.as_str(), paint),
+            proposal.operation.as_str().into(),
+            print::harmless(&format!("{}:{}", proposal.locale, proposal.path)).into(),
+            format!("+{} -{}", proposal.lines_added, proposal.lines_removed).into(),
+            print::harmless(proposal.created.as_str()).into(),
+            print::harmless(&proposal.client.name).into(),
+        ]);
+    }
+    table
+}

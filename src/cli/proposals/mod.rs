@@ -1,0 +1,123 @@
+//! `wikijs-mcp proposals`: what agents proposed, for people to decide.
+
+mod apply;
+mod list;
+mod reject;
+mod show;
+
+use clap::Subcommand;
+use serde_json::Value;
+
+use super::exit::Exit;
+use super::print::{self, Paint};
+use super::{Outcome, show_change};
+use crate::audit::{Proposal, ProposalId, ProposalState};
+use crate::error::{Code, Failure};
+use crate::page::Prefix;
+use crate::server::App;
+
+/// The fewest characters of a proposal's id that are taken for it.
+const MIN_PREFIX: usize = 4;
+
+/// Arguments of `proposals`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List proposals, oldest first
+    List(list::Arguments),
+    /// Show a proposal: what it changes, and what changed since
+    Show(show::Arguments),
+    /// Apply proposals, each with a look at what it changes
+    Apply(apply::Arguments),
+    /// Reject proposals, with a reason that the agent can read
+    Reject(reject::Arguments),
+}
+
+pub(super) async fn run(arguments: Arguments) -> Outcome {
+    match arguments.command {
+        Command::List(arguments) => list::run(arguments).await,
+        Command::Show(arguments) => show::run(arguments).await,
+        Command::Apply(arguments) => apply::run(arguments).await,
+        Command::Reject(arguments) => reject::run(arguments).await,
+    }
+}
+
+/// Which proposals are meant where they are not named.
+#[derive(Debug, clap::Args)]
+struct Filter {
+    /// Only those of this client
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
+    /// Only those of pages at or below this path (`docs`, `de:docs`)
+    #[arg(long, value_name = "PREFIX", value_parser = Prefix::parse)]
+    path: Option<Prefix>,
+}
+
+impl Filter {
+    fn fits(&self, proposal: &Proposal) -> bool {
+        let is_below = |prefix: &Prefix| prefix.holds(&proposal.locale, &proposal.path);
+        let is_by = |name: &String| *name == proposal.client.name;
+        self.client.as_ref().is_none_or(is_by) && self.path.as_ref().is_none_or(is_below)
+    }
+}
+
+fn is_open(proposal: &Proposal) -> bool {
+    proposal.state == ProposalState::Open
+}
+
+/// The proposals that are named, by their ids or the beginnings of these.
+async fn named(app: &App, names: &[String]) -> Result<Vec<ProposalId>, Failure> {
+    let all = app.writer.proposals().await?;
+    names
+        .iter()
+        .map(|name| {
+            let fits = |proposal: &&Proposal| proposal.id.to_string().starts_with(name.as_str());
+            let mut found = all.iter().filter(fits);
+            match (found.next(), found.next()) {
+                (Some(proposal), None) if name.len() >= MIN_PREFIX => Ok(proposal.id),
+                (Some(_), _) => Err(Failure::new(
+                    Code::InvalidInput,
+                    "Several proposals begin like that, or it is too short.",
+                )
+                .hint("Name more of its id; `wikijs-mcp proposals list --all` has them.")),
+                (None, _) => Err(no_such_proposal()),
+            }
+        })
+        .collect()
+}
+
+fn no_such_proposal() -> Failure {
+    Failure::new(Code::InvalidInput, "There is no such proposal.")
+        .hint("`wikijs-mcp proposals list --all` has all of them.")
+}
+
+/// Why a proposal cannot be applied as things are, what changed since, and both in one.
+fn hindered(failure: &Failure) {
+    print::line(&print::painted(&failure.to_string(), Paint::Yellow));
+    since(failure);
+    if let Some(merged) = failure.details.get("merged") {
+        print::line("merged with that, the proposal is:");
+        changes(merged.get("changes"), merged.get("diff"));
+    }
+}
+
+/// What changed of the page since a proposal was made, where its failure says so.
+fn since(failure: &Failure) {
+    let (fields, diff) = (failure.details.get("changes"), failure.details.get("diff"));
+    if fields.is_some() || diff.is_some() {
+        print::line("changed since:");
+        changes(fields, diff);
+    }
+}
+
+fn changes(fields: Option<&Value>, diff: Option<&Value>) {
+    if let Some(fields) = fields.and_then(Value::as_object) {
+        show_change::fields(fields);
+    }
+    show_change::diff(diff.and_then(Value::as_str).unwrap_or_default());
+}

@@ -1,0 +1,105 @@
+//! `wikijs-mcp proposals show`
+
+use serde_json::{Value, json};
+
+use super::super::print::{self, Paint};
+use super::super::{Outcome, show_change, start};
+use super::{Exit, named};
+use crate::audit::ProposalState;
+use crate::error::Failure;
+use crate::server::App;
+use crate::write::Review;
+
+/// Arguments of `proposals show`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp proposals show 4f2a\n  wikijs-mcp proposals show 4f2a --json"
+)]
+pub(super) struct Arguments {
+    /// The proposal's id, or four or more of its first characters
+    id: String,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(arguments: Arguments) -> Outcome {
+    let app = start::app_for_operator()?;
+    let review = review(&app, arguments.id).await;
+    app.writer.finish().await;
+    let review = review.map_err(|failure| print::failure(&failure, arguments.json))?;
+    if arguments.json {
+        print::line(&as_json(&review).to_string());
+    } else {
+        tell(&review);
+    }
+    Ok(Exit::Done)
+}
+
+async fn review(app: &App, id: String) -> Result<Review, Failure> {
+    match named(app, &[id]).await?.as_slice() {
+        [id, ..] => app.writer.review(*id).await,
+        [] => Err(super::no_such_proposal()),
+    }
+}
+
+fn as_json(review: &Review) -> Value {
+    let mut shown = json!({
+        "proposal": review.proposal,
+        "url": review.url,
+        "changes": review.changes,
+        "diff": review.diff,
+    });
+    if let (Some(hindrance), Some(shown)) = (&review.hindrance, shown.as_object_mut()) {
+        shown.insert("error".to_owned(), json!(hindrance));
+    }
+    shown
+}
+
+fn tell(review: &Review) {
+    let proposal = &review.proposal;
+    let harmless = print::harmless;
+    print::line(&format!(
+        "{} {}: {} {}:{} ({})",
+        print::painted("proposal", Paint::Bold),
+        proposal.id,
+        proposal.operation,
+        harmless(proposal.locale.as_str()),
+        harmless(proposal.path.as_str()),
+        review.url,
+    ));
+    print::line(&format!(
+        "proposed {} by {} {}, call {}",
+        harmless(proposal.created.as_str()),
+        harmless(&proposal.client.name),
+        harmless(&proposal.client.version),
+        proposal.call,
+    ));
+    match &proposal.state {
+        ProposalState::Open => {}
+        ProposalState::Applied {
+            decided,
+            applied_by,
+        } => print::line(&format!(
+            "applied {}; `wikijs-mcp undo {applied_by}` takes it back",
+            harmless(decided.as_str())
+        )),
+        ProposalState::Rejected { decided, reason } => print::line(&format!(
+            "rejected {}: {}",
+            harmless(decided.as_str()),
+            harmless(reason)
+        )),
+        ProposalState::Replaced {
+            decided,
+            replaced_by,
+        } => print::line(&format!(
+            "replaced {} by {replaced_by}",
+            harmless(decided.as_str())
+        )),
+    }
+    show_change::fields(&review.changes);
+    show_change::diff(&review.diff);
+    if let Some(hindrance) = &review.hindrance {
+        super::hindered(hindrance);
+    }
+}

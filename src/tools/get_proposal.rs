@@ -1,0 +1,85 @@
+//! `wikijs_get_proposal`: one proposal, and whether it still fits (toolset `proposals`).
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::context::Context;
+use super::input;
+use super::proposal_view::{View, is_told};
+use super::tool::{Kind, Tool};
+use crate::audit::ProposalId;
+use crate::change::{cut, short};
+use crate::error::{Code, Failure};
+
+/// The tool.
+pub(super) struct GetProposal;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// proposal of the write's answer.
+    #[garde(length(chars, max = 16))]
+    id: String,
+}
+
+/// Its answer.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Output {
+    #[serde(flatten)]
+    proposal: View,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+    /// What changed of the page since, and both in one where they do not touch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<Map<String, Value>>,
+    warnings: Vec<String>,
+}
+
+impl Tool for GetProposal {
+    const NAME: &'static str = "wikijs_get_proposal";
+    const TITLE: &'static str = "Get proposal";
+    const DESCRIPTION: &'static str = "See what became of a write that ended as a proposal: open, outdated (with what changed of the page since), applied, rejected with the operator's reason, or replaced; and what it changes.";
+    const KIND: Kind = Kind::Read;
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+        let none = || input::invalid_argument("id", "names no proposal of this client");
+        let id: ProposalId = input.id.parse().map_err(|_| none())?;
+        let review = match context.writer.review(id).await {
+            Ok(review) if is_told(&context, &review.proposal) => review,
+            Ok(_) => return Err(none()),
+            Err(failure) if failure.code == Code::InvalidInput => return Err(none()),
+            Err(failure) => return Err(failure),
+        };
+        let mut proposal = View::from(review.proposal);
+        let mut warnings = Vec::new();
+        let mut since = None;
+        match review.hindrance {
+            Some(failure) if failure.code == Code::ProposalOutdated => {
+                proposal.state = "outdated";
+                warnings.push(format!("outdated: {}", failure.message));
+                since = Some(failure.details).filter(|_| review.is_readable);
+            }
+            Some(failure) => warnings.push(format!("not_compared: {}", failure.message)),
+            None => {}
+        }
+        let (mut changes, mut diff) = (None, None);
+        if review.is_readable {
+            changes = Some(short(review.changes, &mut warnings));
+            diff = Some(cut(review.diff, &mut warnings));
+        }
+        Ok(Output {
+            proposal,
+            changes,
+            diff,
+            since,
+            warnings,
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! `wikijs_list_proposals`: what became of what was proposed (toolset `proposals`).
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::input;
+use super::output::some_count;
+use super::proposal_view::{View, is_told};
+use super::tool::{Kind, Tool};
+use crate::error::Failure;
+use crate::page::Prefix;
+
+/// The most proposals that one answer holds.
+const MAX_PROPOSALS: usize = 100;
+
+/// The tool.
+pub(super) struct ListProposals;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    #[garde(skip)]
+    state: Option<State>,
+    /// Only pages at or below it; de:docs for one locale.
+    #[garde(length(chars, max = 255))]
+    path: Option<String>,
+    /// Only those of this session.
+    #[garde(skip)]
+    mine: Option<bool>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum State {
+    Open,
+    Applied,
+    Rejected,
+    Replaced,
+}
+
+impl State {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Applied => "applied",
+            Self::Rejected => "rejected",
+            Self::Replaced => "replaced",
+        }
+    }
+}
+
+/// Its answer.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Output {
+    proposals: Vec<View>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_shown: Option<i64>,
+}
+
+impl Tool for ListProposals {
+    const NAME: &'static str = "wikijs_list_proposals";
+    const TITLE: &'static str = "List proposals";
+    const DESCRIPTION: &'static str = "See what became of writes that ended as proposals, newest first: open, applied, rejected with the operator's reason, or replaced by a later one. wikijs_get_proposal says whether an open one still fits its page.";
+    const KIND: Kind = Kind::Read;
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+        let prefix = input.path.as_deref().map(Prefix::parse).transpose();
+        let prefix = prefix.map_err(|fault| input::invalid_argument("path", fault))?;
+        let session = input
+            .mine
+            .unwrap_or(false)
+            .then(|| context.writer.session_word(&context.caller.session));
+        let mut proposals = context.writer.proposals().await?;
+        proposals.retain(|proposal| {
+            is_told(&context, proposal)
+                && input
+                    .state
+                    .is_none_or(|state| state.as_str() == proposal.state.as_str())
+                && prefix
+                    .as_ref()
+                    .is_none_or(|prefix| prefix.holds(&proposal.locale, &proposal.path))
+                && session
+                    .as_ref()
+                    .is_none_or(|session| *session == proposal.session)
+        });
+        let not_shown = some_count(proposals.len().saturating_sub(MAX_PROPOSALS));
+        let newest = proposals.into_iter().rev().take(MAX_PROPOSALS);
+        Ok(Output {
+            proposals: newest.map(View::from).collect(),
+            not_shown,
+        })
+    }
+}

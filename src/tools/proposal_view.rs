@@ -1,0 +1,83 @@
+//! What agents are told of a proposal.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::context::Context;
+use super::output::some_count;
+use crate::audit::{Proposal, ProposalState};
+use crate::page::{Field, escape_hidden};
+
+/// A proposal, flat.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct View {
+    pub(super) id: String,
+    pub(super) state: &'static str,
+    operation: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page_id: Option<i64>,
+    locale: String,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_path: Option<String>,
+    title: String,
+    fields: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines_added: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines_removed: Option<i64>,
+    created_at: String,
+    call_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided_at: Option<String>,
+    /// The call that wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    applied_by: Option<String>,
+    /// Why it was rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced_by: Option<String>,
+}
+
+impl From<Proposal> for View {
+    fn from(proposal: Proposal) -> Self {
+        let (mut applied_by, mut reason, mut replaced_by) = (None, None, None);
+        match &proposal.state {
+            ProposalState::Open => {}
+            ProposalState::Applied { applied_by: by, .. } => applied_by = Some(by.to_string()),
+            ProposalState::Rejected { reason: why, .. } => reason = Some(why.clone()),
+            ProposalState::Replaced {
+                replaced_by: by, ..
+            } => replaced_by = Some(by.to_string()),
+        }
+        Self {
+            id: proposal.id.to_string(),
+            state: proposal.state.as_str(),
+            operation: proposal.operation.as_str(),
+            page_id: proposal.page,
+            locale: proposal.locale.as_str().to_owned(),
+            path: proposal.path.as_str().to_owned(),
+            new_path: proposal.new_path.map(|path| path.as_str().to_owned()),
+            title: escape_hidden(&proposal.title),
+            fields: proposal.fields.into_iter().map(Field::name).collect(),
+            lines_added: some_count(proposal.lines_added),
+            lines_removed: some_count(proposal.lines_removed),
+            created_at: proposal.created.into(),
+            call_id: proposal.call.to_string(),
+            decided_at: proposal.state.decided().cloned().map(String::from),
+            applied_by,
+            reason,
+            replaced_by,
+        }
+    }
+}
+
+/// Whether the caller is told of a proposal: one of its own client's name. Names are the
+/// clients' own, so this keeps different agents of one user apart and guards nothing; the text
+/// of a page is told only as far as the key may read it.
+pub(super) fn is_told(context: &Context, proposal: &Proposal) -> bool {
+    proposal.client.name == context.caller.client.name
+        && proposal.client.subject == context.caller.client.subject
+}

@@ -1,0 +1,136 @@
+//! Whether what a proposal asks for could have been asked for by a call: kept states are not
+//! trusted.
+
+use serde_json::json;
+
+use crate::audit::Proposal;
+use crate::change::Change;
+use crate::error::{Code, Failure};
+use crate::page::{
+    Date, Field, Locale, NewPath, PageState, check_content, check_description, check_editor,
+    check_tag, check_text, check_title,
+};
+
+/// Whether the new values are such as a call could have asked for. An undo writes back old ones,
+/// and is compared with the undo that is made anew.
+pub(super) fn check(change: &Change, proposal: &Proposal) -> Result<(), Failure> {
+    let Some(after) = change.after().filter(|_| proposal.undoes.is_none()) else {
+        return Ok(());
+    };
+    for field in Field::ALL {
+        if change
+            .before()
+            .is_some_and(|before| before.same(after, field))
+        {
+            continue;
+        }
+        check_field(change.before(), after, field).map_err(|fault| {
+            Failure::new(
+                Code::InvalidInput,
+                format!("The proposal asks for what no call may: {field} {fault}."),
+            )
+            .detail(
+                "fields",
+                json!([{ "path": field.name(), "message": fault }]),
+            )
+        })?;
+    }
+    Ok(())
+}
+
+fn check_field(before: Option<&PageState>, after: &PageState, field: Field) -> Result<(), String> {
+    let date = |date: &Date| Date::parse(date.as_str()).map(drop);
+    match field {
+        Field::Locale => Locale::parse(after.locale.as_str()).map(drop),
+        Field::Path => match NewPath::parse(after.path.as_str())? {
+            path if *path.as_path() == after.path => Ok(()),
+            _ => Err("must have no slashes around it".to_owned()),
+        },
+        Field::Title => check_title(&after.title),
+        Field::Description => check_description(&after.description),
+        Field::Content => check_content(&after.content),
+        Field::Tags => after
+            .tags
+            .iter()
+            .filter(|tag| before.is_none_or(|before| !before.tags.contains(tag)))
+            .try_for_each(|tag| match check_tag(tag)? {
+                stored if stored == **tag => Ok(()),
+                _ => Err("must be as the wiki stores them".to_owned()),
+            }),
+        Field::Editor | Field::IsPrivate if before.is_some() => Err("cannot be changed".to_owned()),
+        Field::Editor => check_editor(&after.editor),
+        Field::IsPrivate | Field::IsPublished => Ok(()),
+        Field::PublishStartDate => date(&after.publish_start_date),
+        Field::PublishEndDate => date(&after.publish_end_date),
+        Field::ScriptCss => check_text(&after.script_css),
+        Field::ScriptJs => check_text(&after.script_js),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_field;
+    use crate::page::{Date, Field, Locale, PagePath, PageState};
+
+    fn page() -> PageState {
+        let page = r#"{"id":1,"locale":"en","path":"docs/a","title":"A","description":"",
+            "content":"x","editor":"markdown","tags":["Odd, but there"],"isPublished":true,
+            "isPrivate":false,"publishStartDate":"","publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+        serde_json::from_str(page).expect("a page")
+    }
+
+    #[test]
+    fn a_kept_state_may_say_no_more_than_a_call() {
+        let before = page();
+        let faulty = |field, make: fn(&mut PageState)| {
+            let mut after = page();
+            make(&mut after);
+            assert!(
+                check_field(Some(&before), &after, field).is_err(),
+                "{field}"
+            );
+        };
+        faulty(Field::Locale, |page| {
+            page.locale = Locale::as_stored("../x");
+        });
+        faulty(Field::Path, |page| {
+            page.path = PagePath::as_stored("login");
+        });
+        faulty(Field::Path, |page| {
+            page.path = PagePath::as_stored("/docs/a");
+        });
+        faulty(Field::Title, |page| {
+            page.title = " ".to_owned();
+        });
+        faulty(Field::Description, |page| {
+            page.description = "x".repeat(256);
+        });
+        faulty(Field::Content, |page| {
+            page.content.clear();
+        });
+        faulty(Field::Editor, |page| {
+            page.editor = "code".to_owned();
+        });
+        faulty(Field::Tags, |page| {
+            page.tags.push("A".to_owned());
+        });
+        faulty(Field::IsPrivate, |page| {
+            page.is_private = true;
+        });
+        faulty(Field::PublishEndDate, |page| {
+            page.publish_end_date = Date::from("soon".to_owned());
+        });
+        faulty(Field::ScriptJs, |page| {
+            page.script_js = "\0".to_owned();
+        });
+        let mut after = page();
+        after.tags.push("a".to_owned());
+        for field in [Field::Tags, Field::Path, Field::Title, Field::Locale] {
+            assert_eq!(check_field(Some(&before), &after, field), Ok(()), "{field}");
+        }
+        // A new page has an editor and may be private.
+        for field in [Field::Editor, Field::IsPrivate] {
+            assert_eq!(check_field(None, &page(), field), Ok(()), "{field}");
+        }
+    }
+}

@@ -1,0 +1,772 @@
+//! Agents propose, people apply: dry runs that are kept, reviewed, applied, rejected.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use wikijs_mcp::audit::Event;
+use wikijs_mcp::demo::{DemoWiki, PageRow};
+
+use crate::command::{Command, Ended};
+use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki, told};
+
+fn setup(wiki: &DemoWiki) -> Setup {
+    Setup::of(wiki, |keys| &keys.scripter)
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .with("WIKI_TOOLSETS", "pages,undo,proposals")
+}
+
+/// A server in dry run.
+async fn served(wiki: &DemoWiki) -> Served {
+    setup(wiki).serve().await
+}
+
+fn page(wiki: &DemoWiki, id: i64) -> Option<PageRow> {
+    wiki.with_store(|store| store.page(id).cloned())
+}
+
+/// Proposes a write: the proposal's id.
+async fn propose(served: &Served, tool: &'static str, arguments: Value) -> String {
+    let preview = served.call(tool, arguments).await.unwrap();
+    assert_eq!(
+        (&preview["dryRun"], preview.get("confirm")),
+        (&json!(true), None)
+    );
+    preview["proposal"].as_str().unwrap().to_owned()
+}
+
+async fn edit(served: &Served, id: i64, edit: Value) -> String {
+    let mut arguments = edit;
+    arguments["id"] = json!(id);
+    propose(served, "wikijs_update_page", arguments).await
+}
+
+/// Runs `proposals …` as the operator, with one more setting.
+async fn with(
+    wiki: &DemoWiki,
+    served: &Served,
+    setting: (&str, &str),
+    arguments: &[&str],
+) -> Ended {
+    let arguments = [&["proposals"], arguments].concat();
+    let command = Command::new(&arguments)
+        .with("WIKI_BASE_URL", &wiki.address())
+        .with("WIKI_API_TOKEN", &wiki.keys().scripter)
+        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_LOG", "off")
+        .with(setting.0, setting.1);
+    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+}
+
+async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
+    with(wiki, served, ("WIKI_LOG", "off"), arguments).await
+}
+
+fn read(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told))
+}
+
+/// What became of a proposal, as an agent is told.
+async fn became(served: &Served, id: &str) -> Value {
+    served
+        .call("wikijs_get_proposal", json!({ "id": id }))
+        .await
+        .unwrap()
+}
+
+fn file(served: &Served, id: &str) -> PathBuf {
+    let wiki = std::fs::read_dir(served.dir.path())
+        .unwrap()
+        .next()
+        .unwrap();
+    wiki.unwrap().path().join(format!("proposals/{id}.json"))
+}
+
+#[tokio::test]
+async fn an_agent_proposes_and_a_person_applies() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let home = id_of(&wiki, "home");
+    let before = page(&wiki, home).unwrap();
+    let preview = json!({ "id": home, "title": "Ours", "addTags": ["new"] });
+    let preview = served.call("wikijs_update_page", preview).await.unwrap();
+    let id = preview["proposal"].as_str().unwrap();
+    let warnings = preview["warnings"].to_string();
+    assert!(
+        warnings.contains(&format!("proposals apply {id}")),
+        "{warnings}"
+    );
+    assert_eq!(mutations(&wiki).len(), 0);
+
+    let shown = operator(&wiki, &served, &["show", id.get(..6).unwrap()]).await;
+    assert_eq!(shown.code, 0, "{}", shown.told);
+    assert!(shown.stdout.contains("\"Ours\""), "{}", shown.told);
+    assert!(!shown.stdout.contains('\u{1b}'), "{}", shown.told);
+
+    let applied = operator(&wiki, &served, &["apply", id, "--yes", "--json"]).await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    let result = &read(&applied)["results"][0];
+    assert_eq!(
+        (&result["outcome"], &result["proposal"]),
+        (&json!("applied"), &json!(id))
+    );
+    let after = page(&wiki, home).unwrap();
+    assert_eq!(after.title, "Ours");
+    assert!(after.tags.contains(&"new".to_owned()));
+    assert_eq!(after.content, before.content);
+
+    let told_agent = became(&served, id).await;
+    assert_eq!(told_agent["state"], "applied");
+    assert_eq!(told_agent["appliedBy"], result["callId"]);
+    let again = operator(&wiki, &served, &["apply", id, "--yes"]).await;
+    assert_eq!(again.code, 3);
+    assert!(again.stderr.contains("PROPOSAL_OUTDATED"), "{}", again.told);
+    assert_eq!(mutations(&wiki).len(), 1);
+
+    // An undo of it works as of any write.
+    let undo = setup(&wiki)
+        .with("WIKI_MUTATION_DRY_RUN", "false")
+        .in_dir_of(&served)
+        .serve()
+        .await;
+    let call = json!({ "callId": result["callId"] });
+    undo.confirmed("wikijs_undo_write", call).await.unwrap();
+    assert_eq!(page(&wiki, home).unwrap().title, before.title);
+}
+
+#[tokio::test]
+async fn what_became_of_a_proposal_is_on_record_and_names_the_operator() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let first = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
+    let second = edit(&served, id_of(&wiki, "home"), json!({ "title": "2" })).await;
+    let third = propose(&served, "wikijs_create_page", new_page("docs/x")).await;
+    operator(&wiki, &served, &["apply", &second, "--yes"]).await;
+    operator(&wiki, &served, &["reject", &third, "--why", "no"]).await;
+    let records = served.records();
+    let of = |id: &str| -> Vec<String> {
+        let own = records
+            .iter()
+            .filter(|record| record.proposal.as_deref() == Some(id));
+        own.map(|record| {
+            let event = serde_json::to_value(record.event).unwrap();
+            let gate = record.gate.as_deref().unwrap_or("-");
+            let decision = record.decision.as_deref().unwrap_or("-");
+            format!("{} {gate} {decision}", event.as_str().unwrap())
+        })
+        .collect()
+    };
+    assert_eq!(
+        of(&first),
+        [
+            "preview dry_run dry_run",
+            "proposal - made",
+            "proposal - replaced"
+        ]
+    );
+    assert_eq!(
+        of(&second),
+        [
+            "preview dry_run dry_run",
+            "proposal - made",
+            "preview dry_run to_be_confirmed",
+            "attempt operator operator",
+            "outcome - -",
+            "proposal operator applied"
+        ]
+    );
+    assert_eq!(
+        of(&third),
+        [
+            "preview dry_run dry_run",
+            "proposal - made",
+            "proposal operator rejected"
+        ]
+    );
+    let made = records
+        .iter()
+        .find(|record| record.decision.as_deref() == Some("made"))
+        .unwrap();
+    assert!(made.before.is_some() && made.after.is_some());
+    assert_eq!(became(&served, &first).await["replacedBy"], second.as_str());
+    assert_eq!(became(&served, &third).await["reason"], "no");
+}
+
+#[tokio::test]
+async fn every_kind_of_write_is_applied_as_it_was_proposed() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let (moved, gone) = (id_of(&wiki, "releases/2-4"), id_of(&wiki, "glossary"));
+    propose(&served, "wikijs_create_page", new_page("docs/made")).await;
+    edit(
+        &served,
+        moved,
+        json!({ "path": "docs/moved", "content": "Moved.\n" }),
+    )
+    .await;
+    propose(&served, "wikijs_delete_page", json!({ "id": gone })).await;
+    let listed = operator(&wiki, &served, &["list", "--json"]).await;
+    assert_eq!(read(&listed)["proposals"].as_array().unwrap().len(), 3);
+    let applied = operator(&wiki, &served, &["apply", "--all", "--yes"]).await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    assert_eq!(
+        applied
+            .stdout
+            .matches("to take it back: wikijs-mcp undo")
+            .count(),
+        3
+    );
+    let made = id_of(&wiki, "docs/made");
+    assert_eq!(page(&wiki, made).unwrap().title, "New");
+    assert_eq!(page(&wiki, moved).unwrap().path, "docs/moved");
+    assert_eq!(page(&wiki, moved).unwrap().content, "Moved.\n");
+    assert_eq!(page(&wiki, gone), None);
+    let none = operator(&wiki, &served, &["list"]).await;
+    assert_eq!(none.stdout, "no proposals\n");
+}
+
+#[tokio::test]
+async fn an_undo_is_proposed_and_applied_too() {
+    let wiki = sample_wiki().await;
+    let dry = served(&wiki).await;
+    let live = setup(&wiki)
+        .with("WIKI_MUTATION_DRY_RUN", "false")
+        .in_dir_of(&dry)
+        .serve()
+        .await;
+    let id = id_of(&wiki, "glossary");
+    let deleted = live
+        .confirmed("wikijs_delete_page", json!({ "id": id }))
+        .await
+        .unwrap();
+    let call = json!({ "callId": deleted["callId"] });
+    let proposal = propose(&dry, "wikijs_undo_write", call.clone()).await;
+    let applied = operator(&wiki, &dry, &["apply", &proposal, "--yes"]).await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    assert!(page(&wiki, id_of(&wiki, "glossary")).is_some());
+    // It counts as the undo of that write.
+    let again = live.call("wikijs_undo_write", call).await.unwrap_err();
+    assert_eq!(again["code"], "NOTHING_TO_UNDO");
+}
+
+#[tokio::test]
+async fn enabled_paths_and_record_hold_for_the_operator() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "x" })).await;
+    for (name, value, code) in [
+        ("WIKI_MUTATIONS_ENABLED", "false", "MUTATIONS_DISABLED"),
+        (
+            "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
+            "docs",
+            "PATH_NOT_ALLOWED",
+        ),
+        ("WIKI_DENIED_MUTATION_PATH_PREFIXES", "home", "PATH_DENIED"),
+    ] {
+        let setting = (name, value);
+        let refused = with(&wiki, &served, setting, &["apply", &id, "--yes"]).await;
+        assert_eq!(refused.code, 3, "{}", refused.told);
+        assert!(refused.stderr.contains(code), "{}", refused.told);
+    }
+    let asked = operator(&wiki, &served, &["apply", &id]).await;
+    assert_eq!(asked.code, 2);
+    assert!(asked.stderr.contains("pass --yes"), "{}", asked.told);
+    assert_eq!(mutations(&wiki).len(), 0);
+    assert_eq!(became(&served, &id).await["state"], "open");
+}
+
+#[tokio::test]
+async fn a_proposal_of_a_page_that_changed_since_is_outdated_and_merged_if_that_is_clean() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "releases/2-4");
+    let lines = |first: &str, last: &str| format!("{first}\n\nmiddle\n\n{last}\n");
+    wiki.with_store(|store| store.rewrite(id, |page| page.content = lines("a", "b")));
+    let edited = json!({ "content": lines("ours", "b"), "title": "Ours" });
+    let proposal = edit(&served, id, edited).await;
+    wiki.with_store(|store| {
+        store.rewrite(id, |page| {
+            page.content = lines("a", "theirs");
+            page.description = Some("Theirs".to_owned());
+        });
+    });
+    let told_agent = became(&served, &proposal).await;
+    assert_eq!(told_agent["state"], "outdated");
+    assert!(
+        told_agent["since"]["diff"]
+            .as_str()
+            .unwrap()
+            .contains("+theirs"),
+        "{told_agent}"
+    );
+    let refused = operator(&wiki, &served, &["apply", &proposal, "--yes"]).await;
+    assert_eq!(refused.code, 3, "{}", refused.told);
+    assert!(refused.stdout.contains("+theirs"), "{}", refused.told);
+    assert!(refused.stdout.contains("+ours"), "{}", refused.told);
+    assert!(
+        refused.stderr.contains("PROPOSAL_OUTDATED"),
+        "{}",
+        refused.told
+    );
+    assert_eq!(mutations(&wiki).len(), 0);
+
+    let merged = operator(&wiki, &served, &["apply", &proposal, "--yes", "--merge"]).await;
+    assert_eq!(merged.code, 0, "{}", merged.told);
+    let after = page(&wiki, id).unwrap();
+    assert_eq!(after.content, lines("ours", "theirs"));
+    assert_eq!(
+        (after.title.as_str(), after.description.as_deref()),
+        ("Ours", Some("Theirs"))
+    );
+    assert_eq!(became(&served, &proposal).await["state"], "applied");
+}
+
+#[tokio::test]
+async fn what_cannot_be_merged_stays_outdated() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let (same, gone, taken) = (
+        id_of(&wiki, "home"),
+        id_of(&wiki, "glossary"),
+        id_of(&wiki, "releases/2-4"),
+    );
+    let ids = [
+        edit(&served, same, json!({ "title": "Ours" })).await,
+        edit(&served, gone, json!({ "title": "Ours" })).await,
+        edit(&served, taken, json!({ "path": "docs/taken" })).await,
+        propose(&served, "wikijs_create_page", new_page("docs/new")).await,
+        propose(
+            &served,
+            "wikijs_delete_page",
+            json!({ "id": id_of(&wiki, "docs") }),
+        )
+        .await,
+    ];
+    let docs = id_of(&wiki, "docs");
+    wiki.with_store(|store| {
+        store.rewrite(same, |page| "Theirs".clone_into(&mut page.title));
+        store.rewrite(docs, |page| "Theirs".clone_into(&mut page.content));
+        drop(store.remove(gone));
+        for path in ["docs/taken", "docs/new"] {
+            store.add(PageRow {
+                locale: "en".to_owned(),
+                path: path.to_owned(),
+                title: "Theirs".to_owned(),
+                content: "x".to_owned(),
+                is_published: true,
+                ..PageRow::default()
+            });
+        }
+    });
+    for id in &ids {
+        assert_eq!(became(&served, id).await["state"], "outdated", "{id}");
+    }
+    let all = [
+        "apply",
+        "--all",
+        "--yes",
+        "--merge",
+        "--keep-going",
+        "--json",
+    ];
+    let refused = operator(&wiki, &served, &all).await;
+    assert_eq!(refused.code, 3, "{}", refused.told);
+    let results = read(&refused)["results"].clone();
+    for result in results.as_array().unwrap() {
+        assert_eq!(result["error"]["code"], "PROPOSAL_OUTDATED", "{result}");
+    }
+    assert_eq!(results.as_array().unwrap().len(), 5);
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_page_that_was_only_touched_or_already_is_as_proposed_is_not_outdated() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let (touched, done) = (id_of(&wiki, "home"), id_of(&wiki, "glossary"));
+    let first = edit(&served, touched, json!({ "title": "Ours" })).await;
+    let second = edit(&served, done, json!({ "title": "Ours" })).await;
+    wiki.with_store(|store| {
+        store.rewrite(touched, |_| {});
+        store.rewrite(done, |page| "Ours".clone_into(&mut page.title));
+    });
+    let applied = operator(
+        &wiki,
+        &served,
+        &["apply", &first, &second, "--yes", "--json"],
+    )
+    .await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    let results = read(&applied)["results"].clone();
+    assert_eq!(
+        [&results[0]["outcome"], &results[1]["outcome"]],
+        [&json!("applied"), &json!("unchanged")]
+    );
+    assert_eq!(mutations(&wiki).len(), 1);
+    assert_eq!(became(&served, &second).await["state"], "applied");
+}
+
+#[tokio::test]
+async fn it_stops_at_the_first_that_is_not_applied_unless_told_to_go_on() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let (a, b, c) = (
+        id_of(&wiki, "home"),
+        id_of(&wiki, "glossary"),
+        id_of(&wiki, "docs"),
+    );
+    for id in [a, b, c] {
+        edit(&served, id, json!({ "title": "Ours" })).await;
+    }
+    wiki.with_store(|store| store.rewrite(b, |page| "Theirs".clone_into(&mut page.title)));
+    let stopped = operator(&wiki, &served, &["apply", "--all", "--yes"]).await;
+    assert_eq!(stopped.code, 3, "{}", stopped.told);
+    assert_eq!(
+        (
+            page(&wiki, a).unwrap().title,
+            page(&wiki, c).unwrap().title.as_str() == "Ours"
+        ),
+        ("Ours".to_owned(), false)
+    );
+    assert!(stopped.stdout.contains("left: "), "{}", stopped.told);
+    assert!(
+        stopped.stdout.contains("to take it back: wikijs-mcp undo "),
+        "{}",
+        stopped.told
+    );
+    let on = operator(&wiki, &served, &["apply", "--all", "--yes", "--keep-going"]).await;
+    assert_eq!(on.code, 3, "{}", on.told);
+    assert_eq!(page(&wiki, c).unwrap().title, "Ours");
+}
+
+#[tokio::test]
+async fn a_later_proposal_of_the_session_replaces_the_earlier_and_no_other() {
+    let wiki = sample_wiki().await;
+    let ours = served(&wiki).await;
+    let theirs = setup(&wiki).in_dir_of(&ours).serve().await;
+    let id = id_of(&wiki, "home");
+    let other = edit(&theirs, id, json!({ "title": "Other" })).await;
+    let first = edit(&ours, id, json!({ "title": "1" })).await;
+    let second = edit(&ours, id, json!({ "title": "2" })).await;
+    let made = propose(&ours, "wikijs_create_page", new_page("docs/x")).await;
+    let mut again = new_page("docs/x");
+    again["title"] = json!("Again");
+    let again = propose(&ours, "wikijs_create_page", again).await;
+    let states = async |id: &str| became(&ours, id).await["state"].clone();
+    assert_eq!(states(&first).await, "replaced");
+    assert_eq!(states(&made).await, "replaced");
+    for id in [&other, &second, &again] {
+        assert_eq!(states(id).await, "open");
+    }
+    let mine = json!({ "mine": true, "state": "open" });
+    let mine = ours.call("wikijs_list_proposals", mine).await.unwrap();
+    let ids: Vec<&str> = mine["proposals"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|proposal| proposal["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, [again.as_str(), second.as_str()]);
+}
+
+#[tokio::test]
+async fn a_file_that_was_changed_is_not_applied() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let home = id_of(&wiki, "home");
+    let id = edit(&served, home, json!({ "title": "Ours" })).await;
+    let other = edit(&served, id_of(&wiki, "docs"), json!({ "title": "Other" })).await;
+    let read_file = |id: &str| std::fs::read_to_string(file(&served, id)).unwrap();
+    let state = |text: &str, name: &str| -> String {
+        let value: Value = serde_json::from_str(text).unwrap();
+        value[name].as_str().unwrap().to_owned()
+    };
+    let (whole, theirs) = (read_file(&id), read_file(&other));
+    let swapped = whole.replace(&state(&whole, "after"), &state(&theirs, "after"));
+    let undo = whole.replace(
+        "\"before\":",
+        "\"undoes\": \"0123456789abcdef\",\n  \"before\":",
+    );
+    let renamed = whole.replace(&id, &other);
+    for (changed, code) in [(swapped.as_str(), 1), (&undo, 1), (&renamed, 2), ("{}", 2)] {
+        std::fs::write(file(&served, &id), changed).unwrap();
+        let refused = operator(&wiki, &served, &["apply", &id, "--yes"]).await;
+        assert_eq!(refused.code, code, "{}", refused.told);
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+    // A state that somebody put in the place of the kept one is seen as well.
+    std::fs::write(file(&served, &id), &whole).unwrap();
+    let pages = file(&served, &id)
+        .parent()
+        .unwrap()
+        .parent()
+        .unwrap()
+        .join("pages");
+    let kept = |text: &str| pages.join(format!("{}.json.gz", state(text, "after")));
+    std::fs::copy(kept(&theirs), kept(&whole)).unwrap();
+    let refused = operator(&wiki, &served, &["apply", &id, "--yes"]).await;
+    assert_eq!(refused.code, 1, "{}", refused.told);
+    assert!(
+        refused.stderr.contains("AUDIT_UNAVAILABLE"),
+        "{}",
+        refused.told
+    );
+    assert_ne!(page(&wiki, home).unwrap().title, "Ours");
+}
+
+#[tokio::test]
+async fn two_who_apply_one_proposal_at_once_apply_it_once() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "Ours" })).await;
+    wiki.set_write_delay(std::time::Duration::from_millis(200));
+    let arguments = ["apply", &id, "--yes"];
+    let (one, other) = tokio::join!(
+        operator(&wiki, &served, &arguments),
+        operator(&wiki, &served, &arguments)
+    );
+    let mut codes = [one.code, other.code];
+    codes.sort_unstable();
+    assert_eq!(codes, [0, 3], "{}{}", one.told, other.told);
+    assert_eq!(mutations(&wiki).len(), 1);
+}
+
+#[tokio::test]
+async fn an_apply_that_was_cut_short_behind_its_write_is_known_from_the_log() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "Ours" })).await;
+    let open = std::fs::read_to_string(file(&served, &id)).unwrap();
+    operator(&wiki, &served, &["apply", &id, "--yes"]).await;
+    // As if the process had been killed before it wrote the file.
+    std::fs::write(file(&served, &id), &open).unwrap();
+    let again = operator(&wiki, &served, &["apply", &id, "--yes"]).await;
+    assert_eq!(again.code, 3, "{}", again.told);
+    assert_eq!(mutations(&wiki).len(), 1);
+    assert_eq!(became(&served, &id).await["state"], "applied");
+}
+
+#[tokio::test]
+async fn without_a_record_there_is_no_proposal_and_no_preview() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let title = |title: &str| json!({ "id": id_of(&wiki, "home"), "title": title });
+    let first = propose(&served, "wikijs_update_page", title("1")).await;
+    let proposals = file(&served, &first).parent().unwrap().to_owned();
+    std::fs::remove_dir_all(&proposals).unwrap();
+    std::fs::write(&proposals, "").unwrap();
+    let error = served.call("wikijs_update_page", title("2")).await;
+    assert_eq!(error.unwrap_err()["code"], "AUDIT_UNAVAILABLE");
+}
+
+#[tokio::test]
+async fn what_changes_nothing_is_no_proposal() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "home");
+    let title = json!({ "id": id, "title": page(&wiki, id).unwrap().title });
+    let preview = served.call("wikijs_update_page", title).await.unwrap();
+    assert_eq!(preview.get("proposal"), None);
+    let none = served.call("wikijs_list_proposals", json!({})).await;
+    assert_eq!(none.unwrap()["proposals"], json!([]));
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_ask_a_person_may_be_left_to_proposals() {
+    let wiki = sample_wiki().await;
+    let served = setup(&wiki)
+        .with("WIKI_MUTATION_DRY_RUN", "false")
+        .with("WIKI_CONFIRM", "person")
+        .with("WIKI_CONFIRM_FALLBACK", "proposal")
+        .serve()
+        .await;
+    let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "Ours" })).await;
+    assert_eq!(mutations(&wiki).len(), 0);
+    let applied = operator(&wiki, &served, &["apply", &id, "--yes"]).await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+}
+
+#[tokio::test]
+async fn an_agent_sees_what_its_own_client_proposed_and_what_its_key_may_read() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = edit(
+        &served,
+        id_of(&wiki, "home"),
+        json!({ "content": "Ours\n" }),
+    )
+    .await;
+    let whole = became(&served, &id).await;
+    assert!(whole["diff"].as_str().unwrap().contains("+Ours"), "{whole}");
+    let reader = Setup::of(&wiki, |keys| &keys.reader)
+        .with("WIKI_TOOLSETS", "proposals")
+        .in_dir_of(&served)
+        .serve()
+        .await;
+    let part = became(&reader, &id).await;
+    assert_eq!((part.get("diff"), part.get("changes")), (None, None));
+    // Another client's is the same as none.
+    let text = std::fs::read_to_string(file(&served, &id)).unwrap();
+    let name: Value = serde_json::from_str(&text).unwrap();
+    let name = format!("\"name\": {}", name["client"]["name"]);
+    assert!(text.contains(&name));
+    std::fs::write(
+        file(&served, &id),
+        text.replace(&name, "\"name\": \"other\""),
+    )
+    .unwrap();
+    let error = |id: &str| served.call("wikijs_get_proposal", json!({ "id": id }));
+    let (theirs, none) = (error(&id).await, error("0123456789abcdef").await);
+    assert_eq!(theirs.unwrap_err(), none.unwrap_err());
+    let listed = served.call("wikijs_list_proposals", json!({})).await;
+    assert_eq!(listed.unwrap()["proposals"], json!([]));
+}
+
+#[tokio::test]
+async fn proposals_are_listed_by_state_client_path_and_time() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let home = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
+    let docs = edit(&served, id_of(&wiki, "docs"), json!({ "title": "1" })).await;
+    operator(&wiki, &served, &["reject", &home, "--why", "not \"this\""]).await;
+    let ids = async |arguments: &[&str]| -> Vec<Value> {
+        let listed = operator(&wiki, &served, &[&["list", "--json"], arguments].concat()).await;
+        let proposals = read(&listed)["proposals"].clone();
+        let proposals = proposals.as_array().unwrap().iter();
+        proposals.map(|proposal| proposal["id"].clone()).collect()
+    };
+    assert_eq!(ids(&[]).await, [json!(docs)]);
+    assert_eq!(ids(&["--all"]).await, [json!(home), json!(docs)]);
+    assert_eq!(ids(&["--all", "--path", "home"]).await, [json!(home)]);
+    assert_eq!(ids(&["--path", "en:docs"]).await, [json!(docs)]);
+    assert_eq!(ids(&["--path", "de:docs"]).await, [json!(null); 0]);
+    assert_eq!(ids(&["--client", "nobody"]).await, [json!(null); 0]);
+    assert_eq!(ids(&["--since", "2999-01-01"]).await, [json!(null); 0]);
+    assert_eq!(ids(&["--since", "2001-01-01"]).await, [json!(docs)]);
+    let rejected = json!({ "state": "rejected" });
+    let rejected = served
+        .call("wikijs_list_proposals", rejected)
+        .await
+        .unwrap();
+    assert_eq!(rejected["proposals"][0]["reason"], "not \"this\"");
+    // A decision is told also when what it was about is purged.
+    let wiki_dir = file(&served, &home).parent().unwrap().to_owned();
+    std::fs::remove_dir_all(wiki_dir.with_file_name("pages")).unwrap();
+    assert_eq!(became(&served, &home).await["reason"], "not \"this\"");
+    for (arguments, code) in [
+        (&["reject", &docs][..], 2),
+        (&["reject", &docs, "--why", "a\nb"][..], 2),
+        (&["reject", &home, "--why", "again"][..], 3),
+        (&["show", "0123456789abcdef"][..], 2),
+        (&["apply", "--yes"][..], 2),
+        (&["list", "--since", "yesterday"][..], 2),
+    ] {
+        let ended = operator(&wiki, &served, arguments).await;
+        assert_eq!(ended.code, code, "{}", ended.told);
+    }
+}
+
+#[tokio::test]
+async fn text_from_the_wiki_does_not_steer_the_terminal() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "home");
+    wiki.with_store(|store| {
+        store.rewrite(id, |page| {
+            "a\u{1b}[2Jb".clone_into(&mut page.title);
+            "c\u{1b}[2Jd\n".clone_into(&mut page.content);
+        });
+    });
+    let proposal = edit(&served, id, json!({ "title": "T", "content": "e\n" })).await;
+    for arguments in [
+        &["list"][..],
+        &["show", &proposal],
+        &["apply", &proposal, "--yes"],
+    ] {
+        let ended = operator(&wiki, &served, arguments).await;
+        assert!(!ended.told.contains('\u{1b}'), "{}", ended.told);
+        assert_eq!(ended.code, 0, "{}", ended.told);
+    }
+}
+
+#[tokio::test]
+async fn old_proposals_are_purged_on_record_and_young_ones_stay() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let dir = Arc::clone(&served.dir);
+    let old = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
+    let young = edit(&served, id_of(&wiki, "docs"), json!({ "title": "1" })).await;
+    served.app.writer.finish().await;
+    let text = std::fs::read_to_string(file(&served, &old)).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let created = value["created"].as_str().unwrap();
+    let text = text.replace(created, "2001-01-01T00:00:00.000Z");
+    std::fs::write(file(&served, &old), text).unwrap();
+    // The first proposal of a run purges, since a dry run never writes.
+    let next = setup(&wiki).in_dir(&dir).serve().await;
+    edit(&next, id_of(&wiki, "glossary"), json!({ "title": "1" })).await;
+    next.app.writer.finish().await;
+    assert!(!file(&served, &old).exists());
+    assert!(file(&served, &young).exists());
+    let records = next.records();
+    let removed: Vec<String> = records
+        .iter()
+        .filter(|record| record.event == Event::Purge)
+        .flat_map(|record| record.removed.iter().flatten())
+        .map(|head| head.file.clone())
+        .collect();
+    assert_eq!(removed, [format!("{old}.json")]);
+    assert!(told(&records).contains(&"proposal".to_owned()));
+}
+
+/// The whole way as it looks in a terminal that shows no colours.
+#[tokio::test]
+async fn an_operator_reads_what_the_commands_print() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "glossary");
+    wiki.with_store(|store| {
+        store.rewrite(id, |page| "one\ntwo\n".clone_into(&mut page.content));
+    });
+    let first = json!({ "content": "one\n2\n", "title": "Words" });
+    let first = edit(&served, id, first).await;
+    let second = propose(&served, "wikijs_create_page", new_page("docs/x")).await;
+    let mut printed = String::new();
+    for arguments in [
+        &["list"][..],
+        &["show", &first],
+        &["reject", &second, "--why", "not now"],
+        &["apply", &first, "--yes"],
+        &["list", "--all"],
+        &["show", &second],
+        &["apply", &second, "--yes"],
+    ] {
+        printed.push_str(&operator(&wiki, &served, arguments).await.told);
+    }
+    for (text, word) in [
+        (first, "<first>"),
+        (second, "<second>"),
+        (wiki.address(), "http://wiki"),
+        (format!("(id {id})"), "(id <id>)"),
+    ] {
+        printed = printed.replace(&text, word);
+    }
+    let normal = printed.split_inclusive([' ', '\n']).map(|word| {
+        match word.trim_end().trim_end_matches(':') {
+            bare if bare.len() == 24 && bare.ends_with('Z') => word.replace(bare, "<time>"),
+            bare if bare.len() == 16 && bare.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                word.replace(bare, "<call>")
+            }
+            _ => word.to_owned(),
+        }
+    });
+    let normal: String = normal.collect();
+    insta::with_settings!({
+        snapshot_path => "../golden",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, {
+        insta::assert_snapshot!("proposals", normal);
+    });
+}
