@@ -1,8 +1,7 @@
 //! `wikijs-mcp index`: the content index on the disk.
 
 use super::exit::Exit;
-use super::{Outcome, print};
-use crate::config::{Settings, log_settings};
+use super::{Outcome, print, start};
 use crate::index;
 
 /// Arguments of `index`.
@@ -22,9 +21,7 @@ enum Command {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let Command::Clear = arguments.command;
     let wrong = |error: String| (Exit::Usage, error);
-    let log = log_settings().map_err(|error| wrong(error.to_string()))?;
-    super::log::start(&log).map_err(wrong)?;
-    let settings = Settings::from_environment().map_err(|error| wrong(error.to_string()))?;
+    let settings = start::settings()?;
     let file = settings.index.file(&settings.wiki).ok_or_else(|| {
         wrong("WIKI_INDEX_DIR is missing, and there is no home directory".to_owned())
     })?;

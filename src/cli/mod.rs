@@ -5,7 +5,10 @@ mod index;
 mod log;
 mod print;
 mod serve;
+mod show_change;
 mod signals;
+mod start;
+mod table;
 mod undo;
 
 #[cfg(feature = "demo")]

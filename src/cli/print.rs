@@ -8,6 +8,10 @@
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
+use serde_json::json;
+
+use super::exit::Exit;
+use crate::error::Failure;
 use crate::page::is_invisible;
 
 /// One line for a person, or for a program that asked for it, on stdout.
@@ -35,8 +39,43 @@ pub(super) fn has_colour() -> bool {
     std::io::stdout().is_terminal() && !crate::config::no_colour()
 }
 
+/// A colour, or weight, on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paint {
+    /// Heads of tables, names.
+    Bold,
+    /// What matters less.
+    Dim,
+    /// What goes, what failed.
+    Red,
+    /// What comes, what is good.
+    Green,
+    /// What to look at.
+    Yellow,
+}
+
+/// A text in a colour, where there are colours.
+pub(super) fn painted(text: &str, paint: Paint) -> String {
+    if !has_colour() {
+        return text.to_owned();
+    }
+    let code = match paint {
+        Paint::Bold => "1",
+        Paint::Dim => "2",
+        Paint::Red => "31",
+        Paint::Green => "32",
+        Paint::Yellow => "33",
+    };
+    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+}
+
+/// A line on stderr: what is going on, beside the answer on stdout.
+pub(super) fn note(text: &str) {
+    eprintln!("{text}");
+}
+
 /// A text in which nothing steers the terminal, hides, or turns the direction of the rest.
-fn harmless(text: &str) -> String {
+pub(super) fn harmless(text: &str) -> String {
     let shown = |c: char| match c {
         '\t' => vec![c],
         c if c.is_control() || is_invisible(c) => c.escape_unicode().collect(),
@@ -49,16 +88,23 @@ fn harmless(text: &str) -> String {
 /// escaped.
 pub(super) fn diff_line(text: &str) {
     let text = harmless(text);
-    let colour = match text.chars().next() {
-        Some('+') => "32",
-        Some('-') => "31",
-        _ => "2",
+    let paint = match text.chars().next() {
+        Some('+') => Paint::Green,
+        Some('-') => Paint::Red,
+        _ => Paint::Dim,
     };
-    line(&if has_colour() {
-        format!("  \u{1b}[{colour}m{text}\u{1b}[0m")
-    } else {
-        format!("  {text}")
-    });
+    line(&format!("  {}", painted(&text, paint)));
+}
+
+/// A failure, for a person on stderr or for a program on stdout, as the end of a command.
+pub(super) fn failure(failure: &Failure, is_json: bool) -> (Exit, String) {
+    if is_json {
+        line(&json!({ "error": failure }).to_string());
+    }
+    (
+        Exit::of(failure.code),
+        format!("{failure} {}", failure.hint),
+    )
 }
 
 /// Whether there is somebody to ask.

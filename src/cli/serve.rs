@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::Outcome;
 use super::exit::Exit;
 use super::signals::Signals;
-use crate::config::{Settings, log_settings};
+use super::{Outcome, start};
+use crate::config::Settings;
 use crate::server::{App, serve_stdio};
 use crate::write::Patience;
 
@@ -22,18 +22,16 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
-    let wrong = |error: String| (Exit::Usage, error);
-    let log = log_settings().map_err(|error| wrong(error.to_string()))?;
-    super::log::start(&log).map_err(wrong)?;
     #[cfg(feature = "demo")]
     if arguments.demo {
+        start::start_log()?;
         let demo = super::demo::Embedded::start()
             .await
             .map_err(|error| (Exit::Failed, error))?;
         return serve(demo.settings()?).await;
     }
     let Arguments { .. } = arguments;
-    serve(Settings::from_environment().map_err(|error| wrong(error.to_string()))?).await
+    serve(start::settings()?).await
 }
 
 async fn serve(settings: Settings) -> Outcome {

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::exit::Exit;
-use super::{Outcome, print};
+use super::{Outcome, print, show_change, start};
 use crate::audit::{CallSelector, Client};
-use crate::config::{Settings, log_settings};
-use crate::error::Failure;
 use crate::gates::SessionId;
 use crate::server::App;
 use crate::write::{Answer, Asker, Caller, Patience, Plan, Preview, Undo};
@@ -33,8 +31,6 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
     let wrong = |error: String| (Exit::Usage, error);
-    let log = log_settings().map_err(|error| wrong(error.to_string()))?;
-    super::log::start(&log).map_err(wrong)?;
     let call = CallSelector::parse(&arguments.call).map_err(|_| {
         wrong(
             "the call must be a call id, four or more of its first characters, or `last`"
@@ -46,7 +42,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             "nobody can be asked here; look at the call first, then pass --yes".to_owned(),
         ));
     }
-    let mut settings = Settings::from_environment().map_err(|error| wrong(error.to_string()))?;
+    let mut settings = start::settings()?;
     // The operator's yes stands for the confirm and for the end of a dry run; all else holds.
     settings.policy = settings.policy.for_operator();
     let app = Arc::new(App::new(settings, Patience::default()).map_err(wrong)?);
@@ -80,7 +76,7 @@ async fn undo(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
     };
     let preview = match write(None)
         .await
-        .map_err(|failure| told(&failure, arguments))?
+        .map_err(|failure| print::failure(&failure, arguments.json))?
     {
         Answer::Preview(preview) => preview,
         Answer::Applied(_) => {
@@ -96,7 +92,7 @@ async fn undo(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
     let token = preview.confirm.map(|confirm| confirm.token);
     match write(token)
         .await
-        .map_err(|failure| told(&failure, arguments))?
+        .map_err(|failure| print::failure(&failure, arguments.json))?
     {
         Answer::Preview(_) => Err((Exit::Failed, "the write ended as a preview".to_owned())),
         Answer::Applied(applied) => {
@@ -118,9 +114,7 @@ async fn undo(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
                     "taken back: {} {}{id}, call {}",
                     applied.operation, applied.target.path, applied.call
                 ));
-                for warning in &applied.notes.warnings {
-                    print::line(&format!("warning: {}", warning.escape_debug()));
-                }
+                show_change::warnings(&applied.notes.warnings);
             }
             Ok(Exit::Done)
         }
@@ -135,32 +129,7 @@ fn show(preview: &Preview) {
         preview.target.path.escape_debug(),
         preview.target.url
     ));
-    for (field, values) in &preview.changes {
-        let value = |name| {
-            values
-                .get(name)
-                .map_or_else(|| "nothing".to_owned(), ToString::to_string)
-        };
-        print::line(&format!(
-            "  {field}: {} -> {}",
-            value("before"),
-            value("after")
-        ));
-    }
-    for line in preview.diff.lines() {
-        print::diff_line(line);
-    }
-    for warning in &preview.notes.warnings {
-        print::line(&format!("warning: {}", warning.escape_debug()));
-    }
-}
-
-fn told(failure: &Failure, arguments: &Arguments) -> (Exit, String) {
-    if arguments.json {
-        print::line(&json!({ "error": failure }).to_string());
-    }
-    (
-        Exit::of(failure.code),
-        format!("{failure} {}", failure.hint),
-    )
+    show_change::fields(&preview.changes);
+    show_change::diff(&preview.diff);
+    show_change::warnings(&preview.notes.warnings);
 }

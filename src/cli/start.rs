@@ -1,0 +1,23 @@
+//! How every command begins: the program's own log, then the settings.
+
+use super::exit::Exit;
+use super::log;
+use crate::config::{Settings, log_settings};
+
+/// Starts the log and reads the settings.
+///
+/// # Errors
+/// The setting that is missing or bad, with the exit code for it.
+pub(super) fn settings() -> Result<Settings, (Exit, String)> {
+    start_log()?;
+    Settings::from_environment().map_err(|error| (Exit::Usage, error.to_string()))
+}
+
+/// Starts the log alone, for commands that need no wiki.
+///
+/// # Errors
+/// The setting that is bad, with the exit code for it.
+pub(super) fn start_log() -> Result<(), (Exit, String)> {
+    let settings = log_settings().map_err(|error| (Exit::Usage, error.to_string()))?;
+    log::start(&settings).map_err(|error| (Exit::Usage, error))
+}
