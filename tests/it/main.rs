@@ -11,6 +11,8 @@
 mod approvals;
 mod audit;
 #[cfg(feature = "demo")]
+mod command;
+#[cfg(feature = "demo")]
 mod conflicts;
 #[cfg(feature = "demo")]
 mod contract;

@@ -1,0 +1,88 @@
+//! The program's command line: one command, run to its end, told whole.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::process::{Command as Process, Stdio};
+
+
+/// A command, with nothing in its environment but what it is given.
+pub(crate) struct Command {
+    process: Process,
+    told: String,
+    stdin: String,
+    hidden: Vec<(String, &'static str)>,
+}
+
+/// How it ended.
+pub(crate) struct Ended {
+    /// Its exit code.
+    pub(crate) code: i32,
+    /// What it said on stdout.
+    pub(crate) stdout: String,
+    /// What it said on stderr.
+    pub(crate) stderr: String,
+    /// All of it as a terminal shows it: the command, stdout, stderr, the exit code if it is
+    /// not 0, with what differs from run to run replaced.
+    pub(crate) told: String,
+}
+
+impl Command {
+    /// A command without settings.
+    pub(crate) fn new(arguments: &[&str]) -> Self {
+        let mut process = Process::new(env!("CARGO_BIN_EXE_wikijs-mcp"));
+        process
+            .args(arguments)
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Self {
+            process,
+            told: format!("$ wikijs-mcp {}\n", arguments.join(" ")),
+            stdin: String::new(),
+            hidden: Vec::new(),
+        }
+    }
+
+    /// The same with a setting.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.process.env(name, value);
+        self
+    }
+
+    /// The same with what it reads on stdin.
+    pub(crate) fn stdin(mut self, text: &str) -> Self {
+        self.stdin.push_str(text);
+        self
+    }
+
+    /// The same, with a word in place of a text wherever it is told.
+    pub(crate) fn hide(mut self, text: impl Into<String>, word: &'static str) -> Self {
+        self.hidden.push((text.into(), word));
+        self
+    }
+
+    /// Runs it to its end. Blocks.
+    pub(crate) fn run(mut self) -> Ended {
+        let mut child = self.process.spawn().unwrap();
+        // A command that reads nothing may have ended.
+        let _ = child.stdin.take().unwrap().write_all(self.stdin.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let code = output.status.code().unwrap();
+        let mut told = format!("{}{stdout}{stderr}", self.told);
+        if code != 0 {
+            writeln!(told, "exit {code}").unwrap();
+        }
+        for (text, word) in &self.hidden {
+            told = told.replace(text, word);
+        }
+        Ended {
+            code,
+            stdout,
+            stderr,
+            told,
+        }
+    }
+}
