@@ -23,8 +23,11 @@
 pub mod chain;
 pub mod record;
 
+mod calls;
+mod ending;
 mod entry;
 mod error;
+mod filter;
 mod fs;
 mod heads;
 mod hex;
@@ -36,16 +39,23 @@ mod open;
 mod place;
 mod purge;
 mod reader;
+mod rebuilt;
 mod run;
 mod states;
 mod steps;
 mod story;
+mod tail;
 #[cfg(test)]
 mod testing;
 mod undone;
+mod verify;
+mod wrong;
 
+pub use calls::Newest;
+pub use ending::Ending;
 pub use entry::{Client, Entry, Event, Outcome};
 pub use error::AuditError;
+pub use filter::Filter;
 pub use heads::FileHead;
 pub use hex::{CallId, KeptState, LineHash, NotHex, RunId};
 pub use locks::{FileLock, PageLock, TreeLock};
@@ -53,5 +63,9 @@ pub use log::{AuditLog, OnRecord};
 pub use open::OpenAttempt;
 pub use purge::{Keep, Purged};
 pub use reader::{Records, RunFile};
+pub use rebuilt::Rebuilt;
 pub use record::{Record, Unreadable};
 pub use story::{CallSelector, CallStory, NotASelector, StoryError};
+pub use tail::Tail;
+pub use verify::{Checked, CheckedRun};
+pub use wrong::{Witness, Wrong};
