@@ -1,15 +1,18 @@
 //! The command line: one file a subcommand. The only room that prints.
 
+mod audit;
 mod exit;
 mod index;
 mod log;
 mod print;
+mod progress;
 mod serve;
 mod show_change;
 mod signals;
 mod start;
 mod table;
 mod undo;
+mod when;
 
 #[cfg(feature = "demo")]
 mod demo;
@@ -35,6 +38,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Take a write back, with the page as it was kept in the audit log
     Undo(undo::Arguments),
+    /// Review what was written, through which client, and what was refused
+    Audit(audit::Arguments),
     /// The content index that searches use, where it is kept on the disk
     Index(index::Arguments),
     /// Show in a few seconds what this program is for, on an embedded wiki
@@ -87,6 +92,7 @@ async fn run(command: Option<Command>) -> Outcome {
         None => Box::pin(serve::run(serve::Arguments::default())).await,
         Some(Command::Serve(arguments)) => Box::pin(serve::run(arguments)).await,
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
+        Some(Command::Audit(arguments)) => audit::run(arguments).await,
         Some(Command::Index(arguments)) => index::run(&arguments),
         #[cfg(feature = "demo")]
         Some(Command::Demo(arguments)) => demo::run(arguments).await,

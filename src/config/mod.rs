@@ -9,4 +9,4 @@ mod settings;
 
 pub use names::{SETTINGS, Setting, table};
 pub use parse::{SettingError, Source};
-pub use settings::{LogSettings, Settings, log_settings, no_colour};
+pub use settings::{AuditSettings, LogSettings, Settings, log_settings, no_colour};

@@ -34,6 +34,15 @@ pub struct Settings {
     pub warnings: Vec<String>,
 }
 
+/// Which audit log is read back: no key is needed, since nothing goes out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditSettings {
+    /// The wiki's name, under which its records lie.
+    pub wiki: String,
+    /// Where the audit log lies.
+    pub dir: PathBuf,
+}
+
 /// Where the program's own log goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogSettings {
@@ -118,6 +127,24 @@ impl Settings {
             keep: keep(source)?,
             index: index(source)?,
             warnings,
+        })
+    }
+}
+
+impl AuditSettings {
+    /// Reads the settings from the environment.
+    ///
+    /// # Errors
+    /// The setting that is missing or bad.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the room that reads the environment"
+    )]
+    pub fn from_environment() -> Result<Self, SettingError> {
+        let source = Source::new(&|name| std::env::var_os(name));
+        Ok(Self {
+            wiki: name_of(&base_url(&source)?),
+            dir: audit_dir(&source)?,
         })
     }
 }

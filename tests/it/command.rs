@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command as Process, Stdio};
 
-
 /// A command, with nothing in its environment but what it is given.
 pub(crate) struct Command {
     process: Process,
