@@ -19,15 +19,52 @@ use super::{AuditError, AuditLog, CallId, CallStory, Event, Filter, Record};
 /// After how many more lines of its run a call is taken to be over.
 const AT_REST: u64 = 4096;
 
-/// A page of calls, the newest first.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Newest {
-    /// The calls.
-    pub calls: Vec<CallStory>,
-    /// How many more there are, older ones.
-    pub older: u64,
-    /// How many lines could not be read; `audit verify` says more of them.
-    pub unreadable: u64,
+/// The newest of some calls, as many as there is room for.
+#[derive(Debug)]
+pub struct Latest {
+    room: usize,
+    calls: BTreeMap<Key, CallStory>,
+    older: u64,
+}
+
+/// What calls are put in order by.
+type Key = (Option<OffsetDateTime>, CallId);
+
+fn key(call: &CallStory) -> Key {
+    (call.began(), call.call)
+}
+
+impl Latest {
+    /// Room for as many.
+    #[must_use]
+    pub const fn of(room: usize) -> Self {
+        Self {
+            room,
+            calls: BTreeMap::new(),
+            older: 0,
+        }
+    }
+
+    /// Takes a call in; the oldest goes where there is no room.
+    pub fn add(&mut self, call: CallStory) {
+        self.calls.insert(key(&call), call);
+        if self.calls.len() > self.room {
+            self.calls.pop_first();
+            self.older = self.older.saturating_add(1);
+        }
+    }
+
+    /// How many there was no room for.
+    #[must_use]
+    pub const fn older(&self) -> u64 {
+        self.older
+    }
+
+    /// The calls, the newest first.
+    #[must_use]
+    pub fn into_calls(self) -> Vec<CallStory> {
+        self.calls.into_values().rev().collect()
+    }
 }
 
 impl AuditLog {
@@ -61,37 +98,25 @@ impl AuditLog {
         Ok(unreadable)
     }
 
-    /// The newest calls that a filter takes, begun before another call if one is given: at most
-    /// `limit`. Blocks.
+    /// The newest calls that a filter takes, begun before another call if one is given, at most
+    /// `room`; and how many lines could not be read. Blocks.
     ///
     /// # Errors
     /// If the runs cannot be read.
-    pub fn newest(
+    pub fn latest(
         &self,
         filter: &Filter,
         before: Option<&CallStory>,
-        limit: usize,
-    ) -> Result<Newest, AuditError> {
-        let key = |call: &CallStory| (call.began(), call.call);
+        room: usize,
+    ) -> Result<(Latest, u64), AuditError> {
         let before = before.map(key);
-        let mut newest: BTreeMap<(Option<OffsetDateTime>, CallId), CallStory> = BTreeMap::new();
-        let mut older = 0_u64;
+        let mut latest = Latest::of(room);
         let unreadable = self.calls(|call| {
-            let key = key(&call);
-            if before.is_some_and(|before| key >= before) || !filter.takes(&call) {
-                return;
-            }
-            newest.insert(key, call);
-            if newest.len() > limit {
-                newest.pop_first();
-                older = older.saturating_add(1);
+            if before.is_none_or(|before| key(&call) < before) && filter.takes(&call) {
+                latest.add(call);
             }
         })?;
-        Ok(Newest {
-            calls: newest.into_values().rev().collect(),
-            older,
-            unreadable,
-        })
+        Ok((latest, unreadable))
     }
 }
 

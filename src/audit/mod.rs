@@ -51,7 +51,7 @@ mod undone;
 mod verify;
 mod wrong;
 
-pub use calls::Newest;
+pub use calls::Latest;
 pub use ending::Ending;
 pub use entry::{Client, Entry, Event, Outcome};
 pub use error::AuditError;

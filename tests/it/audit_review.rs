@@ -20,14 +20,14 @@ const SECOND: &str = "20300103T090000Z-00000000000000bb.jsonl";
 const THIRD: &str = "20300104T090000Z-00000000000000cc.jsonl";
 
 /// Three runs: one closed, one killed in a delete, one that settled that and took a write back.
-struct Log {
-    dir: TempDir,
+pub(crate) struct Log {
+    pub(crate) dir: TempDir,
     heads: Vec<FileHead>,
     before: String,
     after: String,
 }
 
-fn log() -> Log {
+pub(crate) fn log() -> Log {
     let dir = TempDir::new().unwrap();
     let at = dir.path();
     let before = keep(at, &page("docs/setup", "Setup", "# Setup\n\nOne.\nTwo.\n"));
@@ -171,7 +171,7 @@ fn command(dir: &Path, arguments: &[&str]) -> Command {
         .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
 }
 
-fn audit(dir: &Path, arguments: &[&str]) -> Ended {
+pub(crate) fn audit(dir: &Path, arguments: &[&str]) -> Ended {
     command(dir, arguments).run()
 }
 
@@ -249,7 +249,8 @@ fn a_page_says_how_to_get_the_next() {
 fn the_help_has_every_flag_and_examples() {
     let dir = TempDir::new().unwrap();
     let help = |words: &[&str]| audit(dir.path(), &[words, &["--help"]].concat()).told;
-    let of = ["list", "show", "tail", "stats", "head", "verify"].map(|word| help(&[word]));
+    let of =
+        ["list", "show", "tail", "stats", "report", "head", "verify"].map(|word| help(&[word]));
     golden("help", &[&[help(&[])][..], &of].concat().join("\n"));
 }
 

@@ -66,6 +66,8 @@ mod recover;
 #[cfg(feature = "demo")]
 mod references;
 #[cfg(feature = "demo")]
+mod report;
+#[cfg(feature = "demo")]
 mod resources;
 #[cfg(feature = "demo")]
 mod script;

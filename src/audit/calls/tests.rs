@@ -78,14 +78,13 @@ fn pages_of_calls_follow_each_other_without_gap_or_repeat() {
     let mut seen = Vec::new();
     let mut before = None;
     loop {
-        let page = log.newest(&Filter::default(), before.as_ref(), 3).unwrap();
-        assert_eq!(
-            page.older,
-            10_u64.saturating_sub(u64::try_from(seen.len() + page.calls.len()).unwrap())
-        );
-        let Some(last) = page.calls.last() else { break };
+        let (page, _) = log.latest(&Filter::default(), before.as_ref(), 3).unwrap();
+        let older = page.older();
+        let page = page.into_calls();
+        seen.extend(page.iter().map(|call| (call.began(), call.call)));
+        assert_eq!(usize::try_from(older).unwrap(), 10 - seen.len());
+        let Some(last) = page.last() else { break };
         before = Some(last.clone());
-        seen.extend(page.calls.iter().map(|call| (call.began(), call.call)));
     }
     assert_eq!(seen.len(), 10);
     assert!(seen.is_sorted_by(|a, b| a > b));

@@ -21,6 +21,17 @@ pub(super) struct Changed {
 }
 
 impl Changed {
+    /// About how much room it takes, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let values = self.changes.values().flat_map(|states| states.as_object());
+        let texts = values.flat_map(|states| states.values());
+        let length = |value: &Value| value.as_str().map_or(0, str::len);
+        texts
+            .map(length)
+            .sum::<usize>()
+            .saturating_add(self.diff.len())
+    }
+
     /// What a call changed, as far as it is kept.
     pub(super) fn of(log: &AuditLog, call: &CallStory) -> Result<Self, AuditError> {
         let gone = |name: KeptState, why: &str| Self {

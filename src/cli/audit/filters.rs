@@ -36,6 +36,24 @@ pub(super) struct Filters {
 }
 
 impl Filters {
+    /// What narrows it, but the time, in words.
+    pub(super) fn in_words(&self) -> Vec<String> {
+        let named =
+            |name: &str, value: Option<String>| value.map(|value| format!("{name} {value}"));
+        let word = |value: Option<&str>| value.map(str::to_owned);
+        [
+            named("tool", self.tool.clone()),
+            named("operation", word(self.operation.map(Operation::as_str))),
+            named("path", self.path.as_ref().map(ToString::to_string)),
+            named("client", self.client.clone()),
+            named("gate", self.gate.clone()),
+            named("outcome", word(self.outcome.map(Ending::as_str))),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
     pub(super) fn filter(&self) -> Filter {
         Filter {
             since: self.since.map(When::begin),

@@ -45,23 +45,25 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
         None => None,
         Some(call) => Some(log.story(call).await.map_err(|error| not_found(&error))?),
     };
-    let found = log
-        .newest(
+    let (found, unreadable) = log
+        .latest(
             &arguments.filters.filter(),
             before.as_ref(),
             arguments.limit.into(),
         )
         .map_err(|error| unread(&error))?;
-    let next = found.calls.last().filter(|_| found.older > 0);
+    let older = found.older();
+    let calls = found.into_calls();
+    let next = calls.last().filter(|_| older > 0);
     if arguments.json {
         let answer = Answer {
             wiki: log.wiki(),
-            calls: found.calls.iter().map(Row::of).collect(),
-            older: found.older,
+            calls: calls.iter().map(Row::of).collect(),
+            older,
             next: next.map(|call| call.call),
         };
         print::line(&json!(answer).to_string());
-    } else if found.calls.is_empty() {
+    } else if calls.is_empty() {
         print::line("no calls");
     } else {
         let mut table = Table::new(&[
@@ -74,7 +76,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
             "outcome",
             "lines",
         ]);
-        for call in &found.calls {
+        for call in &calls {
             let row = Row::of(call);
             let client = row.client.map_or("", |client| client.name.as_str());
             table.row(vec![
@@ -92,12 +94,9 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
         }
         table.print();
         if let Some(next) = next {
-            print::note(&format!(
-                "{} older ones: --before {}",
-                found.older, next.call
-            ));
+            print::note(&format!("{} older ones: --before {}", older, next.call));
         }
     }
-    note_unreadable(found.unreadable);
+    note_unreadable(unreadable);
     Ok(Exit::Done)
 }

@@ -6,6 +6,7 @@ mod change;
 mod filters;
 mod head;
 mod list;
+mod report;
 mod row;
 mod show;
 mod stats;
@@ -33,6 +34,8 @@ enum Command {
     Tail(tail::Arguments),
     /// Count calls by outcome, gate, client and day
     Stats(stats::Arguments),
+    /// Write a page for a browser: figures, a chart, and every call to unfold
+    Report(report::Arguments),
     /// Print the head of every run, to be kept where nobody who may write the log can change it
     Head(head::Arguments),
     /// Check that nothing on record was changed, removed or put elsewhere
@@ -45,6 +48,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         Command::Show(arguments) => show::run(&arguments).await,
         Command::Tail(arguments) => tail::run(&arguments).await,
         Command::Stats(arguments) => stats::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Head(arguments) => head::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
     }
