@@ -118,7 +118,7 @@ const stories = {
   async 'ten thousand calls stay quick'() {
     const began = Date.now();
     await browser.open(pathToFileURL(large).href);
-    assert.equal(await said(), '10,000 calls');
+    assert.equal(await said(), '10,000 calls, and 1,000 older ones that are only counted');
     const opened = Date.now() - began;
     assert.ok(opened < 3000, `opened in ${opened} ms`);
     assert.equal(await rows(), 100);

@@ -171,7 +171,7 @@ fn large(dir: &Path) {
         };
         if call % 6 == 5 {
             add(json!({
-                "event": "refusal", "gate": gates[call % 3],
+                "event": "refusal", "gate": gates[call / 6 % 3],
                 "decision": "refused", "code": "PATH_DENIED", "reason": "The page lies below a denied prefix.",
             }));
         } else {

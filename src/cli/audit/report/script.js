@@ -42,7 +42,7 @@
   const client = (call) => (call.client === undefined ? '' : call.client.name);
 
   // ---- Theme ----
-  const themes = ['as the system', 'light', 'dark'];
+  const themes = ['system', 'light', 'dark'];
   let theme = 0;
   $('theme').addEventListener('click', () => {
     theme = (theme + 1) % themes.length;
@@ -142,9 +142,10 @@
         choose();
       });
       parts.push(group);
-      if (index % every === 0) {
-        const middle = Math.min(width - 30, Math.max(left + 30, left + slot * (index + 0.5)));
-        parts.push(svg('text', { x: middle, y: height - 3, 'text-anchor': 'middle' }, bucket.from));
+      const isWide = slot > 70;
+      const label = isWide ? x + bar / 2 : x;
+      if (index % every === 0 && label + 64 <= width + (isWide ? 32 : 0)) {
+        parts.push(svg('text', { x: label, y: height - 3, 'text-anchor': isWide ? 'middle' : 'start' }, bucket.from));
       }
     });
     room.replaceChildren(buckets.length === 0 ? el('p', { class: 'empty' }, 'nothing in this time')
@@ -216,8 +217,9 @@
       if (index === sorting.column) head.setAttribute('aria-sort', sorting.isDown ? 'descending' : 'ascending');
       else head.removeAttribute('aria-sort');
     });
-    $('count').textContent = found.length === data.calls.length ? many(found.length, 'call')
-      : `${number(found.length)} of ${many(data.calls.length, 'call')}`;
+    const older = data.older > 0 ? `, and ${number(data.older)} older ones that are only counted` : '';
+    $('count').textContent = found.length === data.calls.length ? `${many(found.length, 'call')}${older}`
+      : `${number(found.length)} of ${many(data.calls.length, 'call')}${older}`;
     drawn = 0;
     $('rows').replaceChildren();
     if (found.length === 0) {
@@ -285,10 +287,9 @@
       ['Undone by', call.undoneBy],
       ['Proposal', call.proposal],
     ].filter(([, fact]) => fact !== undefined && fact !== '');
-    const parts = [
+    const parts = [el('div', { class: 'story' },
       el('dl', {}, facts.map(([name, fact]) => [el('dt', {}, name), el('dd', {}, el('bdi', {}, fact))])),
-      table(['Time', 'Event', 'Says'], call.records.map(([at, event, says]) => [at.slice(0, 23).replace('T', ' '), event, says])),
-    ];
+      table(['Time', 'Event', 'Says'], call.records.map(([at, event, says]) => [at.slice(0, 23).replace('T', ' '), event, says])))];
     const changes = Object.entries(call.changes || {});
     if (changes.length > 0) {
       parts.push(el('h3', {}, 'Fields'),
@@ -309,7 +310,6 @@
   $('filters').addEventListener('submit', (event) => event.preventDefault());
   $('filters').addEventListener('reset', () => setTimeout(change));
   const notes = ['The chains of the log were not checked for this page; wikijs-mcp audit verify does.'];
-  if (data.older > 0) notes.unshift(`The newest ${many(data.calls.length, 'call')} are listed, ${number(data.older)} older ones are counted alone.`);
   if (data.unreadable > 0) notes.unshift(`${many(data.unreadable, 'line')} of the log could not be read.`);
   $('notes').textContent = notes.join(' ');
   new ResizeObserver(draw).observe($('chart'));
