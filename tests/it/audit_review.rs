@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use wikijs_mcp::audit::FileHead;
 
 use crate::command::{Command, Ended};
+use crate::docs::generated;
 use crate::harness::{Setup, id_of, sample_wiki};
 use crate::script::{ADDRESS, Script, keep, page, place};
 
@@ -736,4 +737,25 @@ async fn a_tail_that_follows_sees_what_a_server_does_and_ends_when_interrupted()
     let shown = json_of(&audit(&["show", "last", "--json"]));
     assert_eq!(shown["changes"]["title"]["after"], "Other");
     assert_eq!(shown["outcome"], "applied");
+}
+
+#[test]
+fn the_page_for_auditors_has_the_programs_own_output() {
+    let log = log();
+    let capture = |arguments: &[&str]| format!("```console\n{}```\n", log.audit(arguments).told);
+    let held = [
+        ("list", capture(&["list"])),
+        ("show", capture(&["show", "1111"])),
+        ("stats", capture(&["stats"])),
+        ("tail", capture(&["tail", "-n", "4"])),
+        ("verify", capture(&["verify"])),
+        ("head", capture(&["head"])),
+    ];
+    log.lines(FIRST, |lines| {
+        lines[3] = lines[3].replace("PATH_NOT_ALLOWED", "PATH_DENIED")
+    });
+    let changed = [("changed", capture(&["verify"]))];
+    for (marker, told) in held.iter().chain(&changed) {
+        generated("docs/audit.md", marker, told, str::to_owned);
+    }
 }

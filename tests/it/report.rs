@@ -200,18 +200,6 @@ fn large(dir: &Path) {
     run.close("2030-04-10T00:00:00");
 }
 
-#[test]
-fn a_report_lists_ten_thousand_calls_and_counts_the_rest() {
-    let dir = tempfile::tempdir().unwrap();
-    large(dir.path());
-    let data = data(&report(dir.path(), &[]));
-    assert_eq!(data["calls"].as_array().unwrap().len(), 10_000);
-    assert_eq!(
-        (&data["older"], &data["figures"]["calls"]),
-        (&json!(1_000), &json!(11_000))
-    );
-}
-
 /// With `WIKIJS_MCP_PICTURES`, leaves pictures in that directory.
 #[test]
 #[ignore = "needs Chromium and Node; part of `just heavy`"]
