@@ -23,7 +23,7 @@ pub(super) struct Changed {
 impl Changed {
     /// About how much room it takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        let values = self.changes.values().flat_map(|states| states.as_object());
+        let values = self.changes.values().filter_map(Value::as_object);
         let texts = values.flat_map(|states| states.values());
         let length = |value: &Value| value.as_str().map_or(0, str::len);
         texts
