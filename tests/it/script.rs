@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 use wikijs_mcp::audit::{FileHead, LineHash, Record};
 use wikijs_mcp::page::PageState;
 
@@ -95,10 +94,8 @@ impl Script {
 /// Keeps a state of a page; its name.
 pub(crate) fn keep(dir: &Path, page: &PageState) -> String {
     let json = serde_json::to_vec(page).unwrap();
-    let name: String = Sha256::digest(&json)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    // Both are the SHA-256 of some bytes.
+    let name = LineHash::of(&json).to_string();
     let pages = place(dir).join("pages");
     fs::create_dir_all(&pages).unwrap();
     let file = File::create(pages.join(format!("{name}.json.gz"))).unwrap();
