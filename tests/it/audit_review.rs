@@ -135,8 +135,10 @@ impl Log {
         let text: String = self
             .heads
             .iter()
-            .map(|head| format!("{} {} {}\n", head.file, head.length, head.hash.unwrap()))
-            .collect();
+            .map(|head| format!("{} {} {}", head.file, head.length, head.hash.unwrap()))
+            .collect::<Vec<_>>()
+            .join("\n")
+            + "\n";
         let path = self.dir.path().join("heads.txt");
         fs::write(&path, text).unwrap();
         path
@@ -149,7 +151,7 @@ impl Log {
         let lines = ended.stdout.lines();
         lines
             .filter(|line| line.starts_with("wrong "))
-            .map(|line| format!("{line}\n"))
+            .flat_map(|line| [line, "\n"])
             .collect()
     }
 }
@@ -227,7 +229,7 @@ fn each_filter_takes_what_it_names() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|call| &call["call"].as_str().unwrap()[..1])
+            .map(|call| call["call"].as_str().unwrap().split_at(1).0)
             .collect();
         assert_eq!(found, calls, "{arguments:?}");
     }
@@ -441,7 +443,7 @@ fn heads_are_printed_as_they_are_compared() {
 fn a_changed_line_is_named() {
     let log = log();
     log.lines(FIRST, |lines| {
-        lines[3] = lines[3].replace("PATH_NOT_ALLOWED", "PATH_DENIED")
+        lines[3] = lines[3].replace("PATH_NOT_ALLOWED", "PATH_DENIED");
     });
     golden("changed_line", &log.audit(&["verify"]).told);
     let answer: Value = serde_json::from_str(&log.audit(&["verify", "--json"]).stdout).unwrap();
@@ -626,7 +628,7 @@ fn a_kept_page_that_was_changed_or_is_missing_shows() {
 fn a_half_written_last_line_is_no_tampering_and_another_is() {
     let half = log();
     half.lines(SECOND, |lines| {
-        lines.push("{\"v\":1,\"seq\":3,\"time\":\"2030".to_owned())
+        lines.push("{\"v\":1,\"seq\":3,\"time\":\"2030".to_owned());
     });
     let ended = half.audit(&["verify"]);
     assert_eq!(ended.code, 0, "{}", ended.told);
@@ -635,7 +637,7 @@ fn a_half_written_last_line_is_no_tampering_and_another_is() {
     )));
     let tampered = log();
     tampered.lines(SECOND, |lines| {
-        lines.push("{\"v\":1,\"seq\":9,\"time\":\"2030".to_owned())
+        lines.push("{\"v\":1,\"seq\":9,\"time\":\"2030".to_owned());
     });
     assert_eq!(
         tampered.wrong(&[]),
@@ -752,7 +754,7 @@ fn the_page_for_auditors_has_the_programs_own_output() {
         ("head", capture(&["head"])),
     ];
     log.lines(FIRST, |lines| {
-        lines[3] = lines[3].replace("PATH_NOT_ALLOWED", "PATH_DENIED")
+        lines[3] = lines[3].replace("PATH_NOT_ALLOWED", "PATH_DENIED");
     });
     let changed = [("changed", capture(&["verify"]))];
     for (marker, told) in held.iter().chain(&changed) {
