@@ -10,8 +10,10 @@ test:
 bench:
     cargo bench --bench budgets
 
-# A wiki of 10,000 pages and 50 MB: fills the content index at its rate (nine minutes) and measures it.
+# A report in headless Chromium (skipped where there is none), and a wiki of 10,000 pages and 50 MB: fills the
+# content index at its rate (nine minutes) and measures it.
 heavy:
+    cargo test --test it report_in_a_browser -- --ignored --nocapture
     cargo bench --bench budgets -- --only heavy
 
 # Format.

@@ -15,6 +15,7 @@
 )]
 
 mod added;
+mod audit;
 mod calls;
 mod definitions;
 mod direct;
@@ -27,6 +28,13 @@ mod memory;
 mod pages;
 mod rate;
 mod report;
+#[path = "../../tests/it/script.rs"]
+#[expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "written for tests"
+)]
+mod script;
 mod server;
 mod size;
 mod start;
@@ -70,6 +78,8 @@ enum Measurement {
     Definitions,
     /// One line changed in a page of 2 MB
     Large,
+    /// The audit log of 100,000 events, as the commands read it
+    Audit,
     /// A wiki of 10,000 pages (`just heavy`); only where it is named, since it takes nine minutes
     Heavy,
 }
@@ -84,6 +94,7 @@ impl Measurement {
             Self::Size => size::measure(),
             Self::Definitions => definitions::measure(),
             Self::Large => large::measure(),
+            Self::Audit => audit::measure(),
             Self::Heavy => heavy::measure(),
         }
     }

@@ -113,11 +113,22 @@ pub enum Fault {
 
 /// What a chain needs to know of a record, whatever its form.
 #[derive(Deserialize)]
-struct Link {
+struct Head {
     v: u32,
     seq: u64,
     event: String,
     prev: LineHash,
+}
+
+/// A whole line that holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Link<'a> {
+    /// The line without its end.
+    pub(super) line: &'a [u8],
+    /// Where it ends in the file, in bytes, its end included.
+    pub(super) end: u64,
+    /// Its hash.
+    pub(super) hash: LineHash,
 }
 
 /// Follows a chain from its first line to its last, in bounded memory. Records of a newer form
@@ -125,8 +136,17 @@ struct Link {
 ///
 /// # Errors
 /// The first line that was changed, removed, moved or put in.
-pub fn verify(mut reader: impl BufRead) -> Result<Verified, Broken> {
+pub fn verify(reader: impl BufRead) -> Result<Verified, Broken> {
+    follow(reader, |_| {})
+}
+
+/// Follows a chain, and shows each whole line that holds.
+pub(super) fn follow(
+    mut reader: impl BufRead,
+    mut each: impl FnMut(Link<'_>),
+) -> Result<Verified, Broken> {
     let mut buffer = Vec::new();
+    let mut end = 0_u64;
     let mut form = VERSION;
     let mut chain = Verified {
         records: 0,
@@ -171,10 +191,19 @@ pub fn verify(mut reader: impl BufRead) -> Result<Verified, Broken> {
             _ if link.event == "closed" => End::Closed,
             _ => End::Open,
         };
+        if read == Line::Whole {
+            let length = u64::try_from(buffer.len()).unwrap_or(u64::MAX);
+            end = end.saturating_add(length).saturating_add(1);
+            each(Link {
+                line: &buffer,
+                end,
+                hash,
+            });
+        }
     }
 }
 
-fn read_link(line: &[u8]) -> Result<(Link, LineHash), Fault> {
+fn read_link(line: &[u8]) -> Result<(Head, LineHash), Fault> {
     let Some((body, hash)) = split(line) else {
         // A record that lost its hash was changed; what was never one is told apart.
         return Err(if line.starts_with(b"{\"v\":") {

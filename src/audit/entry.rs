@@ -31,6 +31,22 @@ pub enum Event {
 }
 
 impl Event {
+    /// The word for it, on record.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Attempt => "attempt",
+            Self::Refusal => "refusal",
+            Self::Preview => "preview",
+            Self::Approval => "approval",
+            Self::Outcome => "outcome",
+            Self::Proposal => "proposal",
+            Self::Purge => "purge",
+            Self::Closed => "closed",
+        }
+    }
+
     /// Whether a record of it must have reached the disk before anything else happens.
     pub(super) const fn is_synced(self) -> bool {
         match self {

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::lines::MAX_LINE;
-use super::{LineHash, chain};
+use super::{AuditError, AuditLog, LineHash, chain};
 
 /// How much of a file's end is read at once.
 const CHUNK: u64 = 8 * 1024;
@@ -56,6 +56,21 @@ pub(super) fn of_runs(directory: &Path, own: &str) -> io::Result<Vec<FileHead>> 
     }
     heads.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(heads)
+}
+
+impl AuditLog {
+    /// The heads of all runs, by name: to be kept elsewhere, where nobody who may write the log
+    /// can change them. Blocks.
+    ///
+    /// # Errors
+    /// If the directory cannot be read; one that is not there has no runs.
+    pub fn heads(&self) -> Result<Vec<FileHead>, AuditError> {
+        let runs = self.place().runs();
+        match of_runs(&runs, "") {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            read => read.map_err(|error| AuditError::at(&runs, "list the runs", &error)),
+        }
+    }
 }
 
 /// Where the last whole line of a file ends, and its hash; read from the file's end.

@@ -55,13 +55,24 @@ pub(super) fn keep(place: &Place, state: &PageState) -> Result<KeptState, AuditE
     Ok(name)
 }
 
+/// Whether a kept state is what its name says.
+pub(super) fn check(place: &Place, name: KeptState) -> Result<(), AuditError> {
+    unpacked(place, name).map(drop)
+}
+
 /// Reads a kept state back.
 pub(super) fn kept(place: &Place, name: KeptState) -> Result<PageState, AuditError> {
+    serde_json::from_slice(&unpacked(place, name)?).map_err(|_| AuditError::Damaged)
+}
+
+/// The JSON of a state, which is what its name says.
+fn unpacked(place: &Place, name: KeptState) -> Result<Vec<u8>, AuditError> {
     let json = unpack(&place.kept(name))?;
-    if KeptState::of(&json) != name {
-        return Err(AuditError::Damaged);
+    if KeptState::of(&json) == name {
+        Ok(json)
+    } else {
+        Err(AuditError::Damaged)
     }
-    serde_json::from_slice(&json).map_err(|_| AuditError::Damaged)
 }
 
 /// Removes a state, unless it was kept, or kept again, since then.

@@ -92,6 +92,12 @@ impl AuditLog {
         }
     }
 
+    /// The name of the wiki whose log it is.
+    #[must_use]
+    pub fn wiki(&self) -> &str {
+        &self.shared.wiki
+    }
+
     /// Whether the log still takes records; free of cost, and free of any promise that the
     /// next record can be written.
     ///

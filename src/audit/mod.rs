@@ -24,8 +24,11 @@
 pub mod chain;
 pub mod record;
 
+mod calls;
+mod ending;
 mod entry;
 mod error;
+mod filter;
 mod fs;
 mod heads;
 mod hex;
@@ -39,16 +42,23 @@ mod proposal;
 mod proposals;
 mod purge;
 mod reader;
+mod rebuilt;
 mod run;
 mod states;
 mod steps;
 mod story;
+mod tail;
 #[cfg(test)]
 mod testing;
 mod undone;
+mod verify;
+mod wrong;
 
+pub use calls::Latest;
+pub use ending::Ending;
 pub use entry::{Client, Entry, Event, Outcome};
 pub use error::AuditError;
+pub use filter::Filter;
 pub use heads::FileHead;
 pub use hex::{CallId, KeptState, LineHash, NotHex, ProposalId, RunId};
 pub use locks::{FileLock, PageLock, TreeLock};
@@ -58,5 +68,9 @@ pub use proposal::{MAX_WHY, Proposal, ProposalState};
 pub use proposals::{HeldProposal, ProposalOnRecord};
 pub use purge::{Keep, Purged};
 pub use reader::{Records, RunFile};
+pub use rebuilt::Rebuilt;
 pub use record::{Record, Unreadable};
 pub use story::{CallSelector, CallStory, NotASelector, StoryError};
+pub use tail::Tail;
+pub use verify::{Checked, CheckedRun};
+pub use wrong::{Witness, Wrong};

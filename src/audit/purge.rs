@@ -254,6 +254,11 @@ fn turn(place: &Place) -> Result<Option<File>, AuditError> {
     }
 }
 
+/// The names of the kept states on the disk.
+pub(super) fn states(place: &Place) -> Result<Vec<KeptState>, AuditError> {
+    Ok(pages(place)?.into_keys().collect())
+}
+
 /// The kept states on the disk; what else lies there is none of ours.
 fn pages(place: &Place) -> Result<HashMap<KeptState, Page>, AuditError> {
     let directory = place.pages();
@@ -430,7 +435,7 @@ fn remove_run(run: &RunFile) -> Result<bool, AuditError> {
     }
 }
 
-fn named_by(record: &Record) -> impl Iterator<Item = KeptState> + use<> {
+pub(super) fn named_by(record: &Record) -> impl Iterator<Item = KeptState> + use<> {
     [record.before, record.after, record.found]
         .into_iter()
         .flatten()

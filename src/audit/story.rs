@@ -20,7 +20,7 @@ use super::{AuditError, AuditLog, CallId, Event, KeptState, Outcome, Record};
 use crate::change::Operation;
 
 /// The most records of one call that are given.
-const MAX_RECORDS: usize = 1000;
+pub(super) const MAX_RECORDS: usize = 1000;
 /// The most calls that a prefix is answered with where it fits several.
 const MAX_CANDIDATES: usize = 8;
 /// How many of the newest writes are held while the last is looked for.

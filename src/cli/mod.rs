@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand. The only room that prints.
 
+mod audit;
 mod completions;
 mod config;
 mod confirmed;
@@ -8,6 +9,7 @@ mod flags;
 mod index;
 mod log;
 mod print;
+mod progress;
 mod proposals;
 mod reference;
 mod serve;
@@ -16,6 +18,7 @@ mod signals;
 mod start;
 mod table;
 mod undo;
+mod when;
 
 #[cfg(feature = "demo")]
 mod demo;
@@ -44,6 +47,8 @@ enum Command {
     Undo(undo::Arguments),
     /// Review, apply and reject what agents proposed in a dry run
     Proposals(proposals::Arguments),
+    /// Review what was written, through which client, and what was refused
+    Audit(audit::Arguments),
     /// The content index that searches use, where it is kept on the disk
     Index(index::Arguments),
     /// The settings: write a file of them, check them, show where each comes from
@@ -110,6 +115,7 @@ async fn run(command: Option<Command>) -> Outcome {
         Some(Command::Serve(arguments)) => Box::pin(serve::run(arguments)).await,
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
         Some(Command::Proposals(arguments)) => proposals::run(arguments).await,
+        Some(Command::Audit(arguments)) => audit::run(arguments).await,
         Some(Command::Index(arguments)) => index::run(&arguments),
         Some(Command::Config(arguments)) => config::run(&arguments),
         Some(Command::Completions(arguments)) => Ok(completions::run(&arguments)),

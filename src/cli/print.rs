@@ -20,6 +20,24 @@ pub(super) fn line(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
+/// A line, and whether there still is a reader for it.
+pub(super) fn is_read(text: &str) -> bool {
+    let mut stdout = std::io::stdout();
+    writeln!(stdout, "{text}")
+        .and_then(|()| stdout.flush())
+        .is_ok()
+}
+
+/// Whether stderr is a terminal, where a line can be written over.
+pub(super) fn can_overwrite() -> bool {
+    std::io::stderr().is_terminal()
+}
+
+/// A line on the terminal in place of the one that was written so before.
+pub(super) fn overwrite(text: &str) {
+    eprint!("\r\u{1b}[K{text}");
+}
+
 /// An error, in one line on stderr.
 pub(super) fn error(message: &str) {
     eprintln!("error: {message}");

@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::exit::Exit;
 use super::log;
-use crate::audit::Client;
-use crate::config::{Given, Layers, Settings, log_settings};
+use crate::audit::{AuditLog, Client};
+use crate::config::{AuditSettings, Given, Layers, Settings, log_settings};
 use crate::gates::SessionId;
 use crate::server::App;
 use crate::write::{Asker, Caller, Patience};
@@ -30,6 +30,18 @@ pub(super) fn given() -> &'static Given {
 pub(super) fn settings() -> Result<Settings, (Exit, String)> {
     start_log()?;
     Settings::load(&layers()?).map_err(|faults| first(&faults))
+}
+
+/// Starts the log and gives the audit log of the configured wiki, to be read back; no key is
+/// needed for that.
+///
+/// # Errors
+/// The setting that is missing or bad, with the exit code for it.
+pub(super) fn audit_log() -> Result<AuditLog, (Exit, String)> {
+    start_log()?;
+    let settings = AuditSettings::read(&layers()?.source())
+        .map_err(|error| (Exit::Usage, error.to_string()))?;
+    Ok(AuditLog::new(&settings.dir, &settings.wiki))
 }
 
 /// Starts the log alone, for commands that need no wiki.

@@ -25,5 +25,5 @@ pub use names::SETTINGS;
 pub use parse::{Origin, SettingError, Source};
 pub use schema::schema;
 pub use setting::{Kind, Setting, table};
-pub use settings::{LogSettings, Settings, log_settings};
+pub use settings::{AuditSettings, LogSettings, Settings, log_settings};
 pub use shown::Shown;

@@ -30,6 +30,15 @@ pub struct Settings {
     pub warnings: Vec<String>,
 }
 
+/// Which audit log is read back: no key is needed, since nothing goes out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditSettings {
+    /// The wiki's name, under which its records lie.
+    pub wiki: String,
+    /// Where the audit log lies.
+    pub dir: PathBuf,
+}
+
 /// Where the program's own log goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogSettings {
@@ -148,6 +157,22 @@ fn warnings(wiki: &WikiSettings, policy: &Policy) -> Vec<String> {
         ));
     }
     warnings
+}
+
+impl AuditSettings {
+    /// Reads the settings from a source.
+    ///
+    /// # Errors
+    /// The setting that is missing or bad.
+    pub fn read(source: &Source<'_>) -> Result<Self, SettingError> {
+        let read = || {
+            Ok(Self {
+                wiki: connection::name_of(&connection::base_url(source)?),
+                dir: storage::audit_dir(source)?,
+            })
+        };
+        read().map_err(|fault| source.placed(fault))
+    }
 }
 
 /// Where the program's own log goes; read before all else, so that everything else can be

@@ -11,6 +11,8 @@
 mod approvals;
 mod audit;
 #[cfg(feature = "demo")]
+mod audit_review;
+#[cfg(feature = "demo")]
 mod command;
 #[cfg(feature = "demo")]
 mod conflicts;
@@ -66,7 +68,11 @@ mod recover;
 #[cfg(feature = "demo")]
 mod references;
 #[cfg(feature = "demo")]
+mod report;
+#[cfg(feature = "demo")]
 mod resources;
+#[cfg(feature = "demo")]
+mod script;
 #[cfg(feature = "demo")]
 mod search;
 #[cfg(feature = "demo")]

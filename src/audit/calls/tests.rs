@@ -1,0 +1,91 @@
+use time::Duration;
+use time::macros::datetime;
+
+use super::AT_REST;
+use crate::audit::testing::Script;
+use crate::audit::{AuditLog, CallId, Ending, Entry, Event, Filter, Outcome};
+
+fn told(log: &AuditLog) -> Vec<(CallId, Ending, usize)> {
+    let mut told = Vec::new();
+    let unreadable = log
+        .calls(|call| told.push((call.call, call.ending(), call.records.len())))
+        .unwrap();
+    assert_eq!(unreadable, 0);
+    told
+}
+
+fn step(call: CallId, event: Event) -> Entry {
+    Entry {
+        step: Some("update".to_owned()),
+        outcome: (event == Event::Outcome).then_some(Outcome::Applied),
+        ..Entry::new(call, event)
+    }
+}
+
+#[test]
+fn an_attempt_waits_for_its_outcome_however_far_off_and_in_whatever_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    let start = datetime!(2030-01-01 00:00 UTC);
+    let (late, settled, forgotten) = (
+        CallId::new().unwrap(),
+        CallId::new().unwrap(),
+        CallId::new().unwrap(),
+    );
+    let mut first = Script::begin(dir.path(), start, vec![]);
+    first.entry(start, &step(late, Event::Attempt));
+    first.entry(start, &step(forgotten, Event::Attempt));
+    for _ in 0..=AT_REST {
+        let refusal = Entry::new(CallId::new().unwrap(), Event::Refusal);
+        first.entry(start, &refusal);
+    }
+    first.entry(start, &step(late, Event::Outcome));
+    // It outlives the second run, and settles what that one left open.
+    let mut second = Script::begin(dir.path(), start + Duration::hours(1), vec![]);
+    second.entry(start + Duration::hours(1), &step(settled, Event::Attempt));
+    second.kill();
+    first.entry(start + Duration::hours(2), &step(settled, Event::Outcome));
+    first.close(start + Duration::hours(3));
+
+    let mut told = told(&log);
+    told.retain(|(_, ending, _)| *ending != Ending::Refused);
+    let told: std::collections::HashSet<_> = told.into_iter().collect();
+    assert_eq!(
+        told,
+        [
+            (late, Ending::Applied, 2),
+            (settled, Ending::Applied, 2),
+            (forgotten, Ending::Open, 1)
+        ]
+        .into()
+    );
+}
+
+#[test]
+fn pages_of_calls_follow_each_other_without_gap_or_repeat() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    let start = datetime!(2030-01-01 00:00 UTC);
+    let mut run = Script::begin(dir.path(), start, vec![]);
+    // Several in one moment.
+    let calls: Vec<CallId> = (0..10).map(|_| CallId::new().unwrap()).collect();
+    for (minute, call) in (0..).zip(&calls) {
+        let time = start + Duration::minutes(minute / 4);
+        run.entry(time, &Entry::new(*call, Event::Refusal));
+    }
+    run.close(start + Duration::hours(1));
+
+    let mut seen = Vec::new();
+    let mut before = None;
+    loop {
+        let (page, _) = log.latest(&Filter::default(), before.as_ref(), 3).unwrap();
+        let older = page.older();
+        let page = page.into_calls();
+        seen.extend(page.iter().map(|call| (call.began(), call.call)));
+        assert_eq!(usize::try_from(older).unwrap(), 10 - seen.len());
+        let Some(last) = page.last() else { break };
+        before = Some(last.clone());
+    }
+    assert_eq!(seen.len(), 10);
+    assert!(seen.is_sorted_by(|a, b| a > b));
+}

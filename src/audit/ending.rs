@@ -1,0 +1,148 @@
+//! How a call ended, in one word, and what its records say together.
+
+use std::fmt;
+
+use time::OffsetDateTime;
+
+use super::{CallStory, Client, Event, Outcome, Record};
+
+/// How a call ended, as far as it is on record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Ending {
+    /// The page is as promised.
+    Applied,
+    /// The page already was as asked for.
+    Unchanged,
+    /// The wiki refused, and nothing changed.
+    NotApplied,
+    /// Some of it is as promised.
+    PartlyApplied,
+    /// What came of it could not be found out.
+    Unknown,
+    /// An attempt has no outcome yet.
+    Open,
+    /// A gate, a check or a conflict stopped it.
+    Refused,
+    /// A preview was shown.
+    Preview,
+    /// A person was asked, and no more is on record.
+    Approval,
+    /// A proposal was kept, or something became of one.
+    Proposal,
+    /// Old files were removed.
+    Purge,
+}
+
+impl Ending {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Applied,
+        Self::Unchanged,
+        Self::NotApplied,
+        Self::PartlyApplied,
+        Self::Unknown,
+        Self::Open,
+        Self::Refused,
+        Self::Preview,
+        Self::Approval,
+        Self::Proposal,
+        Self::Purge,
+    ];
+
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Applied => Outcome::Applied.as_str(),
+            Self::Unchanged => Outcome::Unchanged.as_str(),
+            Self::NotApplied => Outcome::NotApplied.as_str(),
+            Self::PartlyApplied => Outcome::PartlyApplied.as_str(),
+            Self::Unknown => Outcome::Unknown.as_str(),
+            Self::Open => "open",
+            Self::Refused => "refused",
+            Self::Preview => "preview",
+            Self::Approval => "approval",
+            Self::Proposal => "proposal",
+            Self::Purge => "purge",
+        }
+    }
+
+    /// Whether the page was written, or may have been.
+    #[must_use]
+    pub const fn is_write(self) -> bool {
+        match self {
+            Self::Applied | Self::PartlyApplied | Self::Unknown | Self::Open => true,
+            Self::Unchanged
+            | Self::NotApplied
+            | Self::Refused
+            | Self::Preview
+            | Self::Approval
+            | Self::Proposal
+            | Self::Purge => false,
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl From<Outcome> for Ending {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Applied => Self::Applied,
+            Outcome::Unchanged => Self::Unchanged,
+            Outcome::NotApplied => Self::NotApplied,
+            Outcome::PartlyApplied => Self::PartlyApplied,
+            Outcome::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl CallStory {
+    /// How it ended.
+    #[must_use]
+    pub fn ending(&self) -> Ending {
+        if let Some(outcome) = self.outcome() {
+            return outcome.into();
+        }
+        match self.records.last().map(|record| record.event) {
+            Some(Event::Refusal) => Ending::Refused,
+            Some(Event::Preview) => Ending::Preview,
+            Some(Event::Approval) => Ending::Approval,
+            Some(Event::Proposal) => Ending::Proposal,
+            Some(Event::Purge) => Ending::Purge,
+            Some(Event::Start | Event::Attempt | Event::Outcome | Event::Closed) | None => {
+                Ending::Open
+            }
+        }
+    }
+
+    /// When it began: the time of its first record.
+    #[must_use]
+    pub fn began(&self) -> Option<OffsetDateTime> {
+        self.records.first().and_then(Record::instant)
+    }
+
+    /// Who called.
+    #[must_use]
+    pub fn client(&self) -> Option<&Client> {
+        self.latest(|record| record.client.as_ref())
+    }
+
+    /// The last gate that decided, and what it decided.
+    #[must_use]
+    pub fn gate(&self) -> Option<(&str, &str)> {
+        self.latest(|record| {
+            let decision = record.decision.as_deref().unwrap_or_default();
+            Some((record.gate.as_deref()?, decision))
+        })
+    }
+
+    /// What its last record to tell it tells.
+    pub fn latest<'a, T>(&'a self, tells: impl Fn(&'a Record) -> Option<T>) -> Option<T> {
+        self.records.iter().rev().find_map(tells)
+    }
+}

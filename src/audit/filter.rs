@@ -1,0 +1,66 @@
+//! Which calls are meant.
+
+use time::OffsetDateTime;
+
+use super::{CallStory, Ending};
+use crate::change::Operation;
+use crate::page::Prefix;
+
+/// Which calls are meant; each that is none means all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Begun then or later.
+    pub since: Option<OffsetDateTime>,
+    /// Begun before then.
+    pub until: Option<OffsetDateTime>,
+    /// Of this tool or command, with or without `wikijs_` before its name.
+    pub tool: Option<String>,
+    /// Of this kind.
+    pub operation: Option<Operation>,
+    /// Of pages that stand, or were to stand, at or below this.
+    pub path: Option<Prefix>,
+    /// Of the client of this name, whatever its letter case.
+    pub client: Option<String>,
+    /// Where this gate decided last.
+    pub gate: Option<String>,
+    /// That ended so.
+    pub ending: Option<Ending>,
+}
+
+impl Filter {
+    /// Whether a call is meant.
+    #[must_use]
+    pub fn takes(&self, call: &CallStory) -> bool {
+        let began = call.began();
+        let is_in_time = self.since.is_none_or(|since| began >= Some(since))
+            && self.until.is_none_or(|until| began < Some(until));
+        is_in_time
+            && self.tool.as_ref().is_none_or(|tool| is_tool(call, tool))
+            && fits(self.operation, || call.operation())
+            && self.path.as_ref().is_none_or(|path| is_below(call, path))
+            && self.client.as_ref().is_none_or(|name| {
+                call.client()
+                    .is_some_and(|client| client.name.to_lowercase() == name.to_lowercase())
+            })
+            && fits(self.gate.as_deref(), || call.gate().map(|(gate, _)| gate))
+            && fits(self.ending, || Some(call.ending()))
+    }
+}
+
+fn fits<T: PartialEq>(wanted: Option<T>, found: impl FnOnce() -> Option<T>) -> bool {
+    wanted.is_none_or(|wanted| found() == Some(wanted))
+}
+
+fn is_tool(call: &CallStory, wanted: &str) -> bool {
+    call.latest(|record| record.tool.as_deref())
+        .is_some_and(|tool| tool == wanted || tool.strip_prefix("wikijs_") == Some(wanted))
+}
+
+fn is_below(call: &CallStory, prefix: &Prefix) -> bool {
+    call.records.iter().any(|record| {
+        let locale = record.locale.as_ref();
+        let paths = [record.path.as_ref(), record.new_path.as_ref()];
+        let is_held = |path| locale.is_some_and(|locale| prefix.holds(locale, path));
+        paths.into_iter().flatten().any(is_held)
+    })
+}

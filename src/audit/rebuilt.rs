@@ -1,0 +1,66 @@
+//! What a call changed, rebuilt from the states that were kept.
+
+use super::reader::{runs, scan};
+use super::{AuditError, AuditLog, CallStory, Event, KeptState, kept};
+use crate::change::Change;
+
+/// What a call changed, as far as it is still kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rebuilt {
+    /// The page before and after: as it was found then, or, where nothing was applied, as it was
+    /// to become.
+    Change(Box<Change>),
+    /// The call kept no states: nothing was about to be sent.
+    NeverKept,
+    /// A state went in a purge that is on record.
+    Purged(KeptState),
+    /// A state is missing, and no purge on record took it.
+    Missing(KeptState),
+    /// A state is not what its name says.
+    Damaged(KeptState),
+}
+
+impl AuditLog {
+    /// What a call changed. Blocks.
+    ///
+    /// # Errors
+    /// If the disk cannot be read.
+    pub fn rebuilt(&self, call: &CallStory) -> Result<Rebuilt, AuditError> {
+        let found = call.last_applied().and_then(|record| record.found);
+        let mut states = [None, None];
+        for (state, name) in states
+            .iter_mut()
+            .zip([call.before(), found.or(call.after())])
+        {
+            let Some(name) = name else { continue };
+            match kept::kept(&self.place(), name) {
+                Ok(read) => *state = Some(read),
+                Err(AuditError::Missing) if self.is_purged(name)? => {
+                    return Ok(Rebuilt::Purged(name));
+                }
+                Err(AuditError::Missing) => return Ok(Rebuilt::Missing(name)),
+                Err(AuditError::Damaged) => return Ok(Rebuilt::Damaged(name)),
+                Err(error) => return Err(error),
+            }
+        }
+        let change = match states {
+            [None, None] => return Ok(Rebuilt::NeverKept),
+            [Some(before), Some(after)] => Change::between(before, after),
+            [Some(before), None] => Change::delete(before),
+            [None, Some(after)] => Change::recreate(after),
+        };
+        Ok(Rebuilt::Change(Box::new(change)))
+    }
+
+    /// Whether a purge on record took a kept state.
+    fn is_purged(&self, name: KeptState) -> Result<bool, AuditError> {
+        let file = format!("{name}.json.gz");
+        let mut is_purged = false;
+        scan(&runs(&self.place())?, &[&file], |told| {
+            let Ok(record) = told.record else { return };
+            let mut removed = record.removed.iter().flatten();
+            is_purged |= record.event == Event::Purge && removed.any(|head| head.file == file);
+        })?;
+        Ok(is_purged)
+    }
+}

@@ -1,0 +1,81 @@
+//! Events as they are put on record, in all runs.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+
+use super::reader::runs;
+use super::{AuditError, AuditLog, Record, Records, Unreadable};
+
+/// What comes, from the last few records on.
+#[derive(Debug)]
+pub struct Tail {
+    log: AuditLog,
+    /// Where each run was read to; nothing for a run that is over.
+    runs: HashMap<String, Option<Records>>,
+}
+
+impl AuditLog {
+    /// The last records, oldest first, and what comes after them. Blocks.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub fn tail(&self, count: usize) -> Result<(Vec<Record>, Tail), AuditError> {
+        let mut tail = Tail {
+            log: self.clone(),
+            runs: HashMap::new(),
+        };
+        let mut last: VecDeque<Record> = VecDeque::new();
+        tail.read(|record| {
+            // Runs come one after another; those that overlap are put in order at the end.
+            last.push_back(record);
+            if last.len() > count.saturating_mul(2).saturating_add(1024) {
+                shorten(&mut last, count);
+            }
+        })?;
+        shorten(&mut last, count);
+        Ok((last.into(), tail))
+    }
+}
+
+fn shorten(last: &mut VecDeque<Record>, count: usize) {
+    last.make_contiguous().sort_by(|a, b| a.time.cmp(&b.time));
+    last.drain(..last.len().saturating_sub(count));
+}
+
+impl Tail {
+    /// What came since the last time, oldest first. Blocks, but does not wait.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub fn news(&mut self) -> Result<Vec<Record>, AuditError> {
+        let mut new = Vec::new();
+        self.read(|record| new.push(record))?;
+        new.sort_by(|a, b| a.time.cmp(&b.time));
+        Ok(new)
+    }
+
+    fn read(&mut self, mut each: impl FnMut(Record)) -> Result<(), AuditError> {
+        for run in runs(&self.log.place())? {
+            let records = match self.runs.remove(run.name()) {
+                None => run.records().map(Some),
+                Some(known) => Ok(known),
+            };
+            let mut records = match records {
+                // Purged meanwhile.
+                Err(AuditError::Io(io::ErrorKind::NotFound)) => continue,
+                records => records?,
+            };
+            for record in records.iter_mut().flatten() {
+                match record {
+                    Ok(record) => each(record),
+                    Err(Unreadable::Io(kind)) => return Err(AuditError::Io(kind)),
+                    Err(_) => {}
+                }
+            }
+            // Whether it is locked was known before it was read to its end.
+            let rest = records.filter(|_| run.is_locked());
+            self.runs.insert(run.name().to_owned(), rest);
+        }
+        Ok(())
+    }
+}

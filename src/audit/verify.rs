@@ -1,0 +1,266 @@
+//! Whether all that is on record is what was put there.
+//!
+//! Every chain is followed, and held against what others saw of it: each run's first record
+//! lists the runs that were there, with length and last hash; heads kept elsewhere do the same.
+//! What is missing must be named by a purge. Runs that are written meanwhile do no harm.
+//!
+//! Memory: a word for each run, each kept page that a record names, and each file that a purge
+//! names; no record is held.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, BufReader};
+
+use super::chain::{self, Broken, Link, Verified};
+use super::place::Place;
+use super::purge::{named_by, states};
+use super::reader::{RunFile, runs, scan};
+use super::{AuditError, AuditLog, FileHead, KeptState, LineHash, Record, Witness, Wrong, kept};
+
+/// How much of a run is read at once.
+const CHUNK: usize = 256 * 1024;
+
+/// A run that was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckedRun {
+    /// Its file.
+    pub file: String,
+    /// Its chain, or its first line that does not hold.
+    pub chain: Result<Verified, Broken>,
+    /// Whether a living process holds it, and may write on.
+    pub is_locked: bool,
+}
+
+/// A log that was checked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// The runs, oldest first.
+    pub runs: Vec<CheckedRun>,
+    /// How many kept pages are what their names say.
+    pub pages: u64,
+    /// How many files went in a purge that is on record.
+    pub purged: u64,
+    /// All that is wrong; nothing if all holds.
+    pub wrong: Vec<Wrong>,
+}
+
+impl AuditLog {
+    /// Checks everything, also against heads that were kept elsewhere. `progress` is told how
+    /// many of how many runs and kept pages were looked at. Blocks.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub fn verify(
+        &self,
+        heads: &[FileHead],
+        progress: impl FnMut(usize, usize),
+    ) -> Result<Checked, AuditError> {
+        let place = self.place();
+        let runs = runs(&place)?;
+        let mut seen = Seen::default();
+        for head in heads {
+            seen.saw(head.clone(), &Witness::Heads);
+        }
+        seen.read(&runs)?;
+        let mut checking = Checking {
+            place,
+            seen,
+            named: HashSet::new(),
+            checked: Checked::default(),
+            progress,
+        };
+        checking.runs(&runs)?;
+        checking.missing()?;
+        checking.pages(runs.len())?;
+        checking.checked.purged = u64::try_from(checking.seen.purged.len()).unwrap_or(u64::MAX);
+        Ok(checking.checked)
+    }
+}
+
+/// The lengths at which a run was seen, with its last hash then, and who saw that first.
+type Lengths = BTreeMap<u64, Vec<(Option<LineHash>, Witness)>>;
+
+/// What was seen of runs, by others.
+#[derive(Debug, Default)]
+struct Seen {
+    /// By file.
+    heads: BTreeMap<String, Lengths>,
+    /// What purges took, as it was then.
+    purged: HashMap<String, FileHead>,
+}
+
+impl Seen {
+    fn saw(&mut self, head: FileHead, witness: &Witness) {
+        let lengths = self.heads.entry(head.file).or_default();
+        let hashes = lengths.entry(head.length).or_default();
+        if hashes.iter().all(|(hash, _)| *hash != head.hash) {
+            hashes.push((head.hash, witness.clone()));
+        }
+    }
+
+    fn read(&mut self, runs: &[RunFile]) -> Result<(), AuditError> {
+        scan(runs, &["\"runs\"", "\"removed\""], |told| {
+            let Ok(record) = told.record else { return };
+            let witness = Witness::Run(told.run.name().to_owned());
+            for head in record.runs.into_iter().flatten() {
+                self.saw(head, &witness);
+            }
+            for head in record.removed.into_iter().flatten() {
+                self.purged.insert(head.file.clone(), head);
+            }
+        })
+    }
+}
+
+struct Checking<P> {
+    place: Place,
+    seen: Seen,
+    named: HashSet<KeptState>,
+    checked: Checked,
+    progress: P,
+}
+
+impl<P: FnMut(usize, usize)> Checking<P> {
+    fn runs(&mut self, runs: &[RunFile]) -> Result<(), AuditError> {
+        for (count, run) in runs.iter().enumerate() {
+            (self.progress)(count, runs.len());
+            let file = match File::open(&run.path) {
+                Ok(file) => BufReader::with_capacity(CHUNK, file),
+                // Purged meanwhile, or it will be found missing the next time.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(AuditError::at(&run.path, "read a run", &error)),
+            };
+            let mut awaited = self.seen.heads.remove(run.name()).unwrap_or_default();
+            let (mut length, named) = (0, &mut self.named);
+            let mut rewritten = None;
+            let chain = chain::follow(file, |link| {
+                length = link.end;
+                named.extend(names(&link));
+                for (hash, witness) in awaited.remove(&link.end).unwrap_or_default() {
+                    if hash.is_some_and(|hash| hash != link.hash) {
+                        rewritten.get_or_insert((link.end, witness));
+                    }
+                }
+            });
+            // A file that could not be read then was seen with its length alone.
+            awaited.retain(|seen, hashes| {
+                *seen > length || hashes.iter().any(|(hash, _)| hash.is_some())
+            });
+            let run_name = || run.name().to_owned();
+            let wrong = match (chain, rewritten, awaited.pop_last()) {
+                (Err(broken), _, _) => Some(Wrong::Broken {
+                    run: run_name(),
+                    broken,
+                }),
+                (Ok(_), Some((at, witness)), _) => Some(Wrong::Rewritten {
+                    run: run_name(),
+                    at,
+                    witness,
+                }),
+                // What is left was seen to end where no line ends.
+                (Ok(_), None, Some((seen, hashes))) => {
+                    let witness = hashes.into_iter().next().map(|(_, witness)| witness);
+                    witness.map(|witness| lost(run_name(), length, seen, witness))
+                }
+                (Ok(_), None, None) => None,
+            };
+            self.checked.wrong.extend(wrong);
+            self.checked.runs.push(CheckedRun {
+                file: run_name(),
+                chain,
+                is_locked: run.is_locked(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The runs that were seen and are no more.
+    fn missing(&mut self) -> Result<(), AuditError> {
+        let left = std::mem::take(&mut self.seen.heads);
+        if left.keys().any(|run| !self.seen.purged.contains_key(run)) {
+            // A purge may have gone on meanwhile; what it saw is of no more use.
+            self.seen.read(&runs(&self.place)?)?;
+            self.seen.heads.clear();
+        }
+        for (run, mut lengths) in left {
+            let Some((seen, hashes)) = lengths.pop_last() else {
+                continue;
+            };
+            let Some((hash, witness)) = hashes.into_iter().next() else {
+                continue;
+            };
+            let wrong = match self.seen.purged.get(&run) {
+                None => Some(Wrong::MissingRun { run, witness }),
+                Some(head) if head.length < seen => Some(lost(run, head.length, seen, witness)),
+                Some(head) if head.length == seen && head.hash != hash => Some(Wrong::Rewritten {
+                    run,
+                    at: seen,
+                    witness,
+                }),
+                Some(_) => None,
+            };
+            self.checked.wrong.extend(wrong);
+        }
+        Ok(())
+    }
+
+    fn pages(&mut self, runs_done: usize) -> Result<(), AuditError> {
+        let there = states(&self.place)?;
+        let whole = runs_done.saturating_add(there.len());
+        for (count, state) in there.iter().enumerate() {
+            (self.progress)(runs_done.saturating_add(count), whole);
+            self.named.remove(state);
+            match kept::check(&self.place, *state) {
+                Ok(()) => self.checked.pages = self.checked.pages.saturating_add(1),
+                // Purged meanwhile.
+                Err(AuditError::Missing) => {}
+                Err(AuditError::Damaged) => self
+                    .checked
+                    .wrong
+                    .push(Wrong::ChangedPage { state: *state }),
+                Err(error) => return Err(error),
+            }
+        }
+        let purged =
+            |seen: &Seen, state: &KeptState| seen.purged.contains_key(&format!("{state}.json.gz"));
+        self.named.retain(|state| !purged(&self.seen, state));
+        if !self.named.is_empty() {
+            self.seen.read(&runs(&self.place)?)?;
+            self.named.retain(|state| !purged(&self.seen, state));
+        }
+        let mut missing: Vec<KeptState> = self.named.drain().collect();
+        missing.sort_unstable();
+        let missing = missing.into_iter();
+        self.checked
+            .wrong
+            .extend(missing.map(|state| Wrong::MissingPage { state }));
+        Ok(())
+    }
+}
+
+/// A run of this length, of which somebody saw a line end elsewhere.
+fn lost(run: String, length: u64, seen: u64, witness: Witness) -> Wrong {
+    if length < seen {
+        Wrong::Shorter {
+            run,
+            length,
+            seen,
+            witness,
+        }
+    } else {
+        Wrong::Rewritten {
+            run,
+            at: seen,
+            witness,
+        }
+    }
+}
+
+/// The kept pages that a line names.
+fn names(link: &Link<'_>) -> impl Iterator<Item = KeptState> + use<> {
+    const WORDS: [&str; 3] = ["\"before\":\"", "\"after\":\"", "\"found\":\""];
+    let text = std::str::from_utf8(link.line).unwrap_or_default();
+    let names_some = WORDS.iter().any(|word| text.contains(word));
+    let record = names_some.then(|| Record::parse(link.line).ok()).flatten();
+    record.into_iter().flat_map(|record| named_by(&record))
+}

@@ -1,0 +1,87 @@
+//! Which calls are meant, as flags.
+
+use crate::audit::{Ending, Filter};
+use crate::change::Operation;
+use crate::cli::when::When;
+use crate::page::Prefix;
+
+/// Which calls are meant; several flags narrow them further.
+#[derive(Debug, clap::Args)]
+pub(super) struct Filters {
+    /// Begun then or later: a date, an RFC 3339 time, or how long ago (`7d`, `24h`, `30m`)
+    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
+    since: Option<When>,
+    /// Begun before then; a date means to the end of that day, in UTC
+    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
+    until: Option<When>,
+    /// Of this tool, with or without `wikijs_` before its name
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// Of this kind: create, update, move or delete
+    #[arg(long, value_name = "KIND", value_parser = operation)]
+    operation: Option<Operation>,
+    /// Of pages at or below this path, which may begin with a locale (`docs`, `de:docs`)
+    #[arg(long, value_name = "PREFIX", value_parser = Prefix::parse)]
+    path: Option<Prefix>,
+    /// Through the client of this name
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
+    /// Where this gate decided last, such as enabled, paths, confirm or operator
+    #[arg(long, value_name = "NAME")]
+    gate: Option<String>,
+    /// That ended so: `applied`, `unchanged`, `not_applied`, `partly_applied`, `unknown`, `open`,
+    /// `refused`, `preview`, `approval`, `proposal` or `purge`
+    #[arg(long, value_name = "WORD", value_parser = ending)]
+    outcome: Option<Ending>,
+}
+
+impl Filters {
+    /// What narrows it, but the time, in words.
+    pub(super) fn in_words(&self) -> Vec<String> {
+        let named =
+            |name: &str, value: Option<String>| value.map(|value| format!("{name} {value}"));
+        let word = |value: Option<&str>| value.map(str::to_owned);
+        [
+            named("tool", self.tool.clone()),
+            named("operation", word(self.operation.map(Operation::as_str))),
+            named("path", self.path.as_ref().map(ToString::to_string)),
+            named("client", self.client.clone()),
+            named("gate", self.gate.clone()),
+            named("outcome", word(self.outcome.map(Ending::as_str))),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    pub(super) fn filter(&self) -> Filter {
+        Filter {
+            since: self.since.map(When::begin),
+            until: self.until.map(When::end),
+            tool: self.tool.clone(),
+            operation: self.operation,
+            path: self.path.clone(),
+            client: self.client.clone(),
+            gate: self.gate.clone(),
+            ending: self.outcome,
+        }
+    }
+}
+
+fn operation(word: &str) -> Result<Operation, String> {
+    use Operation::{Create, Delete, Move, Update};
+    [Create, Update, Move, Delete]
+        .into_iter()
+        .find(|operation| operation.as_str() == word)
+        .ok_or_else(|| "must be create, update, move or delete".to_owned())
+}
+
+fn ending(word: &str) -> Result<Ending, String> {
+    Ending::ALL
+        .into_iter()
+        .find(|ending| ending.as_str() == word)
+        .ok_or_else(|| {
+            let words: Vec<&str> = Ending::ALL.iter().map(|ending| ending.as_str()).collect();
+            format!("must be one of {}", words.join(", "))
+        })
+}

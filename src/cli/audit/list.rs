@@ -1,0 +1,102 @@
+//! `wikijs-mcp audit list`: the calls on record, the newest first.
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::filters::Filters;
+use super::row::{self, Row};
+use super::{not_found, note_unreadable, selector, unread};
+use crate::audit::{CallId, CallSelector};
+use crate::cli::exit::Exit;
+use crate::cli::table::Table;
+use crate::cli::{Outcome, print, start};
+
+/// Arguments of `audit list`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp audit list --since 7d --path docs\n  wikijs-mcp audit list --outcome refused --json"
+)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    filters: Filters,
+    /// How many at most
+    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..))]
+    limit: u16,
+    /// Begun before this call: the last one of the page before
+    #[arg(long, value_name = "CALL", value_parser = selector)]
+    before: Option<CallSelector>,
+    /// Answer in JSON: one object with `calls`, and `next` where there are older ones
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    wiki: &'a str,
+    calls: Vec<Row<'a>>,
+    older: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<CallId>,
+}
+
+pub(super) async fn run(arguments: &Arguments) -> Outcome {
+    let log = start::audit_log()?;
+    let before = match &arguments.before {
+        None => None,
+        Some(call) => Some(log.story(call).await.map_err(|error| not_found(&error))?),
+    };
+    let (found, unreadable) = log
+        .latest(
+            &arguments.filters.filter(),
+            before.as_ref(),
+            arguments.limit.into(),
+        )
+        .map_err(|error| unread(&error))?;
+    let older = found.older();
+    let calls = found.into_calls();
+    let next = calls.last().filter(|_| older > 0);
+    if arguments.json {
+        let answer = Answer {
+            wiki: log.wiki(),
+            calls: calls.iter().map(Row::of).collect(),
+            older,
+            next: next.map(|call| call.call),
+        };
+        print::line(&json!(answer).to_string());
+    } else if calls.is_empty() {
+        print::line("no calls");
+    } else {
+        let mut table = Table::new(&[
+            "time (UTC)",
+            "call",
+            "client",
+            "tool",
+            "operation",
+            "page",
+            "outcome",
+            "lines",
+        ]);
+        for call in &calls {
+            let row = Row::of(call);
+            let client = row.client.map_or("", |client| client.name.as_str());
+            table.row(vec![
+                row::time(row.time).into(),
+                row.call.to_string().into(),
+                print::harmless(client).into(),
+                print::harmless(row.tool.unwrap_or_default()).into(),
+                row.operation
+                    .map_or("", |operation| operation.as_str())
+                    .into(),
+                row.page().into(),
+                row::ending(call),
+                row.lines().into(),
+            ]);
+        }
+        table.print();
+        if let Some(next) = next {
+            print::note(&format!("{} older ones: --before {}", older, next.call));
+        }
+    }
+    note_unreadable(unreadable);
+    Ok(Exit::Done)
+}

@@ -1,0 +1,147 @@
+//! One call in one row, for people and for programs.
+
+use serde::Serialize;
+
+use crate::audit::{CallId, CallStory, Client, Ending};
+use crate::change::Operation;
+use crate::cli::print::{self, Paint};
+use crate::cli::table::Cell;
+use crate::page::{Field, Locale, PagePath};
+
+/// One call, as all commands tell it to programs.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Row<'a> {
+    pub(super) call: CallId,
+    pub(super) time: &'a str,
+    pub(super) outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) client: Option<&'a Client>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) operation: Option<Operation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) locale: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) path: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) new_path: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) gate: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) decision: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) code: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<&'a str>,
+    pub(super) fields: &'a [Field],
+    pub(super) lines_added: u64,
+    pub(super) lines_removed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) undoes: Option<CallId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) undone_by: Option<CallId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) proposal: Option<&'a str>,
+    pub(super) ms: u64,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn of(call: &'a CallStory) -> Self {
+        let gate = call.gate();
+        let (first, last) = (call.records.first(), call.records.last());
+        Self {
+            call: call.call,
+            time: first.map_or("", |record| record.time.as_str()),
+            outcome: call.ending().as_str(),
+            client: call.client(),
+            tool: call.latest(|record| record.tool.as_deref()),
+            operation: call.operation(),
+            id: call.id(),
+            locale: call.latest(|record| record.locale.as_ref().map(Locale::as_str)),
+            path: call.latest(|record| record.path.as_ref().map(PagePath::as_str)),
+            new_path: call.latest(|record| record.new_path.as_ref().map(PagePath::as_str)),
+            gate: gate.map(|(gate, _)| gate),
+            decision: gate.map(|(_, decision)| decision),
+            code: last.and_then(|record| record.code.as_deref()),
+            reason: last.and_then(|record| record.reason.as_deref()),
+            fields: last.map_or(&[], |record| &record.fields),
+            lines_added: last.map_or(0, |record| record.lines_added),
+            lines_removed: last.map_or(0, |record| record.lines_removed),
+            undoes: call.latest(|record| record.undoes),
+            undone_by: call.undone_by,
+            proposal: call.latest(|record| record.proposal.as_deref()),
+            ms: last.map_or(0, |record| record.ms),
+        }
+    }
+
+    /// The page's place, and the one it shall get.
+    pub(super) fn page(&self) -> String {
+        page(self.locale, self.path, self.new_path, self.id)
+    }
+
+    /// The lines of content that came and went.
+    pub(super) fn lines(&self) -> String {
+        match (self.lines_added, self.lines_removed) {
+            (0, 0) => String::new(),
+            (added, removed) => format!("+{added} -{removed}"),
+        }
+    }
+}
+
+/// A page's place, and the one it shall get; its id where there is none.
+pub(super) fn page(
+    locale: Option<&str>,
+    path: Option<&str>,
+    new_path: Option<&str>,
+    id: Option<i64>,
+) -> String {
+    let (Some(locale), Some(path)) = (locale, path) else {
+        return id.map_or_else(String::new, |id| format!("id {id}"));
+    };
+    let moved = new_path.map_or_else(String::new, |path| format!(" -> {path}"));
+    print::harmless(&format!("{locale}/{path}{moved}"))
+}
+
+/// How a call ended, with the gate where one stopped it.
+pub(super) fn ending(call: &CallStory) -> Cell {
+    let ending = call.ending();
+    let mut text = ending.as_str().to_owned();
+    if !matches!(ending, Ending::Applied | Ending::Unchanged)
+        && let Some((gate, decision)) = call.gate()
+    {
+        text.push_str(&print::harmless(&match decision {
+            decision if matches!(decision, "" | "refused") || decision == gate => {
+                format!(" ({gate})")
+            }
+            decision => format!(" ({gate}: {decision})"),
+        }));
+    }
+    if call.undone_by.is_some() {
+        text.push_str(", undone");
+    }
+    Cell::painted(text, paint(ending))
+}
+
+/// The colour of an end.
+pub(super) const fn paint(ending: Ending) -> Paint {
+    match ending {
+        Ending::Applied => Paint::Green,
+        Ending::Refused | Ending::NotApplied => Paint::Red,
+        Ending::PartlyApplied | Ending::Unknown | Ending::Open => Paint::Yellow,
+        Ending::Unchanged
+        | Ending::Preview
+        | Ending::Approval
+        | Ending::Proposal
+        | Ending::Purge => Paint::Dim,
+    }
+}
+
+/// A time for people: to the second, in UTC.
+pub(super) fn time(time: &str) -> String {
+    let second = time.get(..19).unwrap_or(time);
+    print::harmless(&second.replace('T', " "))
+}

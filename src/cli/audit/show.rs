@@ -1,0 +1,155 @@
+//! `wikijs-mcp audit show`: one call, from its attempt to its outcome.
+
+use serde_json::{Value, json};
+
+use super::change::Changed;
+use super::row::{self, Row};
+use super::{not_found, selector, unread};
+use crate::audit::{CallSelector, CallStory, Record};
+use crate::cli::exit::Exit;
+use crate::cli::print::{self, Paint};
+use crate::cli::table::Table;
+use crate::cli::{Outcome, show_change, start};
+
+/// Arguments of `audit show`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp audit show last\n  wikijs-mcp audit show 4f2a --json"
+)]
+pub(super) struct Arguments {
+    /// The call id, four or more of its first characters, or `last`: the newest applied write
+    /// that was not taken back
+    #[arg(value_parser = selector)]
+    call: CallSelector,
+    /// Answer in JSON: one object, the records in `records` as they stand in the log
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(arguments: &Arguments) -> Outcome {
+    let log = start::audit_log()?;
+    let call = log
+        .story(&arguments.call)
+        .await
+        .map_err(|error| not_found(&error))?;
+    let changed = Changed::of(&log, &call).map_err(|error| unread(&error))?;
+    if arguments.json {
+        print::line(&in_json(&call, &changed).to_string());
+    } else {
+        show(&call, &changed);
+    }
+    if call.has_unreadable {
+        print::note(
+            "some lines of the log cannot be read and may tell of this call; see `wikijs-mcp audit verify`",
+        );
+    }
+    Ok(Exit::Done)
+}
+
+fn in_json(call: &CallStory, changed: &Changed) -> Value {
+    let mut answer = json!(Row::of(call));
+    if let (Some(answer), Value::Object(changed)) = (answer.as_object_mut(), json!(changed)) {
+        answer.extend(changed);
+        answer.insert("records".to_owned(), json!(call.records));
+    }
+    answer
+}
+
+fn show(call: &CallStory, changed: &Changed) {
+    let row = Row::of(call);
+    let by = row.undone_by;
+    let undone = by.map_or_else(String::new, |by| format!(", undone by call {by}"));
+    let ending = format!("{}{undone}", call.ending());
+    print::line(&format!(
+        "{} {}",
+        print::painted(&format!("call {}", call.call), Paint::Bold),
+        print::painted(&ending, row::paint(call.ending()))
+    ));
+    let text = |text: Option<&str>| text.map(print::harmless);
+    let id = row.id.map_or_else(String::new, |id| format!(" (id {id})"));
+    let what = row.operation.map(|operation| {
+        let page = row.page();
+        format!("{operation} {page}{id}")
+    });
+    for (name, value) in [
+        ("client", client(&row)),
+        ("tool", text(row.tool)),
+        ("write", what),
+        ("undoes", row.undoes.map(|call| format!("call {call}"))),
+        ("proposal", text(row.proposal)),
+        ("code", text(row.code)),
+        ("reason", text(row.reason)),
+    ] {
+        if let Some(value) = value {
+            print::line(&format!("  {name:<9} {value}"));
+        }
+    }
+    print::line("");
+    records(call);
+    if !changed.changes.is_empty() || !changed.diff.is_empty() || !changed.notes.is_empty() {
+        print::line("");
+    }
+    show_change::fields(&changed.changes);
+    show_change::diff(&changed.diff);
+    for note in &changed.notes {
+        print::line(&format!("  {}", print::painted(note, Paint::Yellow)));
+    }
+}
+
+fn client(row: &Row<'_>) -> Option<String> {
+    let client = row.client?;
+    let also = |name, value: &Option<String>| {
+        value
+            .as_ref()
+            .map_or_else(String::new, |value| format!(", {name} {value}"))
+    };
+    Some(print::harmless(&format!(
+        "{} {}{}{}",
+        client.name,
+        client.version,
+        also("as", &client.subject),
+        also("from", &client.address)
+    )))
+}
+
+fn records(call: &CallStory) {
+    let mut table = Table::new(&["time (UTC)", "event", "says", "ms", "run", "line"]);
+    for record in &call.records {
+        table.row(vec![
+            print::harmless(&record.time.replace('T', " ").replace('Z', "")).into(),
+            event(record).into(),
+            says(record).into(),
+            record.ms.to_string().into(),
+            record.run.to_string().into(),
+            record.seq.to_string().into(),
+        ]);
+    }
+    table.print();
+    if call.is_cut {
+        print::line("and more, which no honest log has");
+    }
+}
+
+/// The event, with the step where the write has several.
+pub(super) fn event(record: &Record) -> String {
+    let event = record.event.as_str();
+    match &record.step {
+        Some(step) => print::harmless(&format!("{event} {step}")),
+        None => event.to_owned(),
+    }
+}
+
+/// What a record says of its event.
+pub(super) fn says(record: &Record) -> String {
+    let gate = record.gate.as_ref().map(|gate| {
+        let decision = record.decision.as_deref().unwrap_or_default();
+        format!("{gate}: {decision}")
+    });
+    let parts = [
+        record.outcome.map(|outcome| outcome.as_str().to_owned()),
+        gate,
+        record.code.clone(),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    print::harmless(&parts.join(", "))
+}

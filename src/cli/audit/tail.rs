@@ -1,0 +1,89 @@
+//! `wikijs-mcp audit tail`: events as they are put on record.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::row;
+use super::show::{event, says};
+use super::unread;
+use crate::audit::Record;
+use crate::cli::exit::Exit;
+use crate::cli::print::{self, Paint};
+use crate::cli::signals::Signals;
+use crate::cli::{Outcome, start};
+use crate::page::{Locale, PagePath};
+
+/// How long to wait before the log is looked at again.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Arguments of `audit tail`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp audit tail -f\n  wikijs-mcp audit tail -n 100 --json"
+)]
+pub(super) struct Arguments {
+    /// How many events to begin with
+    #[arg(
+        short = 'n',
+        long = "lines",
+        value_name = "COUNT",
+        default_value_t = 10
+    )]
+    count: u16,
+    /// Go on until interrupted, with runs that begin later too
+    #[arg(short, long)]
+    follow: bool,
+    /// Answer in JSON lines: the records as they stand in the log
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(arguments: &Arguments) -> Outcome {
+    let log = start::audit_log()?;
+    let stop = CancellationToken::new();
+    let signals = Signals::listen(stop.clone()).map_err(|error| (Exit::Failed, error))?;
+    let (mut records, mut tail) = log
+        .tail(arguments.count.into())
+        .map_err(|error| unread(&error))?;
+    loop {
+        let is_read = records
+            .iter()
+            .all(|record| print::is_read(&line(record, arguments.json)));
+        if !arguments.follow || !is_read {
+            return Ok(signals.exit().unwrap_or(Exit::Done));
+        }
+        tokio::select! {
+            () = stop.cancelled() => return Ok(signals.exit().unwrap_or(Exit::Done)),
+            () = tokio::time::sleep(PAUSE) => {}
+        }
+        records = tail.news().map_err(|error| unread(&error))?;
+    }
+}
+
+fn line(record: &Record, is_json: bool) -> String {
+    if is_json {
+        return json!(record).to_string();
+    }
+    let mut parts = vec![print::painted(&row::time(&record.time), Paint::Dim)];
+    parts.extend(record.call.map(|call| call.to_string()));
+    parts.push(print::painted(&event(record), Paint::Bold));
+    parts.extend(
+        record
+            .client
+            .iter()
+            .map(|client| print::harmless(&client.name)),
+    );
+    parts.extend(record.tool.as_deref().map(print::harmless));
+    parts.extend(record.operation.map(|operation| operation.to_string()));
+    parts.push(row::page(
+        record.locale.as_ref().map(Locale::as_str),
+        record.path.as_ref().map(PagePath::as_str),
+        record.new_path.as_ref().map(PagePath::as_str),
+        record.id,
+    ));
+    parts.push(says(record));
+    parts.retain(|part| !part.is_empty());
+    parts.join("  ")
+}
