@@ -17,6 +17,10 @@ pub enum Exit {
     Refused,
     /// What came of a write is unknown, or it was applied in part.
     Unsettled,
+    /// `audit verify` or `doctor` found something wrong.
+    Wrong,
+    /// `doctor` found warnings only.
+    Warned,
     /// It was interrupted (SIGINT).
     Interrupted,
     /// It was told to end (SIGTERM).
@@ -25,12 +29,14 @@ pub enum Exit {
 
 impl Exit {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Done,
         Self::Failed,
         Self::Usage,
         Self::Refused,
         Self::Unsettled,
+        Self::Wrong,
+        Self::Warned,
         Self::Interrupted,
         Self::Terminated,
     ];
@@ -44,6 +50,8 @@ impl Exit {
             Self::Usage => "Wrong usage, or a setting that is missing or bad.",
             Self::Refused => "Refused by a gate or a conflict; nothing was sent.",
             Self::Unsettled => "The outcome of a write is unknown, or it was applied in part.",
+            Self::Wrong => "`audit verify` or `doctor` found something wrong.",
+            Self::Warned => "`doctor` found warnings only.",
             Self::Interrupted => "Interrupted (SIGINT).",
             Self::Terminated => "Told to end (SIGTERM).",
         }
@@ -58,6 +66,8 @@ impl Exit {
             Self::Usage => 2,
             Self::Refused => 3,
             Self::Unsettled => 4,
+            Self::Wrong => 5,
+            Self::Warned => 6,
             Self::Interrupted => 130,
             Self::Terminated => 143,
         }
