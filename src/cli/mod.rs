@@ -2,6 +2,7 @@
 
 mod completions;
 mod config;
+mod doctor;
 mod exit;
 mod flags;
 mod index;
@@ -40,6 +41,9 @@ enum Command {
     Serve(serve::Arguments),
     /// Take a write back, with the page as it was kept in the audit log
     Undo(undo::Arguments),
+    /// Look whether the wiki, the key, the policy and the audit log are as a server needs them;
+    /// writes nothing
+    Doctor(doctor::Arguments),
     /// The content index that searches use, where it is kept on the disk
     Index(index::Arguments),
     /// The settings: write a file of them, check them, show where each comes from
@@ -105,6 +109,7 @@ async fn run(command: Option<Command>) -> Outcome {
         None => Box::pin(serve::run(serve::Arguments::default())).await,
         Some(Command::Serve(arguments)) => Box::pin(serve::run(arguments)).await,
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
+        Some(Command::Doctor(arguments)) => Box::pin(doctor::run(arguments)).await,
         Some(Command::Index(arguments)) => index::run(&arguments),
         Some(Command::Config(arguments)) => config::run(&arguments),
         Some(Command::Completions(arguments)) => Ok(completions::run(&arguments)),

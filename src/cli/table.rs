@@ -84,7 +84,7 @@ impl Table {
                         .saturating_sub(cell.text.chars().count())
                         .saturating_add(2);
                 }
-                line
+                line.trim_end().to_owned()
             })
             .collect()
     }

@@ -97,12 +97,6 @@ impl Rights {
         self.0.get(&right).copied()
     }
 
-    /// Whether each of them is known.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        Right::ALL.iter().all(|right| self.0.contains_key(right))
-    }
-
     /// Reads a reader's view, if it is this page's.
     fn told(html: &str, id: Option<i64>) -> Option<Self> {
         let (attributes, _) = element(html, id)?;

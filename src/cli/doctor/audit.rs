@@ -1,0 +1,74 @@
+//! Can writes be put on record, and does what is on record hold?
+
+use std::path::Path;
+
+use super::report::Finding;
+use crate::audit::{AuditLog, Health};
+
+/// Less free space than this is little, in megabytes.
+const LITTLE: u64 = 100;
+const MEGABYTE: u64 = 1 << 20;
+
+pub(super) async fn found(dir: &Path, wiki: &str) -> Vec<Finding> {
+    match AuditLog::new(dir, wiki).health().await {
+        Ok(health) => told(&health),
+        Err(error) => vec![Finding::wrong(
+            format!("{}: {error}", dir.display()),
+            format!(
+                "{}.",
+                crate::wiki::sentence(error.hint()).trim_end_matches('.')
+            )
+            .as_str(),
+        )],
+    }
+}
+
+fn told(health: &Health) -> Vec<Finding> {
+    let directory = health.directory.display();
+    let mut found = Vec::new();
+    if !health.is_writable {
+        found.push(Finding::wrong(
+            format!("{directory} cannot be written: no write would happen"),
+            "Give this user the directory, or name another in WIKI_AUDIT_DIR.",
+        ));
+    }
+    if health.exposed > 0 {
+        found.push(Finding::warning(
+            format!(
+                "others than their owner may use {} files or directories of {directory}",
+                health.exposed
+            ),
+            format!("Run: chmod -R go= {directory}").as_str(),
+        ));
+    }
+    let free = health.free.map(|bytes| bytes / MEGABYTE);
+    if let Some(free) = free.filter(|free| *free < LITTLE) {
+        found.push(Finding::warning(
+            format!("{directory} has {free} MB of free space"),
+            "Make room: without it no write happens.",
+        ));
+    }
+    for (run, broken) in &health.broken {
+        found.push(Finding::wrong(
+            format!("the chain of {run} does not hold, {broken}"),
+            "Find out who changed the log; a backup of the file shows what it said.",
+        ));
+    }
+    if health.open > 0 {
+        found.push(Finding::warning(
+            format!("{} attempts have no outcome", health.open),
+            "Start the server: it looks what became of them before it writes.",
+        ));
+    }
+    if found.is_empty() {
+        found.push(Finding::good(if health.exists {
+            format!(
+                "{directory} holds {} records in {} runs, whose chains hold",
+                health.records, health.runs
+            )
+        } else {
+            format!("{directory} is not there yet and can be made")
+        }));
+    }
+    found
+}

@@ -1,0 +1,173 @@
+//! `wikijs-mcp doctor`: looks at everything that a server needs, in order, and writes nothing.
+
+mod address;
+mod audit;
+mod clock;
+mod key;
+mod policy;
+mod report;
+mod rights;
+mod site;
+mod tools;
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Outcome, print, start};
+use crate::config::Settings;
+use crate::wiki::Wiki;
+use report::{Finding, Report};
+
+/// Arguments of `doctor`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp doctor\n  wikijs-mcp doctor --page docs/configuration --json"
+)]
+pub(super) struct Arguments {
+    /// The page at which the key's rights are looked at: its path, address or title; by default
+    /// the page changed last, below the first allowed prefix
+    #[arg(long, value_name = "REFERENCE")]
+    page: Option<String>,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The checks behind the settings.
+const OTHERS: [&str; 8] = [
+    "address", "key", "rights", "locales", "search", "policy", "audit", "clock",
+];
+
+pub(super) async fn run(arguments: Arguments) -> Outcome {
+    let mut report = Report::new(arguments.json);
+    match start::settings() {
+        Err((_, message)) => {
+            report.add(
+                "settings",
+                [Finding::wrong(message, "Correct this setting.")],
+            );
+            for check in OTHERS {
+                report.add(check, [Finding::skipped("because of the settings")]);
+            }
+        }
+        Ok(settings) => look(settings, arguments.page.as_deref(), &mut report).await?,
+    }
+    report.print();
+    Ok(report.exit())
+}
+
+async fn look(
+    settings: Settings,
+    page: Option<&str>,
+    report: &mut Report,
+) -> Result<(), (super::Exit, String)> {
+    report.add("settings", settings_found(&settings));
+    let time = Time::until(settings.wiki.retry.total);
+    let (policy, audit_dir) = (settings.policy, settings.audit_dir);
+    let mut wiki = settings.wiki;
+    // What is seen at the first try is what counts.
+    wiki.retry.retries = 0;
+    let name = wiki.name.clone();
+    let wiki = Wiki::new(wiki, "doctor").map_err(|error| (super::Exit::Usage, error))?;
+
+    let reached = time.give("address", wiki.reach()).await;
+    let reached = match reached {
+        Some(reached) => {
+            report.add("address", [address::found(&wiki, &reached)]);
+            reached.ok()
+        }
+        None => {
+            report.add("address", [time.is_up()]);
+            None
+        }
+    };
+    match &reached {
+        None => {
+            for check in ["key", "rights", "locales", "search"] {
+                report.add(check, [Finding::skipped("because of the address")]);
+            }
+        }
+        Some(reached) => {
+            let found = time.give("key", key::found(&wiki, reached)).await;
+            let (is_good, found) = found.unwrap_or_else(|| (false, vec![time.is_up()]));
+            report.add("key", found);
+            if is_good {
+                let found = rights::found(&wiki, &policy, page);
+                match time.give("rights", found).await {
+                    Some((found, seen)) => {
+                        report.add("rights", found);
+                        report.rights = seen;
+                    }
+                    None => report.add("rights", [time.is_up()]),
+                }
+                report.show_rights();
+            } else {
+                report.add("rights", [Finding::skipped("because of the key")]);
+            }
+            report.add("locales", [site::locales(&wiki, reached)]);
+            report.add(
+                "search",
+                [if is_good {
+                    let found = time.give("search", site::search(&wiki)).await;
+                    found.unwrap_or_else(|| time.is_up())
+                } else {
+                    Finding::skipped("because of the key")
+                }],
+            );
+        }
+    }
+    report.add("policy", policy::found(&policy));
+    report.add(
+        "audit",
+        print::in_progress("audit", audit::found(&audit_dir, &name)).await,
+    );
+    report.add("clock", [clock::found(reached.as_ref())]);
+    Ok(())
+}
+
+fn settings_found(settings: &Settings) -> Vec<Finding> {
+    let toolsets: Vec<&str> = settings.toolsets.iter().map(|set| set.name()).collect();
+    let seen = format!(
+        "the wiki is {}, locale {}, tools: {}",
+        settings.wiki.base_url,
+        settings.wiki.default_locale,
+        toolsets.join(", ")
+    );
+    let warnings = settings.warnings.iter();
+    let warnings = warnings.map(|warning| Finding::warning(warning.clone(), None));
+    std::iter::once(Finding::good(seen))
+        .chain(warnings)
+        .collect()
+}
+
+/// The time that all questions to the wiki have together: what one read with its tries has.
+struct Time {
+    end: Instant,
+    total: Duration,
+}
+
+impl Time {
+    fn until(total: Duration) -> Self {
+        Self {
+            end: Instant::now() + total,
+            total,
+        }
+    }
+
+    /// What a check finds, if there is time for it.
+    async fn give<T>(&self, check: &str, found: impl Future<Output = T>) -> Option<T> {
+        let found = tokio::time::timeout_at(self.end, found);
+        print::in_progress(check, found).await.ok()
+    }
+
+    fn is_up(&self) -> Finding {
+        Finding::wrong(
+            format!(
+                "all answers of the wiki together took longer than {} ms",
+                self.total.as_millis()
+            ),
+            "Find out what makes the wiki slow, or raise WIKI_HTTP_RETRY_TOTAL_MS.",
+        )
+    }
+}
