@@ -14,6 +14,7 @@ mod show_change;
 mod signals;
 mod start;
 mod table;
+mod tool;
 mod undo;
 
 #[cfg(feature = "demo")]
@@ -44,6 +45,8 @@ enum Command {
     /// Look whether the wiki, the key, the policy and the audit log are as a server needs them;
     /// writes nothing
     Doctor(doctor::Arguments),
+    /// Call a tool as an agent does, through the same gates, answered for people
+    Tool(tool::Arguments),
     /// The content index that searches use, where it is kept on the disk
     Index(index::Arguments),
     /// The settings: write a file of them, check them, show where each comes from
@@ -110,6 +113,7 @@ async fn run(command: Option<Command>) -> Outcome {
         Some(Command::Serve(arguments)) => Box::pin(serve::run(arguments)).await,
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
         Some(Command::Doctor(arguments)) => Box::pin(doctor::run(arguments)).await,
+        Some(Command::Tool(arguments)) => Box::pin(tool::run(arguments)).await,
         Some(Command::Index(arguments)) => index::run(&arguments),
         Some(Command::Config(arguments)) => config::run(&arguments),
         Some(Command::Completions(arguments)) => Ok(completions::run(&arguments)),

@@ -1,10 +1,14 @@
-//! How every command begins: the layers of settings, the program's own log, then the settings.
+//! How every command begins: the layers of settings, the program's own log, then the settings, and
+//! who it is.
 
 use std::sync::OnceLock;
 
 use super::exit::Exit;
 use super::log;
+use crate::audit::Client;
 use crate::config::{Given, Layers, Settings, log_settings};
+use crate::gates::SessionId;
+use crate::write::{Asker, Caller};
 
 /// What the command line says of settings; as much the whole process's as its environment.
 static GIVEN: OnceLock<Given> = OnceLock::new();
@@ -50,4 +54,18 @@ pub(super) fn layers() -> Result<Layers, (Exit, String)> {
 fn first(faults: &[impl ToString]) -> (Exit, String) {
     let told = faults.first().map_or_else(String::new, ToString::to_string);
     (Exit::Usage, told)
+}
+
+/// Who calls, where an operator does so by a command.
+pub(super) fn caller(tool: &'static str) -> Caller {
+    Caller {
+        tool,
+        client: Client {
+            name: "wikijs-mcp".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Client::default()
+        },
+        session: SessionId::new("operator"),
+        asker: Asker::Nobody,
+    }
 }

@@ -6,10 +6,9 @@ use serde_json::json;
 
 use super::exit::Exit;
 use super::{Outcome, print, show_change, start};
-use crate::audit::{CallSelector, Client};
-use crate::gates::SessionId;
+use crate::audit::CallSelector;
 use crate::server::App;
-use crate::write::{Answer, Asker, Caller, Patience, Plan, Preview, Undo};
+use crate::write::{Answer, Patience, Plan, Preview, Undo};
 
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
@@ -60,16 +59,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
 }
 
 async fn undo(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
-    let caller = Caller {
-        tool: "undo",
-        client: Client {
-            name: "wikijs-mcp".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            ..Client::default()
-        },
-        session: SessionId::new("operator"),
-        asker: Asker::Nobody,
-    };
+    let caller = start::caller("undo");
     let write = |confirm| {
         app.writer
             .write(caller.clone(), Plan::Undo(undo.clone()), confirm)

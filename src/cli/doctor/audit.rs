@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::report::Finding;
+use super::report::{Finding, counted};
 use crate::audit::{AuditLog, Health};
 
 /// Less free space than this is little, in megabytes.
@@ -35,8 +35,8 @@ fn told(health: &Health) -> Vec<Finding> {
     if health.exposed > 0 {
         found.push(Finding::warning(
             format!(
-                "others than their owner may use {} files or directories of {directory}",
-                health.exposed
+                "others than their owner may use {} of {directory}",
+                counted(health.exposed, "file or directory", "files or directories")
             ),
             format!("Run: chmod -R go= {directory}").as_str(),
         ));
@@ -56,16 +56,17 @@ fn told(health: &Health) -> Vec<Finding> {
     }
     if health.open > 0 {
         found.push(Finding::warning(
-            format!("{} attempts have no outcome", health.open),
+            format!(
+                "no outcome is on record of {}",
+                counted(health.open, "attempt", "attempts")
+            ),
             "Start the server: it looks what became of them before it writes.",
         ));
     }
     if found.is_empty() {
         found.push(Finding::good(if health.exists {
-            format!(
-                "{directory} holds {} records in {} runs, whose chains hold",
-                health.records, health.runs
-            )
+            let runs = counted(health.runs, "run", "runs");
+            format!("{directory} holds {runs}, and each chain of records holds")
         } else {
             format!("{directory} is not there yet and can be made")
         }));

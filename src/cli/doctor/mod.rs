@@ -14,9 +14,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::exit::Exit;
 use super::{Outcome, print, start};
 use crate::config::Settings;
-use crate::wiki::Wiki;
+use crate::gates::Policy;
+use crate::wiki::{Reached, Wiki};
 use report::{Finding, Report};
 
 /// Arguments of `doctor`.
@@ -61,7 +63,7 @@ async fn look(
     settings: Settings,
     page: Option<&str>,
     report: &mut Report,
-) -> Result<(), (super::Exit, String)> {
+) -> Result<(), (Exit, String)> {
     report.add("settings", settings_found(&settings));
     let time = Time::until(settings.wiki.retry.total);
     let (policy, audit_dir) = (settings.policy, settings.audit_dir);
@@ -69,10 +71,9 @@ async fn look(
     // What is seen at the first try is what counts.
     wiki.retry.retries = 0;
     let name = wiki.name.clone();
-    let wiki = Wiki::new(wiki, "doctor").map_err(|error| (super::Exit::Usage, error))?;
+    let wiki = Wiki::new(wiki, "doctor").map_err(|error| (Exit::Usage, error))?;
 
-    let reached = time.give("address", wiki.reach()).await;
-    let reached = match reached {
+    let reached = match time.give("address", wiki.reach()).await {
         Some(reached) => {
             report.add("address", [address::found(&wiki, &reached)]);
             reached.ok()
@@ -83,38 +84,11 @@ async fn look(
         }
     };
     match &reached {
+        Some(reached) => ask(&wiki, reached, &policy, page, &time, report).await,
         None => {
             for check in ["key", "rights", "locales", "search"] {
                 report.add(check, [Finding::skipped("because of the address")]);
             }
-        }
-        Some(reached) => {
-            let found = time.give("key", key::found(&wiki, reached)).await;
-            let (is_good, found) = found.unwrap_or_else(|| (false, vec![time.is_up()]));
-            report.add("key", found);
-            if is_good {
-                let found = rights::found(&wiki, &policy, page);
-                match time.give("rights", found).await {
-                    Some((found, seen)) => {
-                        report.add("rights", found);
-                        report.rights = seen;
-                    }
-                    None => report.add("rights", [time.is_up()]),
-                }
-                report.show_rights();
-            } else {
-                report.add("rights", [Finding::skipped("because of the key")]);
-            }
-            report.add("locales", [site::locales(&wiki, reached)]);
-            report.add(
-                "search",
-                [if is_good {
-                    let found = time.give("search", site::search(&wiki)).await;
-                    found.unwrap_or_else(|| time.is_up())
-                } else {
-                    Finding::skipped("because of the key")
-                }],
-            );
         }
     }
     report.add("policy", policy::found(&policy));
@@ -124,6 +98,34 @@ async fn look(
     );
     report.add("clock", [clock::found(reached.as_ref())]);
     Ok(())
+}
+
+/// What a wiki that answers is asked.
+async fn ask(
+    wiki: &Wiki,
+    reached: &Reached,
+    policy: &Policy,
+    page: Option<&str>,
+    time: &Time,
+    report: &mut Report,
+) {
+    let found = time.give("key", key::found(wiki, reached)).await;
+    let (is_good, found) = found.unwrap_or_else(|| (false, vec![time.is_up()]));
+    report.add("key", found);
+    if !is_good {
+        report.add("rights", [Finding::skipped("because of the key")]);
+        report.add("locales", [site::locales(wiki, reached)]);
+        report.add("search", [Finding::skipped("because of the key")]);
+        return;
+    }
+    let found = time.give("rights", rights::found(wiki, policy, page)).await;
+    let (found, seen) = found.unwrap_or_else(|| (vec![time.is_up()], None));
+    report.add("rights", found);
+    report.rights = seen;
+    report.show_rights();
+    report.add("locales", [site::locales(wiki, reached)]);
+    let found = time.give("search", site::search(wiki)).await;
+    report.add("search", [found.unwrap_or_else(|| time.is_up())]);
 }
 
 fn settings_found(settings: &Settings) -> Vec<Finding> {

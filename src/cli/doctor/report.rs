@@ -113,10 +113,6 @@ impl Report {
             print::line(&answer.to_string());
             return;
         }
-        let counted = |count: usize, one: &str, many: &str| match count {
-            1 => format!("1 {one}"),
-            count => format!("{count} {many}"),
-        };
         print::line("");
         print::line(&match (wrong, warnings) {
             (0, 0) => "All is well.".to_owned(),
@@ -142,6 +138,14 @@ impl Report {
     fn count(&self, verdict: Verdict) -> usize {
         let lines = self.lines.iter();
         lines.filter(|line| line.finding.verdict == verdict).count()
+    }
+}
+
+/// A number of things.
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
     }
 }
 

@@ -6,7 +6,7 @@ use super::report::Finding;
 use super::tools::{Can, ToolRights, with};
 use crate::cli::print::{self, Paint};
 use crate::cli::table::{Cell, Table};
-use crate::error::Failure;
+use crate::error::{Code, Failure};
 use crate::gates::Policy;
 use crate::page::PageReading;
 use crate::wiki::{ListQuery, Right, Rights, Wiki};
@@ -58,7 +58,14 @@ pub(super) async fn found(
     let page = match page(wiki, policy, reference).await {
         Ok(Some(page)) => page,
         Ok(None) => {
-            return (vec![Finding::skipped("because the key sees no page")], None);
+            let below = policy.allowed.iter().flatten().next();
+            let below = below.map_or_else(String::new, |prefix| format!(" below {prefix}"));
+            let seen = format!("because the key sees no page{below}; --page names another");
+            return (vec![Finding::skipped(seen)], None);
+        }
+        Err(failure) if failure.code == Code::PageNotFound => {
+            let wrong = Finding::wrong("the key sees no such page", "Name another page by --page.");
+            return (vec![wrong], None);
         }
         Err(failure) => return failed(failure),
     };
