@@ -10,6 +10,7 @@ mod rights;
 mod site;
 mod tools;
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -53,7 +54,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
                 report.add(check, [Finding::skipped("because of the settings")]);
             }
         }
-        Ok(settings) => look(settings, arguments.page.as_deref(), &mut report).await?,
+        Ok(settings) => Box::pin(look(settings, arguments.page.as_deref(), &mut report)).await?,
     }
     report.print();
     Ok(report.exit())
@@ -73,22 +74,17 @@ async fn look(
     let name = wiki.name.clone();
     let wiki = Wiki::new(wiki, "doctor").map_err(|error| (Exit::Usage, error))?;
 
-    let reached = match time.give("address", wiki.reach()).await {
-        Some(reached) => {
-            report.add("address", [address::found(&wiki, &reached)]);
-            reached.ok()
-        }
-        None => {
-            report.add("address", [time.is_up()]);
-            None
-        }
-    };
-    match &reached {
-        Some(reached) => ask(&wiki, reached, &policy, page, &time, report).await,
-        None => {
-            for check in ["key", "rights", "locales", "search"] {
-                report.add(check, [Finding::skipped("because of the address")]);
-            }
+    let reached = time.give("address", Box::pin(wiki.reach())).await;
+    let found = reached
+        .as_ref()
+        .map(|reached| address::found(&wiki, reached));
+    report.add("address", [found.unwrap_or_else(|| time.is_up())]);
+    let reached = reached.and_then(Result::ok);
+    if let Some(reached) = &reached {
+        Box::pin(ask(&wiki, reached, &policy, page, &time, report)).await;
+    } else {
+        for check in ["key", "rights", "locales", "search"] {
+            report.add(check, [Finding::skipped("because of the address")]);
         }
     }
     report.add("policy", policy::found(&policy));
@@ -109,7 +105,7 @@ async fn ask(
     time: &Time,
     report: &mut Report,
 ) {
-    let found = time.give("key", key::found(wiki, reached)).await;
+    let found = time.give("key", Box::pin(key::found(wiki, reached))).await;
     let (is_good, found) = found.unwrap_or_else(|| (false, vec![time.is_up()]));
     report.add("key", found);
     if !is_good {
@@ -118,13 +114,15 @@ async fn ask(
         report.add("search", [Finding::skipped("because of the key")]);
         return;
     }
-    let found = time.give("rights", rights::found(wiki, policy, page)).await;
+    let found = time
+        .give("rights", Box::pin(rights::found(wiki, policy, page)))
+        .await;
     let (found, seen) = found.unwrap_or_else(|| (vec![time.is_up()], None));
     report.add("rights", found);
     report.rights = seen;
     report.show_rights();
     report.add("locales", [site::locales(wiki, reached)]);
-    let found = time.give("search", site::search(wiki)).await;
+    let found = time.give("search", Box::pin(site::search(wiki))).await;
     report.add("search", [found.unwrap_or_else(|| time.is_up())]);
 }
 
@@ -158,7 +156,7 @@ impl Time {
     }
 
     /// What a check finds, if there is time for it.
-    async fn give<T>(&self, check: &str, found: impl Future<Output = T>) -> Option<T> {
+    async fn give<T>(&self, check: &str, found: Pin<Box<impl Future<Output = T>>>) -> Option<T> {
         let found = tokio::time::timeout_at(self.end, found);
         print::in_progress(check, found).await.ok()
     }

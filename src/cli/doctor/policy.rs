@@ -34,7 +34,7 @@ fn in_words(policy: &Policy) -> String {
     let place = policy
         .allowed
         .as_deref()
-        .map_or_else(|| "everywhere".to_owned(), |allowed| below(allowed));
+        .map_or_else(|| "everywhere".to_owned(), below);
     let but = if policy.denied.is_empty() {
         String::new()
     } else {

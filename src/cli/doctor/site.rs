@@ -1,6 +1,7 @@
 //! What the site is set to: locales and search engine.
 
 use super::report::Finding;
+use crate::page::Locale;
 use crate::wiki::{Reached, Wiki, WikiError};
 
 pub(super) fn locales(wiki: &Wiki, reached: &Reached) -> Finding {
@@ -14,7 +15,7 @@ pub(super) fn locales(wiki: &Wiki, reached: &Reached) -> Finding {
             return Finding::wrong(error.to_string(), "Look into the log of the wiki.");
         }
     };
-    let all: Vec<&str> = site.all.iter().map(|locale| locale.as_str()).collect();
+    let all: Vec<&str> = site.all.iter().map(Locale::as_str).collect();
     let seen = format!(
         "the wiki has pages in {}; {own} is the default here",
         all.join(", ")

@@ -114,11 +114,15 @@ fn hits_found(hits: &[Value], answer: &Value) {
 
 /// The nodes of a tree, each below its parent.
 fn tree(nodes: &[Value]) {
-    let depth = |node: &Value| of(node, "path").matches('/').count();
-    let least = nodes.iter().map(depth).min().unwrap_or_default();
-    for node in nodes {
-        let path = of(node, "path");
-        let name = path.rsplit('/').next().unwrap_or_default();
+    let segments =
+        |node: &Value| -> Vec<String> { of(node, "path").split('/').map(str::to_owned).collect() };
+    let mut nodes: Vec<(Vec<String>, &Value)> =
+        nodes.iter().map(|node| (segments(node), node)).collect();
+    nodes.sort_by(|a, b| a.0.cmp(&b.0));
+    let least = nodes.iter().map(|(segments, _)| segments.len()).min();
+    let least = least.unwrap_or_default();
+    for (segments, node) in nodes {
+        let name = segments.last().map_or("", String::as_str);
         let is_folder = node.get("isFolder") == Some(&Value::Bool(true));
         let slash = if is_folder { "/" } else { "" };
         let id = node
@@ -126,7 +130,7 @@ fn tree(nodes: &[Value]) {
             .map_or_else(String::new, |id| format!(" (id {id})"));
         print::line(&format!(
             "{}{}  {}{id}",
-            "  ".repeat(depth(node).saturating_sub(least)),
+            "  ".repeat(segments.len().saturating_sub(least)),
             print::painted(&format!("{name}{slash}"), Paint::Bold),
             of(node, "title"),
         ));

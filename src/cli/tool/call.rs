@@ -30,32 +30,30 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) -> Outcome {
     let mut given = parse(&arguments.args)?;
-    let first = ask(app, tool, &given, arguments.json).await?;
-    let token = first
-        .get("confirm")
-        .filter(|_| first.get("dryRun") == Some(&Value::Bool(true)));
-    let Some(token) = token else {
+    let mut first = ask(app, tool, &given, arguments.json).await?;
+    // A preview's token is of use to this process alone.
+    let token = first.as_object_mut().and_then(|answer| {
+        answer.shift_remove("confirmExpiresAt");
+        answer.shift_remove("confirm")
+    });
+    // A program that writes is given one answer: what came of it.
+    let is_passed_over = token.is_some() && arguments.yes && arguments.json;
+    if !is_passed_over {
         show(&first, arguments.json);
+    }
+    let Some(token) = token else {
         return Ok(Exit::Done);
     };
-    // The token is of use to this process alone.
-    let mut preview = first.clone();
-    if let Some(preview) = preview.as_object_mut() {
-        preview.shift_remove("confirm");
-        preview.shift_remove("confirmExpiresAt");
+    if !arguments.yes {
+        if arguments.json || !print::can_ask() {
+            print::note("nothing was written: this is the preview; pass --yes to write it");
+            return Ok(Exit::Done);
+        }
+        if !print::ask("Write it?") {
+            return Err((Exit::Refused, "not written".to_owned()));
+        }
     }
-    let is_asked = !arguments.yes && print::can_ask() && !arguments.json;
-    if !arguments.yes || !arguments.json {
-        show(&preview, arguments.json);
-    }
-    if !arguments.yes && !is_asked {
-        print::note("nothing was written: this is the preview; pass --yes to write it");
-        return Ok(Exit::Done);
-    }
-    if is_asked && !print::ask("Write it?") {
-        return Err((Exit::Refused, "not written".to_owned()));
-    }
-    given.insert("confirm".to_owned(), token.clone());
+    given.insert("confirm".to_owned(), token);
     let written = ask(app, tool, &given, arguments.json).await?;
     show(&written, arguments.json);
     Ok(Exit::Done)
@@ -91,11 +89,14 @@ fn parse(text: &str) -> Result<Map<String, Value>, (Exit, String)> {
         None if text == "-" => read(None)?,
         None => text.to_owned(),
     };
-    serde_json::from_str(&text).map_err(|error| {
-        let place = format!("line {}, column {}", error.line(), error.column());
-        (
-            Exit::Usage,
-            format!("the arguments must be a JSON object; they are none at {place}"),
-        )
-    })
+    let wrong = |fault: String| (Exit::Usage, format!("the arguments {fault}"));
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(arguments)) => Ok(arguments),
+        Ok(_) => Err(wrong("must be a JSON object".to_owned())),
+        Err(error) => Err(wrong(format!(
+            "are no JSON at line {}, column {}",
+            error.line(),
+            error.column()
+        ))),
+    }
 }

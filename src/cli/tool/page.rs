@@ -10,11 +10,9 @@ const TEXTS: [&str; 3] = ["content", "rendered", "text"];
 
 /// Whether it is more than a line of a list.
 pub(super) fn has_more(page: &Value) -> bool {
-    let names = ["url", "error", "outline"];
-    TEXTS
-        .iter()
-        .chain(&names)
-        .any(|name| page.get(*name).is_some())
+    let names = ["outline", "part", "error"];
+    let mut names = TEXTS.iter().chain(&names);
+    names.any(|name| page.get(*name).is_some())
 }
 
 /// Prints a page, or why it was refused.
