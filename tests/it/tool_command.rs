@@ -299,3 +299,19 @@ async fn arguments_come_from_a_file_or_stdin_and_faults_in_them_are_told() {
         (1, &json!("PAGE_NOT_FOUND"))
     );
 }
+
+#[tokio::test]
+async fn a_search_waits_for_the_index_since_no_other_follows_in_its_process() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let call = |arguments: &'static [&'static str]| {
+        let all = [&["call", "wikijs_search_pages"], arguments].concat();
+        run(tool(&wiki, dir.path(), &all))
+    };
+    let found = call(&["--json", "--args", r#"{"query": "SIGHUP"}"#]).await;
+    let found: Value = serde_json::from_str(&found.stdout).unwrap();
+    assert_eq!(found["index"]["complete"], true, "{found}");
+    assert_eq!(found["hits"][0]["path"], "docs/configuration");
+    let nothing = call(&["--args", r#"{"query": "xyzzyxyzzy"}"#]).await;
+    assert_eq!(nothing.stdout, "nothing was found\n");
+}

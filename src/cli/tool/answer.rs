@@ -92,6 +92,9 @@ fn columns(rows: &[Value], wanted: &[&'static str]) {
 }
 
 fn hits_found(hits: &[Value], answer: &Value) {
+    if hits.is_empty() {
+        print::line("nothing was found");
+    }
     for hit in hits {
         let place = format!("/{}/{}", of(hit, "locale"), of(hit, "path"));
         let id = hit

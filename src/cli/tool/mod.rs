@@ -44,7 +44,9 @@ enum Command {
 }
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
-    let settings = start::settings()?;
+    let mut settings = start::settings()?;
+    // There is no later search that would find a larger index.
+    settings.index.pace.patience = settings.wiki.retry.total;
     let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
     let app = Arc::new(app);
     let registry = app.registry();
