@@ -83,9 +83,10 @@ fn health(place: &Place) -> Result<Health, AuditError> {
 }
 
 /// How many entries from here on down let others in than their owner. What cannot be looked at
-/// does not count.
+/// does not count, nor does a link, whose mode says nothing.
 fn exposed(path: &Path) -> usize {
-    let Ok(metadata) = std::fs::symlink_metadata(path) else {
+    let metadata = std::fs::symlink_metadata(path).ok();
+    let Some(metadata) = metadata.filter(|metadata| !metadata.is_symlink()) else {
         return 0;
     };
     let below = if metadata.is_dir() {
