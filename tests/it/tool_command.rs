@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_mcp::demo::DemoWiki;
-use wikijs_mcp::tools::{Kind, Registry, Toolset};
+use wikijs_mcp::tools::{Kind, Registry, Surface, Toolset};
 
 use crate::command::{Command, Ended};
 use crate::harness::{Setup, id_of, mutations, records, sample_wiki, told};
@@ -85,7 +85,7 @@ async fn tools_are_listed_and_shown_from_their_definitions() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    let registry = Registry::of(&Toolset::ALL).unwrap();
+    let registry = Registry::of(&Surface::of(&Toolset::ALL)).unwrap();
     let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
     assert_eq!(names, tools);
     assert_eq!(wiki.requests().len(), 0);
@@ -93,7 +93,7 @@ async fn tools_are_listed_and_shown_from_their_definitions() {
 
 #[tokio::test]
 async fn every_example_does_something() {
-    let registry = Registry::of(&Toolset::ALL).unwrap();
+    let registry = Registry::of(&Surface::of(&Toolset::ALL)).unwrap();
     for definition in registry.definitions() {
         let wiki = sample_wiki().await;
         let dir = TempDir::new().unwrap();

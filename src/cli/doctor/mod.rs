@@ -127,12 +127,9 @@ async fn ask(
 }
 
 fn settings_found(settings: &Settings) -> Vec<Finding> {
-    let toolsets: Vec<&str> = settings.toolsets.iter().map(|set| set.name()).collect();
     let seen = format!(
-        "the wiki is {}, locale {}, tools: {}",
-        settings.wiki.base_url,
-        settings.wiki.default_locale,
-        toolsets.join(", ")
+        "the wiki is {}, locale {}",
+        settings.wiki.base_url, settings.wiki.default_locale
     );
     let warnings = settings.warnings.iter();
     let warnings = warnings.map(|warning| Finding::warning(warning.clone(), None));

@@ -142,12 +142,12 @@ fn one(need: &Need, rights: &Rights) -> ToolRights {
 #[cfg(test)]
 mod tests {
     use super::{Can, NEEDS, with};
-    use crate::tools::{Registry, Toolset};
+    use crate::tools::{Registry, Surface, Toolset};
     use crate::wiki::{Right, Rights};
 
     #[test]
     fn each_of_the_ten_tools_is_told_in_their_order() {
-        let registry = Registry::of(&[Toolset::Pages]).expect("tools");
+        let registry = Registry::of(&Surface::of(&[Toolset::Pages])).expect("tools");
         let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
         assert_eq!(NEEDS.map(|need| need.tool).to_vec(), tools);
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::exit::Exit;
 use super::{Outcome, print, start};
 use crate::server::App;
-use crate::tools::{Definition, Registry};
+use crate::tools::{Definition, Registry, nearest};
 use crate::write::Patience;
 
 /// Arguments of `tool`.
@@ -71,17 +71,13 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
 /// The tool of a name, or what is wrong with the name.
 fn find<'a>(registry: &'a Registry, name: &str) -> Result<&'a Definition, (Exit, String)> {
     registry.find(name).ok_or_else(|| {
-        let nearest = registry
-            .definitions()
-            .map(|tool| (strsim::jaro_winkler(tool.name, name), tool.name))
-            .filter(|(likeness, _)| *likeness > 0.8)
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map_or_else(
-                || "`wikijs-mcp tool list` names those that there are".to_owned(),
-                |(_, nearest)| format!("did you mean {nearest}?"),
-            );
+        let names = registry.definitions().map(|tool| tool.name);
+        let hint = nearest(name, names, 0.8).map_or_else(
+            || "`wikijs-mcp tool list` names those that there are".to_owned(),
+            |nearest| format!("did you mean {nearest}?"),
+        );
         let name = print::harmless(name);
-        (Exit::Usage, format!("there is no tool {name}; {nearest}"))
+        (Exit::Usage, format!("there is no tool {name}; {hint}"))
     })
 }
 
