@@ -39,11 +39,11 @@ impl Wiki {
     }
 
     pub(super) async fn reader_view(&self, page: &PageReading) -> Result<String, WikiError> {
-        self.from_reader_view(page, contents).await
+        self.read_in_view(page, contents).await
     }
 
     /// Gets the view that readers see of a page, and takes from it what is wanted.
-    pub(super) async fn from_reader_view<T>(
+    pub(super) async fn read_in_view<T>(
         &self,
         page: &PageReading,
         take: impl Fn(&str, Option<i64>) -> Option<T>,

@@ -114,7 +114,7 @@ impl Wiki {
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
     pub async fn rights(&self, page: &PageReading) -> Result<Rights, WikiError> {
-        match self.from_reader_view(page, Rights::told).await {
+        match self.read_in_view(page, Rights::told).await {
             Err(WikiError::Forbidden { .. }) => self.rights_by_reading(page).await,
             told => told,
         }
