@@ -4,6 +4,7 @@ mod audit;
 mod completions;
 mod config;
 mod confirmed;
+mod doctor;
 mod exit;
 mod flags;
 mod index;
@@ -17,6 +18,7 @@ mod show_change;
 mod signals;
 mod start;
 mod table;
+mod tool;
 mod undo;
 mod when;
 
@@ -49,6 +51,11 @@ enum Command {
     Proposals(proposals::Arguments),
     /// Review what was written, through which client, and what was refused
     Audit(audit::Arguments),
+    /// Look whether the wiki, the key, the policy and the audit log are as a server needs them;
+    /// writes nothing
+    Doctor(doctor::Arguments),
+    /// Call a tool as an agent does, through the same gates, answered for people
+    Tool(tool::Arguments),
     /// The content index that searches use, where it is kept on the disk
     Index(index::Arguments),
     /// The settings: write a file of them, check them, show where each comes from
@@ -116,6 +123,8 @@ async fn run(command: Option<Command>) -> Outcome {
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
         Some(Command::Proposals(arguments)) => proposals::run(arguments).await,
         Some(Command::Audit(arguments)) => audit::run(arguments).await,
+        Some(Command::Doctor(arguments)) => Box::pin(doctor::run(arguments)).await,
+        Some(Command::Tool(arguments)) => Box::pin(tool::run(arguments)).await,
         Some(Command::Index(arguments)) => index::run(&arguments),
         Some(Command::Config(arguments)) => config::run(&arguments),
         Some(Command::Completions(arguments)) => Ok(completions::run(&arguments)),

@@ -7,6 +7,7 @@
 )]
 
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::time::Duration;
 
 use serde_json::json;
 
@@ -129,6 +130,23 @@ pub(super) fn failure(failure: &Failure, is_json: bool) -> (Exit, String) {
         Exit::of(failure.code),
         format!("{failure} {}", failure.hint),
     )
+}
+
+/// Waits for work, and says on a terminal what is being done where that takes over a second.
+pub(super) async fn in_progress<T>(what: &str, work: impl Future<Output = T>) -> T {
+    let mut work = std::pin::pin!(work);
+    if !std::io::stderr().is_terminal() {
+        return work.await;
+    }
+    tokio::select! {
+        done = &mut work => return done,
+        () = tokio::time::sleep(Duration::from_secs(1)) => {}
+    }
+    eprint!("{what} ...");
+    let done = work.await;
+    // Back to the beginning of the line, which is then cleared.
+    eprint!("\r\u{1b}[K");
+    done
 }
 
 /// Whether there is somebody to ask.

@@ -1,4 +1,5 @@
-//! How every command begins: the layers of settings, the program's own log, then the settings.
+//! How every command begins: the layers of settings, the program's own log, then the settings, and
+//! who it is.
 
 use std::sync::{Arc, OnceLock};
 

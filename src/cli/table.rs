@@ -84,8 +84,7 @@ impl Table {
                         .saturating_sub(cell.text.chars().count())
                         .saturating_add(2);
                 }
-                line.truncate(line.trim_end().len());
-                line
+                line.trim_end().to_owned()
             })
             .collect()
     }

@@ -30,7 +30,7 @@ impl Access {
     pub(super) fn guest() -> Self {
         Self {
             is_guest: true,
-            ..Self::new(&["read:pages"], "")
+            ..Self::new(&["read:pages", "read:comments"], "")
         }
     }
 

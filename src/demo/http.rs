@@ -97,7 +97,11 @@ async fn view(
         return respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"));
     }
     match app.shared.store().page_at(&locale, &path) {
-        Some(page) => respond(StatusCode::OK, HTML, reader_view::of(page)),
+        // A draft is for those who may write it.
+        Some(page) if !page.is_published && !access.may(&["write:pages"], &path) => {
+            respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"))
+        }
+        Some(page) => respond(StatusCode::OK, HTML, reader_view::of(page, &access)),
         None => respond(StatusCode::NOT_FOUND, HTML, html("Not Found")),
     }
 }

@@ -1,7 +1,11 @@
 //! The page as readers see it, in an HTML page: measured on 2.5.314.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use pulldown_cmark::{Options, Parser, html};
+use serde_json::{Value, json};
 
+use super::access::Access;
 use super::store::PageRow;
 
 /// The HTML that the wiki makes of a page; what of it is the wiki's own, such as anchors of
@@ -20,13 +24,38 @@ pub(super) fn rendered(page: &PageRow) -> String {
     }
 }
 
-/// The view of a page.
-pub(super) fn of(page: &PageRow) -> String {
+/// What a caller may do with the page at `path`, as the view tells it.
+fn rights(access: &Access, path: &str) -> Value {
+    let may = |permission| access.may(&[permission], path);
+    json!({
+        "comments": {
+            "read": may("read:comments"),
+            "write": may("write:comments"),
+            "manage": may("manage:comments"),
+        },
+        "history": { "read": may("read:history") },
+        "source": { "read": may("read:source") },
+        "pages": {
+            "read": may("read:pages"),
+            "write": may("write:pages"),
+            "manage": may("manage:pages"),
+            "delete": may("delete:pages"),
+            "script": may("write:scripts"),
+            "style": may("write:styles"),
+        },
+        "system": { "manage": may("manage:system") },
+    })
+}
+
+/// The view of a page, for somebody who may read it.
+pub(super) fn of(page: &PageRow, access: &Access) -> String {
+    let rights = STANDARD.encode(rights(access, &page.path).to_string());
     let attributes = [
         ("locale", &page.locale),
         ("path", &page.path),
         ("title", &page.title),
         (":page-id", &page.id.to_string()),
+        ("effective-permissions", &rights),
     ];
     let attributes = attributes.map(|(name, value)| format!(" {name}=\"{}\"", escaped(value)));
     format!(

@@ -125,6 +125,12 @@ impl StaticToken {
         Self(token)
     }
 
+    /// Whether it has fewer than 16 characters: one that can be guessed.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        self.0.expose_secret().chars().count() < 16
+    }
+
     /// Whether somebody gave the token; in constant time, its length included.
     #[must_use]
     pub fn matches(&self, given: &str) -> bool {

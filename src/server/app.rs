@@ -1,16 +1,20 @@
 //! What all connections of one server share.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use futures_util::FutureExt;
 use rmcp::model::RequestStateCodec;
+use serde_json::{Map, Value};
 
 use crate::audit::{AuditLog, RunId};
 use crate::config::Settings;
+use crate::error::{Code, Failure};
 use crate::gates::Previews;
 use crate::index::ContentIndex;
-use crate::tools::Registry;
+use crate::tools::{Context, Registry};
 use crate::wiki::Wiki;
-use crate::write::{Patience, Writer};
+use crate::write::{Caller, Patience, Writer};
 
 /// What all connections of one server share: the wiki, the way to write to it, the tools.
 #[derive(Debug)]
@@ -60,6 +64,37 @@ impl App {
     #[must_use]
     pub fn registry(&self) -> Arc<Registry> {
         Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Calls a tool; nothing if none of that name is offered.
+    pub async fn call(
+        &self,
+        name: &str,
+        caller: Caller,
+        arguments: Map<String, Value>,
+    ) -> Option<Result<Value, Failure>> {
+        let context = Context {
+            wiki: Arc::clone(&self.wiki),
+            writer: Arc::clone(&self.writer),
+            index: Arc::clone(&self.index),
+            caller,
+        };
+        let registry = self.registry();
+        // The registry catches what panics in a tool; this catches all that is left.
+        let call = AssertUnwindSafe(async { Some(registry.call(name, context, arguments)?.await) });
+        let Ok(answer) = call.catch_unwind().await else {
+            let broke_off = Failure::new(Code::InternalError, "The call broke off.");
+            return Some(Err(broke_off));
+        };
+        let failure = match answer? {
+            Ok(value) => return Some(Ok(value)),
+            Err(failure) => self.wiki.explained(failure).await,
+        };
+        if failure.code == Code::KeyRejected {
+            // What the key once could read is nobody's any more.
+            self.index.forget().await;
+        }
+        Some(Err(failure))
     }
 
     /// Offers other tools from now on.

@@ -14,12 +14,17 @@ pub struct ApiKey {
     secret: SecretString,
     expires: Option<OffsetDateTime>,
     is_jwt: bool,
+    is_full_access: bool,
 }
 
 #[derive(Deserialize)]
 struct Claims {
     exp: Option<i64>,
+    grp: Option<i64>,
 }
+
+/// The group of full access (W4).
+const ADMINISTRATORS: i64 = 1;
 
 impl ApiKey {
     /// Takes a key; what it says of its own expiry is read from it (W4).
@@ -28,6 +33,7 @@ impl ApiKey {
         let claims = claims(secret.expose_secret());
         Self {
             is_jwt: claims.is_some(),
+            is_full_access: claims.as_ref().and_then(|claims| claims.grp) == Some(ADMINISTRATORS),
             expires: claims
                 .and_then(|claims| claims.exp)
                 .and_then(|exp| OffsetDateTime::from_unix_timestamp(exp).ok()),
@@ -39,6 +45,18 @@ impl ApiKey {
     #[must_use]
     pub const fn is_jwt(&self) -> bool {
         self.is_jwt
+    }
+
+    /// Whether the key says of itself that it has full access (W4).
+    #[must_use]
+    pub const fn is_full_access(&self) -> bool {
+        self.is_full_access
+    }
+
+    /// When the key expires, or did, by its own word (W4).
+    #[must_use]
+    pub const fn expires(&self) -> Option<OffsetDateTime> {
+        self.expires
     }
 
     /// When the key expired, in RFC 3339, if it has.

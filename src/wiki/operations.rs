@@ -84,6 +84,8 @@ operations! {
     PageHistory "graphql/page_history.graphql"
     PageVersion "graphql/page_version.graphql"
     UserProfile "graphql/user_profile.graphql"
+    LocalizationConfig "graphql/localization_config.graphql"
+    SearchEngines "graphql/search_engines.graphql"
     PageCreate "graphql/page_create.graphql"
     PageUpdate "graphql/page_update.graphql"
     PageMove "graphql/page_move.graphql"

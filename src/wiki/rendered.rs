@@ -39,6 +39,15 @@ impl Wiki {
     }
 
     pub(super) async fn reader_view(&self, page: &PageReading) -> Result<String, WikiError> {
+        self.read_in_view(page, contents).await
+    }
+
+    /// Gets the view that readers see of a page, and takes from it what is wanted.
+    pub(super) async fn read_in_view<T>(
+        &self,
+        page: &PageReading,
+        take: impl Fn(&str, Option<i64>) -> Option<T>,
+    ) -> Result<T, WikiError> {
         const REFUSED: WikiError = WikiError::Forbidden {
             right: "manage:pages or delete:pages",
         };
@@ -53,7 +62,7 @@ impl Wiki {
             |answer| match answer.status {
                 200 => {
                     let html = std::str::from_utf8(&answer.body).ok();
-                    html.and_then(|html| contents(html, page.id)).ok_or(REFUSED)
+                    html.and_then(|html| take(html, page.id)).ok_or(REFUSED)
                 }
                 429 => Err(WikiError::RateLimited {
                     after: answer.retry_after,
@@ -67,14 +76,18 @@ impl Wiki {
     }
 }
 
-/// The slot `contents` of a reader's view, if the view is this page's.
-fn contents(html: &str, id: Option<i64>) -> Option<String> {
+/// The attributes of the element of a reader's view and what follows them, if the view is this
+/// page's.
+pub(super) fn element(html: &str, id: Option<i64>) -> Option<(&str, &str)> {
     let (_, element) = html.split_once("<page ")?;
     let (attributes, rest) = element.split_once("><template slot=\"contents\"><div>")?;
     let is_its = id.is_none_or(|id| attributes.contains(&format!(" :page-id=\"{id}\"")));
-    if attributes.contains('<') || !is_its {
-        return None;
-    }
+    (is_its && !attributes.contains('<')).then_some((attributes, rest))
+}
+
+/// The slot `contents` of a reader's view, if the view is this page's.
+fn contents(html: &str, id: Option<i64>) -> Option<String> {
+    let (_, rest) = element(html, id)?;
     [
         "</div></template><template slot=\"comments\">",
         "</div></template></page>",

@@ -14,6 +14,10 @@ use super::answer::RawAnswer;
 use super::error::WikiError;
 use super::key::ApiKey;
 
+mod look;
+
+pub(super) use look::{Seen, Unanswered};
+
 /// The most bytes of an answer that are read.
 pub const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
 /// The most bytes of a request that Wiki.js takes (W19).

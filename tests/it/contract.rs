@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
 use serde_json::Value;
 use wikijs_mcp::demo::{DemoOptions, DemoWiki};
@@ -142,6 +144,9 @@ fn compare(line: &Value, reply: &Reply, saved: &BTreeMap<String, Value>) -> Resu
     {
         return Ok(());
     }
+    if let Some(expected) = line.get("permissions") {
+        return matches(expected, &permissions(&reply.text), saved, "permissions");
+    }
     if let Some(expected) = line.get("content_type") {
         let kind = |text: &str| text.split(';').next().map(|kind| kind.trim().to_owned());
         let (expected, found) = (
@@ -159,6 +164,17 @@ fn compare(line: &Value, reply: &Reply, saved: &BTreeMap<String, Value>) -> Resu
         Some(expected) => matches(expected, &reply.json(), saved, ""),
         None => Ok(()),
     }
+}
+
+/// The rights that the view of a page tells its reader, decoded.
+fn permissions(view: &str) -> Value {
+    let element = view.split_once("<page ").map(|(_, element)| element);
+    let told = element.and_then(|element| element.split_once(" effective-permissions=\""));
+    let Some((_, told)) = told else {
+        return Value::Null;
+    };
+    let told = STANDARD.decode(told.split('"').next().unwrap()).unwrap();
+    serde_json::from_slice(&told).unwrap()
 }
 
 /// Compares an expected value with one that came; names the first place where

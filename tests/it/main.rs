@@ -23,6 +23,8 @@ mod demo_wiki;
 #[cfg(feature = "demo")]
 mod docs;
 #[cfg(feature = "demo")]
+mod doctor;
+#[cfg(feature = "demo")]
 mod editor_view;
 #[cfg(feature = "demo")]
 mod edits;
@@ -81,6 +83,10 @@ mod settings;
 mod surface;
 #[cfg(feature = "demo")]
 mod tasks;
+#[cfg(feature = "demo")]
+mod tls_server;
+#[cfg(feature = "demo")]
+mod tool_command;
 #[cfg(feature = "demo")]
 mod tool_definitions;
 #[cfg(feature = "demo")]

@@ -404,6 +404,12 @@ async fn every_kind_of_key_finds_what_it_may_read_and_is_told_what_not() {
     let served = with_key(&wiki, &only_writes).serve().await;
     assert_eq!(sorted(found(&served, "needle").await), ["a/b", "c/needles"]);
     let forged = "e30.e30.forged".to_owned();
+    // What readers see is enough to search; where that view is blocked, the answer says what lacks.
+    for key in [&keys.reader, &forged] {
+        let served = with_key(&wiki, key).serve().await;
+        assert_eq!(sorted(found(&served, "needle").await), ["a/b", "c/needles"]);
+    }
+    wiki.set_reader_view_blocked(true);
     for key in [&keys.reader, &forged] {
         let served = with_key(&wiki, key).serve().await;
         let answer = search(&served, json!({ "query": "needle", "in": "content" }))

@@ -13,6 +13,7 @@ mod operation;
 mod page;
 mod query;
 mod scalars;
+mod site;
 mod users;
 mod versions;
 
@@ -26,6 +27,7 @@ pub(super) use operation::Operation;
 use super::state::Shared;
 use mutation::PageMutation;
 use query::PageQuery;
+use site::{LocalizationQuery, SearchQuery};
 use users::UserQuery;
 
 /// The schema, ready to run operations on one wiki.
@@ -45,6 +47,14 @@ pub(super) struct Query;
 impl Query {
     async fn pages(&self) -> Option<PageQuery> {
         Some(PageQuery)
+    }
+
+    async fn localization(&self) -> Option<LocalizationQuery> {
+        Some(LocalizationQuery)
+    }
+
+    async fn search(&self) -> Option<SearchQuery> {
+        Some(SearchQuery)
     }
 
     async fn users(&self) -> Option<UserQuery> {

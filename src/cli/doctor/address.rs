@@ -1,0 +1,122 @@
+//! Is the wiki there, and is it the wiki?
+
+use super::report::Finding;
+use crate::wiki::{Reached, TlsFault, Unreachable, Wiki, WikiError};
+
+pub(super) fn found(wiki: &Wiki, reached: &Result<Reached, Unreachable>) -> Finding {
+    let settings = wiki.settings();
+    match reached {
+        Ok(reached) => Finding::good(format!(
+            "{} answers at {} within {} ms{}",
+            settings.base_url,
+            reached.peer,
+            reached.took.as_millis().max(1),
+            if settings.base_url.scheme() == "https" {
+                ", its certificate is good"
+            } else {
+                ""
+            }
+        )),
+        Err(why) => wrong(wiki, why),
+    }
+}
+
+fn wrong(wiki: &Wiki, why: &Unreachable) -> Finding {
+    const CHECK: &str = "Correct WIKI_BASE_URL.";
+    const PATH: &str = "Correct WIKI_GRAPHQL_PATH, or WIKI_BASE_URL if the wiki lies below a path.";
+    let settings = wiki.settings();
+    let host = settings.base_url.host_str().unwrap_or_default();
+    let port = settings
+        .base_url
+        .port_or_known_default()
+        .unwrap_or_default();
+    let path = &settings.graphql_path;
+    match why {
+        Unreachable::NoSuchHost => Finding::wrong(format!("the name {host} has no address"), CHECK),
+        Unreachable::Refused => Finding::wrong(
+            format!("nobody listens at {host}, port {port}"),
+            "Start the wiki, or correct WIKI_BASE_URL.",
+        ),
+        Unreachable::NoConnection { after } => Finding::wrong(
+            format!(
+                "no connection to {host}, port {port}, within {} ms",
+                after.as_millis()
+            ),
+            "Look whether a firewall stands between, or correct WIKI_BASE_URL.",
+        ),
+        Unreachable::NotConnected(kind) => Finding::wrong(
+            format!("no connection to {host}, port {port}: {kind}"),
+            CHECK,
+        ),
+        Unreachable::Tls(fault) => tls(*fault, host),
+        Unreachable::Redirected { status, to } => Finding::wrong(
+            format!(
+                "it redirects{} (HTTP status {status}); the key was not sent along",
+                to.as_deref()
+                    .map_or_else(String::new, |to| format!(" to {to}"))
+            ),
+            "Set WIKI_BASE_URL to the address that the wiki itself answers at.",
+        ),
+        Unreachable::NotTheApi {
+            status,
+            is_html: true,
+        } => Finding::wrong(
+            format!(
+                "a web page answers at {path} in place of the API (HTTP status {status}): a proxy, a login page or another site"
+            ),
+            "Let requests to the API pass what stands before the wiki, or correct WIKI_BASE_URL.",
+        ),
+        Unreachable::NotTheApi {
+            status,
+            is_html: false,
+        } => Finding::wrong(
+            format!("what answers at {path} is not the API of Wiki.js (HTTP status {status})"),
+            PATH,
+        ),
+        Unreachable::WrongPath => Finding::wrong(format!("there is no API at {path}"), PATH),
+        Unreachable::Other(error) => Finding::wrong(
+            error.to_string(),
+            match error {
+                WikiError::Timeout { .. } => {
+                    "Find out why the wiki is slow, or raise WIKI_HTTP_TIMEOUT_MS."
+                }
+                WikiError::TurnedAway { .. } => {
+                    "Let this machine's requests pass the gateway or firewall before the wiki."
+                }
+                WikiError::RateLimited { .. } => "Wait, or ask for a higher limit.",
+                _ => "Look into the log of the wiki, or of what stands before it.",
+            },
+        ),
+    }
+}
+
+fn tls(fault: TlsFault, host: &str) -> Finding {
+    let (seen, todo) = match fault {
+        TlsFault::UnknownIssuer => (
+            "the certificate was issued by nobody whom this system trusts; it may be self-signed"
+                .to_owned(),
+            "Put the certificate's authority into the system's trust store; a file of one's own is not supported yet.",
+        ),
+        TlsFault::Expired => (
+            "the certificate has expired".to_owned(),
+            "Have the wiki's certificate renewed.",
+        ),
+        TlsFault::NotYetValid => (
+            "the certificate is not valid yet".to_owned(),
+            "Look at this machine's clock, then at the certificate.",
+        ),
+        TlsFault::WrongHost => (
+            format!("the certificate is not for {host}"),
+            "Set WIKI_BASE_URL to a name that the certificate is for.",
+        ),
+        TlsFault::NotTls => (
+            "what answers does not speak TLS".to_owned(),
+            "Look at the port in WIKI_BASE_URL, or begin it with http:// if the wiki has no TLS.",
+        ),
+        TlsFault::Other => (
+            "TLS failed".to_owned(),
+            "Look at the wiki's certificate and the versions of TLS that it offers.",
+        ),
+    };
+    Finding::wrong(seen, todo)
+}

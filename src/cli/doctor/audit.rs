@@ -1,0 +1,75 @@
+//! Can writes be put on record, and does what is on record hold?
+
+use std::path::Path;
+
+use super::report::{Finding, counted};
+use crate::audit::{AuditLog, Health};
+
+/// Less free space than this is little, in megabytes.
+const LITTLE: u64 = 100;
+const MEGABYTE: u64 = 1 << 20;
+
+pub(super) async fn found(dir: &Path, wiki: &str) -> Vec<Finding> {
+    match AuditLog::new(dir, wiki).health().await {
+        Ok(health) => told(&health),
+        Err(error) => vec![Finding::wrong(
+            format!("{}: {error}", dir.display()),
+            format!(
+                "{}.",
+                crate::wiki::sentence(error.hint()).trim_end_matches('.')
+            )
+            .as_str(),
+        )],
+    }
+}
+
+fn told(health: &Health) -> Vec<Finding> {
+    let directory = health.directory.display();
+    let mut found = Vec::new();
+    if !health.is_writable {
+        found.push(Finding::wrong(
+            format!("{directory} cannot be written: no write would happen"),
+            "Give this user the directory, or name another in WIKI_AUDIT_DIR.",
+        ));
+    }
+    if health.exposed > 0 {
+        found.push(Finding::warning(
+            format!(
+                "others than their owner may use {} of {directory}",
+                counted(health.exposed, "file or directory", "files or directories")
+            ),
+            format!("Run: chmod -R go= {directory}").as_str(),
+        ));
+    }
+    let free = health.free.map(|bytes| bytes / MEGABYTE);
+    if let Some(free) = free.filter(|free| *free < LITTLE) {
+        found.push(Finding::warning(
+            format!("{directory} has {free} MB of free space"),
+            "Make room: without it no write happens.",
+        ));
+    }
+    for (run, broken) in &health.broken {
+        found.push(Finding::wrong(
+            format!("the chain of {run} does not hold, {broken}"),
+            "Find out who changed the log; a backup of the file shows what it said.",
+        ));
+    }
+    if health.open > 0 {
+        found.push(Finding::warning(
+            format!(
+                "no outcome is on record of {}",
+                counted(health.open, "attempt", "attempts")
+            ),
+            "Start the server: it looks what became of them before it writes.",
+        ));
+    }
+    if found.is_empty() {
+        found.push(Finding::good(if health.exists {
+            let runs = counted(health.runs, "run", "runs");
+            format!("{directory} holds {runs}, and each chain of records holds")
+        } else {
+            format!("{directory} is not there yet and can be made")
+        }));
+    }
+    found
+}

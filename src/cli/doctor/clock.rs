@@ -1,0 +1,27 @@
+//! Do our clock and the wiki's agree?
+
+use super::report::Finding;
+use crate::wiki::Reached;
+
+/// How many seconds they may differ.
+const MOST: u64 = 5;
+
+pub(super) fn found(reached: Option<&Reached>) -> Finding {
+    let Some(reached) = reached else {
+        return Finding::skipped("because of the address");
+    };
+    match reached.ahead {
+        None => Finding::skipped("because the wiki's answers have no date"),
+        Some(ahead) if ahead.unsigned_abs() <= MOST => {
+            Finding::good("this machine's clock agrees with the wiki's")
+        }
+        Some(ahead) => Finding::warning(
+            format!(
+                "this machine's clock is {} s {} the wiki's",
+                ahead.unsigned_abs(),
+                if ahead > 0 { "ahead of" } else { "behind" }
+            ),
+            "Set the wrong one; times in the audit log and what changed since when depend on both.",
+        ),
+    }
+}

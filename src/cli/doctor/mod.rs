@@ -1,0 +1,170 @@
+//! `wikijs-mcp doctor`: looks at everything that a server needs, in order, and writes nothing.
+
+mod address;
+mod audit;
+mod clock;
+mod key;
+mod policy;
+mod report;
+mod rights;
+mod site;
+mod tools;
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::exit::Exit;
+use super::{Outcome, print, start};
+use crate::config::Settings;
+use crate::gates::Policy;
+use crate::wiki::{Reached, Wiki};
+use report::{Finding, Report};
+
+/// Arguments of `doctor`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp doctor\n  wikijs-mcp doctor --page docs/configuration --json"
+)]
+pub(super) struct Arguments {
+    /// The page at which the key's rights are looked at: its path, address or title; by default
+    /// the page changed last, below the first allowed prefix
+    #[arg(long, value_name = "REFERENCE")]
+    page: Option<String>,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The checks behind the settings.
+const OTHERS: [&str; 8] = [
+    "address", "key", "rights", "locales", "search", "policy", "audit", "clock",
+];
+
+pub(super) async fn run(arguments: Arguments) -> Outcome {
+    let mut report = Report::new(arguments.json);
+    match start::settings() {
+        Err((_, message)) => {
+            report.add(
+                "settings",
+                [Finding::wrong(message, "Correct this setting.")],
+            );
+            for check in OTHERS {
+                report.add(check, [Finding::skipped("because of the settings")]);
+            }
+        }
+        Ok(settings) => Box::pin(look(settings, arguments.page.as_deref(), &mut report)).await?,
+    }
+    report.print();
+    Ok(report.exit())
+}
+
+async fn look(
+    settings: Settings,
+    page: Option<&str>,
+    report: &mut Report,
+) -> Result<(), (Exit, String)> {
+    report.add("settings", settings_found(&settings));
+    let time = Time::until(settings.wiki.retry.total);
+    let (policy, audit_dir) = (settings.policy, settings.audit_dir);
+    let mut wiki = settings.wiki;
+    // What is seen at the first try is what counts.
+    wiki.retry.retries = 0;
+    let name = wiki.name.clone();
+    let wiki = Wiki::new(wiki, "doctor").map_err(|error| (Exit::Usage, error))?;
+
+    let reached = time.give("address", Box::pin(wiki.reach())).await;
+    let found = reached
+        .as_ref()
+        .map(|reached| address::found(&wiki, reached));
+    report.add("address", [found.unwrap_or_else(|| time.is_up())]);
+    let reached = reached.and_then(Result::ok);
+    if let Some(reached) = &reached {
+        Box::pin(ask(&wiki, reached, &policy, page, &time, report)).await;
+    } else {
+        for check in ["key", "rights", "locales", "search"] {
+            report.add(check, [Finding::skipped("because of the address")]);
+        }
+    }
+    report.add("policy", policy::found(&policy));
+    report.add(
+        "audit",
+        print::in_progress("audit", audit::found(&audit_dir, &name)).await,
+    );
+    report.add("clock", [clock::found(reached.as_ref())]);
+    Ok(())
+}
+
+/// What a wiki that answers is asked.
+async fn ask(
+    wiki: &Wiki,
+    reached: &Reached,
+    policy: &Policy,
+    page: Option<&str>,
+    time: &Time,
+    report: &mut Report,
+) {
+    let found = time.give("key", Box::pin(key::found(wiki, reached))).await;
+    let (is_good, found) = found.unwrap_or_else(|| (false, vec![time.is_up()]));
+    report.add("key", found);
+    if !is_good {
+        report.add("rights", [Finding::skipped("because of the key")]);
+        report.add("locales", [site::locales(wiki, reached)]);
+        report.add("search", [Finding::skipped("because of the key")]);
+        return;
+    }
+    let found = time
+        .give("rights", Box::pin(rights::found(wiki, policy, page)))
+        .await;
+    let (found, seen) = found.unwrap_or_else(|| (vec![time.is_up()], None));
+    report.add("rights", found);
+    report.rights = seen;
+    report.show_rights();
+    report.add("locales", [site::locales(wiki, reached)]);
+    let found = time.give("search", Box::pin(site::search(wiki))).await;
+    report.add("search", [found.unwrap_or_else(|| time.is_up())]);
+}
+
+fn settings_found(settings: &Settings) -> Vec<Finding> {
+    let seen = format!(
+        "the wiki is {}, locale {}",
+        settings.wiki.base_url, settings.wiki.default_locale
+    );
+    let warnings = settings.warnings.iter();
+    let warnings = warnings.map(|warning| Finding::warning(warning.clone(), None));
+    std::iter::once(Finding::good(seen))
+        .chain(warnings)
+        .collect()
+}
+
+/// The time that all questions to the wiki have together: what one read with its tries has.
+struct Time {
+    end: Instant,
+    total: Duration,
+}
+
+impl Time {
+    fn until(total: Duration) -> Self {
+        Self {
+            end: Instant::now() + total,
+            total,
+        }
+    }
+
+    /// What a check finds, if there is time for it.
+    async fn give<T>(&self, check: &str, found: Pin<Box<impl Future<Output = T>>>) -> Option<T> {
+        let found = tokio::time::timeout_at(self.end, found);
+        print::in_progress(check, found).await.ok()
+    }
+
+    fn is_up(&self) -> Finding {
+        Finding::wrong(
+            format!(
+                "all answers of the wiki together took longer than {} ms",
+                self.total.as_millis()
+            ),
+            "Find out what makes the wiki slow, or raise WIKI_HTTP_RETRY_TOTAL_MS.",
+        )
+    }
+}

@@ -1,0 +1,199 @@
+//! What may be written, in words.
+
+use super::report::Finding;
+use crate::gates::{ConfirmMode, Fallback, Policy};
+use crate::page::{Locale, PagePath, Prefix};
+
+pub(super) fn found(policy: &Policy) -> Vec<Finding> {
+    let mut found = vec![Finding::good(in_words(policy))];
+    if !policy.is_enabled {
+        return found;
+    }
+    if policy.allowed.is_none() {
+        found.push(Finding::warning(
+            "no prefix is set: every page may be written",
+            "Set WIKI_ALLOWED_MUTATION_PATH_PREFIXES.",
+        ));
+    }
+    if let ConfirmMode::Token(token) = &policy.confirm
+        && token.is_short()
+    {
+        found.push(Finding::warning(
+            "the static token has fewer than 16 characters: it can be guessed",
+            "Set WIKI_MUTATION_CONFIRM_TOKEN to a longer one.",
+        ));
+    }
+    found
+}
+
+/// A policy in words.
+fn in_words(policy: &Policy) -> String {
+    if !policy.is_enabled {
+        return "writes are off".to_owned();
+    }
+    let place = policy
+        .allowed
+        .as_deref()
+        .map_or_else(|| "everywhere".to_owned(), below);
+    let but = if policy.denied.is_empty() {
+        String::new()
+    } else {
+        format!(", but not {}", below(&policy.denied))
+    };
+    if policy.is_dry_run {
+        return format!("previews only, of pages {place}{but}");
+    }
+    let how = match &policy.confirm {
+        ConfirmMode::Token(_) => "with the operator's token",
+        ConfirmMode::Preview => "each write with the token of its preview",
+        ConfirmMode::Operator => "after the operator's yes",
+        ConfirmMode::Person {
+            fallback: Fallback::None,
+            ..
+        } => "after a person's approval",
+        ConfirmMode::Person {
+            fallback: Fallback::Preview,
+            ..
+        } => {
+            "after a person's approval, or, where the client cannot ask, with the token of a preview"
+        }
+        ConfirmMode::Person {
+            fallback: Fallback::Proposal,
+            ..
+        } => "after a person's approval, or, where the client cannot ask, as a proposal",
+    };
+    let trash = policy
+        .trash
+        .as_ref()
+        .map_or_else(String::new, |_| "; there is a trash".to_owned());
+    format!("may write {place}{but}, {how}{trash}")
+}
+
+/// `below docs/ in de and en, and below notes/`.
+fn below(prefixes: &[Prefix]) -> String {
+    let mut places: Vec<(&PagePath, Vec<&Locale>)> = Vec::new();
+    for prefix in prefixes {
+        let locale = prefix.locale.as_ref();
+        match places
+            .iter_mut()
+            .find(|(path, locales)| *path == &prefix.path && locales.is_empty() == locale.is_none())
+        {
+            Some((_, locales)) => locales.extend(locale),
+            None => places.push((&prefix.path, locale.into_iter().collect())),
+        }
+    }
+    let place = |(path, locales): &(&PagePath, Vec<&Locale>)| {
+        let locales: Vec<String> = locales.iter().map(ToString::to_string).collect();
+        if locales.is_empty() {
+            format!("below {path}/")
+        } else {
+            format!("below {path}/ in {}", listed(&locales))
+        }
+    };
+    let places: Vec<String> = places.iter().map(place).collect();
+    listed(&places)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{found, in_words};
+    use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
+    use crate::page::Prefix;
+
+    fn prefixes(texts: &[&str]) -> Vec<Prefix> {
+        let parsed = texts.iter().map(|text| Prefix::parse(text).expect(text));
+        parsed.collect()
+    }
+
+    fn on() -> Policy {
+        Policy {
+            is_enabled: true,
+            is_dry_run: false,
+            ..Policy::default()
+        }
+    }
+
+    #[test]
+    fn a_policy_is_told_in_words() {
+        let person = |fallback| ConfirmMode::Person {
+            limit: Duration::ZERO,
+            fallback,
+        };
+        let token = |text: &str| ConfirmMode::Token(StaticToken::new(text.into()));
+        for (policy, words) in [
+            (Policy::default(), "writes are off"),
+            (
+                Policy {
+                    is_dry_run: true,
+                    ..on()
+                },
+                "previews only, of pages everywhere",
+            ),
+            (
+                on(),
+                "may write everywhere, each write with the token of its preview",
+            ),
+            (
+                Policy {
+                    allowed: Some(prefixes(&["de:docs", "en:docs", "notes"])),
+                    confirm: person(Fallback::None),
+                    ..on()
+                },
+                "may write below docs/ in de and en and below notes/, after a person's approval",
+            ),
+            (
+                Policy {
+                    denied: prefixes(&["docs/secret"]),
+                    confirm: person(Fallback::Preview),
+                    ..on()
+                },
+                "may write everywhere, but not below docs/secret/, after a person's approval, or, where the client cannot ask, with the token of a preview",
+            ),
+            (
+                Policy {
+                    allowed: Some(prefixes(&["docs", "de:docs"])),
+                    confirm: token("secret"),
+                    ..on()
+                },
+                "may write below docs/ and below docs/ in de, with the operator's token",
+            ),
+            (
+                on().for_operator(),
+                "may write everywhere, after the operator's yes",
+            ),
+        ] {
+            assert_eq!(in_words(&policy), words);
+        }
+    }
+
+    #[test]
+    fn what_leaves_too_much_open_is_warned_of_where_writes_are_on() {
+        let short = Policy {
+            confirm: ConfirmMode::Token(StaticToken::new("fifteen letters".into())),
+            ..on()
+        };
+        let long = Policy {
+            confirm: ConfirmMode::Token(StaticToken::new("sixteen  letters".into())),
+            allowed: Some(prefixes(&["docs"])),
+            ..on()
+        };
+        let off = Policy {
+            is_enabled: false,
+            ..short.clone()
+        };
+        for (policy, findings) in [(short, 3), (long, 1), (off, 1)] {
+            assert_eq!(found(&policy).len(), findings, "{policy:?}");
+        }
+    }
+}

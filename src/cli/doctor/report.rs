@@ -1,0 +1,165 @@
+//! What the checks found, for people line by line, for programs at the end.
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::rights::Seen;
+use crate::cli::exit::Exit;
+use crate::cli::print::{self, Paint};
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Verdict {
+    /// As it should be.
+    Good,
+    /// Not looked at.
+    Skipped,
+    /// It works, and is worth a thought.
+    Warning,
+    /// It does not work.
+    Wrong,
+}
+
+/// One thing that was seen.
+#[derive(Debug, Serialize)]
+pub(super) struct Finding {
+    pub(super) verdict: Verdict,
+    pub(super) seen: String,
+    /// The one thing to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) todo: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn good(seen: impl Into<String>) -> Self {
+        Self::new(Verdict::Good, seen, None)
+    }
+
+    pub(super) fn skipped(reason: impl Into<String>) -> Self {
+        Self::new(Verdict::Skipped, reason, None)
+    }
+
+    pub(super) fn warning<'a>(seen: impl Into<String>, todo: impl Into<Option<&'a str>>) -> Self {
+        Self::new(Verdict::Warning, seen, todo.into())
+    }
+
+    pub(super) fn wrong<'a>(seen: impl Into<String>, todo: impl Into<Option<&'a str>>) -> Self {
+        Self::new(Verdict::Wrong, seen, todo.into())
+    }
+
+    fn new(verdict: Verdict, seen: impl Into<String>, todo: Option<&str>) -> Self {
+        Self {
+            verdict,
+            seen: seen.into(),
+            todo: todo.map(str::to_owned),
+        }
+    }
+}
+
+/// A finding and the check that it is of.
+#[derive(Debug, Serialize)]
+struct Line {
+    check: &'static str,
+    #[serde(flatten)]
+    finding: Finding,
+}
+
+/// All that was found.
+#[derive(Debug)]
+pub(super) struct Report {
+    lines: Vec<Line>,
+    /// What the key may do, where it was found out.
+    pub(super) rights: Option<Seen>,
+    is_json: bool,
+}
+
+impl Report {
+    pub(super) const fn new(is_json: bool) -> Self {
+        Self {
+            lines: Vec::new(),
+            rights: None,
+            is_json,
+        }
+    }
+
+    /// Adds what a check found, and tells a person at once.
+    pub(super) fn add(&mut self, check: &'static str, findings: impl IntoIterator<Item = Finding>) {
+        for finding in findings {
+            if !self.is_json {
+                show(check, &finding);
+            }
+            self.lines.push(Line { check, finding });
+        }
+    }
+
+    /// Shows a person the table of tools.
+    pub(super) fn show_rights(&self) {
+        if let Some(seen) = self.rights.as_ref().filter(|_| !self.is_json) {
+            seen.print();
+        }
+    }
+
+    /// Ends the report.
+    pub(super) fn print(&self) {
+        let (wrong, warnings) = (self.count(Verdict::Wrong), self.count(Verdict::Warning));
+        if self.is_json {
+            let answer = json!({
+                "wrong": wrong,
+                "warnings": warnings,
+                "checks": self.lines,
+                "rights": self.rights,
+            });
+            print::line(&answer.to_string());
+            return;
+        }
+        print::line("");
+        print::line(&match (wrong, warnings) {
+            (0, 0) => "All is well.".to_owned(),
+            (0, warnings) => format!("{}.", counted(warnings, "warning", "warnings")),
+            (wrong, 0) => format!("{wrong} wrong."),
+            (wrong, warnings) => {
+                format!(
+                    "{wrong} wrong, {}.",
+                    counted(warnings, "warning", "warnings")
+                )
+            }
+        });
+    }
+
+    pub(super) fn exit(&self) -> Exit {
+        match self.lines.iter().map(|line| line.finding.verdict).max() {
+            Some(Verdict::Wrong) => Exit::Wrong,
+            Some(Verdict::Warning) => Exit::Warned,
+            Some(Verdict::Good | Verdict::Skipped) | None => Exit::Done,
+        }
+    }
+
+    fn count(&self, verdict: Verdict) -> usize {
+        let lines = self.lines.iter();
+        lines.filter(|line| line.finding.verdict == verdict).count()
+    }
+}
+
+/// A number of things.
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {many}"),
+    }
+}
+
+fn show(check: &str, finding: &Finding) {
+    let (word, paint) = match finding.verdict {
+        Verdict::Good => ("good", Paint::Green),
+        Verdict::Skipped => ("skipped", Paint::Dim),
+        Verdict::Warning => ("warning", Paint::Yellow),
+        Verdict::Wrong => ("wrong", Paint::Red),
+    };
+    let word = print::painted(&format!("{word:<8}"), paint);
+    let seen = print::harmless(&finding.seen);
+    print::line(&format!("{check:<9} {word} {seen}"));
+    if let Some(todo) = &finding.todo {
+        print::line(&format!("{:<18} -> {}", "", print::harmless(todo)));
+    }
+}

@@ -1,0 +1,129 @@
+//! What the key may do at a page.
+
+use serde::Serialize;
+
+use super::report::Finding;
+use super::tools::{Can, ToolRights, with};
+use crate::cli::print::{self, Paint};
+use crate::cli::table::{Cell, Table};
+use crate::error::{Code, Failure};
+use crate::gates::Policy;
+use crate::page::PageReading;
+use crate::wiki::{ListQuery, Right, Rights, Wiki};
+
+/// How many of the pages changed last are looked at for one that is published: a draft's rights
+/// are told to its writers alone.
+const LOOKED_AT: usize = 20;
+
+/// What was found out.
+#[derive(Debug, Serialize)]
+pub(super) struct Seen {
+    page: String,
+    tools: Vec<ToolRights>,
+}
+
+impl Seen {
+    /// The table for a person.
+    pub(super) fn print(&self) {
+        let mut table = Table::new(&["tool", "can do", "missing"]);
+        for row in &self.tools {
+            let paint = match row.can {
+                Can::All => Paint::Green,
+                Can::Part | Can::Unknown => Paint::Yellow,
+                Can::Nothing => Paint::Red,
+            };
+            table.row(vec![
+                format!("  {}", row.tool).into(),
+                Cell::painted(row.can.word(), paint),
+                row.missing.join("; ").into(),
+            ]);
+        }
+        print::line("");
+        table.print();
+        print::line("");
+    }
+}
+
+pub(super) async fn found(
+    wiki: &Wiki,
+    policy: &Policy,
+    reference: Option<&str>,
+) -> (Vec<Finding>, Option<Seen>) {
+    let failed = |failure: Failure| {
+        (
+            vec![Finding::wrong(failure.message, failure.hint.as_str())],
+            None,
+        )
+    };
+    let page = match page(wiki, policy, reference).await {
+        Ok(Some(page)) => page,
+        Ok(None) => {
+            let below = policy.allowed.iter().flatten().next();
+            let below = below.map_or_else(String::new, |prefix| format!(" below {prefix}"));
+            let seen = format!("because the key sees no page{below}; --page names another");
+            return (vec![Finding::skipped(seen)], None);
+        }
+        Err(failure) if failure.code == Code::PageNotFound => {
+            let wrong = Finding::wrong("the key sees no such page", "Name another page by --page.");
+            return (vec![wrong], None);
+        }
+        Err(failure) => return failed(failure),
+    };
+    let rights = match wiki.rights(&page).await {
+        Ok(rights) => rights,
+        Err(error) => return failed(error.into()),
+    };
+    let place = format!("/{}/{}", page.locale, page.path);
+    let found = told(&rights, policy, &place);
+    let seen = Seen {
+        page: place,
+        tools: with(&rights),
+    };
+    (found, Some(seen))
+}
+
+fn told(rights: &Rights, policy: &Policy, place: &str) -> Vec<Finding> {
+    let had = Right::ALL
+        .into_iter()
+        .filter(|right| rights.has(*right) == Some(true));
+    let had: Vec<&str> = had.map(Right::name).collect();
+    let unknown = Right::ALL
+        .into_iter()
+        .filter(|right| rights.has(*right).is_none());
+    let unknown: Vec<&str> = unknown.map(Right::name).collect();
+    let mut found = vec![Finding::good(format!("at {place}: {}", had.join(", ")))];
+    if !unknown.is_empty() {
+        found.push(Finding::warning(
+            format!("could not be found out: {}", unknown.join(", ")),
+            "Let GET requests for pages pass what stands before the wiki, or name a published page by --page.",
+        ));
+    }
+    let writes = policy.is_enabled && !policy.is_dry_run;
+    if writes && rights.has(Right::WritePages) == Some(false) {
+        found.push(Finding::warning(
+            "writes are on, and the key may not write here",
+            "Give the key's group write:pages, or leave writes off.",
+        ));
+    }
+    found
+}
+
+/// The page that was named, or the one changed last, below the first allowed prefix.
+async fn page(
+    wiki: &Wiki,
+    policy: &Policy,
+    reference: Option<&str>,
+) -> Result<Option<PageReading>, Failure> {
+    if let Some(reference) = reference {
+        return Ok(Some(wiki.resolve(reference, None).await?.page));
+    }
+    let prefix = policy.allowed.iter().flatten().next();
+    let query = ListQuery {
+        path: prefix.map(|prefix| prefix.path.clone()),
+        locale: prefix.and_then(|prefix| prefix.locale.clone()),
+        ..ListQuery::newest_first()
+    };
+    let pages = wiki.list(&query, LOOKED_AT).await?.pages;
+    let published = pages.iter().find(|page| page.is_published == Some(true));
+    Ok(published.or(pages.first()).cloned())
+}

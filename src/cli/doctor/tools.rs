@@ -1,0 +1,171 @@
+//! What each of the ten tools can do with a key's rights: a pure function of them.
+
+use serde::Serialize;
+
+use crate::wiki::{Right, Rights};
+
+/// A tool and what it can do.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct ToolRights {
+    pub(super) tool: &'static str,
+    pub(super) can: Can,
+    /// What it cannot do, and the right that it would take.
+    pub(super) missing: Vec<String>,
+}
+
+/// How much a tool can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Can {
+    All,
+    Part,
+    Nothing,
+    /// A right that it needs could not be found out.
+    Unknown,
+}
+
+impl Can {
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Part => "part",
+            Self::Nothing => "nothing",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What a tool needs at all, and what parts of it need beyond that: one right of several.
+struct Need {
+    tool: &'static str,
+    all: &'static [Right],
+    parts: &'static [(&'static str, &'static [Right])],
+}
+
+/// The text of a page, by the layers of W1 and W2.
+const CONTENT: (&str, &[Right]) = ("content", &[Right::ReadSource, Right::WritePages]);
+/// What only a writer reads (W2).
+const WHOLE: (&str, &[Right]) = (
+    "styles, scripts, dates of publication",
+    &[Right::WritePages],
+);
+/// What only these rights write (W24).
+const STYLES: (&str, &[Right]) = ("scriptCss", &[Right::WriteStyles]);
+const SCRIPTS: (&str, &[Right]) = ("scriptJs", &[Right::WriteScripts]);
+
+const NEEDS: [Need; 10] = [
+    need("wikijs_search_pages", &[Right::ReadPages], &[CONTENT]),
+    need("wikijs_list_pages", &[Right::ReadPages], &[]),
+    need(
+        "wikijs_get_page_by_path",
+        &[Right::ReadPages],
+        &[CONTENT, WHOLE],
+    ),
+    need(
+        "wikijs_get_page_by_id",
+        &[Right::ReadPages],
+        &[CONTENT, WHOLE],
+    ),
+    need("wikijs_get_page_tree", &[Right::ReadPages], &[]),
+    need("wikijs_get_page_history", &[Right::ReadHistory], &[]),
+    need("wikijs_list_tags", &[Right::ReadPages], &[]),
+    need(
+        "wikijs_create_page",
+        &[Right::WritePages],
+        &[STYLES, SCRIPTS],
+    ),
+    need(
+        "wikijs_update_page",
+        &[Right::WritePages],
+        &[("path, locale", &[Right::ManagePages]), STYLES, SCRIPTS],
+    ),
+    // A page is kept whole before it goes, which takes write:pages (W2).
+    need(
+        "wikijs_delete_page",
+        &[Right::WritePages, Right::DeletePages],
+        &[("trash", &[Right::ManagePages])],
+    ),
+];
+
+const fn need(
+    tool: &'static str,
+    all: &'static [Right],
+    parts: &'static [(&'static str, &'static [Right])],
+) -> Need {
+    Need { tool, all, parts }
+}
+
+/// What the tools can do with these rights.
+pub(super) fn with(rights: &Rights) -> Vec<ToolRights> {
+    NEEDS.iter().map(|need| one(need, rights)).collect()
+}
+
+fn one(need: &Need, rights: &Rights) -> ToolRights {
+    let told = |can, missing| ToolRights {
+        tool: need.tool,
+        can,
+        missing,
+    };
+    let without = |state: Option<bool>| -> Vec<String> {
+        let all = need.all.iter();
+        let some = all.filter(|right| rights.has(**right) == state);
+        some.map(|right| right.name().to_owned()).collect()
+    };
+    let refused = without(Some(false));
+    if !refused.is_empty() {
+        return told(Can::Nothing, refused);
+    }
+    let unknown = without(None);
+    if !unknown.is_empty() {
+        return told(Can::Unknown, unknown);
+    }
+    let parts = need.parts.iter().filter_map(|(part, any)| {
+        let has: Vec<Option<bool>> = any.iter().map(|right| rights.has(*right)).collect();
+        let right = any.first()?.name();
+        if has.contains(&Some(true)) {
+            None
+        } else if has.contains(&None) {
+            Some(format!("{part} ({right}, unknown)"))
+        } else {
+            Some(format!("{part} ({right})"))
+        }
+    });
+    let parts: Vec<String> = parts.collect();
+    let can = if parts.is_empty() {
+        Can::All
+    } else {
+        Can::Part
+    };
+    told(can, parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Can, NEEDS, with};
+    use crate::tools::{Registry, Surface, Toolset};
+    use crate::wiki::{Right, Rights};
+
+    #[test]
+    fn each_of_the_ten_tools_is_told_in_their_order() {
+        let registry = Registry::of(&Surface::of(&[Toolset::Pages])).expect("tools");
+        let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
+        assert_eq!(NEEDS.map(|need| need.tool).to_vec(), tools);
+    }
+
+    #[test]
+    fn a_tool_can_do_all_part_or_nothing_or_nobody_knows() {
+        let can = |known: &[(Right, bool)]| -> Vec<Can> {
+            let told = with(&Rights::new(known.iter().copied()));
+            told.iter().map(|tool| tool.can).collect()
+        };
+        let all = Right::ALL.map(|right| (right, true));
+        assert_eq!(can(&all), [Can::All; 10]);
+        assert_eq!(can(&[]), [Can::Unknown; 10]);
+        assert_eq!(
+            can(&Right::ALL.map(|right| (right, false))),
+            [Can::Nothing; 10]
+        );
+        let reader = Right::ALL.map(|right| (right, right == Right::ReadPages));
+        assert_eq!(can(&reader)[..3], [Can::Part, Can::All, Can::Part]);
+    }
+}

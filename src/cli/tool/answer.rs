@@ -1,0 +1,193 @@
+//! A tool's answer for people, by its shape. All text of the wiki is shown harmless.
+
+use serde_json::{Map, Value};
+
+use super::page;
+use crate::cli::print::{self, Paint};
+use crate::cli::show_change;
+use crate::cli::table::{Cell, Table};
+use crate::error::Failure;
+
+/// Prints an answer.
+pub(super) fn print(answer: &Value) {
+    let list = |name: &str| answer.get(name).and_then(Value::as_array);
+    if answer.get("dryRun").is_some() {
+        write(answer);
+    } else if let Some(nodes) = list("nodes") {
+        tree(nodes);
+    } else if let Some(hits) = list("hits") {
+        hits_found(hits, answer);
+    } else if let Some(tags) = list("tags").filter(|tags| tags.iter().all(Value::is_object)) {
+        columns(tags, &["pages", "tag"]);
+    } else if let Some(entries) = list("entries") {
+        columns(
+            entries,
+            &[
+                "versionId",
+                "versionDate",
+                "action",
+                "authorName",
+                "changed",
+            ],
+        );
+    } else if let Some(comparison) = answer.get("comparison") {
+        compared(comparison);
+    } else if let Some(pages) = list("pages") {
+        if pages.iter().any(page::has_more) {
+            for page in pages {
+                page::print(page);
+            }
+        } else {
+            columns(pages, &["id", "locale", "path", "title", "updatedAt"]);
+        }
+    } else {
+        page::print(answer);
+    }
+    for (name, told) in [
+        ("notShown", "more are not shown"),
+        ("nextCursor", "is the cursor of what follows"),
+    ] {
+        if let Some(value) = answer.get(name) {
+            print::note(&format!("{} {told}", text(value)));
+        }
+    }
+}
+
+/// What a failure says beside its sentence, for a person.
+pub(super) fn details(failure: &Failure, is_json: bool) {
+    if is_json {
+        return;
+    }
+    for (name, value) in &failure.details {
+        if let (Some(diff), "diff") = (value.as_str(), name.as_str()) {
+            show_change::diff(diff);
+        } else {
+            print::note(&format!("  {name}: {}", text(value)));
+        }
+    }
+}
+
+/// A value in one line: text as it is, lists with commas, all else as JSON.
+pub(super) fn text(value: &Value) -> String {
+    let shown = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.iter().all(|item| !item.is_object()) => {
+            items.iter().map(text).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    };
+    print::harmless(&shown.replace('\n', " "))
+}
+
+/// Rows of those members that any of them has.
+fn columns(rows: &[Value], wanted: &[&'static str]) {
+    let is_there = |name: &&&'static str| rows.iter().any(|row| row.get(**name).is_some());
+    let head: Vec<&'static str> = wanted.iter().filter(is_there).copied().collect();
+    let mut table = Table::new(&head);
+    for row in rows {
+        let cell = |name: &&str| Cell::from(row.get(*name).map_or_else(String::new, text));
+        table.row(head.iter().map(cell).collect());
+    }
+    table.print();
+}
+
+fn hits_found(hits: &[Value], answer: &Value) {
+    if hits.is_empty() {
+        print::line("nothing was found");
+    }
+    for hit in hits {
+        let place = format!("/{}/{}", of(hit, "locale"), of(hit, "path"));
+        let id = hit
+            .get("id")
+            .map_or_else(String::new, |id| format!(" (id {id})"));
+        let title = print::painted(&of(hit, "title"), Paint::Bold);
+        print::line(&format!("{title}  {place}{id}"));
+        for name in ["description", "snippet"] {
+            let told = of(hit, name);
+            if !told.is_empty() {
+                print::line(&format!("  {}", print::painted(&told, Paint::Dim)));
+            }
+        }
+    }
+    let notes = answer.pointer("/index/notes").and_then(Value::as_array);
+    for note in notes.into_iter().flatten() {
+        print::note(&text(note));
+    }
+}
+
+/// The nodes of a tree, each below its parent.
+fn tree(nodes: &[Value]) {
+    let segments =
+        |node: &Value| -> Vec<String> { of(node, "path").split('/').map(str::to_owned).collect() };
+    let mut nodes: Vec<(Vec<String>, &Value)> =
+        nodes.iter().map(|node| (segments(node), node)).collect();
+    nodes.sort_by(|a, b| a.0.cmp(&b.0));
+    let least = nodes.iter().map(|(segments, _)| segments.len()).min();
+    let least = least.unwrap_or_default();
+    for (segments, node) in nodes {
+        let name = segments.last().map_or("", String::as_str);
+        let is_folder = node.get("isFolder") == Some(&Value::Bool(true));
+        let slash = if is_folder { "/" } else { "" };
+        let id = node
+            .get("id")
+            .map_or_else(String::new, |id| format!(" (id {id})"));
+        print::line(&format!(
+            "{}{}  {}{id}",
+            "  ".repeat(segments.len().saturating_sub(least)),
+            print::painted(&format!("{name}{slash}"), Paint::Bold),
+            of(node, "title"),
+        ));
+    }
+}
+
+fn compared(comparison: &Value) {
+    let state = |name: &str| {
+        let state = comparison.get(name);
+        let version = state.and_then(|state| state.get("versionId"));
+        version.map_or_else(
+            || "the page as it is".to_owned(),
+            |id| format!("version {id}"),
+        )
+    };
+    print::line(&format!("{} -> {}", state("from"), state("to")));
+    change(comparison);
+}
+
+fn write(answer: &Value) {
+    let target = answer.get("target").cloned().unwrap_or_default();
+    let id = target
+        .get("id")
+        .map_or_else(String::new, |id| format!(" (id {id})"));
+    let what = match answer.get("outcome") {
+        Some(outcome) => text(outcome),
+        None => "preview".to_owned(),
+    };
+    print::line(&format!(
+        "{}: {} /{}/{}{id}, call {}",
+        print::painted(&what, Paint::Bold),
+        of(answer, "operation"),
+        of(&target, "locale"),
+        of(&target, "path"),
+        of(answer, "callId"),
+    ));
+    if let Some(changed) = answer.get("changed") {
+        print::line(&format!("  changed: {}", text(changed)));
+    }
+    change(answer);
+}
+
+/// Fields, difference and warnings.
+fn change(of: &Value) {
+    let none = Map::new();
+    let changes = of.get("changes").and_then(Value::as_object);
+    show_change::fields(changes.unwrap_or(&none));
+    show_change::diff(of.get("diff").and_then(Value::as_str).unwrap_or_default());
+    let warnings = of.get("warnings").and_then(Value::as_array);
+    let warnings = warnings.into_iter().flatten().filter_map(Value::as_str);
+    show_change::warnings(&warnings.map(str::to_owned).collect::<Vec<_>>());
+}
+
+/// A member as text; nothing where it is not there.
+fn of(value: &Value, name: &str) -> String {
+    value.get(name).map_or_else(String::new, text)
+}

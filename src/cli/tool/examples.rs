@@ -1,0 +1,21 @@
+//! An example of each tool's arguments; each does something on the embedded demo wiki.
+
+/// The example of a tool.
+pub(super) fn of(tool: &str) -> &'static str {
+    match tool {
+        "wikijs_search_pages" => r#"{"query": "backup", "limit": 5}"#,
+        "wikijs_list_pages" => r#"{"orderBy": "UPDATED", "direction": "DESC", "limit": 5}"#,
+        "wikijs_get_page_by_path" => r#"{"path": "docs/configuration"}"#,
+        "wikijs_get_page_by_id" => r#"{"id": 1, "view": "outline"}"#,
+        "wikijs_get_page_tree" => r#"{"depth": 2}"#,
+        "wikijs_get_page_history" => r#"{"id": 1, "limit": 5}"#,
+        "wikijs_list_tags" => r#"{"orderBy": "PAGES"}"#,
+        "wikijs_create_page" => {
+            r##"{"path": "notes/today", "title": "Today", "content": "# Today\n"}"##
+        }
+        "wikijs_update_page" => r#"{"id": 1, "addTags": ["start"]}"#,
+        "wikijs_delete_page" => r#"{"id": 1}"#,
+        "wikijs_undo_write" => r#"{"callId": "last"}"#,
+        _ => "{}",
+    }
+}

@@ -1,0 +1,94 @@
+//! `wikijs-mcp tool`: the tools from the command line, on the same path as an agent's calls.
+
+mod answer;
+mod call;
+mod examples;
+mod page;
+mod show;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::exit::Exit;
+use super::{Outcome, print, start};
+use crate::server::App;
+use crate::tools::{Definition, Registry, nearest};
+use crate::write::Patience;
+
+/// Arguments of `tool`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List the tools that the settings offer
+    List {
+        /// Answer in JSON, with the schemas
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what a tool is for, its arguments and an example
+    #[command(after_help = "Examples:\n  wikijs-mcp tool show wikijs_list_pages")]
+    Show {
+        /// The tool's name
+        name: String,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Call a tool
+    Call(call::Arguments),
+}
+
+pub(super) async fn run(arguments: Arguments) -> Outcome {
+    let mut settings = start::settings()?;
+    // There is no later search that would find a larger index.
+    settings.index.pace.patience = settings.wiki.retry.total;
+    let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
+    let app = Arc::new(app);
+    let registry = app.registry();
+    match arguments.command {
+        Command::List { json } => {
+            show::list(&registry, json);
+            Ok(Exit::Done)
+        }
+        Command::Show { name, json } => {
+            show::one(find(&registry, &name)?, json);
+            Ok(Exit::Done)
+        }
+        Command::Call(arguments) => {
+            let tool = find(&registry, &arguments.name)?.name;
+            let exit = call::run(&app, tool, &arguments).await;
+            app.writer.finish().await;
+            exit
+        }
+    }
+}
+
+/// The tool of a name, or what is wrong with the name.
+fn find<'a>(registry: &'a Registry, name: &str) -> Result<&'a Definition, (Exit, String)> {
+    registry.find(name).ok_or_else(|| {
+        let names = registry.definitions().map(|tool| tool.name);
+        let hint = nearest(name, names, 0.8).map_or_else(
+            || "`wikijs-mcp tool list` names those that there are".to_owned(),
+            |nearest| format!("did you mean {nearest}?"),
+        );
+        let name = print::harmless(name);
+        (Exit::Usage, format!("there is no tool {name}; {hint}"))
+    })
+}
+
+/// Reads a file, or stdin where it has no name.
+fn read(file: Option<&Path>) -> Result<String, (Exit, String)> {
+    let text = match file {
+        Some(file) => std::fs::read_to_string(file),
+        None => std::io::read_to_string(std::io::stdin()),
+    };
+    text.map_err(|error| {
+        let message = format!("the arguments cannot be read: {}", error.kind());
+        (Exit::Usage, message)
+    })
+}

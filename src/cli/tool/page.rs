@@ -1,0 +1,49 @@
+//! A page for people: what it is, a line each, then its text.
+
+use serde_json::Value;
+
+use super::answer::text;
+use crate::cli::print::{self, Paint};
+
+/// The members that are texts of lines of their own; a page is asked for one of them.
+const TEXTS: [&str; 3] = ["content", "rendered", "text"];
+
+/// Whether it is more than a line of a list.
+pub(super) fn has_more(page: &Value) -> bool {
+    let names = ["outline", "part", "error"];
+    let mut names = TEXTS.iter().chain(&names);
+    names.any(|name| page.get(*name).is_some())
+}
+
+/// Prints a page, or why it was refused.
+pub(super) fn print(page: &Value) {
+    for (name, value) in page.as_object().into_iter().flatten() {
+        if TEXTS.contains(&name.as_str()) || name == "outline" {
+            continue;
+        }
+        let name = print::painted(&format!("{name}:"), Paint::Dim);
+        print::line(&format!("{name} {}", text(value)));
+    }
+    for heading in headings(page) {
+        print::line(&heading);
+    }
+    for told in TEXTS.iter().filter_map(|name| page.get(*name)?.as_str()) {
+        print::line("");
+        for line in told.lines() {
+            print::line(&print::harmless(line));
+        }
+    }
+}
+
+/// The outline, each heading below its own.
+fn headings(page: &Value) -> Vec<String> {
+    let headings = page.pointer("/outline/headings").and_then(Value::as_array);
+    let one = |heading: &Value| {
+        let level = heading.get("level").and_then(Value::as_u64).unwrap_or(1);
+        let indent = "  ".repeat(usize::try_from(level).unwrap_or(1));
+        let told =
+            ["text", "selector"].map(|name| heading.get(name).map_or_else(String::new, text));
+        format!("{indent}{}", told.join("  "))
+    };
+    headings.into_iter().flatten().map(one).collect()
+}

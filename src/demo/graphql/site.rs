@@ -1,0 +1,69 @@
+//! `localization` and `search` of a query: what the site is set to.
+
+use async_graphql::{Context, Object, SimpleObject};
+
+use super::errors::{nullable, require};
+
+/// The search engines that Wiki.js brings along.
+const ENGINES: [&str; 9] = [
+    "algolia",
+    "aws",
+    "azure",
+    "db",
+    "elasticsearch",
+    "manticore",
+    "postgres",
+    "solr",
+    "sphinx",
+];
+/// The one that is on (W9).
+const ENABLED: &str = "db";
+
+/// The locales of the site.
+pub(super) struct LocalizationQuery;
+
+/// The locales that pages can be in; the same for every demo wiki.
+#[derive(SimpleObject)]
+pub(super) struct LocalizationConfig {
+    locale: &'static str,
+    namespacing: bool,
+    namespaces: Vec<Option<&'static str>>,
+}
+
+#[Object]
+impl LocalizationQuery {
+    /// Answers everybody, guests too.
+    async fn config(&self) -> Option<LocalizationConfig> {
+        Some(LocalizationConfig {
+            locale: "en",
+            namespacing: true,
+            namespaces: vec![Some("en"), Some("de")],
+        })
+    }
+}
+
+/// The search engines of the site.
+pub(super) struct SearchQuery;
+
+/// A search engine.
+#[derive(SimpleObject)]
+pub(super) struct SearchEngine {
+    key: &'static str,
+    is_enabled: bool,
+}
+
+#[Object]
+impl SearchQuery {
+    async fn search_engines(&self, ctx: &Context<'_>) -> Option<Vec<Option<SearchEngine>>> {
+        let found = require(ctx, &["manage:system"]).map(|_| {
+            let engine = |key| {
+                Some(SearchEngine {
+                    key,
+                    is_enabled: key == ENABLED,
+                })
+            };
+            ENGINES.into_iter().map(engine).collect()
+        });
+        nullable(ctx, found)
+    }
+}

@@ -1,0 +1,195 @@
+//! What the key may do with a page.
+//!
+//! Measured on 2.5.314: the view that readers see tells its reader's exact rights at that page,
+//! page rules included, in the attribute `effective-permissions` of its element `<page …>`, in
+//! base64. Attributes are escaped, so nothing of a page can look like it. Where the view is
+//! blocked, or the page is a draft that the key may not write, harmless reads tell some of them.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use super::client::Wiki;
+use super::error::WikiError;
+use super::rendered::element;
+use crate::page::PageReading;
+
+/// A right that the tools have a use for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Right {
+    /// Pages are seen at all.
+    ReadPages,
+    /// Their text is read.
+    ReadSource,
+    /// Their history is read.
+    ReadHistory,
+    /// They are written.
+    WritePages,
+    /// They are moved.
+    ManagePages,
+    /// They are deleted.
+    DeletePages,
+    /// Their styles are written.
+    WriteStyles,
+    /// Their scripts are written.
+    WriteScripts,
+}
+
+impl Right {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::ReadPages,
+        Self::ReadSource,
+        Self::ReadHistory,
+        Self::WritePages,
+        Self::ManagePages,
+        Self::DeletePages,
+        Self::WriteStyles,
+        Self::WriteScripts,
+    ];
+
+    /// Its name in the wiki.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ReadPages => "read:pages",
+            Self::ReadSource => "read:source",
+            Self::ReadHistory => "read:history",
+            Self::WritePages => "write:pages",
+            Self::ManagePages => "manage:pages",
+            Self::DeletePages => "delete:pages",
+            Self::WriteStyles => "write:styles",
+            Self::WriteScripts => "write:scripts",
+        }
+    }
+
+    /// Its place in what the view tells.
+    const fn place(self) -> &'static str {
+        match self {
+            Self::ReadPages => "/pages/read",
+            Self::ReadSource => "/source/read",
+            Self::ReadHistory => "/history/read",
+            Self::WritePages => "/pages/write",
+            Self::ManagePages => "/pages/manage",
+            Self::DeletePages => "/pages/delete",
+            Self::WriteStyles => "/pages/style",
+            Self::WriteScripts => "/pages/script",
+        }
+    }
+}
+
+/// The rights of a key at a page, as far as they are known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rights(BTreeMap<Right, bool>);
+
+impl Rights {
+    /// Rights that are had or not; all others are unknown.
+    #[must_use]
+    pub fn new(known: impl IntoIterator<Item = (Right, bool)>) -> Self {
+        Self(known.into_iter().collect())
+    }
+
+    /// Whether a right is had; nothing where that is unknown.
+    #[must_use]
+    pub fn has(&self, right: Right) -> Option<bool> {
+        self.0.get(&right).copied()
+    }
+
+    /// Reads a reader's view, if it is this page's.
+    fn told(html: &str, id: Option<i64>) -> Option<Self> {
+        let (attributes, _) = element(html, id)?;
+        let (_, told) = attributes.split_once(" effective-permissions=\"")?;
+        let told = STANDARD.decode(told.split('"').next()?).ok()?;
+        let told: Value = serde_json::from_slice(&told).ok()?;
+        let known = Right::ALL.map(|right| Some((right, told.pointer(right.place())?.as_bool()?)));
+        Some(Self::new(known.into_iter().flatten()))
+    }
+}
+
+impl Wiki {
+    /// The rights of the key at a page that it may see. Nothing is written to find them out.
+    ///
+    /// # Errors
+    /// If the wiki cannot be asked at all; a refusal is no error.
+    pub async fn rights(&self, page: &PageReading) -> Result<Rights, WikiError> {
+        match self.read_in_view(page, Rights::told).await {
+            Err(WikiError::Forbidden { .. }) => self.rights_by_reading(page).await,
+            told => told,
+        }
+    }
+
+    async fn rights_by_reading(&self, page: &PageReading) -> Result<Rights, WikiError> {
+        let mut known = vec![(Right::ReadPages, true)];
+        if let Some(may) = allowed(&self.source(&page.locale, &page.path).await)? {
+            known.push((Right::ReadSource, may));
+        }
+        let Some(id) = page.id else {
+            return Ok(Rights::new(known));
+        };
+        if let Some(may) = allowed(&self.history(id, 0, 1).await)? {
+            known.push((Right::ReadHistory, may));
+        }
+        let single = self.single(id).await;
+        match &single {
+            // Its fields need write:pages (W2), and itself one of two others (W1).
+            Err(WikiError::Forbidden { right }) if *right != Right::WritePages.name() => {
+                known.extend([(Right::ManagePages, false), (Right::DeletePages, false)]);
+                if let Some(may) = allowed(&self.conflict_latest(id).await)? {
+                    known.push((Right::WritePages, may));
+                }
+            }
+            single => {
+                if let Some(may) = allowed(single)? {
+                    known.push((Right::WritePages, may));
+                }
+            }
+        }
+        Ok(Rights::new(known))
+    }
+}
+
+/// Whether a read was allowed; nothing where what stands before the wiki refused, or where the
+/// answer has to do with something else.
+fn allowed<T>(answer: &Result<T, WikiError>) -> Result<Option<bool>, WikiError> {
+    match answer {
+        Ok(_) => Ok(Some(true)),
+        Err(WikiError::Forbidden { .. }) => Ok(Some(false)),
+        Err(error) if error.ends_a_pass() => Err(error.clone()),
+        Err(_) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::{Right, Rights};
+
+    fn view(told: &str, before: &str) -> String {
+        let told = STANDARD.encode(told);
+        format!(
+            "<body><page{before} :page-id=\"7\" effective-permissions=\"{told}\" x><template slot=\"contents\"><div></div></template></page></body>"
+        )
+    }
+
+    #[test]
+    fn what_the_view_tells_is_read_and_the_rest_stays_unknown() {
+        let html = view(r#"{"pages":{"read":true,"write":false}}"#, " ");
+        let known = [(Right::ReadPages, true), (Right::WritePages, false)];
+        assert_eq!(Rights::told(&html, Some(7)), Some(Rights::new(known)));
+        assert_eq!(Rights::told(&html, Some(8)), None);
+        assert_eq!(Rights::told("<page >", None), None);
+        assert_eq!(Rights::told(&view("no JSON", " "), Some(7)), None);
+    }
+
+    #[test]
+    fn a_title_cannot_forge_it() {
+        let title = " title=\" effective-permissions=&quot;e30=&quot;\"";
+        let html = view(r#"{"pages":{"read":true}}"#, title);
+        let known = [(Right::ReadPages, true)];
+        assert_eq!(Rights::told(&html, Some(7)), Some(Rights::new(known)));
+    }
+}

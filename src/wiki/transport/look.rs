@@ -1,0 +1,84 @@
+//! One request that is looked at from all sides: what else an answer says beside its body, and
+//! what the layers below say where there is none.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, LOCATION};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc2822;
+
+use super::{RawAnswer, Transport, read_to_end};
+use crate::wiki::error::WikiError;
+
+/// An answer with the headers that a look is worth.
+#[derive(Debug)]
+pub(in crate::wiki) struct Seen {
+    pub(in crate::wiki) answer: RawAnswer,
+    /// The answer's own date: the wiki's clock, in whole seconds.
+    pub(in crate::wiki) date: Option<OffsetDateTime>,
+    /// Where it redirects to.
+    pub(in crate::wiki) location: Option<String>,
+}
+
+/// Why there was no answer.
+#[derive(Debug)]
+pub(in crate::wiki) enum Unanswered {
+    /// No connection was opened; what the layers below say, which is not to be shown.
+    NotConnected(String),
+    /// The connection broke, or the limit of an answer was met.
+    Broken(WikiError),
+}
+
+impl Transport {
+    /// Sends one GraphQL request, once.
+    pub(in crate::wiki) async fn look(
+        &self,
+        body: Vec<u8>,
+        limit: Duration,
+    ) -> Result<Seen, Unanswered> {
+        let request = self
+            .client
+            .post(self.endpoint.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .body(body);
+        tokio::time::timeout(limit, async {
+            let response = request.send().await.map_err(|error| {
+                if error.is_connect() {
+                    Unanswered::NotConnected(causes(&error))
+                } else {
+                    Unanswered::Broken(WikiError::Cut)
+                }
+            })?;
+            let (date, location) = (date(response.headers()), text(response.headers(), LOCATION));
+            let answer = read_to_end(response).await.map_err(Unanswered::Broken)?;
+            Ok(Seen {
+                answer,
+                date,
+                location,
+            })
+        })
+        .await
+        .unwrap_or(Err(Unanswered::Broken(WikiError::Timeout { after: limit })))
+    }
+}
+
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
+    headers.get(name)?.to_str().ok().map(str::to_owned)
+}
+
+fn date(headers: &HeaderMap) -> Option<OffsetDateTime> {
+    OffsetDateTime::parse(&text(headers, DATE)?, &Rfc2822).ok()
+}
+
+/// An error's causes, in one text.
+fn causes(error: &reqwest::Error) -> String {
+    let mut causes = String::new();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        causes.push_str(&error.to_string());
+        causes.push('\n');
+        cause = error.source();
+    }
+    causes
+}

@@ -1,0 +1,317 @@
+//! `wikijs-mcp tool`: the same path as an agent's call, answered for people and for programs.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use wikijs_mcp::demo::DemoWiki;
+use wikijs_mcp::tools::{Kind, Registry, Surface, Toolset};
+
+use crate::command::{Command, Ended};
+use crate::harness::{Setup, id_of, mutations, records, sample_wiki, told};
+
+/// A command with the settings of an operator who may write, by previews.
+fn tool(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Command {
+    let arguments: Vec<&str> = [&["tool"], arguments].concat();
+    Command::new(&arguments)
+        .with("WIKI_BASE_URL", &wiki.address())
+        .with("WIKI_API_TOKEN", &wiki.keys().scripter)
+        .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_MUTATION_DRY_RUN", "false")
+        .with("WIKI_TOOLSETS", "pages,undo")
+        .with("WIKI_LOG", "error")
+        .hide(wiki.address(), "http://wiki.lan")
+}
+
+async fn run(command: Command) -> Ended {
+    let ended = tokio::task::spawn_blocking(|| command.run());
+    ended.await.unwrap()
+}
+
+/// Times and ids of calls differ from run to run.
+fn steady(told: &str) -> String {
+    let steady = |word: &str| {
+        let bare = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        let is_time = bare.len() == 24 && bare.ends_with('Z') && bare.contains('T');
+        let is_call = bare.len() == 16 && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_time || is_call {
+            word.replace(bare, &"*".repeat(bare.len()))
+        } else {
+            word.to_owned()
+        }
+    };
+    let lines = told.lines().map(|line| {
+        let words: Vec<String> = line.split(' ').map(steady).collect();
+        format!("{}\n", words.join(" ").trim_end())
+    });
+    lines.collect()
+}
+
+fn golden(name: &str, told: &str) {
+    insta::with_settings!({
+        snapshot_path => "../golden",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, {
+        insta::assert_snapshot!(name, told);
+    });
+}
+
+#[tokio::test]
+async fn tools_are_listed_and_shown_from_their_definitions() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let mut all = String::new();
+    for arguments in [
+        &["list"][..],
+        &["show", "wikijs_update_page"],
+        &["show", "wikijs_get_page_history"],
+        &["show", "wikijs_get_pages_by_id"],
+        &["call", "update"],
+    ] {
+        let ended = run(tool(&wiki, dir.path(), arguments)).await;
+        all.push_str(&ended.told);
+        all.push('\n');
+    }
+    golden("tool_show", &all);
+    let ended = run(tool(&wiki, dir.path(), &["list", "--json"])).await;
+    let listed: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let names: Vec<&str> = listed["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    let registry = Registry::of(&Surface::of(&Toolset::ALL)).unwrap();
+    let tools: Vec<&str> = registry.definitions().map(|tool| tool.name).collect();
+    assert_eq!(names, tools);
+    assert_eq!(wiki.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn every_example_does_something() {
+    let registry = Registry::of(&Surface::of(&Toolset::ALL)).unwrap();
+    for definition in registry.definitions() {
+        let wiki = sample_wiki().await;
+        let dir = TempDir::new().unwrap();
+        let shown = run(tool(
+            &wiki,
+            dir.path(),
+            &["show", definition.name, "--json"],
+        ))
+        .await;
+        let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
+        let example = shown["example"].to_string();
+        assert_ne!(example, "{}", "{}", definition.name);
+        let human = run(tool(&wiki, dir.path(), &["show", definition.name])).await;
+        let last = human.stdout.lines().last().unwrap();
+        let (_, argument) = last.split_once(" --args '").unwrap();
+        let argument: Value = serde_json::from_str(argument.trim_end_matches('\'')).unwrap();
+        assert_eq!(argument, shown["example"]);
+        if definition.name == "wikijs_undo_write" {
+            let write = [
+                "call",
+                "wikijs_update_page",
+                "--yes",
+                "--args",
+                "{\"id\":1,\"title\":\"x\"}",
+            ];
+            assert_eq!(run(tool(&wiki, dir.path(), &write)).await.code, 0);
+            wiki.clear_requests();
+        }
+        let call = ["call", definition.name, "--yes", "--args", &example];
+        let ended = run(tool(&wiki, dir.path(), &call)).await;
+        assert_eq!(ended.code, 0, "{}", ended.told);
+        assert!(ended.stdout.lines().count() > 0, "{}", ended.told);
+        let writes = definition.kind != Kind::Read;
+        assert_eq!(!mutations(&wiki).is_empty(), writes, "{}", ended.told);
+    }
+}
+
+#[tokio::test]
+async fn reads_are_answered_for_people_and_as_an_agent_gets_them() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let id = id_of(&wiki, "docs/configuration");
+    let steer = "\u{1b}]0;owned\u{7}";
+    wiki.with_store(|store| store.page_mut(id).unwrap().title = format!("Conf{steer}"));
+    let mut all = String::new();
+    for (name, arguments) in [
+        (
+            "wikijs_search_pages",
+            json!({ "query": "disk", "in": "wiki" }),
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "path": "docs", "orderBy": "PATH" }),
+        ),
+        (
+            "wikijs_get_page_by_id",
+            json!({ "id": id, "lines": { "from": 1, "to": 3 } }),
+        ),
+        (
+            "wikijs_get_page_by_path",
+            json!({ "path": "docs/configuration", "view": "outline" }),
+        ),
+        ("wikijs_get_page_tree", json!({ "depth": 2 })),
+        ("wikijs_get_page_history", json!({ "id": id })),
+        ("wikijs_list_tags", json!({ "query": "run" })),
+    ] {
+        let text = arguments.to_string();
+        let ended = run(tool(&wiki, dir.path(), &["call", name, "--args", &text])).await;
+        assert_eq!(
+            (ended.code, ended.stderr.as_str()),
+            (0, ""),
+            "{}",
+            ended.told
+        );
+        assert!(!ended.told.contains('\u{1b}'), "{}", ended.told);
+        all.push_str(&ended.told);
+        all.push('\n');
+        let json = ["call", name, "--json", "--args", &text];
+        let ended = run(tool(&wiki, dir.path(), &json)).await;
+        let served = Setup::of(&wiki, |keys| &keys.scripter).serve().await;
+        let served = served.call(name, arguments).await.unwrap();
+        let answer: Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(answer, served, "{name}");
+    }
+    golden("tool_reads", &steady(&all));
+    assert!(records(dir.path()).is_empty());
+}
+
+#[tokio::test]
+async fn a_write_shows_its_preview_and_is_written_with_yes() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let id = id_of(&wiki, "docs/configuration");
+    let edits = json!([{ "oldText": "# Configuration", "newText": "# Settings" }]);
+    let change = json!({ "id": id, "title": "Settings", "edits": edits }).to_string();
+    let call = ["call", "wikijs_update_page", "--args", &change];
+    let preview = run(tool(&wiki, dir.path(), &call)).await;
+    assert_eq!(preview.code, 0, "{}", preview.told);
+    assert_eq!(mutations(&wiki).len(), 0);
+    let written = run(tool(&wiki, dir.path(), &[&call[..], &["--yes"]].concat())).await;
+    assert_eq!(written.code, 0, "{}", written.told);
+    assert_eq!(mutations(&wiki).len(), 1);
+    let history = json!({ "id": id }).to_string();
+    let history = [
+        "call",
+        "wikijs_get_page_history",
+        "--json",
+        "--args",
+        &history,
+    ];
+    let history = run(tool(&wiki, dir.path(), &history)).await;
+    let history: Value = serde_json::from_str(&history.stdout).unwrap();
+    let newest = history["entries"][0]["versionId"].to_string();
+    let version = json!({ "id": id, "compare": { "from": newest } }).to_string();
+    let compared = ["call", "wikijs_get_page_history", "--args", &version];
+    let compared = run(tool(&wiki, dir.path(), &compared)).await;
+    let shown = [preview.told, written.told, compared.told].join("\n");
+    golden("tool_write", &steady(&shown));
+    // The same gates and the same record as for an agent, under our own name.
+    let records = records(dir.path());
+    assert_eq!(
+        told(&records),
+        [
+            "preview",
+            "preview",
+            "attempt update",
+            "outcome update applied"
+        ]
+    );
+    for record in records.iter().filter(|record| record.tool.is_some()) {
+        let client = record.client.as_ref().unwrap();
+        assert_eq!(client.name, "wikijs-mcp");
+        assert_eq!(record.tool.as_deref(), Some("wikijs_update_page"));
+    }
+}
+
+#[tokio::test]
+async fn the_operators_own_settings_hold() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let create = r#"{"path": "notes/x", "title": "X", "content": "x"}"#;
+    let call = ["call", "wikijs_create_page", "--yes", "--args", create];
+    let mut all = String::new();
+    for (name, value, code) in [
+        ("WIKI_MUTATIONS_ENABLED", "false", 3),
+        ("WIKI_MUTATION_DRY_RUN", "true", 0),
+        ("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs", 3),
+        ("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-open-the-door", 3),
+        ("WIKI_CONFIRM", "person", 3),
+    ] {
+        let ended = run(tool(&wiki, dir.path(), &call).with(name, value)).await;
+        assert_eq!(ended.code, code, "{name}: {}", ended.told);
+        writeln!(all, "## {name}={value}\n{}", ended.told).unwrap();
+        assert_eq!(mutations(&wiki).len(), 0, "{name}");
+    }
+    golden("tool_gates", &steady(&all));
+    let confirmed = create.replace('}', r#", "confirm": "sesame-open-the-door"}"#);
+    let call = ["call", "wikijs_create_page", "--args", &confirmed];
+    let command = tool(&wiki, dir.path(), &call);
+    let ended = run(command.with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-open-the-door")).await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    assert_eq!(mutations(&wiki).len(), 1);
+}
+
+#[tokio::test]
+async fn arguments_come_from_a_file_or_stdin_and_faults_in_them_are_told() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("arguments.json");
+    fs::write(&file, r#"{"query": "run"}"#).unwrap();
+    let at = format!("@{}", file.to_str().unwrap());
+    let call = |arguments: &str| {
+        tool(
+            &wiki,
+            dir.path(),
+            &["call", "wikijs_list_tags", "--args", arguments],
+        )
+    };
+    let from_file = run(call(&at)).await;
+    assert_eq!(from_file.code, 0, "{}", from_file.told);
+    let from_stdin = run(call("-").stdin(r#"{"query": "run"}"#)).await;
+    assert_eq!(from_stdin.stdout, from_file.stdout);
+    let mut all = String::new();
+    for (arguments, code) in [
+        ("@/nowhere", 2),
+        ("[1]", 2),
+        ("{\"query\": }", 2),
+        ("{\"querry\": 1}", 2),
+    ] {
+        let ended = run(call(arguments)).await;
+        assert_eq!(ended.code, code, "{}", ended.told);
+        assert_eq!(ended.stdout, "");
+        all.push_str(&ended.told);
+    }
+    let missing = ["call", "wikijs_get_page_by_id", "--args", "{\"id\": 9999}"];
+    all.push_str(&run(tool(&wiki, dir.path(), &missing)).await.told);
+    golden("tool_faults", &all);
+    let json = [&missing[..], &["--json"]].concat();
+    let ended = run(tool(&wiki, dir.path(), &json)).await;
+    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(
+        (ended.code, &told["error"]["code"]),
+        (1, &json!("PAGE_NOT_FOUND"))
+    );
+}
+
+#[tokio::test]
+async fn a_search_waits_for_the_index_since_no_other_follows_in_its_process() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let call = |arguments: &'static [&'static str]| {
+        let all = [&["call", "wikijs_search_pages"], arguments].concat();
+        run(tool(&wiki, dir.path(), &all))
+    };
+    let found = call(&["--json", "--args", r#"{"query": "SIGHUP"}"#]).await;
+    let found: Value = serde_json::from_str(&found.stdout).unwrap();
+    assert_eq!(found["index"]["complete"], true, "{found}");
+    assert_eq!(found["hits"][0]["path"], "docs/configuration");
+    let nothing = call(&["--args", r#"{"query": "xyzzyxyzzy"}"#]).await;
+    assert_eq!(nothing.stdout, "nothing was found\n");
+}
