@@ -25,6 +25,17 @@ pub(crate) struct Ended {
     pub(crate) told: String,
 }
 
+/// Arguments as a shell takes them.
+fn quoted(arguments: &[&str]) -> String {
+    let quoted = arguments.iter().map(|argument| match argument {
+        argument if argument.contains([' ', '"', '\'']) && !argument.contains('\'') => {
+            format!("'{argument}'")
+        }
+        argument => (*argument).to_owned(),
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
 impl Command {
     /// A command without settings.
     pub(crate) fn new(arguments: &[&str]) -> Self {
@@ -37,7 +48,7 @@ impl Command {
             .stderr(Stdio::piped());
         Self {
             process,
-            told: format!("$ wikijs-mcp {}\n", arguments.join(" ")),
+            told: format!("$ wikijs-mcp {}\n", quoted(arguments)),
             stdin: String::new(),
             hidden: Vec::new(),
         }

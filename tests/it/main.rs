@@ -51,6 +51,8 @@ mod lists;
 #[cfg(feature = "demo")]
 mod operations;
 #[cfg(feature = "demo")]
+mod operators_way;
+#[cfg(feature = "demo")]
 mod parts;
 #[cfg(feature = "demo")]
 mod person;

@@ -15,6 +15,8 @@ pub(super) fn of(tool: &str) -> &'static str {
         }
         "wikijs_update_page" => r#"{"id": 1, "addTags": ["start"]}"#,
         "wikijs_delete_page" => r#"{"id": 1}"#,
+        "wikijs_list_proposals" => r#"{"state": "open"}"#,
+        "wikijs_get_proposal" => r#"{"id": "0123456789abcdef"}"#,
         "wikijs_undo_write" => r#"{"callId": "last"}"#,
         _ => "{}",
     }

@@ -1,0 +1,189 @@
+//! The way of a new operator, from nothing: settings, a look at them, proposals of an agent, what is
+//! decided about them, the log. The real program at every step; the page in the docs is its output.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use rmcp::ServiceExt;
+use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation};
+use rmcp::transport::TokioChildProcess;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use wikijs_mcp::demo::{DemoOptions, DemoWiki};
+
+use crate::command::{Command, Ended};
+use crate::docs::generated;
+use crate::harness::{id_of, mutations, read};
+
+/// An operator's machine: a home, and nothing else.
+struct Machine<'a> {
+    home: TempDir,
+    wiki: &'a DemoWiki,
+}
+
+impl Machine<'_> {
+    fn home(&self) -> &str {
+        self.home.path().to_str().unwrap()
+    }
+
+    /// Runs a command there, and gives its whole output to the page of the docs.
+    async fn run(&self, page: Option<&str>, arguments: &[&str], stdin: &str) -> Ended {
+        let wiki = self.wiki.address();
+        let bare = wiki.split_once("://").unwrap().1.to_owned();
+        let command = Command::new(arguments)
+            .with("HOME", self.home())
+            .with("WIKI_LOG", "error")
+            .stdin(stdin)
+            .hide(self.home(), "/home/op")
+            .hide(bare.replace([':', '.'], "_"), "wiki.lan")
+            .hide(bare, "wiki.lan");
+        let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+        if let Some(page) = page {
+            let told = format!("```console\n{}```\n", ended.told);
+            generated("docs/operators.md", page, &told, steady);
+        }
+        ended
+    }
+
+    /// An agent's client, with a server that reads the same settings.
+    async fn propose(&self, calls: Vec<(&'static str, Value)>) -> Vec<String> {
+        let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"));
+        command
+            .env_clear()
+            .env("HOME", self.home())
+            .env("WIKI_LOG", "error")
+            .stderr(Stdio::null());
+        let client = ClientConfig::new(
+            ClientCapabilities::default(),
+            Implementation::new("an-agent", "1"),
+        );
+        let server = TokioChildProcess::new(command).unwrap();
+        let client = client.serve(server).await.unwrap();
+        let mut proposed = Vec::new();
+        for (tool, arguments) in calls {
+            let arguments = arguments.as_object().unwrap().clone();
+            let call = CallToolRequestParams::new(tool).with_arguments(arguments);
+            let preview = read(&client.call_tool(call).await.unwrap()).unwrap();
+            proposed.push(preview["proposal"].as_str().unwrap().to_owned());
+        }
+        client.cancel().await.unwrap();
+        proposed
+    }
+}
+
+/// Ids, hashes, times and how long something took differ from run to run.
+fn steady(told: &str) -> String {
+    told.split_inclusive([' ', '\n'])
+        .map(|word| {
+            let bare = word.trim().trim_matches(['.', ',', '"', '(', ')', '/']);
+            let bare = bare.rsplit('-').next().unwrap_or(bare);
+            let bare = bare.trim_end_matches(".jsonl");
+            let is_hex = bare.len() >= 8 && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let is_number = word.trim().bytes().any(|byte| byte.is_ascii_digit())
+                && word
+                    .trim()
+                    .bytes()
+                    .all(|byte| byte.is_ascii_digit() || b":-.TZ".contains(&byte));
+            let is_place = word.contains("wiki.lan~") || word.contains("/home/op/.local/state");
+            if is_hex || is_number || is_place {
+                "*".to_owned()
+            } else {
+                word.trim().to_owned()
+            }
+        })
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn exists(path: &Path) -> bool {
+    path.metadata().is_ok_and(|file| file.len() > 0)
+}
+
+#[tokio::test]
+async fn from_nothing_to_a_reviewed_log() {
+    let wiki = DemoWiki::start(DemoOptions::default()).await.unwrap();
+    let machine = Machine {
+        home: TempDir::new().unwrap(),
+        wiki: &wiki,
+    };
+    let address = wiki.address();
+    let init = [
+        "config",
+        "init",
+        "--base-url",
+        &address,
+        "--key-stdin",
+        "--mutations-enabled",
+        "true",
+        "--allowed-mutation-path-prefixes",
+        "docs,team",
+    ];
+    let ended = machine
+        .run(Some("init"), &init, &wiki.keys().scripter)
+        .await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    let ended = machine.run(Some("doctor"), &["doctor"], "").await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+
+    let linux = id_of(&wiki, "docs/install/linux");
+    let docker = id_of(&wiki, "docs/install/docker");
+    let title = |id| wiki.with_store(|store| store.page(id).unwrap().title.clone());
+    let before = title(docker);
+    let proposed = machine
+        .propose(vec![
+            (
+                "wikijs_update_page",
+                json!({ "id": linux, "title": "Installing on Debian" }),
+            ),
+            (
+                "wikijs_update_page",
+                json!({ "id": docker, "description": "With one command" }),
+            ),
+            (
+                "wikijs_delete_page",
+                json!({ "id": id_of(&wiki, "docs/configuration") }),
+            ),
+        ])
+        .await;
+    let [first, second, third] = proposed.as_slice() else {
+        panic!("{proposed:?}");
+    };
+    assert_eq!(mutations(&wiki).len(), 0);
+
+    let ended = machine.run(Some("list"), &["proposals", "list"], "").await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    let ended = machine
+        .run(Some("show"), &["proposals", "show", first], "")
+        .await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    let apply = ["proposals", "apply", first, second, "--yes"];
+    let ended = machine.run(Some("apply"), &apply, "").await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    assert_eq!(title(linux), "Installing on Debian");
+    let reject = [
+        "proposals",
+        "reject",
+        third,
+        "--why",
+        "we still need this page",
+    ];
+    let ended = machine.run(Some("reject"), &reject, "").await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+
+    let ended = machine
+        .run(Some("undo"), &["undo", "last", "--yes"], "")
+        .await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    assert_eq!(title(docker), before);
+    assert_eq!(title(linux), "Installing on Debian");
+
+    let ended = machine.run(Some("log"), &["audit", "list"], "").await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    let ended = machine.run(Some("verify"), &["audit", "verify"], "").await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    let report = machine.home.path().join("report.html");
+    let arguments = ["audit", "report", "--html", report.to_str().unwrap()];
+    let ended = machine.run(Some("report"), &arguments, "").await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    assert!(exists(&report));
+}
