@@ -26,6 +26,7 @@ pub mod record;
 
 mod calls;
 mod ending;
+mod current;
 mod entry;
 mod error;
 mod filter;
@@ -62,6 +63,7 @@ pub use error::AuditError;
 pub use filter::Filter;
 pub use heads::FileHead;
 pub use health::Health;
+pub(crate) use hex::encode as to_hex;
 pub use hex::{CallId, KeptState, LineHash, NotHex, ProposalId, RunId};
 pub use locks::{FileLock, PageLock, TreeLock};
 pub use log::{AuditLog, OnRecord};
