@@ -245,6 +245,12 @@ pub const SETTINGS: &[Setting] = &[
         "How much the program logs: `off`, `error`, `warn`, `info`, `debug` or `trace`.",
     ),
     setting(
+        "WIKI_LOG_FORMAT",
+        Choice(&["text", "json"]),
+        "`text`",
+        "The form of a line of the log: `text` or `json`.",
+    ),
+    setting(
         "WIKI_LOG_DIR",
         Path,
         "none: stderr",

@@ -49,6 +49,8 @@ pub struct LogSettings {
     pub level: &'static str,
     /// A directory for daily files; stderr without one.
     pub dir: Option<PathBuf>,
+    /// Whether each line is JSON.
+    pub is_json: bool,
 }
 
 impl Settings {
@@ -194,6 +196,7 @@ pub fn log_settings(source: &Source<'_>) -> Result<LogSettings, SettingError> {
                 None => "info",
             },
             dir: source.filled("WIKI_LOG_DIR")?.map(PathBuf::from),
+            is_json: source.choice("WIKI_LOG_FORMAT")? == Some("json"),
         })
     };
     read().map_err(|fault| source.placed(fault))

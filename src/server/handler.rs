@@ -233,8 +233,7 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let visit = self.visit(&context)?;
         let tool = self.tool(&request.name);
-        let id = CallId::new()
-            .map_err(|_| ErrorData::internal_error("the system gave no random numbers", None))?;
+        let id = new_id()?;
         let span = tracing::info_span!("call", %id, tool, client = visit.subject);
         let call = self.call(&visit, tool, request, context);
         let timed = self.app.metrics.call(tool, id.during(call));
@@ -262,12 +261,20 @@ async fn answered<T>(
     read: Pin<Box<impl Future<Output = Result<T, ErrorData>>>>,
 ) -> Result<T, ErrorData> {
     let broke_off = |_| Err(ErrorData::internal_error("the request broke off", None));
+    let id = new_id()?;
+    let read = id.during(AssertUnwindSafe(read).catch_unwind());
     tokio::select! {
-        answer = AssertUnwindSafe(read).catch_unwind() => answer.unwrap_or_else(broke_off),
+        answer = read.instrument(tracing::info_span!("request", %id)) => answer.unwrap_or_else(broke_off),
         () = context.ct.cancelled() => {
             Err(ErrorData::internal_error("the request was cancelled", None))
         }
     }
+}
+
+/// The id of a call or request, in all its lines, records and requests to the wiki.
+fn new_id() -> Result<CallId, ErrorData> {
+    let failed = |_| ErrorData::internal_error("the system gave no random numbers", None);
+    CallId::new().map_err(failed)
 }
 
 fn printable(name: &str) -> String {

@@ -110,6 +110,16 @@ fn the_error_codes_are_those_of_the_program() {
 }
 
 #[test]
+fn the_metrics_are_those_of_the_program() {
+    generated(
+        "docs/http.md",
+        "metrics",
+        &wikijs_mcp::server::metrics::table(),
+        as_it_is,
+    );
+}
+
+#[test]
 fn the_exit_codes_are_those_of_the_program() {
     let mut table = String::from("| code | meaning |\n|---|---|\n");
     for exit in Exit::ALL {

@@ -26,6 +26,7 @@ use super::health::{self, Readiness};
 use super::limits::HttpLimits;
 use super::live::LiveClients;
 use super::refusal::{Refusal, respond};
+use super::stall::Stalling;
 use super::tokens_file::TokensFile;
 use crate::config::ServeSettings;
 
@@ -235,7 +236,10 @@ async fn serve(
         // From the end of one request to the end of the next one's head.
         .header_read_timeout(limits.idle)
         .max_headers(MOST_HEADERS)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(
+            TokioIo::new(Stalling::new(stream, limits.stalled)),
+            TowerToHyperService::new(router),
+        );
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -16,6 +16,7 @@ mod origin;
 mod rate;
 mod refusal;
 mod sessions;
+mod stall;
 mod tokens_file;
 
 pub use address::Network;
