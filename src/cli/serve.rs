@@ -40,8 +40,8 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             .await
             .map_err(|error| (Exit::Failed, error))?;
         let mut settings = demo.settings()?;
-        settings.serve =
-            ServeSettings::read(&start::layers()?.source()).map_err(|error| (Exit::Usage, error.to_string()))?;
+        settings.serve = ServeSettings::read(&start::layers()?.source())
+            .map_err(|error| (Exit::Usage, error.to_string()))?;
         return serve(settings, http).await;
     }
     serve(start::settings()?, http).await

@@ -23,7 +23,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Make a client in WIKI_SERVE_TOKENS_FILE and print its token, once; what it may do is
+    /// Make a client in `WIKI_SERVE_TOKENS_FILE` and print its token, once; what it may do is
     /// never more than what the server allows
     New(New),
     /// List the clients
@@ -69,7 +69,8 @@ struct New {
 pub(super) fn run(arguments: Arguments) -> Outcome {
     start::start_log()?;
     let wrong = |error: String| (Exit::Usage, error);
-    let settings = ServeSettings::read(&start::layers()?.source()).map_err(|error| wrong(error.to_string()))?;
+    let settings = ServeSettings::read(&start::layers()?.source())
+        .map_err(|error| wrong(error.to_string()))?;
     let file = settings.tokens_file.ok_or_else(|| {
         wrong(
             "WIKI_SERVE_TOKENS_FILE is missing; it must name the file of named clients".to_owned(),
@@ -89,7 +90,8 @@ pub(super) fn run(arguments: Arguments) -> Outcome {
 
 fn make(file: &TokensFile, new: New) -> Outcome {
     let wrong = |error: String| (Exit::Usage, error);
-    let registry = Registry::of(&Surface::of(&Toolset::ALL)).map_err(|error| wrong(error.to_string()))?;
+    let registry =
+        Registry::of(&Surface::of(&Toolset::ALL)).map_err(|error| wrong(error.to_string()))?;
     for tool in new.tools.iter().flatten() {
         if registry.find(tool).is_none() {
             return Err(wrong(format!("--tools: there is no tool {tool:?}")));

@@ -235,7 +235,8 @@ impl ServerHandler for Handler {
         let tool = self.tool(&request.name);
         let id = new_id()?;
         let span = tracing::info_span!("call", %id, tool, client = visit.subject);
-        let call = self.call(&visit, tool, request, context);
+        // Boxed: it is many times as large as all else that a connection holds.
+        let call = Box::pin(self.call(&visit, tool, request, context));
         let timed = self.app.metrics.call(tool, id.during(call));
         timed.instrument(span).await
     }

@@ -387,7 +387,13 @@ impl Writer {
         let write = async move {
             let answer = docket
                 .call()
-                .during(Box::pin(writer.carry_out(permit, &mut docket, lines, notes, knowing)))
+                .during(Box::pin(writer.carry_out(
+                    permit,
+                    &mut docket,
+                    lines,
+                    notes,
+                    knowing,
+                )))
                 .await;
             let held = turn.as_mut().and_then(|turn| turn.proposal.take());
             if let (Some(held), Ok(_)) = (held, &answer) {

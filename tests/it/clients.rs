@@ -1,6 +1,7 @@
 //! Named clients over HTTP: each can only narrow what the server allows, and what belongs to
 //! one is out of reach for all others.
 
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command as Process, Stdio};
 
@@ -29,10 +30,6 @@ fn code(result: Result<Value, Value>) -> String {
     result.unwrap_err()["code"].as_str().unwrap().to_owned()
 }
 
-fn prefixes(prefix: &str) -> Option<Vec<String>> {
-    Some(vec![prefix.to_owned()])
-}
-
 #[tokio::test]
 async fn nobody_calls_without_a_token_that_counts() {
     let (wiki, names) = (sample_wiki().await, Names::new());
@@ -53,7 +50,7 @@ async fn nobody_calls_without_a_token_that_counts() {
         header("Bearer "),
         header("Bearer wjs_guess"),
         header(&token.replace("Bearer", "Basic")),
-        header(&token[..token.len() - 1]),
+        header(token.split_at(token.len() - 1).0),
         ended,
     ] {
         let answer = server.post(&caller, &call(TREE, json!({}))).await;
@@ -190,8 +187,14 @@ async fn a_client_may_do_less_than_the_server_and_never_more() {
         "tools",
         grant(|may| may.tools = Some(vec![LIST.to_owned(), CREATE.to_owned()])),
     );
-    let below = names.add("below", grant(|may| may.prefixes = prefixes("docs/x")));
-    let beside = names.add("beside", grant(|may| may.prefixes = prefixes("other")));
+    let below = names.add(
+        "below",
+        grant(|may| may.prefixes = Some(vec!["docs/x".to_owned()])),
+    );
+    let beside = names.add(
+        "beside",
+        grant(|may| may.prefixes = Some(vec!["other".to_owned()])),
+    );
     let dry = names.add("dry", grant(|may| may.dry_run = true));
     let person = names.add(
         "person",
@@ -331,9 +334,9 @@ async fn writes_with_callers_keys_are_in_one_log_and_end_before_it() {
         .with("WIKI_SERVE_CALLER_KEYS", "true")
         .host()
         .await;
-    for key in [&wiki.keys().admin, &wiki.keys().editor] {
+    for (title, key) in [("A", &wiki.keys().admin), ("B", &wiki.keys().editor)] {
         let caller = Caller::default().with("x-wiki-api-token", key);
-        let arguments = json!({ "id": id_of(&wiki, "home"), "title": format!("T{}", key.len()), "description": key[key.len() - 8..] });
+        let arguments = json!({ "id": id_of(&wiki, "home"), "title": title });
         let preview = server
             .call(&caller, UPDATE, arguments.clone())
             .await
@@ -458,7 +461,7 @@ impl Remote {
             body.len()
         );
         for (name, value) in speaking(caller).headers {
-            request.push_str(&format!("{name}: {value}\r\n"));
+            write!(request, "{name}: {value}\r\n").unwrap();
         }
         let mut stream = tokio::net::TcpStream::connect(self.0).await.unwrap();
         stream

@@ -1,6 +1,7 @@
 //! A real server over HTTP on a port of its own, and plain requests to it.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +15,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use wikijs_mcp::audit::Record;
-use wikijs_mcp::server::App;
 use wikijs_mcp::server::http::{Grant, HttpLimits, HttpServer, NamedClient, Token, TokensFile};
 
 use crate::harness::{Setup, read, records};
@@ -27,7 +27,6 @@ pub(crate) const LIMITS: fn() -> HttpLimits = || HttpLimits {
 
 /// A server over HTTP.
 pub(crate) struct Hosted {
-    pub(crate) app: Arc<App>,
     pub(crate) address: SocketAddr,
     pub(crate) dir: Arc<TempDir>,
     pub(crate) stop: CancellationToken,
@@ -91,11 +90,10 @@ impl Setup {
     pub(crate) async fn host_within(self, limits: HttpLimits) -> Hosted {
         let (app, settings, dir) = self.app();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let server = HttpServer::new(Arc::clone(&app), settings, limits, listener).unwrap();
+        let server = HttpServer::new(app, settings, limits, listener).unwrap();
         let (address, stop) = (server.address(), CancellationToken::new());
         let ended = tokio::spawn(server.run(stop.clone()));
         Hosted {
-            app,
             address,
             dir,
             stop,
@@ -140,10 +138,10 @@ impl Hosted {
     pub(crate) fn head(&self, method: &str, path: &str, caller: &Caller, more: &str) -> String {
         let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n{more}");
         if !caller.headers.iter().any(|(name, _)| name == "host") {
-            head.push_str(&format!("host: {}\r\n", self.address));
+            write!(head, "host: {}\r\n", self.address).unwrap();
         }
         for (name, value) in &caller.headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            write!(head, "{name}: {value}\r\n").unwrap();
         }
         head + "\r\n"
     }
@@ -217,8 +215,10 @@ pub(crate) fn initialize(version: &str) -> Value {
 }
 
 pub(crate) fn call(tool: &str, arguments: Value) -> Value {
-    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": { "name": tool, "arguments": arguments } })
+    let mut message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call" });
+    message["params"]["name"] = tool.into();
+    message["params"]["arguments"] = arguments;
+    message
 }
 
 /// Reads an answer to the end of its connection.
@@ -262,8 +262,9 @@ fn dechunked(mut body: &str) -> String {
     let mut whole = String::new();
     while let Some((size, rest)) = body.split_once("\r\n") {
         let size = usize::from_str_radix(size, 16).unwrap();
-        whole.push_str(&rest[..size]);
-        body = &rest[(size + 2).min(rest.len())..];
+        let (chunk, rest) = rest.split_at(size);
+        whole.push_str(chunk);
+        body = rest.trim_start_matches("\r\n");
     }
     whole
 }

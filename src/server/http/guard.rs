@@ -191,7 +191,7 @@ impl Guard {
             ));
         }
         if request.method() != Method::POST {
-            let request = self.announced(request, caller, session);
+            let request = announced(request, caller, session);
             return Ok(self.with_sessions.handle(request).await.map(Body::new));
         }
         let place = Arc::clone(&self.calls)
@@ -201,14 +201,14 @@ impl Guard {
         let body = tokio::time::timeout(self.limits.request, read(body, self.limits.body))
             .await
             .map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body took too long"))??;
-        let peek = serde_json::from_slice::<Peek>(&body).ok();
-        let is_first =
-            session.is_none() && peek.and_then(|peek| peek.method).as_deref() == Some("initialize");
+        let parsed = serde_json::from_slice::<Peek>(&body).ok();
+        let is_first = session.is_none()
+            && parsed.and_then(|parsed| parsed.method).as_deref() == Some("initialize");
         let request = Request::from_parts(head, Body::from(body));
         let response = if is_first {
             let turn = self.sessions.open_one().await?;
             let owner = caller.owner.clone();
-            let request = self.announced(request, caller, session);
+            let request = announced(request, caller, session);
             let response = self.with_sessions.handle(request).await;
             if let Some(id) = response
                 .headers()
@@ -225,7 +225,7 @@ impl Guard {
             } else {
                 &self.without_sessions
             };
-            mcp.handle(self.announced(request, caller, session)).await
+            mcp.handle(announced(request, caller, session)).await
         };
         // The call is under way until its answer has gone out.
         Ok(response.map(|body| {
@@ -269,30 +269,25 @@ impl Guard {
             owner,
         })
     }
+}
 
-    /// The request with what was found out of its caller, and without what is secret in it.
-    fn announced(
-        &self,
-        mut request: Request<Body>,
-        caller: Caller,
-        session: Option<String>,
-    ) -> Request<Body> {
-        for name in [header::AUTHORIZATION.as_str(), CALLER_KEY] {
-            request.headers_mut().remove(name);
-        }
-        let visit = Visit {
-            session: match session {
-                Some(id) => SessionId::new(format!("{}/{id}", caller.owner)),
-                None => SessionId::fleeting(caller.owner),
-            },
-            app: caller.app,
-            subject: caller.client.as_ref().map(|client| client.name.clone()),
-            address: Some(caller.address.to_string()),
-            rights: caller.client.map(|client| client.rights.clone()),
-        };
-        request.extensions_mut().insert(Arc::new(visit));
-        request
+/// The request with what was found out of its caller, and without what is secret in it.
+fn announced(mut request: Request<Body>, caller: Caller, session: Option<String>) -> Request<Body> {
+    for name in [header::AUTHORIZATION.as_str(), CALLER_KEY] {
+        request.headers_mut().remove(name);
     }
+    let visit = Visit {
+        session: match session {
+            Some(id) => SessionId::new(format!("{}/{id}", caller.owner)),
+            None => SessionId::fleeting(caller.owner),
+        },
+        app: caller.app,
+        subject: caller.client.as_ref().map(|client| client.name.clone()),
+        address: Some(caller.address.to_string()),
+        rights: caller.client.map(|client| client.rights.clone()),
+    };
+    request.extensions_mut().insert(Arc::new(visit));
+    request
 }
 
 const fn too_large() -> Refusal {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::guard::Guard;
+use super::live::LiveClients;
 use super::refusal::respond;
 
 const JSON: &str = "application/json";
@@ -46,7 +47,7 @@ impl Readiness {
 
 async fn look(guard: &Guard) -> (bool, Value) {
     let limits = guard.limits;
-    let settings = guard.clients.as_ref().and_then(|clients| clients.fault());
+    let settings = guard.clients.as_ref().and_then(LiveClients::fault);
     let wiki = guard.app.wiki.answers(limits.reached, limits.asked).await;
     let audit = guard.app.writer.audit().probe().await.err();
     let is_ready = settings.is_none() && wiki && audit.is_none();

@@ -43,7 +43,7 @@ impl Default for HttpLimits {
             keys: 32,
             idle: Duration::from_secs(30),
             request: Duration::from_secs(30),
-            stalled: Duration::from_secs(60),
+            stalled: Duration::from_mins(1),
             // Longer than the longest time that a person can be given.
             session: Duration::from_mins(15),
             last_calls: Duration::from_secs(20),
