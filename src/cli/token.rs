@@ -43,11 +43,17 @@ enum Command {
 struct New {
     /// The client's name, under which its calls are on record
     name: String,
+    // What has the name of a setting's flag stands in that flag's place here, by its id.
     /// Offer it no tool that writes
-    #[arg(long)]
+    #[arg(id = "WIKI_READ_ONLY", long = "read-only")]
     read_only: bool,
     /// Offer it these tools alone, comma-separated
-    #[arg(long, value_delimiter = ',', value_name = "TOOLS")]
+    #[arg(
+        id = "WIKI_TOOLS",
+        long = "tools",
+        value_delimiter = ',',
+        value_name = "TOOLS"
+    )]
     tools: Option<Vec<String>>,
     /// Let it write below these prefixes alone, comma-separated
     #[arg(long, value_delimiter = ',', value_name = "PREFIXES")]
@@ -56,7 +62,7 @@ struct New {
     #[arg(long)]
     dry_run: bool,
     /// `person`: have a person say yes to each of its writes, where a preview's token would do
-    #[arg(long, value_name = "MODE")]
+    #[arg(id = "WIKI_CONFIRM", long = "confirm", value_name = "MODE")]
     confirm: Option<String>,
     /// The most requests that it may send in a minute
     #[arg(long, value_name = "N")]
