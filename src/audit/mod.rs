@@ -25,8 +25,8 @@ pub mod chain;
 pub mod record;
 
 mod calls;
-mod ending;
 mod current;
+mod ending;
 mod entry;
 mod error;
 mod filter;

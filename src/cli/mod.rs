@@ -18,8 +18,8 @@ mod show_change;
 mod signals;
 mod start;
 mod table;
-mod tool;
 mod token;
+mod tool;
 mod undo;
 mod when;
 

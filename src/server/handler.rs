@@ -104,7 +104,12 @@ impl Handler {
             ErrorData::invalid_params(format!("unknown tool: {}", printable(&request.name)), None)
         };
         let is_offered = |tool| visit.offers(tool);
-        if !self.app.registry().find(&request.name).is_some_and(is_offered) {
+        if !self
+            .app
+            .registry()
+            .find(&request.name)
+            .is_some_and(is_offered)
+        {
             return Err(unknown());
         }
         let arguments = request.arguments.clone().unwrap_or_default();
