@@ -9,6 +9,7 @@ pub mod demo;
 pub mod error;
 pub mod gates;
 pub mod index;
+pub mod meter;
 pub mod page;
 pub mod server;
 pub mod tools;

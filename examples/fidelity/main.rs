@@ -184,6 +184,7 @@ fn site(prefix: &str, audit: &TempDir) -> Result<Local, String> {
             },
             session: SessionId::new("fidelity"),
             asker: Asker::Nobody,
+            narrowing: None,
         },
         created: RefCell::default(),
     })

@@ -1,5 +1,6 @@
 //! The log as the other rooms see it.
 
+use std::io::Write as _;
 use std::mem;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -7,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 
+use super::fs;
 use super::locks::{PageLocks, lock_file, lock_tree};
 use super::place::Place;
 use super::run::OwnRun;
@@ -105,6 +107,27 @@ impl AuditLog {
     /// Why it does not, until restart.
     pub fn check(&self) -> Result<(), AuditError> {
         self.shared.over.get().cloned().map_or(Ok(()), Err)
+    }
+
+    /// Whether a record could be written now: a file is made beside the log, and removed.
+    ///
+    /// # Errors
+    /// Why not.
+    pub async fn probe(&self) -> Result<(), AuditError> {
+        self.check()?;
+        let place = self.place();
+        blocking(move || {
+            let path = place.probe();
+            let tried = fs::make_dir(&place.wiki)
+                .and_then(|()| fs::open_lock_file(&path)?.write_all(&[b' '; 4096]))
+                .and_then(|()| match std::fs::remove_file(&path) {
+                    // Another server, or another question, was faster.
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+                    removed => removed,
+                });
+            tried.map_err(|error| AuditError::at(&path, "write", &error))
+        })
+        .await
     }
 
     /// Puts an attempt on record: written and synced. Its event is [`Event::Attempt`], whatever

@@ -25,6 +25,7 @@ pub mod chain;
 pub mod record;
 
 mod calls;
+mod current;
 mod ending;
 mod entry;
 mod error;
@@ -62,6 +63,7 @@ pub use error::AuditError;
 pub use filter::Filter;
 pub use heads::FileHead;
 pub use health::Health;
+pub(crate) use hex::encode as to_hex;
 pub use hex::{CallId, KeptState, LineHash, NotHex, ProposalId, RunId};
 pub use locks::{FileLock, PageLock, TreeLock};
 pub use log::{AuditLog, OnRecord};

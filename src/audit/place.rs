@@ -59,6 +59,11 @@ impl Place {
         self.wiki.join("recovery.lock")
     }
 
+    /// Made and removed to see whether anything can be written.
+    pub(super) fn probe(&self) -> PathBuf {
+        self.wiki.join("probe")
+    }
+
     pub(super) fn tree_lock(&self) -> PathBuf {
         self.wiki.join("tree.lock")
     }

@@ -75,7 +75,8 @@ pub(super) fn given(matches: &ArgMatches) -> Given {
         config: innermost.get_one::<PathBuf>(CONFIG).cloned(),
         flags: with_flag
             .filter_map(|setting| {
-                let value = innermost.get_one::<String>(setting.name)?;
+                // `token new` has switches of its own in place of some of these.
+                let value = innermost.try_get_one::<String>(setting.name).ok()??;
                 Some((setting.name, value.clone()))
             })
             .collect(),

@@ -2,6 +2,7 @@
 
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use crate::config::LogSettings;
 
@@ -16,11 +17,8 @@ pub(super) fn start(settings: &LogSettings) -> Result<(), String> {
         "error" => "error".to_owned(),
         level => format!("warn,rmcp=error,wikijs_mcp={level}"),
     };
-    let subscriber = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(filter))
-        .with_ansi(false);
-    match &settings.dir {
-        None => subscriber.with_writer(std::io::stderr).init(),
+    let writer = match &settings.dir {
+        None => BoxMakeWriter::new(std::io::stderr),
         Some(dir) => {
             let file = RollingFileAppender::builder()
                 .rotation(Rotation::DAILY)
@@ -28,8 +26,17 @@ pub(super) fn start(settings: &LogSettings) -> Result<(), String> {
                 .filename_suffix("log")
                 .build(dir)
                 .map_err(|_| "WIKI_LOG_DIR must be a directory that can be written".to_owned())?;
-            subscriber.with_writer(file).init();
+            BoxMakeWriter::new(file)
         }
+    };
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(filter))
+        .with_ansi(false)
+        .with_writer(writer);
+    if settings.is_json {
+        subscriber.json().init();
+    } else {
+        subscriber.init();
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ mod show_change;
 mod signals;
 mod start;
 mod table;
+mod token;
 mod tool;
 mod undo;
 mod when;
@@ -43,7 +44,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve the configured wiki over standard input and output (the default)
+    /// Serve the configured wiki over standard input and output (the default), or HTTP
     Serve(serve::Arguments),
     /// Take a write back, with the page as it was kept in the audit log
     Undo(undo::Arguments),
@@ -56,6 +57,8 @@ enum Command {
     Doctor(doctor::Arguments),
     /// Call a tool as an agent does, through the same gates, answered for people
     Tool(tool::Arguments),
+    /// The named clients of a server over HTTP, and their tokens
+    Token(token::Arguments),
     /// The content index that searches use, where it is kept on the disk
     Index(index::Arguments),
     /// The settings: write a file of them, check them, show where each comes from
@@ -125,6 +128,7 @@ async fn run(command: Option<Command>) -> Outcome {
         Some(Command::Audit(arguments)) => audit::run(arguments).await,
         Some(Command::Doctor(arguments)) => Box::pin(doctor::run(arguments)).await,
         Some(Command::Tool(arguments)) => Box::pin(tool::run(arguments)).await,
+        Some(Command::Token(arguments)) => token::run(arguments),
         Some(Command::Index(arguments)) => index::run(&arguments),
         Some(Command::Config(arguments)) => config::run(&arguments),
         Some(Command::Completions(arguments)) => Ok(completions::run(&arguments)),

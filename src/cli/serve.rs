@@ -1,13 +1,18 @@
-//! `wikijs-mcp serve`: the server over standard input and output.
+//! `wikijs-mcp serve`: the server over standard input and output, or HTTP.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::exit::Exit;
 use super::signals::Signals;
 use super::{Outcome, start};
-use crate::config::Settings;
+#[cfg(feature = "demo")]
+use crate::config::ServeSettings;
+use crate::config::{Settings, address_of};
+use crate::server::http::{HttpLimits, HttpServer, refused_start};
 use crate::server::{App, serve_stdio};
 use crate::write::Patience;
 
@@ -19,30 +24,55 @@ pub(super) struct Arguments {
     #[cfg(feature = "demo")]
     #[arg(long)]
     demo: bool,
+    /// Listen for HTTP at this address, such as 127.0.0.1:8765, in place of standard input and
+    /// output (`WIKI_SERVE_ADDRESS`)
+    #[arg(long, value_name = "ADDRESS")]
+    http: Option<String>,
 }
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
+    let http = arguments.http.as_deref().map(address_of).transpose();
+    let http = http.map_err(|error| (Exit::Usage, format!("--http: {}", error.fault)))?;
     #[cfg(feature = "demo")]
     if arguments.demo {
         start::start_log()?;
         let demo = super::demo::Embedded::start()
             .await
             .map_err(|error| (Exit::Failed, error))?;
-        return serve(demo.settings()?).await;
+        let mut settings = demo.settings()?;
+        settings.serve = ServeSettings::read(&start::layers()?.source())
+            .map_err(|error| (Exit::Usage, error.to_string()))?;
+        return serve(settings, http).await;
     }
-    let Arguments { .. } = arguments;
-    serve(start::settings()?).await
+    serve(start::settings()?, http).await
 }
 
-async fn serve(settings: Settings) -> Outcome {
+async fn serve(settings: Settings, http: Option<SocketAddr>) -> Outcome {
+    let failed = |error: String| (Exit::Failed, error);
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
     let stop = CancellationToken::new();
-    let signals = Signals::listen(stop.clone()).map_err(|error| (Exit::Failed, error))?;
+    let signals = Signals::listen(stop.clone()).map_err(failed)?;
+    let serve = settings.serve.clone();
     let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
-    serve_stdio(Arc::new(app), stop)
-        .await
-        .map_err(|error| (Exit::Failed, error))?;
+    let app = Arc::new(app);
+    match http.or(serve.address) {
+        None => {
+            serve_stdio(app, stop).await.map_err(failed)?;
+        }
+        Some(address) => {
+            if let Some(why) = refused_start(&serve, address) {
+                return Err((Exit::Usage, why.to_owned()));
+            }
+            let listener = TcpListener::bind(address)
+                .await
+                .map_err(|error| failed(format!("{address} cannot be listened at: {error}")))?;
+            let server = HttpServer::new(app, serve, HttpLimits::default(), listener)
+                .map_err(|error| (Exit::Usage, error))?;
+            tracing::info!(address = %server.address(), "serving MCP over HTTP at /mcp");
+            server.run(stop).await;
+        }
+    }
     Ok(signals.exit().unwrap_or(Exit::Done))
 }

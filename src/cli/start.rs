@@ -92,5 +92,6 @@ pub(super) fn operator(command: &'static str) -> Caller {
         },
         session: SessionId::new("operator"),
         asker: Asker::Nobody,
+        narrowing: None,
     }
 }

@@ -197,10 +197,58 @@ pub const SETTINGS: &[Setting] = &[
         "Where indexes on the disk lie, one for each wiki and key.",
     ),
     setting(
+        "WIKI_SERVE_ADDRESS",
+        Text,
+        "none: standard input and output",
+        "Where the server listens for HTTP, such as `127.0.0.1:8765`, as `serve --http` does; another address than loopback needs named clients.",
+    ),
+    setting(
+        "WIKI_SERVE_TOKENS_FILE",
+        Path,
+        "none",
+        "The file of named clients, as `wikijs-mcp token new` writes it; without it callers need no name.",
+    ),
+    setting(
+        "WIKI_SERVE_ALLOWED_HOSTS",
+        List,
+        "loopback names and the address itself",
+        "More names under which the server is called, comma-separated, each with a port or without.",
+    ),
+    setting(
+        "WIKI_SERVE_ALLOWED_ORIGINS",
+        List,
+        "none",
+        "Sites whose pages may call the server from a browser, comma-separated, such as `https://app.example.com`.",
+    ),
+    setting(
+        "WIKI_SERVE_TRUSTED_PROXIES",
+        List,
+        "none",
+        "Proxies whose `X-Forwarded-For` is believed, comma-separated addresses or ranges such as `10.0.0.0/8`; needs named clients.",
+    ),
+    setting(
+        "WIKI_SERVE_CALLER_KEYS",
+        Flag,
+        "`false`",
+        "Whether each caller brings a key of the wiki of its own, in the header `X-Wiki-Api-Token`; then a call without one is refused.",
+    ),
+    setting(
+        "WIKI_SERVE_RATE",
+        Number(1, 1_000_000),
+        "`600`",
+        "The most requests of one client in a minute, 1 to 1000000.",
+    ),
+    setting(
         "WIKI_LOG",
         Choice(&["off", "error", "warn", "info", "debug", "trace"]),
         "`info`",
         "How much the program logs: `off`, `error`, `warn`, `info`, `debug` or `trace`.",
+    ),
+    setting(
+        "WIKI_LOG_FORMAT",
+        Choice(&["text", "json"]),
+        "`text`",
+        "The form of a line of the log: `text` or `json`.",
     ),
     setting(
         "WIKI_LOG_DIR",

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::layers::Layers;
 use super::parse::{SettingError, Source, choose};
+use super::serve::ServeSettings;
 use super::{connection, policy, storage};
 use crate::audit::Keep;
 use crate::gates::Policy;
@@ -26,6 +27,8 @@ pub struct Settings {
     pub keep: Keep,
     /// How content is indexed.
     pub index: IndexSettings,
+    /// How it is served over HTTP.
+    pub serve: ServeSettings,
     /// What is worth knowing about these settings, though it stops nothing.
     pub warnings: Vec<String>,
 }
@@ -46,6 +49,8 @@ pub struct LogSettings {
     pub level: &'static str,
     /// A directory for daily files; stderr without one.
     pub dir: Option<PathBuf>,
+    /// Whether each line is JSON.
+    pub is_json: bool,
 }
 
 impl Settings {
@@ -84,6 +89,7 @@ impl Settings {
         let audit_dir = faults.sift(storage::audit_dir(source));
         let keep = faults.sift(storage::keep(source));
         let index = faults.sift(storage::index(source));
+        let serve = faults.sift(ServeSettings::read(source));
         let wiki = (|| {
             let base_url = base_url?;
             Some(WikiSettings {
@@ -107,6 +113,7 @@ impl Settings {
                 audit_dir: audit_dir?,
                 keep: keep?,
                 index: index?,
+                serve: serve?,
             })
         })();
         settings.ok_or(faults.found)
@@ -189,6 +196,7 @@ pub fn log_settings(source: &Source<'_>) -> Result<LogSettings, SettingError> {
                 None => "info",
             },
             dir: source.filled("WIKI_LOG_DIR")?.map(PathBuf::from),
+            is_json: source.choice("WIKI_LOG_FORMAT")? == Some("json"),
         })
     };
     read().map_err(|fault| source.placed(fault))

@@ -24,6 +24,18 @@ pub enum Gate {
 }
 
 impl Gate {
+    /// All of them, in the order of a write's way.
+    pub const ALL: [Self; 8] = [
+        Self::Input,
+        Self::Enabled,
+        Self::Change,
+        Self::Paths,
+        Self::DryRun,
+        Self::Confirm,
+        Self::Operator,
+        Self::Record,
+    ];
+
     /// The word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -66,6 +66,19 @@ impl ContentIndex {
         }
     }
 
+    /// How much is indexed at the moment, and whether a pass is under way.
+    #[must_use]
+    pub fn now(&self) -> (Coverage, bool) {
+        let progress = self.progress.borrow();
+        (self.coverage(&progress), progress.is_running)
+    }
+
+    /// An index like this one of what another key sees.
+    #[must_use]
+    pub fn for_key(&self, wiki: Arc<Wiki>) -> Self {
+        Self::new(wiki, self.settings.clone())
+    }
+
     /// Whether there is one at all.
     #[must_use]
     pub fn is_on(&self) -> bool {

@@ -226,6 +226,24 @@ impl Prefix {
         )
     }
 
+    /// The prefix that holds where both do, if there is such a place.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Option<Self> {
+        let locale = match (&self.locale, &other.locale) {
+            (Some(own), Some(other)) if own != other => return None,
+            (own, other) => own.as_ref().or(other.as_ref()),
+        };
+        let path = match (&self.path, &other.path) {
+            (own, other) if own.is_within(other) => own,
+            (own, other) if other.is_within(own) => other,
+            _ => return None,
+        };
+        Some(Self {
+            locale: locale.cloned(),
+            path: path.clone(),
+        })
+    }
+
     /// Whether a page at this place lies within, compared exactly.
     #[must_use]
     pub fn holds(&self, locale: &Locale, path: &PagePath) -> bool {

@@ -13,8 +13,10 @@ use crate::error::{Code, Failure};
 use crate::gates::Previews;
 use crate::index::ContentIndex;
 use crate::tools::{Context, Registry};
-use crate::wiki::Wiki;
+use crate::wiki::{ApiKey, Wiki};
 use crate::write::{Caller, Patience, Writer};
+
+use super::metrics::Metrics;
 
 /// What all connections of one server share: the wiki, the way to write to it, the tools.
 #[derive(Debug)]
@@ -27,7 +29,9 @@ pub struct App {
     pub(super) codec: RequestStateCodec,
     /// What finds words in the wiki's pages.
     pub index: Arc<ContentIndex>,
-    registry: RwLock<Arc<Registry>>,
+    /// What happened so far, counted.
+    pub metrics: Arc<Metrics>,
+    registry: Arc<RwLock<Arc<Registry>>>,
 }
 
 impl App {
@@ -49,14 +53,30 @@ impl App {
             patience,
             settings.keep,
         );
-        let mut key = [0u8; RequestStateCodec::MIN_KEY_LENGTH];
-        getrandom::fill(&mut key).map_err(|_| "the system gave no random numbers".to_owned())?;
         Ok(Self {
             index: Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index)),
             wiki,
             writer: Arc::new(writer),
-            codec: RequestStateCodec::try_new(key).map_err(|error| error.to_string())?,
-            registry: RwLock::new(Arc::new(registry)),
+            codec: codec()?,
+            metrics: Arc::default(),
+            registry: Arc::new(RwLock::new(Arc::new(registry))),
+        })
+    }
+
+    /// The same server for whoever brings a key of their own: index, remembered reads, previews
+    /// and approvals are separate; tools, log and counts are shared.
+    ///
+    /// # Errors
+    /// One sentence about the key.
+    pub fn for_key(&self, key: ApiKey) -> Result<Self, String> {
+        let wiki = Arc::new(self.wiki.with_key(key)?);
+        Ok(Self {
+            writer: Arc::new(self.writer.for_key(Arc::clone(&wiki))),
+            index: Arc::new(self.index.for_key(Arc::clone(&wiki))),
+            wiki,
+            codec: codec()?,
+            metrics: Arc::clone(&self.metrics),
+            registry: Arc::clone(&self.registry),
         })
     }
 
@@ -104,4 +124,10 @@ impl App {
             .write()
             .unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
     }
+}
+
+fn codec() -> Result<RequestStateCodec, String> {
+    let mut key = [0u8; RequestStateCodec::MIN_KEY_LENGTH];
+    getrandom::fill(&mut key).map_err(|_| "the system gave no random numbers".to_owned())?;
+    RequestStateCodec::try_new(key).map_err(|error| error.to_string())
 }

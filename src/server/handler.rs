@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use axum::http::request::Parts;
 use futures_util::FutureExt;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
@@ -14,10 +15,12 @@ use rmcp::model::{
     ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer};
+use tracing::Instrument as _;
 
 use super::app::App;
+use super::visit::Visit;
 use super::{elicit, resources, result};
-use crate::audit::Client;
+use crate::audit::{CallId, Client};
 use crate::gates::SessionId;
 use crate::write::{Asker, Caller};
 
@@ -39,52 +42,119 @@ const KNOWN: [&str; 8] = [
 #[derive(Debug, Clone)]
 pub struct Handler {
     app: Arc<App>,
-    session: SessionId,
+    /// Whose connection it is; none where each request says so itself.
+    visit: Option<Arc<Visit>>,
 }
 
 impl Handler {
     /// A handler of one session.
     #[must_use]
-    pub const fn new(app: Arc<App>, session: SessionId) -> Self {
-        Self { app, session }
+    pub fn new(app: Arc<App>, session: SessionId) -> Self {
+        let visit = Some(Arc::new(Visit::alone(Arc::clone(&app), session)));
+        Self { app, visit }
+    }
+
+    /// A handler of requests that each carry their [`Visit`].
+    pub(super) const fn of_visits(app: Arc<App>) -> Self {
+        Self { app, visit: None }
+    }
+
+    /// Who calls; a request that nobody has looked at is answered to nobody.
+    fn visit(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Visit>, ErrorData> {
+        let parts = context.extensions.get::<Parts>();
+        self.visit
+            .as_ref()
+            .or_else(|| parts?.extensions.get())
+            .map(Arc::clone)
+            .ok_or_else(|| ErrorData::internal_error("nobody knows who calls", None))
+    }
+
+    async fn call(
+        &self,
+        visit: &Visit,
+        tool: &'static str,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let codec = &visit.app.codec;
+        let (asker, mut handed_out) = elicit::asker(codec, &request, &context);
+        tracing::debug!(request = ?context.id, "a call");
+        let caller = caller(visit, tool, asker, &context);
+        tokio::select! {
+            answer = self.answer(visit, caller, &request) => answer.map(Into::into),
+            // The call ends with a question, and is made again with the answer.
+            Some(question) = handed_out.recv() => {
+                Ok(elicit::input_required(codec, &request, &question).into())
+            }
+            // A read stops here; a write that was begun goes on in its own task.
+            () = context.ct.cancelled() => {
+                Err(ErrorData::internal_error("the call was cancelled; a write that was already sent goes on and is put on record",
+                    None,))
+            }
+        }
     }
 
     async fn answer(
         &self,
+        visit: &Visit,
         caller: Caller,
         request: &CallToolRequestParams,
     ) -> Result<CallToolResult, ErrorData> {
+        let unknown = || {
+            ErrorData::invalid_params(format!("unknown tool: {}", printable(&request.name)), None)
+        };
+        let is_offered = |tool| visit.offers(tool);
+        if !self
+            .app
+            .registry()
+            .find(&request.name)
+            .is_some_and(is_offered)
+        {
+            return Err(unknown());
+        }
         let arguments = request.arguments.clone().unwrap_or_default();
-        match self.app.call(&request.name, caller, arguments).await {
+        match visit.app.call(&request.name, caller, arguments).await {
             Some(Ok(value)) => Ok(result::answer(value)),
             Some(Err(failure)) => Ok(result::failure(&failure)),
-            None => Err(ErrorData::invalid_params(
-                format!("unknown tool: {}", printable(&request.name)),
-                None,
-            )),
+            None => Err(unknown()),
         }
     }
 
-    fn caller(&self, tool: &str, asker: Asker, context: &RequestContext<RoleServer>) -> Caller {
-        let client = context
-            .client_info()
-            .map_or_else(Client::default, |info| Client {
-                name: info.name,
-                version: info.version,
-                ..Client::default()
-            });
-        // The registry's own name: nothing that a client made up goes on record as a tool.
-        let tool = self
-            .app
-            .registry()
-            .find(tool)
-            .map_or("", |definition| definition.name);
-        Caller {
-            tool,
-            client,
-            session: self.session.clone(),
-            asker,
-        }
+    /// The tool of that name that the registry itself names: nothing that a client made up goes
+    /// on record as a tool.
+    fn tool(&self, name: &str) -> &'static str {
+        self.app.registry().find(name).map_or("", |tool| tool.name)
+    }
+}
+
+fn caller(
+    visit: &Visit,
+    tool: &'static str,
+    asker: Asker,
+    context: &RequestContext<RoleServer>,
+) -> Caller {
+    // Without a handshake the transport puts its own name where the client's is missing.
+    let named = context
+        .client_info()
+        .filter(|info| *info != Implementation::default());
+    let client = named.map_or_else(Client::default, |info| Client {
+        name: info.name,
+        version: info.version,
+        ..Client::default()
+    });
+    Caller {
+        tool,
+        client: Client {
+            subject: visit.subject.clone(),
+            address: visit.address.clone(),
+            ..client
+        },
+        session: visit.session.clone(),
+        asker,
+        narrowing: visit
+            .rights
+            .as_ref()
+            .map(|rights| Arc::clone(&rights.narrowing)),
     }
 }
 
@@ -109,11 +179,12 @@ impl ServerHandler for Handler {
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let registry = self.app.registry();
+        let (registry, visit) = (self.app.registry(), self.visit(&context)?);
+        let offered = registry.definitions().filter(|tool| visit.offers(tool));
         Ok(ListToolsResult::with_all_items(
-            registry.definitions().map(result::tool).collect(),
+            offered.map(result::tool).collect(),
         ))
     }
 
@@ -122,7 +193,9 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        answered(&context, Box::pin(resources::list(&self.app, request))).await
+        let visit = self.visit(&context)?;
+        visit.may_read_resources()?;
+        answered(&context, Box::pin(resources::list(&visit.app, request))).await
     }
 
     async fn list_resource_templates(
@@ -138,7 +211,9 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = resources::read(&self.app, &self.session, &request.uri);
+        let visit = self.visit(&context)?;
+        visit.may_read_resources()?;
+        let read = resources::read(&visit.app, &visit.session, &request.uri);
         answered(&context, Box::pin(read)).await.map(Into::into)
     }
 
@@ -147,7 +222,9 @@ impl ServerHandler for Handler {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        answered(&context, Box::pin(resources::complete(&self.app, request))).await
+        let visit = self.visit(&context)?;
+        visit.may_read_resources()?;
+        answered(&context, Box::pin(resources::complete(&visit.app, request))).await
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -159,21 +236,14 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let (asker, mut handed_out) = elicit::asker(&self.app.codec, &request, &context);
-        let caller = self.caller(&request.name, asker, &context);
-        tracing::debug!(tool = caller.tool, request = ?context.id, "a call");
-        tokio::select! {
-            answer = self.answer(caller, &request) => answer.map(Into::into),
-            // The call ends with a question, and is made again with the answer.
-            Some(question) = handed_out.recv() => {
-                Ok(elicit::input_required(&self.app.codec, &request, &question).into())
-            }
-            // A read stops here; a write that was begun goes on in its own task.
-            () = context.ct.cancelled() => {
-                Err(ErrorData::internal_error("the call was cancelled; a write that was already sent goes on and is put on record",
-                    None,))
-            }
-        }
+        let visit = self.visit(&context)?;
+        let tool = self.tool(&request.name);
+        let id = new_id()?;
+        let span = tracing::info_span!("call", %id, tool, client = visit.subject);
+        // Boxed: it is many times as large as all else that a connection holds.
+        let call = Box::pin(self.call(&visit, tool, request, context));
+        let timed = self.app.metrics.call(tool, id.during(call));
+        timed.instrument(span).await
     }
 
     async fn on_custom_request(
@@ -197,12 +267,20 @@ async fn answered<T>(
     read: Pin<Box<impl Future<Output = Result<T, ErrorData>>>>,
 ) -> Result<T, ErrorData> {
     let broke_off = |_| Err(ErrorData::internal_error("the request broke off", None));
+    let id = new_id()?;
+    let read = id.during(AssertUnwindSafe(read).catch_unwind());
     tokio::select! {
-        answer = AssertUnwindSafe(read).catch_unwind() => answer.unwrap_or_else(broke_off),
+        answer = read.instrument(tracing::info_span!("request", %id)) => answer.unwrap_or_else(broke_off),
         () = context.ct.cancelled() => {
             Err(ErrorData::internal_error("the request was cancelled", None))
         }
     }
+}
+
+/// The id of a call or request, in all its lines, records and requests to the wiki.
+fn new_id() -> Result<CallId, ErrorData> {
+    let failed = |_| ErrorData::internal_error("the system gave no random numbers", None);
+    CallId::new().map_err(failed)
 }
 
 fn printable(name: &str) -> String {

@@ -4,10 +4,13 @@
 mod app;
 mod elicit;
 mod handler;
+pub mod http;
+pub mod metrics;
 mod resources;
 mod result;
 mod stdio;
 mod uri;
+mod visit;
 
 pub use app::App;
 pub use handler::Handler;

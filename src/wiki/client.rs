@@ -15,6 +15,7 @@ use super::answer::{RawAnswer, read_batch, read_query};
 use super::error::WikiError;
 use super::key::ApiKey;
 use super::retry::{self, RetryLimits};
+use super::traffic::Traffic;
 use super::transport::{TimeLimits, Transport};
 use crate::page::{Locale, PagePath};
 
@@ -57,12 +58,29 @@ impl Wiki {
     /// # Errors
     /// One sentence about the setting that cannot be used.
     pub fn new(settings: WikiSettings, run: &str) -> Result<Self, String> {
+        Self::counted(settings, run, Arc::default())
+    }
+
+    /// The same wiki with another key, of which nothing is known yet.
+    ///
+    /// # Errors
+    /// One sentence about the key.
+    pub fn with_key(&self, key: ApiKey) -> Result<Self, String> {
+        let settings = WikiSettings {
+            key,
+            ..self.settings.clone()
+        };
+        let run = &self.transport.run;
+        Self::counted(settings, run, Arc::clone(&self.transport.traffic))
+    }
+
+    fn counted(settings: WikiSettings, run: &str, traffic: Arc<Traffic>) -> Result<Self, String> {
         let endpoint = below(
             &settings.base_url,
             settings.graphql_path.trim_matches('/').split('/'),
         )
         .ok_or("the address of the wiki cannot be a base")?;
-        let transport = Transport::new(endpoint, &settings.key, run.to_owned())?;
+        let transport = Transport::new(endpoint, &settings.key, run.to_owned(), traffic)?;
         Ok(Self {
             settings,
             transport,
@@ -76,6 +94,28 @@ impl Wiki {
     #[must_use]
     pub const fn settings(&self) -> &WikiSettings {
         &self.settings
+    }
+
+    /// What goes to it and comes back.
+    #[must_use]
+    pub fn traffic(&self) -> &Traffic {
+        &self.transport.traffic
+    }
+
+    /// Whether it answers: heard of within `lately`, or asked now for its health (W23).
+    pub async fn answers(&self, lately: Duration, limit: Duration) -> bool {
+        if self
+            .traffic()
+            .silence()
+            .is_some_and(|since| since <= lately)
+        {
+            return true;
+        }
+        let Some(address) = below(&self.settings.base_url, std::iter::once("healthz")) else {
+            return false;
+        };
+        let answer = self.transport.get(address, limit).await;
+        answer.is_ok_and(|answer| answer.status < 500)
     }
 
     /// The address at which a person sees a page.
@@ -169,7 +209,11 @@ impl Wiki {
         F: Future<Output = Result<RawAnswer, WikiError>>,
     {
         let limits = self.settings.retry;
+        let mut was_tried = false;
         let tries = retry::read(limits, |left| {
+            if std::mem::replace(&mut was_tried, true) {
+                self.traffic().retries.add();
+            }
             let answer = send(left.min(self.settings.time.read));
             async { understand(&answer.await?) }
         });

@@ -1,7 +1,8 @@
 //! HTTP to the wiki: one request, one answer, bounds on both. The only room with a client.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{RequestBuilder, Response, redirect};
@@ -13,6 +14,8 @@ use url::{Host, Url};
 use super::answer::RawAnswer;
 use super::error::WikiError;
 use super::key::ApiKey;
+use super::traffic::Traffic;
+use crate::audit::CallId;
 
 mod look;
 
@@ -48,13 +51,19 @@ pub(super) struct Transport {
     client: reqwest::Client,
     endpoint: Url,
     places: Semaphore,
-    run: String,
+    pub(super) run: String,
     count: AtomicU64,
+    pub(super) traffic: Arc<Traffic>,
 }
 
 impl Transport {
     /// Opens nothing yet; an address or key that cannot be used is told here.
-    pub(super) fn new(endpoint: Url, key: &ApiKey, run: String) -> Result<Self, String> {
+    pub(super) fn new(
+        endpoint: Url,
+        key: &ApiKey,
+        run: String,
+        traffic: Arc<Traffic>,
+    ) -> Result<Self, String> {
         let mut authorization = HeaderValue::from_str(&key.authorization())
             .map_err(|_| "the key has characters that no HTTP header can carry".to_owned())?;
         authorization.set_sensitive(true);
@@ -86,6 +95,7 @@ impl Transport {
             places: Semaphore::new(MAX_REQUESTS),
             run,
             count: AtomicU64::new(0),
+            traffic,
         })
     }
 
@@ -112,10 +122,15 @@ impl Transport {
     }
 
     async fn send(&self, request: RequestBuilder, limit: Duration) -> Result<RawAnswer, WikiError> {
-        let id = format!(
-            "{}-{}",
-            self.run,
-            self.count.fetch_add(1, Ordering::Relaxed)
+        let id = CallId::current().map_or_else(
+            || {
+                format!(
+                    "{}-{}",
+                    self.run,
+                    self.count.fetch_add(1, Ordering::Relaxed)
+                )
+            },
+            |call| call.to_string(),
         );
         // Where no place is free in time, nothing was sent.
         let _place = tokio::time::timeout(limit, self.places.acquire())
@@ -123,6 +138,7 @@ impl Transport {
             .map_err(|_| WikiError::NotConnected)?
             .map_err(|_| WikiError::NotConnected)?;
         // The limit counts from here: waiting for a place is not the wiki's time.
+        let (_under_way, began) = (self.traffic.in_flight.enter(), Instant::now());
         let answer = tokio::time::timeout(limit, async {
             let response = request
                 .header(REQUEST_ID, &id)
@@ -133,6 +149,10 @@ impl Transport {
         })
         .await
         .unwrap_or(Err(WikiError::Timeout { after: limit }));
+        self.traffic.latency.took(began.elapsed());
+        if answer.as_ref().is_ok_and(|answer| answer.status < 500) {
+            self.traffic.heard();
+        }
         match &answer {
             Ok(answer) => tracing::debug!(
                 request = id,

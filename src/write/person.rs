@@ -44,7 +44,14 @@ impl Writer {
         plan: Plan,
         confirm: Option<String>,
     ) -> Result<Passed, Refusal> {
-        let policy = self.policy.for_client(caller.asker.can_ask());
+        let narrowed = caller
+            .narrowing
+            .as_ref()
+            .map(|narrowing| self.policy.narrowed_by(narrowing));
+        let policy = narrowed
+            .as_ref()
+            .unwrap_or(&self.policy)
+            .for_client(caller.asker.can_ask());
         let session = &caller.session;
         let limit = match policy.confirm {
             ConfirmMode::Person { limit, .. } => limit,
@@ -212,7 +219,7 @@ impl Drop for Unanswered<'_> {
                 tracing::error!(%error, "a question without an answer could not be put on record");
             }
         };
-        self.writer.tasks.spawn_on(record, &runtime);
+        self.writer.root().tasks.spawn_on(record, &runtime);
     }
 }
 

@@ -1,11 +1,13 @@
 //! What a caller wants written.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use crate::audit::{CallSelector, Client, ProposalId};
 use crate::change::{Change, Edits, NewContent, NewPage};
 use crate::error::{Code, Failure};
-use crate::gates::SessionId;
+use crate::gates::{Narrowing, SessionId};
 use crate::page::{Date, Field, PageState, Trash};
 
 use super::asker::Asker;
@@ -23,6 +25,8 @@ pub struct Caller {
     pub session: SessionId,
     /// How the person behind it is asked.
     pub asker: Asker,
+    /// What it may do less than the server, if it is a named client.
+    pub narrowing: Option<Arc<Narrowing>>,
 }
 
 /// What shall be written.

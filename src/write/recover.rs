@@ -58,10 +58,11 @@ impl Writer {
     /// Waits until what earlier runs left open is settled as far as it can be. Done once; takes
     /// at most half as long again as the settling of one write.
     pub async fn recovered(&self) {
-        let longest = self.patience.settling * 3 / 2;
-        self.recovery
+        let root = self.root();
+        let longest = root.patience.settling * 3 / 2;
+        root.recovery
             .get_or_init(|| async {
-                match tokio::time::timeout(longest, self.recover()).await {
+                match tokio::time::timeout(longest, root.recover()).await {
                     Ok(Ok(()) | Err(AuditError::Ended)) => {}
                     Ok(Err(error)) => {
                         tracing::warn!(%error, "attempts of earlier runs could not be looked for");

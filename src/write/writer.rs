@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::OnceCell;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument as _;
 
 use crate::audit::{AuditLog, CallId, Keep, Outcome};
 use crate::change::Change;
@@ -23,6 +24,7 @@ use super::person::{Asked, Behind, ask_anew};
 use super::plan::{Caller, Plan};
 use super::propose;
 use super::reads::{Reads, Sight};
+use super::refusals::Refusals;
 use super::settle::{Patience, Settled};
 use super::show::lost_by;
 use super::turn::Turn;
@@ -45,7 +47,15 @@ pub struct Writer {
     pub(super) recovery: OnceCell<()>,
     pub(super) tasks: TaskTracker,
     pub(super) purges: TaskTracker,
+    refusals: Arc<Refusals>,
+    /// The writer of the server's own key, if this is another's: it settles what earlier runs
+    /// left open, has the log purged, and waits at the end for the writes of all.
+    root: Option<Arc<Self>>,
 }
+
+/// How long the question of a client that is asked one by its own rule is kept at most; the
+/// longest time that a person can be given is shorter.
+const LONGEST_QUESTION: Duration = Duration::from_secs(601);
 
 impl Writer {
     /// A writer to a wiki.
@@ -61,7 +71,8 @@ impl Writer {
         // An answer's time is up before its question is forgotten.
         let questions = match policy.confirm {
             ConfirmMode::Person { limit, .. } => limit + Duration::from_secs(1),
-            ConfirmMode::Token(_) | ConfirmMode::Preview | ConfirmMode::Operator => Duration::ZERO,
+            ConfirmMode::Preview => LONGEST_QUESTION,
+            ConfirmMode::Token(_) | ConfirmMode::Operator => Duration::ZERO,
         };
         Self {
             wiki,
@@ -78,7 +89,43 @@ impl Writer {
             recovery: OnceCell::new(),
             tasks: TaskTracker::new(),
             purges: TaskTracker::new(),
+            refusals: Arc::default(),
+            root: None,
         }
+    }
+
+    /// A writer to the same wiki with another key: one log, one policy, but previews, approvals
+    /// and remembered reads of its own.
+    #[must_use]
+    pub fn for_key(self: &Arc<Self>, wiki: Arc<Wiki>) -> Self {
+        Self {
+            refusals: Arc::clone(&self.refusals),
+            root: Some(Arc::clone(self)),
+            ..Self::new(
+                wiki,
+                Arc::clone(&self.audit),
+                self.policy.clone(),
+                Previews::new(Previews::LIFE),
+                self.patience,
+                self.keep,
+            )
+        }
+    }
+
+    pub(super) fn root(&self) -> &Self {
+        self.root.as_deref().unwrap_or(self)
+    }
+
+    /// The record of every attempt.
+    #[must_use]
+    pub fn audit(&self) -> &AuditLog {
+        &self.audit
+    }
+
+    /// The refusals of this run.
+    #[must_use]
+    pub fn refusals(&self) -> &Refusals {
+        &self.refusals
     }
 
     /// Takes a plan through the gates, and writes what they let through.
@@ -91,17 +138,17 @@ impl Writer {
         plan: Plan,
         confirm: Option<String>,
     ) -> Result<Answer, Failure> {
-        let call = CallId::new().map_err(|error| unavailable(&error))?;
+        let call = CallId::current_or_new().map_err(|error| unavailable(&error))?;
         let mut docket = Docket::open(call, &caller, Some(&plan));
         let answer = match self.decide(&mut docket, &caller, plan, confirm).await {
             Ok(Passed::Answer(answer)) => {
                 if matches!(&answer, Answer::Preview(preview) if preview.proposal.is_some()) {
-                    self.purge_if_due();
+                    self.root().purge_if_due();
                 }
                 Ok(answer)
             }
             Ok(Passed::Sent(answer)) => {
-                self.purge_if_due();
+                self.root().purge_if_due();
                 answer
             }
             Ok(Passed::Asked(_)) => Err(broke_off()),
@@ -115,7 +162,7 @@ impl Writer {
 
     /// Puts on record that the arguments of a write were no input; gives the call's id.
     pub async fn refuse_input(&self, caller: &Caller, failure: Failure) -> Failure {
-        let Ok(call) = CallId::new() else {
+        let Ok(call) = CallId::current_or_new() else {
             return failure;
         };
         let refusal = Refusal::at(Gate::Input, failure);
@@ -327,8 +374,9 @@ impl Writer {
         mut turn: Option<Turn>,
     ) -> Result<Passed, Refusal> {
         // From here on the end of the server waits for this write, or refuses it.
-        let awaited = self.tasks.token();
-        if self.tasks.is_closed() {
+        let tasks = &self.root().tasks;
+        let awaited = tasks.token();
+        if tasks.is_closed() {
             let failure = Failure::new(
                 Code::AuditUnavailable,
                 "The server is ending; nothing was sent.",
@@ -336,9 +384,16 @@ impl Writer {
             return Err(Refusal::at(Gate::Record, failure));
         }
         let writer = Arc::clone(self);
-        let task = self.tasks.spawn(async move {
-            let answer = writer
-                .carry_out(permit, &mut docket, lines, notes, knowing)
+        let write = async move {
+            let answer = docket
+                .call()
+                .during(Box::pin(writer.carry_out(
+                    permit,
+                    &mut docket,
+                    lines,
+                    notes,
+                    knowing,
+                )))
                 .await;
             let held = turn.as_mut().and_then(|turn| turn.proposal.take());
             if let (Some(held), Ok(_)) = (held, &answer) {
@@ -346,7 +401,8 @@ impl Writer {
             }
             drop((turn, awaited));
             answer
-        });
+        };
+        let task = tasks.spawn(write.in_current_span());
         Ok(Passed::Sent(
             task.await.unwrap_or_else(|_| Err(broke_off())),
         ))
@@ -354,6 +410,7 @@ impl Writer {
 
     /// A refusal stays a refusal if it cannot be put on record: nothing was sent.
     async fn record_refusal(&self, docket: &Docket, refusal: &Refusal) {
+        self.refusals.count(refusal.gate);
         if let Err(error) = self.audit.record(docket.refusal(refusal)).await {
             tracing::error!(%error, call = %docket.call(), "a refusal could not be put on record");
         }

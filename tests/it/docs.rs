@@ -72,6 +72,7 @@ fn the_settings_are_those_that_are_read() {
         include_str!("../../src/config/connection.rs"),
         include_str!("../../src/config/policy.rs"),
         include_str!("../../src/config/storage.rs"),
+        include_str!("../../src/config/serve.rs"),
     ]
     .concat();
     for setting in wikijs_mcp::config::SETTINGS {
@@ -106,6 +107,16 @@ fn the_error_codes_are_those_of_the_program() {
         let _ = writeln!(table, "| `{code}` | {} | {} |", code.meaning(), code.hint());
     }
     generated("docs/reference.md", "errors", &table, as_it_is);
+}
+
+#[test]
+fn the_metrics_are_those_of_the_program() {
+    generated(
+        "docs/http.md",
+        "metrics",
+        &wikijs_mcp::server::metrics::table(),
+        as_it_is,
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::io::DuplexStream;
 use wikijs_mcp::audit::Record;
 use wikijs_mcp::audit::chain::{self, Verified};
-use wikijs_mcp::config::{Settings, Source};
+use wikijs_mcp::config::{ServeSettings, Settings, Source};
 use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, OperationKind, SeenRequest};
 use wikijs_mcp::gates::{ConfirmMode, SessionId};
 use wikijs_mcp::index::Pace;
@@ -122,7 +122,18 @@ impl Setup {
 
     /// A server, and the client's end of its connection.
     pub(crate) fn listen(self) -> (Arc<App>, Arc<TempDir>, DuplexStream) {
-        let (thinking, session) = (self.thinking, self.session.clone());
+        let session = self.session.clone();
+        let (app, _, dir) = self.app();
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let handler = Handler::new(Arc::clone(&app), session);
+        tokio::spawn(async move { serve_server(handler, theirs).await.unwrap().waiting().await });
+        (app, dir, ours)
+    }
+
+    /// A server that nobody is connected to yet, how it is to be served over HTTP, and its audit
+    /// directory.
+    pub(crate) fn app(self) -> (Arc<App>, ServeSettings, Arc<TempDir>) {
+        let thinking = self.thinking;
         let dir = self
             .dir
             .clone()
@@ -140,11 +151,9 @@ impl Setup {
         }
         settings.index.pace = this.pace;
         settings.index.most = this.most.unwrap_or(settings.index.most);
+        let serve = settings.serve.clone();
         let app = Arc::new(App::new(settings, this.patience).unwrap());
-        let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let handler = Handler::new(Arc::clone(&app), session);
-        tokio::spawn(async move { serve_server(handler, theirs).await.unwrap().waiting().await });
-        (app, dir, ours)
+        (app, serve, dir)
     }
 }
 

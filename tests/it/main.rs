@@ -13,6 +13,8 @@ mod audit;
 #[cfg(feature = "demo")]
 mod audit_review;
 #[cfg(feature = "demo")]
+mod clients;
+#[cfg(feature = "demo")]
 mod command;
 #[cfg(feature = "demo")]
 mod conflicts;
@@ -38,6 +40,10 @@ mod fidelity;
 mod harness;
 #[cfg(feature = "demo")]
 mod history;
+#[cfg(feature = "demo")]
+mod hosted;
+#[cfg(feature = "demo")]
+mod http;
 #[cfg(feature = "demo")]
 mod input;
 #[cfg(feature = "demo")]

@@ -1,0 +1,145 @@
+//! Where a call came from: the connection's other end, or what a trusted proxy says.
+
+use std::net::IpAddr;
+
+use axum::http::HeaderMap;
+
+/// The header in which proxies pass on where a request came from.
+const FORWARDED: &str = "x-forwarded-for";
+
+/// A range of network addresses: one address, or all that begin like it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    bits: u32,
+}
+
+impl Network {
+    /// Reads `10.0.0.1`, `10.0.0.0/8` or `fd00::/8`.
+    ///
+    /// # Errors
+    /// One sentence about what is wrong.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || "must be an address or a range such as 10.0.0.0/8".to_owned();
+        let text = text.trim();
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().map_err(|_| wrong())?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let bits = match bits {
+            None => most,
+            Some(bits) => bits
+                .parse()
+                .ok()
+                .filter(|bits| *bits <= most)
+                .ok_or_else(wrong)?,
+        };
+        Ok(Self { address, bits })
+    }
+
+    fn holds(&self, other: IpAddr) -> bool {
+        let differing = match (self.address, other) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                (own.to_bits() ^ other.to_bits()).leading_zeros()
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                (own.to_bits() ^ other.to_bits()).leading_zeros()
+            }
+            _ => return false,
+        };
+        differing >= self.bits
+    }
+}
+
+/// Where a request came from. What it says of that itself is believed as far as a chain of
+/// trusted proxies reaches: the rightmost hop that is none of them.
+pub(super) fn origin_of(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
+    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.holds(address));
+    let mut origin = peer.to_canonical();
+    let lines: Vec<_> = headers.get_all(FORWARDED).iter().collect();
+    let hops = lines
+        .iter()
+        .rev()
+        .flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
+    for hop in hops {
+        if !is_trusted(origin) {
+            break;
+        }
+        let Ok(address) = hop.trim().parse::<IpAddr>() else {
+            break;
+        };
+        origin = address.to_canonical();
+    }
+    origin
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use axum::http::HeaderMap;
+
+    use super::{FORWARDED, Network, origin_of};
+
+    fn origin(peer: &str, forwarded: &[&str], trusted: &[&str]) -> String {
+        let mut headers = HeaderMap::new();
+        for line in forwarded {
+            headers.append(FORWARDED, line.parse().expect("a header"));
+        }
+        let trusted: Vec<Network> = trusted
+            .iter()
+            .map(|text| Network::parse(text).expect(text))
+            .collect();
+        let peer: IpAddr = peer.parse().expect(peer);
+        origin_of(peer, &headers, &trusted).to_string()
+    }
+
+    #[test]
+    fn a_forged_forwarded_address_is_not_believed() {
+        assert_eq!(origin("192.0.2.7", &["1.1.1.1"], &[]), "192.0.2.7");
+        assert_eq!(
+            origin("192.0.2.7", &["1.1.1.1"], &["10.0.0.0/8"]),
+            "192.0.2.7"
+        );
+        // What the caller wrote itself stands left of what the proxy added.
+        assert_eq!(
+            origin("10.0.0.1", &["1.1.1.1, 192.0.2.7"], &["10.0.0.0/8"]),
+            "192.0.2.7"
+        );
+        assert_eq!(
+            origin(
+                "10.0.0.1",
+                &["1.1.1.1", "192.0.2.7, 10.9.9.9"],
+                &["10.0.0.0/8"]
+            ),
+            "192.0.2.7"
+        );
+    }
+
+    #[test]
+    fn what_is_no_address_ends_the_chain() {
+        assert_eq!(
+            origin("10.0.0.1", &["1.1.1.1, nonsense"], &["10.0.0.1"]),
+            "10.0.0.1"
+        );
+        assert_eq!(origin("10.0.0.1", &[""], &["10.0.0.1"]), "10.0.0.1");
+        assert_eq!(origin("10.0.0.1", &[], &["10.0.0.1"]), "10.0.0.1");
+    }
+
+    #[test]
+    fn both_families_and_mapped_addresses_are_known() {
+        assert_eq!(
+            origin("fd00::1", &["2001:db8::7"], &["fd00::/8"]),
+            "2001:db8::7"
+        );
+        assert_eq!(
+            origin("::ffff:10.0.0.1", &["192.0.2.7"], &["10.0.0.0/8"]),
+            "192.0.2.7"
+        );
+        for bad in ["", "10.0.0", "10.0.0.0/33", "::/129", "10.0.0.0/-1", "host"] {
+            assert!(Network::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

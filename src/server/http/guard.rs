@@ -1,0 +1,309 @@
+//! What stands before the protocol: who calls, from where, how often, with how much.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use futures_util::StreamExt as _;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::super::app::App;
+use super::super::handler::Handler;
+use super::super::visit::Visit;
+use super::address::origin_of;
+use super::apps::Apps;
+use super::client::KnownClient;
+use super::limits::HttpLimits;
+use super::live::LiveClients;
+use super::origin;
+use super::rate::Rates;
+use super::refusal::Refusal;
+use super::sessions::Sessions;
+use crate::config::ServeSettings;
+use crate::gates::SessionId;
+
+/// The header that names a session.
+const SESSION: &str = "mcp-session-id";
+/// The header that carries the caller's own key of the wiki.
+const CALLER_KEY: &str = "x-wiki-api-token";
+/// To whom what is remembered of callers without a name belongs; no client can be named so.
+const UNNAMED: &str = "unnamed callers";
+
+type Mcp = StreamableHttpService<Handler, LocalSessionManager>;
+
+/// Lets requests at the protocol.
+pub(super) struct Guard {
+    pub(super) app: Arc<App>,
+    pub(super) settings: ServeSettings,
+    pub(super) limits: HttpLimits,
+    /// The named clients; none where callers need no name.
+    pub(super) clients: Option<LiveClients>,
+    /// Places for calls under way; whoever takes all of them ends the server.
+    pub(super) calls: Arc<Semaphore>,
+    listening: IpAddr,
+    apps: Apps,
+    rates: Rates,
+    sessions: Sessions,
+    with_sessions: Mcp,
+    without_sessions: Mcp,
+}
+
+/// Who calls.
+struct Caller {
+    client: Option<Arc<KnownClient>>,
+    address: IpAddr,
+    app: Arc<App>,
+    /// Whose sessions and previews they are: the client, and where it brings one its key.
+    owner: String,
+}
+
+/// What the way through the guard depends on in a body.
+#[derive(Deserialize)]
+struct Peek {
+    method: Option<String>,
+}
+
+impl Guard {
+    pub(super) fn new(
+        app: Arc<App>,
+        settings: ServeSettings,
+        limits: HttpLimits,
+        clients: Option<LiveClients>,
+        listening: IpAddr,
+        stop: &CancellationToken,
+    ) -> Self {
+        let sessions = Sessions::new(limits.sessions, limits.session);
+        // Host, Origin and size are checked here, before a body is read.
+        let config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .disable_allowed_origins()
+            .with_max_request_body_bytes(limits.body)
+            .with_cancellation_token(stop.clone());
+        let mcp = |has_sessions| {
+            let app = Arc::clone(&app);
+            Mcp::new(
+                move || Ok(Handler::of_visits(Arc::clone(&app))),
+                Arc::clone(&sessions.open),
+                config.clone().with_legacy_session_mode(has_sessions),
+            )
+        };
+        Self {
+            with_sessions: mcp(true),
+            without_sessions: mcp(false),
+            apps: Apps::new(Arc::clone(&app), limits.keys),
+            calls: Arc::new(Semaphore::new(
+                usize::try_from(limits.calls).unwrap_or(usize::MAX),
+            )),
+            app,
+            settings,
+            limits,
+            clients,
+            listening,
+            rates: Rates::default(),
+            sessions,
+        }
+    }
+
+    /// Answers a request to `/mcp`.
+    pub(super) async fn mcp(&self, peer: SocketAddr, request: Request<Body>) -> Response<Body> {
+        let (origin, answer) = match self.check_site(&request) {
+            Err(refusal) => (None, Err(refusal)),
+            Ok(Some(origin)) if request.method() == Method::OPTIONS => {
+                (Some(origin), Ok(origin::preflight()))
+            }
+            Ok(origin) => (origin, self.admit(peer, request).await),
+        };
+        let mut response = answer.unwrap_or_else(|refusal| {
+            self.app.metrics.turned_away(refusal.status.as_u16());
+            tracing::debug!(status = refusal.status.as_u16(), %peer, "a request was refused");
+            refusal.into_response()
+        });
+        origin::let_read(&mut response, origin);
+        response
+    }
+
+    /// Whether the request was sent to this server, and if by a browser, for a listed site.
+    pub(super) fn check_site<B>(
+        &self,
+        request: &Request<B>,
+    ) -> Result<Option<HeaderValue>, Refusal> {
+        origin::check_host(request, self.listening, &self.settings.allowed_hosts)?;
+        origin::check_origin(request.headers(), &self.settings.allowed_origins)
+    }
+
+    /// The named client whose token the request carries; nobody where no names are needed.
+    pub(super) fn client(&self, headers: &HeaderMap) -> Result<Option<Arc<KnownClient>>, Refusal> {
+        let Some(clients) = &self.clients else {
+            return Ok(None);
+        };
+        let bearer = |value: &HeaderValue| {
+            let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
+            scheme
+                .eq_ignore_ascii_case("bearer")
+                .then(|| clients.of(token.trim()))?
+        };
+        headers
+            .get(header::AUTHORIZATION)
+            .and_then(bearer)
+            .map(Some)
+            .ok_or(Refusal::new(
+                StatusCode::UNAUTHORIZED,
+                "a client's token is needed, as Authorization: Bearer wjs_…; this one is missing, unknown or has ended",
+            ))
+    }
+
+    async fn admit(
+        &self,
+        peer: SocketAddr,
+        request: Request<Body>,
+    ) -> Result<Response<Body>, Refusal> {
+        let length = request.headers().get(header::CONTENT_LENGTH);
+        let length = length.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+        if length.is_some_and(|length| length > self.limits.body) {
+            return Err(too_large());
+        }
+        let caller = self.caller(peer, request.headers())?;
+        let rate = caller.client.as_ref().and_then(|client| client.rate);
+        let rate = rate.unwrap_or(u32::MAX).min(self.settings.rate);
+        let of_rate = match &caller.client {
+            Some(client) => client.identity.clone(),
+            None => caller.address.to_string(),
+        };
+        self.rates.take(&of_rate, rate).map_err(|wait| Refusal {
+            status: StatusCode::TOO_MANY_REQUESTS,
+            message: "too many requests; slow down",
+            wait: Some(wait),
+        })?;
+        let session = request.headers().get(SESSION);
+        let session = session.map(|id| id.to_str().unwrap_or_default().to_owned());
+        if session
+            .as_ref()
+            .is_some_and(|id| !self.sessions.is_of(id, &caller.owner))
+        {
+            return Err(Refusal::new(
+                StatusCode::NOT_FOUND,
+                "there is no such session; initialize again",
+            ));
+        }
+        if request.method() != Method::POST {
+            let request = announced(request, caller, session);
+            return Ok(self.with_sessions.handle(request).await.map(Body::new));
+        }
+        let place = Arc::clone(&self.calls)
+            .try_acquire_owned()
+            .map_err(|_| Refusal::busy("too many calls are under way, or the server is ending"))?;
+        let (head, body) = request.into_parts();
+        let body = tokio::time::timeout(self.limits.request, read(body, self.limits.body))
+            .await
+            .map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body took too long"))??;
+        let parsed = serde_json::from_slice::<Peek>(&body).ok();
+        let is_first = session.is_none()
+            && parsed.and_then(|parsed| parsed.method).as_deref() == Some("initialize");
+        let request = Request::from_parts(head, Body::from(body));
+        let response = if is_first {
+            let turn = self.sessions.open_one().await?;
+            let owner = caller.owner.clone();
+            let request = announced(request, caller, session);
+            let response = self.with_sessions.handle(request).await;
+            if let Some(id) = response
+                .headers()
+                .get(SESSION)
+                .and_then(|id| id.to_str().ok())
+            {
+                self.sessions.opened(id, owner).await;
+            }
+            drop(turn);
+            response
+        } else {
+            let mcp = if session.is_some() {
+                &self.with_sessions
+            } else {
+                &self.without_sessions
+            };
+            mcp.handle(announced(request, caller, session)).await
+        };
+        // The call is under way until its answer has gone out.
+        Ok(response.map(|body| {
+            let answer = Body::new(body).into_data_stream();
+            Body::from_stream(answer.inspect(move |_| {
+                let _held = &place;
+            }))
+        }))
+    }
+
+    fn caller(&self, peer: SocketAddr, headers: &HeaderMap) -> Result<Caller, Refusal> {
+        let client = self.client(headers)?;
+        let name = client.as_ref().map_or(UNNAMED, |client| &client.identity);
+        let (app, owner) = match (self.settings.has_caller_keys, headers.get(CALLER_KEY)) {
+            (false, None) => (Arc::clone(&self.app), name.to_owned()),
+            (true, Some(key)) => {
+                let known = key.to_str().ok().and_then(|key| self.apps.of(key));
+                let (app, key) = known.ok_or(Refusal::new(
+                    StatusCode::BAD_REQUEST,
+                    "X-Wiki-Api-Token holds no key",
+                ))?;
+                (app, format!("{name}/{key}"))
+            }
+            (true, None) => {
+                return Err(Refusal::new(
+                    StatusCode::UNAUTHORIZED,
+                    "this server needs each caller's own key of the wiki, in X-Wiki-Api-Token",
+                ));
+            }
+            (false, Some(_)) => {
+                return Err(Refusal::new(
+                    StatusCode::BAD_REQUEST,
+                    "this server takes no keys of callers; leave X-Wiki-Api-Token out",
+                ));
+            }
+        };
+        Ok(Caller {
+            address: origin_of(peer.ip(), headers, &self.settings.trusted_proxies),
+            client,
+            app,
+            owner,
+        })
+    }
+}
+
+/// The request with what was found out of its caller, and without what is secret in it.
+fn announced(mut request: Request<Body>, caller: Caller, session: Option<String>) -> Request<Body> {
+    for name in [header::AUTHORIZATION.as_str(), CALLER_KEY] {
+        request.headers_mut().remove(name);
+    }
+    let visit = Visit {
+        session: match session {
+            Some(id) => SessionId::new(format!("{}/{id}", caller.owner)),
+            None => SessionId::fleeting(caller.owner),
+        },
+        app: caller.app,
+        subject: caller.client.as_ref().map(|client| client.name.clone()),
+        address: Some(caller.address.to_string()),
+        rights: caller.client.map(|client| client.rights.clone()),
+    };
+    request.extensions_mut().insert(Arc::new(visit));
+    request
+}
+
+const fn too_large() -> Refusal {
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large")
+}
+
+/// Reads a body up to a limit.
+async fn read(body: Body, most: usize) -> Result<Bytes, Refusal> {
+    let mut parts = body.into_data_stream();
+    let mut whole = Vec::new();
+    while let Some(part) = parts.next().await {
+        let part = part.map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "the body broke off"))?;
+        if whole.len() + part.len() > most {
+            return Err(too_large());
+        }
+        whole.extend_from_slice(&part);
+    }
+    Ok(whole.into())
+}

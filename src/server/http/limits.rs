@@ -1,0 +1,55 @@
+//! Bounds of everything that callers could make grow.
+
+use std::time::Duration;
+
+/// Bounds of one server over HTTP.
+#[derive(Debug, Clone, Copy)]
+pub struct HttpLimits {
+    /// The most bytes of a request's body.
+    pub body: usize,
+    /// The most connections at a time.
+    pub connections: usize,
+    /// The most sessions at a time.
+    pub sessions: usize,
+    /// The most calls under way at a time.
+    pub calls: u32,
+    /// The most keys of callers that are known at a time; the one used longest ago goes first.
+    pub keys: usize,
+    /// How long a connection may take for the head of its next request.
+    pub idle: Duration,
+    /// How long the body of a request may take.
+    pub request: Duration,
+    /// How long a connection may take none of what is written to it.
+    pub stalled: Duration,
+    /// How long a session lives without a message.
+    pub session: Duration,
+    /// How long calls under way may take when the server ends.
+    pub last_calls: Duration,
+    /// How old an answer of the wiki may be for it to count as reached.
+    pub reached: Duration,
+    /// How long the wiki may take when it is asked whether it is there.
+    pub asked: Duration,
+    /// How long an answer of `/readyz` holds, and the tokens file is not looked at again.
+    pub fresh: Duration,
+}
+
+impl Default for HttpLimits {
+    fn default() -> Self {
+        Self {
+            body: 6 * 1024 * 1024,
+            connections: 1024,
+            sessions: 512,
+            calls: 256,
+            keys: 32,
+            idle: Duration::from_secs(30),
+            request: Duration::from_secs(30),
+            stalled: Duration::from_mins(1),
+            // Longer than the longest time that a person can be given.
+            session: Duration::from_mins(15),
+            last_calls: Duration::from_secs(20),
+            reached: Duration::from_secs(30),
+            asked: Duration::from_secs(5),
+            fresh: Duration::from_secs(1),
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Connections: taken in, bounded, ended.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::Response;
+use axum::routing::{any, get};
+use axum::{Extension, Router};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::super::app::App;
+use super::super::metrics;
+use super::guard::Guard;
+use super::health::{self, Readiness};
+use super::limits::HttpLimits;
+use super::live::LiveClients;
+use super::refusal::{Refusal, respond};
+use super::stall::Stalling;
+use super::tokens_file::TokensFile;
+use crate::config::ServeSettings;
+
+/// The most headers of a request.
+const MOST_HEADERS: usize = 64;
+/// How long a connection that is one too many gets for its refusal, and one that is idle for
+/// its end.
+const SHORTLY: Duration = Duration::from_secs(1);
+/// How long nothing is accepted when the system has nothing left to give.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A server over HTTP that has not begun.
+pub struct HttpServer {
+    app: Arc<App>,
+    listener: TcpListener,
+    address: SocketAddr,
+    limits: HttpLimits,
+    guard: Guard,
+    /// Ends sessions and open answers.
+    streams: CancellationToken,
+}
+
+struct Shared {
+    guard: Guard,
+    readiness: Readiness,
+}
+
+/// Why a server must not begin with these settings at this address, if so.
+#[must_use]
+pub fn refused_start(settings: &ServeSettings, address: SocketAddr) -> Option<&'static str> {
+    if settings.tokens_file.is_some() {
+        None
+    } else if !address.ip().to_canonical().is_loopback() {
+        Some(
+            "an address that is not loopback needs named clients: set WIKI_SERVE_TOKENS_FILE, and make one with `wikijs-mcp token new`",
+        )
+    } else if !settings.trusted_proxies.is_empty() {
+        Some(
+            "a proxy brings callers from elsewhere, so they need names: set WIKI_SERVE_TOKENS_FILE, and make one with `wikijs-mcp token new`",
+        )
+    } else {
+        None
+    }
+}
+
+impl HttpServer {
+    /// A server at a listener; nothing is accepted yet.
+    ///
+    /// # Errors
+    /// One sentence about what stops the start.
+    pub fn new(
+        app: Arc<App>,
+        settings: ServeSettings,
+        limits: HttpLimits,
+        listener: TcpListener,
+    ) -> Result<Self, String> {
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        if let Some(why) = refused_start(&settings, address) {
+            return Err(why.to_owned());
+        }
+        let clients = settings.tokens_file.clone().map(|path| {
+            let file = TokensFile::new(path);
+            LiveClients::open(file, settings.person_limit, limits.fresh)
+        });
+        let clients = clients.transpose().map_err(|error| error.to_string())?;
+        if let Some(clients) = clients.as_ref().filter(|clients| clients.count() == 0) {
+            if !address.ip().to_canonical().is_loopback() {
+                return Err("WIKI_SERVE_TOKENS_FILE names no client yet; make one with `wikijs-mcp token new`".to_owned());
+            }
+            tracing::warn!(
+                clients = clients.count(),
+                "nobody may call yet: WIKI_SERVE_TOKENS_FILE names no client"
+            );
+        }
+        let streams = CancellationToken::new();
+        let guard = Guard::new(
+            Arc::clone(&app),
+            settings,
+            limits,
+            clients,
+            address.ip(),
+            &streams,
+        );
+        Ok(Self {
+            app,
+            listener,
+            address,
+            limits,
+            guard,
+            streams,
+        })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop` is cancelled. Then no call is taken any more; those under way may
+    /// finish, writes are settled and put on record, the audit log is closed.
+    pub async fn run(self, stop: CancellationToken) {
+        let Self {
+            app,
+            listener,
+            limits,
+            guard,
+            streams,
+            ..
+        } = self;
+        app.writer.begin_recovery();
+        let calls = Arc::clone(&guard.calls);
+        let router = router(guard);
+        let places = Arc::new(Semaphore::new(limits.connections));
+        let (connections, closing) = (TaskTracker::new(), CancellationToken::new());
+        loop {
+            let accepted = tokio::select! {
+                () = stop.cancelled() => break,
+                accepted = listener.accept() => accepted,
+            };
+            let (stream, peer) = match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
+            };
+            // Small answers shall not wait for more to send.
+            let _ = stream.set_nodelay(true);
+            match Arc::clone(&places).try_acquire_owned() {
+                Ok(place) => {
+                    let router = router.clone().layer(Extension(peer));
+                    let served = serve(stream, router, limits, closing.clone(), place);
+                    connections.spawn(served);
+                }
+                Err(_) => {
+                    connections.spawn(turn_away(stream));
+                }
+            }
+        }
+        drop(listener);
+        connections.close();
+        // Whoever has all places lets nobody in.
+        let finished =
+            tokio::time::timeout(limits.last_calls, calls.acquire_many(limits.calls)).await;
+        if finished.is_err() {
+            tracing::warn!("calls under way were cut off; their writes are settled all the same");
+        }
+        streams.cancel();
+        app.writer.finish().await;
+        closing.cancel();
+        let _ = tokio::time::timeout(SHORTLY, connections.wait()).await;
+    }
+}
+
+fn router(guard: Guard) -> Router {
+    let shared = Arc::new(Shared {
+        guard,
+        readiness: Readiness::default(),
+    });
+    Router::new()
+        .route("/mcp", any(mcp))
+        .route("/healthz", get(async || health::alive()))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(tell_metrics))
+        .with_state(shared)
+}
+
+async fn mcp(
+    State(shared): State<Arc<Shared>>,
+    Extension(peer): Extension<SocketAddr>,
+    request: Request,
+) -> Response<Body> {
+    shared.guard.mcp(peer, request).await
+}
+
+async fn readyz(State(shared): State<Arc<Shared>>) -> Response<Body> {
+    shared.readiness.answer(&shared.guard).await
+}
+
+async fn tell_metrics(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
+    let guard = &shared.guard;
+    let admitted = guard
+        .check_site(&request)
+        .and_then(|_| guard.client(request.headers()));
+    match admitted {
+        Ok(_) => respond(
+            axum::http::StatusCode::OK,
+            "text/plain; version=0.0.4; charset=utf-8",
+            metrics::tell(&guard.app),
+        ),
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// Serves one connection until it ends, or is ended when its answer has gone out.
+async fn serve(
+    stream: TcpStream,
+    router: Router,
+    limits: HttpLimits,
+    closing: CancellationToken,
+    _place: OwnedSemaphorePermit,
+) {
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        // From the end of one request to the end of the next one's head.
+        .header_read_timeout(limits.idle)
+        .max_headers(MOST_HEADERS)
+        .serve_connection(
+            TokioIo::new(Stalling::new(stream, limits.stalled)),
+            TowerToHyperService::new(router),
+        );
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = closing.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection broke off");
+    }
+}
+
+/// Tells a connection that is one too many to come again.
+async fn turn_away(mut stream: TcpStream) {
+    let told = async {
+        // What was sent must be read, or the answer is lost with the connection.
+        let _ = stream.read(&mut [0; 8192]).await?;
+        let refusal = Refusal::busy("too many connections");
+        let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n";
+        let text = refusal.message;
+        let answer = format!("{head}Content-Length: {}\r\n\r\n{text}", text.len());
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await
+    };
+    let _: Result<io::Result<()>, _> = tokio::time::timeout(SHORTLY, told).await;
+}

@@ -1,0 +1,119 @@
+//! The named clients as they are now: the file is looked at again while the server runs.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::client::{KnownClient, digest};
+use super::tokens_file::{TokensFile, TokensFileError};
+
+/// What tells one state of the file from another.
+type Stamp = Option<(SystemTime, u64, u64)>;
+
+#[derive(Debug)]
+struct State {
+    clients: Arc<[Arc<KnownClient>]>,
+    stamp: Stamp,
+    looked: Instant,
+    fault: Option<TokensFileError>,
+}
+
+/// The named clients as they are now.
+#[derive(Debug)]
+pub(super) struct LiveClients {
+    file: TokensFile,
+    thinking: Duration,
+    fresh: Duration,
+    state: Mutex<State>,
+}
+
+impl LiveClients {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// What is wrong with it: a server does not begin with a file that it cannot read.
+    pub(super) fn open(
+        file: TokensFile,
+        thinking: Duration,
+        fresh: Duration,
+    ) -> Result<Self, TokensFileError> {
+        let state = State {
+            stamp: stamp(&file),
+            clients: known(&file, thinking)?,
+            looked: Instant::now(),
+            fault: None,
+        };
+        Ok(Self {
+            file,
+            thinking,
+            fresh,
+            state: Mutex::new(state),
+        })
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.now().clients.len()
+    }
+
+    /// Why the file as it is now is not in force, if it is not.
+    pub(super) fn fault(&self) -> Option<TokensFileError> {
+        self.now().fault.clone()
+    }
+
+    /// Whose token it is.
+    pub(super) fn of(&self, token: &str) -> Option<Arc<KnownClient>> {
+        let clients = Arc::clone(&self.now().clients);
+        let digest = digest(token);
+        clients
+            .iter()
+            .find(|client| client.is_of(&digest))
+            .map(Arc::clone)
+    }
+
+    fn now(&self) -> MutexGuard<'_, State> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.looked.elapsed() < self.fresh {
+            return state;
+        }
+        state.looked = Instant::now();
+        let stamp = stamp(&self.file);
+        if stamp == state.stamp {
+            return state;
+        }
+        state.stamp = stamp;
+        match known(&self.file, self.thinking) {
+            Ok(clients) => {
+                tracing::info!(clients = clients.len(), "the tokens file was read again");
+                state.clients = clients;
+                state.fault = None;
+            }
+            Err(error) => {
+                tracing::error!(%error, "the tokens file is not in force; the clients that were there before still are");
+                state.fault = Some(error);
+            }
+        }
+        state
+    }
+}
+
+fn known(
+    file: &TokensFile,
+    thinking: Duration,
+) -> Result<Arc<[Arc<KnownClient>]>, TokensFileError> {
+    let clients = file.read()?;
+    let checked = clients.iter().enumerate().map(|(line, client)| {
+        let fault = |fault| TokensFileError::Line {
+            line: line + 1,
+            fault,
+        };
+        client.checked(thinking).map(Arc::new).map_err(fault)
+    });
+    checked.collect()
+}
+
+fn stamp(file: &TokensFile) -> Stamp {
+    let found = fs::metadata(file.path()).ok()?;
+    Some((found.modified().ok()?, found.len(), found.ino()))
+}

@@ -1,0 +1,26 @@
+//! The protocol over Streamable HTTP, for many clients at once.
+//!
+//! A request passes, in this order: `Host` and `Origin` ([`origin`]), the client's token
+//! ([`live`]), its rate ([`rate`]), the owner of the session that it names ([`sessions`]), a
+//! place among the calls under way, the size of its body ([`guard`]); then it is rmcp's.
+
+mod address;
+mod apps;
+mod client;
+mod guard;
+mod health;
+mod limits;
+mod listen;
+mod live;
+mod origin;
+mod rate;
+mod refusal;
+mod sessions;
+mod stall;
+mod tokens_file;
+
+pub use address::Network;
+pub use client::{ClientConfirm, Grant, NamedClient, TOKEN_PREFIX, Token};
+pub use limits::HttpLimits;
+pub use listen::{HttpServer, refused_start};
+pub use tokens_file::{TokensFile, TokensFileError};

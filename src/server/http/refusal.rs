@@ -1,0 +1,71 @@
+//! How requests look that are refused before they are the protocol's.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderName, Response, StatusCode, header};
+use serde_json::json;
+
+/// A request that goes no further.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) status: StatusCode,
+    pub(super) message: &'static str,
+    pub(super) wait: Option<Duration>,
+}
+
+impl Refusal {
+    pub(super) const fn new(status: StatusCode, message: &'static str) -> Self {
+        Self {
+            status,
+            message,
+            wait: None,
+        }
+    }
+
+    /// Too much at the moment; worth trying again soon.
+    pub(super) const fn busy(message: &'static str) -> Self {
+        Self {
+            status: StatusCode::SERVICE_UNAVAILABLE,
+            message,
+            wait: Some(Duration::from_secs(1)),
+        }
+    }
+
+    /// The answer: an error of the protocol that belongs to no request.
+    pub(super) fn into_response(self) -> Response<Body> {
+        let error = json!({
+            "jsonrpc": "2.0",
+            "error": { "code": -32000, "message": self.message },
+            "id": null,
+        });
+        let mut response = respond(self.status, "application/json", error.to_string());
+        let mut set = |name: HeaderName, value: String| {
+            if let Ok(value) = value.parse() {
+                response.headers_mut().insert(name, value);
+            }
+        };
+        if self.status == StatusCode::UNAUTHORIZED {
+            set(header::WWW_AUTHENTICATE, "Bearer".to_owned());
+        }
+        if let Some(wait) = self.wait {
+            // Whole seconds, rounded up: who comes at that time is let in.
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            set(header::RETRY_AFTER, seconds.max(1).to_string());
+        }
+        response
+    }
+}
+
+/// A whole answer, which nobody may keep.
+pub(super) fn respond(status: StatusCode, kind: &'static str, body: String) -> Response<Body> {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
+    headers.insert(
+        header::CACHE_CONTROL,
+        header::HeaderValue::from_static("no-store"),
+    );
+    response
+}

@@ -1,0 +1,210 @@
+//! The file of named clients: a line of JSON each, 0600, replaced as a whole under a lock.
+
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::client::NamedClient;
+
+/// The largest file that is read.
+const MOST_BYTES: u64 = 1024 * 1024;
+
+/// What is wrong with the file of named clients. No message has anything of what is in it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TokensFileError {
+    /// It cannot be read or written.
+    #[error("the tokens file cannot be used: {0}")]
+    Io(io::ErrorKind),
+    /// It is far too large.
+    #[error("the tokens file is larger than a megabyte")]
+    TooLarge,
+    /// A line is no client.
+    #[error("line {line} of the tokens file is no client: {fault}")]
+    Line {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        fault: String,
+    },
+    /// A client of this name is there already.
+    #[error("a client of this name is there already; revoke it first")]
+    Taken,
+    /// There is no client of this name.
+    #[error("there is no client of this name")]
+    Unknown,
+}
+
+impl From<io::Error> for TokensFileError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error.kind())
+    }
+}
+
+/// The file of named clients.
+#[derive(Debug, Clone)]
+pub struct TokensFile(PathBuf);
+
+impl TokensFile {
+    /// A file that may not be there yet.
+    #[must_use]
+    pub const fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// All clients; none if there is no file.
+    ///
+    /// # Errors
+    /// [`TokensFileError`]; one bad line spoils the whole file.
+    pub fn read(&self) -> Result<Vec<NamedClient>, TokensFileError> {
+        match fs::metadata(&self.0) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Ok(file) if file.len() > MOST_BYTES => return Err(TokensFileError::TooLarge),
+            _ => {}
+        }
+        let text = fs::read_to_string(&self.0)?;
+        let mut names = HashSet::new();
+        let lines = text.lines().enumerate();
+        lines
+            .filter(|(_, line)| !line.trim().is_empty())
+            .map(|(number, line)| {
+                let line_fault = |fault| TokensFileError::Line {
+                    line: number + 1,
+                    fault,
+                };
+                // serde's own message could repeat what is there.
+                let client: NamedClient = serde_json::from_str(line).map_err(|_| {
+                    line_fault("it is not of the form that `token new` writes".to_owned())
+                })?;
+                client.checked(Duration::ZERO).map_err(line_fault)?;
+                if !names.insert(client.name.clone()) {
+                    return Err(line_fault("its name is there twice".to_owned()));
+                }
+                Ok(client)
+            })
+            .collect()
+    }
+
+    /// Adds a client.
+    ///
+    /// # Errors
+    /// [`TokensFileError`].
+    pub fn add(&self, client: NamedClient) -> Result<(), TokensFileError> {
+        self.change(|clients| {
+            if clients.iter().any(|other| other.name == client.name) {
+                return Err(TokensFileError::Taken);
+            }
+            clients.push(client);
+            Ok(())
+        })
+    }
+
+    /// Removes a client.
+    ///
+    /// # Errors
+    /// [`TokensFileError`].
+    pub fn remove(&self, name: &str) -> Result<(), TokensFileError> {
+        self.change(|clients| {
+            let before = clients.len();
+            clients.retain(|client| client.name != name);
+            (clients.len() < before)
+                .then_some(())
+                .ok_or(TokensFileError::Unknown)
+        })
+    }
+
+    /// Changes the file while no other command does; whoever reads it sees it before or after.
+    fn change(
+        &self,
+        change: impl FnOnce(&mut Vec<NamedClient>) -> Result<(), TokensFileError>,
+    ) -> Result<(), TokensFileError> {
+        let beside = |ending: &str| {
+            let mut path = self.0.clone().into_os_string();
+            path.push(ending);
+            PathBuf::from(path)
+        };
+        let private = |path: &Path, is_new: bool| {
+            let mut options = OpenOptions::new();
+            options
+                .write(true)
+                .create(true)
+                .truncate(is_new)
+                .mode(0o600);
+            options.open(path)
+        };
+        let lock = private(&beside(".lock"), false)?;
+        lock.lock()?;
+        let mut clients = self.read()?;
+        change(&mut clients)?;
+        let new = beside(".new");
+        // One that an earlier command left behind may have another mode.
+        match fs::remove_file(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let mut file = private(&new, true)?;
+        for client in &clients {
+            let line = serde_json::to_string(client).map_err(io::Error::from)?;
+            writeln!(file, "{line}")?;
+        }
+        file.sync_all()?;
+        fs::rename(&new, &self.0)?;
+        let dir = self.0.parent().filter(|dir| !dir.as_os_str().is_empty());
+        File::open(dir.unwrap_or(Path::new(".")))?.sync_all()?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::{TokensFile, TokensFileError};
+    use crate::server::http::{Grant, NamedClient, Token};
+
+    fn client(name: &str) -> NamedClient {
+        NamedClient::new(name, &Token::new().expect("bits"), Grant::default()).expect("a client")
+    }
+
+    #[test]
+    fn clients_come_and_go_and_the_file_is_private() {
+        let dir = tempfile::TempDir::new().expect("a directory");
+        let path = dir.path().join("tokens");
+        let file = TokensFile::new(path.clone());
+        assert_eq!(file.read(), Ok(vec![]));
+        let (one, other) = (client("one"), client("other"));
+        assert_eq!(file.add(one.clone()), Ok(()));
+        assert_eq!(file.add(other.clone()), Ok(()));
+        assert_eq!(file.add(client("one")), Err(TokensFileError::Taken));
+        assert_eq!(file.read(), Ok(vec![one, other.clone()]));
+        assert_eq!(file.remove("one"), Ok(()));
+        assert_eq!(file.remove("one"), Err(TokensFileError::Unknown));
+        assert_eq!(file.read(), Ok(vec![other]));
+        let mode = fs::metadata(path).expect("the file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn one_bad_line_spoils_the_file_and_is_not_repeated() {
+        let dir = tempfile::TempDir::new().expect("a directory");
+        let path = dir.path().join("tokens");
+        let file = TokensFile::new(path.clone());
+        file.add(client("one")).expect("added");
+        let good = fs::read_to_string(&path).expect("the file");
+        for bad in ["{\"name\":\"wjs_secret\"}", "nonsense wjs_secret", &good] {
+            fs::write(&path, format!("{good}\n{bad}")).expect("written");
+            let error = file.read().expect_err("a bad line").to_string();
+            assert!(
+                error.starts_with("line 3 ") && !error.contains("wjs_secret"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What happened so far, counted, and told as Prometheus text. Every name is in [`METRICS`].
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use rmcp::ErrorData;
+use rmcp::model::CallToolResponse;
+
+use super::app::App;
+use crate::meter::{Gauge, Histogram};
+
+/// A metric as the documentation shows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    /// Its name.
+    pub name: &'static str,
+    /// `counter`, `gauge` or `histogram`.
+    pub kind: &'static str,
+    /// Its labels.
+    pub labels: &'static str,
+    /// What it counts.
+    pub meaning: &'static str,
+}
+
+macro_rules! metrics {
+    ($($constant:ident = $name:literal, $kind:literal, $labels:literal, $meaning:literal;)*) => {
+        $(const $constant: Metric = Metric {
+            name: $name, kind: $kind, labels: $labels, meaning: $meaning,
+        };)*
+
+        /// All metrics, in the order in which they are told.
+        pub const METRICS: &[Metric] = &[$($constant,)*];
+    };
+}
+
+metrics! {
+    CALLS = "wikijs_mcp_calls_total", "counter", "`tool`, `outcome`", "Calls of tools by their end: `ok`, an error's code, `asked`, `cancelled` or `unknown_tool`.";
+    CALL_TIME = "wikijs_mcp_call_duration_seconds", "histogram", "", "How long calls took as a whole.";
+    CALLS_NOW = "wikijs_mcp_calls_in_flight", "gauge", "", "Calls under way.";
+    REFUSALS = "wikijs_mcp_write_refusals_total", "counter", "`gate`", "Writes that were refused, by the gate that did.";
+    TURNED_AWAY = "wikijs_mcp_http_refusals_total", "counter", "`status`", "Requests over HTTP that were refused before they became calls, by status.";
+    WIKI_TIME = "wikijs_mcp_wiki_request_duration_seconds", "histogram", "", "How long requests to the wiki took.";
+    WIKI_NOW = "wikijs_mcp_wiki_requests_in_flight", "gauge", "", "Requests to the wiki under way.";
+    RETRIES = "wikijs_mcp_wiki_retries_total", "counter", "", "Reads of the wiki that were tried again.";
+    INDEXED = "wikijs_mcp_index_pages", "gauge", "", "Pages in the content index of the server's own key.";
+    OF = "wikijs_mcp_index_pages_seen", "gauge", "", "Pages of the wiki that this key sees, when the index last looked.";
+    INDEXING = "wikijs_mcp_index_running", "gauge", "", "Whether pages are being indexed: 1 or 0.";
+}
+
+/// The table of metrics, as the documentation shows it.
+#[must_use]
+pub fn table() -> String {
+    let mut table = String::from("| name | kind | labels | meaning |\n|---|---|---|---|\n");
+    for metric in METRICS {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            table,
+            "| `{}` | {} | {} | {} |",
+            metric.name, metric.kind, metric.labels, metric.meaning
+        );
+    }
+    table
+}
+
+/// What happened so far, counted; what the rooms below count themselves is only told here.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    calls: Mutex<BTreeMap<(&'static str, String), u64>>,
+    call_time: Histogram,
+    in_flight: Gauge,
+    turned_away: Mutex<BTreeMap<u16, u64>>,
+}
+
+impl Metrics {
+    /// Counts and times a call of a tool; no name is a tool that does not exist.
+    pub(super) async fn call(
+        &self,
+        tool: &'static str,
+        call: impl Future<Output = Result<CallToolResponse, ErrorData>>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let _under_way = self.in_flight.enter();
+        let began = Instant::now();
+        let answer = call.await;
+        self.call_time.took(began.elapsed());
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        *calls.entry((tool, outcome(tool, &answer))).or_default() += 1;
+        answer
+    }
+
+    /// A request was refused before it became a call.
+    pub(super) fn turned_away(&self, status: u16) {
+        let mut all = self
+            .turned_away
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *all.entry(status).or_default() += 1;
+    }
+}
+
+fn outcome(tool: &str, answer: &Result<CallToolResponse, ErrorData>) -> String {
+    let word = match answer {
+        Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => result
+            .meta
+            .as_ref()
+            .and_then(|meta| meta.0.get("error")?.get("code")?.as_str())
+            .unwrap_or("error"),
+        Ok(CallToolResponse::Complete(_)) => "ok",
+        Ok(_) => "asked",
+        Err(_) if tool.is_empty() => "unknown_tool",
+        Err(_) => "cancelled",
+    };
+    word.to_owned()
+}
+
+/// All metrics of a server, as Prometheus text.
+#[must_use]
+pub fn tell(app: &App) -> String {
+    let mut text = String::new();
+    let metrics = &app.metrics;
+    let traffic = app.wiki.traffic();
+    let (index, is_running) = app.index.now();
+    let pages = |pages: usize| u64::try_from(pages).unwrap_or(u64::MAX);
+    {
+        let calls = metrics.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let labelled = calls.iter().map(|((tool, outcome), number)| {
+            (format!("tool=\"{tool}\",outcome=\"{outcome}\""), *number)
+        });
+        numbers(&mut text, CALLS, labelled);
+    }
+    histogram(&mut text, CALL_TIME, &metrics.call_time);
+    number(&mut text, CALLS_NOW, metrics.in_flight.get());
+    let refusals = app.writer.refusals().by_gate();
+    let by_gate = refusals.map(|(gate, number)| (format!("gate=\"{}\"", gate.as_str()), number));
+    numbers(&mut text, REFUSALS, by_gate);
+    {
+        let all = metrics
+            .turned_away
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let by_status = all
+            .iter()
+            .map(|(status, number)| (format!("status=\"{status}\""), *number));
+        numbers(&mut text, TURNED_AWAY, by_status);
+    }
+    histogram(&mut text, WIKI_TIME, &traffic.latency);
+    number(&mut text, WIKI_NOW, traffic.in_flight.get());
+    number(&mut text, RETRIES, traffic.retries.get());
+    number(&mut text, INDEXED, pages(index.pages));
+    number(&mut text, OF, pages(index.of));
+    number(&mut text, INDEXING, u64::from(is_running));
+    text
+}
+
+fn head(text: &mut String, metric: Metric) {
+    let Metric {
+        name,
+        kind,
+        meaning,
+        ..
+    } = metric;
+    let _ = writeln!(text, "# HELP {name} {meaning}\n# TYPE {name} {kind}");
+}
+
+fn number(text: &mut String, metric: Metric, number: u64) {
+    head(text, metric);
+    let _ = writeln!(text, "{} {number}", metric.name);
+}
+
+fn numbers(text: &mut String, metric: Metric, all: impl Iterator<Item = (String, u64)>) {
+    head(text, metric);
+    for (labels, number) in all {
+        let _ = writeln!(text, "{}{{{labels}}} {number}", metric.name);
+    }
+}
+
+fn histogram(text: &mut String, metric: Metric, histogram: &Histogram) {
+    head(text, metric);
+    histogram.tell(metric.name, text);
+}

@@ -1,0 +1,73 @@
+//! Who calls, and what they may do.
+
+use std::sync::Arc;
+
+use rmcp::ErrorData;
+
+use super::app::App;
+use crate::gates::{Narrowing, SessionId};
+use crate::tools::{Definition, Kind};
+
+/// The tool without which a client may not read resources either: they are pages too.
+const READS_PAGES: &str = "wikijs_get_page_by_path";
+
+/// Who calls, and what they may do.
+#[derive(Debug, Clone)]
+pub(super) struct Visit {
+    /// What answers: the server's own key, or the caller's.
+    pub(super) app: Arc<App>,
+    /// Whose previews and remembered reads they are.
+    pub(super) session: SessionId,
+    /// The named client.
+    pub(super) subject: Option<String>,
+    /// Where the call came from.
+    pub(super) address: Option<String>,
+    /// What the named client may do less than the server.
+    pub(super) rights: Option<Rights>,
+}
+
+/// What a named client may do less than the server.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rights {
+    /// What holds for its writes.
+    pub(super) narrowing: Arc<Narrowing>,
+    /// The only tools that it is offered.
+    pub(super) tools: Option<Arc<[String]>>,
+}
+
+impl Visit {
+    /// The one client of a connection that is its own.
+    pub(super) const fn alone(app: Arc<App>, session: SessionId) -> Self {
+        Self {
+            app,
+            session,
+            subject: None,
+            address: None,
+            rights: None,
+        }
+    }
+
+    /// Whether a tool is there for this caller.
+    pub(super) fn offers(&self, tool: &Definition) -> bool {
+        self.rights.as_ref().is_none_or(|rights| {
+            (tool.kind == Kind::Read || !rights.narrowing.is_read_only) && rights.lists(tool.name)
+        })
+    }
+
+    /// Lets a client at resources that may read pages by a tool.
+    pub(super) fn may_read_resources(&self) -> Result<(), ErrorData> {
+        let may = self
+            .rights
+            .as_ref()
+            .is_none_or(|rights| rights.lists(READS_PAGES));
+        let refusal = || ErrorData::invalid_request("this client may not read pages", None);
+        may.then_some(()).ok_or_else(refusal)
+    }
+}
+
+impl Rights {
+    fn lists(&self, tool: &str) -> bool {
+        let tools = self.tools.as_deref();
+        tools.is_none_or(|tools| tools.iter().any(|name| name == tool))
+    }
+}

@@ -1,0 +1,538 @@
+//! Named clients over HTTP: each can only narrow what the server allows, and what belongs to
+//! one is out of reach for all others.
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command as Process, Stdio};
+
+use serde_json::{Value, json};
+use wikijs_mcp::demo::DemoWiki;
+use wikijs_mcp::server::http::{ClientConfirm, Grant, HttpLimits};
+
+use crate::command::Command;
+use crate::harness::{Setup, id_of, mutations, sample_wiki};
+use crate::hosted::{Caller, Hosted, LIMITS, Names, call, initialize, speaking};
+
+const TREE: &str = "wikijs_get_page_tree";
+const LIST: &str = "wikijs_list_pages";
+const BY_PATH: &str = "wikijs_get_page_by_path";
+const UPDATE: &str = "wikijs_update_page";
+const CREATE: &str = "wikijs_create_page";
+
+async fn with_names(wiki: &DemoWiki, names: &Names) -> Hosted {
+    Setup::of(wiki, |keys| &keys.editor)
+        .naming(names)
+        .host()
+        .await
+}
+
+fn code(result: Result<Value, Value>) -> String {
+    result.unwrap_err()["code"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn nobody_calls_without_a_token_that_counts() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let ended = Grant {
+        expires: Some("2020-01-01T00:00:00Z".to_owned()),
+        ..Grant::default()
+    };
+    let (good, ended) = (
+        names.add("good", Grant::default()),
+        names.add("ended", ended),
+    );
+    let server = with_names(&wiki, &names).await;
+    let header = |value: &str| Caller::default().with("authorization", value);
+    let token = good.headers[0].1.clone();
+    for caller in [
+        Caller::default(),
+        header(""),
+        header("Bearer "),
+        header("Bearer wjs_guess"),
+        header(&token.replace("Bearer", "Basic")),
+        header(token.split_at(token.len() - 1).0),
+        ended,
+    ] {
+        let answer = server.post(&caller, &call(TREE, json!({}))).await;
+        assert_eq!(answer.status, 401, "{caller:?}");
+        assert_eq!(answer.headers["www-authenticate"], "Bearer");
+        let metrics = server.send("GET", "/metrics", &caller, "").await;
+        assert_eq!(metrics.status, 401);
+    }
+    assert_eq!(server.send("GET", "/metrics", &good, "").await.status, 200);
+    server.call(&good, TREE, json!({})).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_session_is_unknown_to_every_other_client() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = (
+        names.add("own", Grant::default()),
+        names.add("other", Grant::default()),
+    );
+    let server = with_names(&wiki, &names).await;
+    let session = server.open(&own).await;
+    let id = &session
+        .headers
+        .iter()
+        .find(|(name, _)| name == "mcp-session-id")
+        .unwrap()
+        .1;
+    let stolen = other.with("mcp-session-id", id);
+    let unknown = own.with("mcp-session-id", "00000000-0000-4000-8000-000000000000");
+    for caller in [&stolen, &unknown] {
+        let post = server.post(caller, &call(TREE, json!({}))).await;
+        let get = server.send("GET", "/mcp", &speaking(caller), "").await;
+        let delete = server.send("DELETE", "/mcp", caller, "").await;
+        assert_eq!([post.status, get.status, delete.status], [404; 3]);
+        // Nothing tells one that is another's from one that never was.
+        assert_eq!(
+            post.body,
+            server.post(&unknown, &call(TREE, json!({}))).await.body
+        );
+    }
+    server.call(&session, TREE, json!({})).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_preview_counts_for_the_client_that_got_it_alone() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = (
+        names.add("own", Grant::default()),
+        names.add("other", Grant::default()),
+    );
+    let server = with_names(&wiki, &names).await;
+    let arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
+    let (own_session, other_session) = (server.open(&own).await, server.open(&own).await);
+    for (giver, takers) in [
+        (&own, vec![other.clone(), own_session.clone()]),
+        (
+            &own_session,
+            vec![other.clone(), own.clone(), other_session],
+        ),
+    ] {
+        let preview = server.call(giver, UPDATE, arguments.clone()).await.unwrap();
+        let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });
+        for taker in takers {
+            let refused = server.call(&taker, UPDATE, confirmed.clone()).await;
+            assert_eq!(code(refused), "CONFIRM_EXPIRED");
+        }
+    }
+    assert!(mutations(&wiki).is_empty());
+    let preview = server.call(&own, UPDATE, arguments.clone()).await.unwrap();
+    let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });
+    assert_eq!(
+        server.call(&own, UPDATE, confirmed).await.unwrap()["outcome"],
+        "applied"
+    );
+    let client = server.records().pop().unwrap().client.unwrap();
+    assert_eq!(client.subject.as_deref(), Some("own"));
+}
+
+#[tokio::test]
+async fn a_question_for_a_person_is_answered_by_the_client_that_was_asked_alone() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = (
+        names.add("own", Grant::default()),
+        names.add("other", Grant::default()),
+    );
+    let server = Setup::of(&wiki, |keys| &keys.editor)
+        .with("WIKI_CONFIRM", "person")
+        .naming(&names)
+        .host()
+        .await;
+    let arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
+    let mut message = call(UPDATE, arguments);
+    message["params"]["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } },
+        "io.modelcontextprotocol/clientInfo": { "name": "asking", "version": "1" },
+    });
+    let send = async |caller: &Caller, message: &Value| {
+        let caller = caller
+            .clone()
+            .with("mcp-protocol-version", "2026-07-28")
+            .with("mcp-method", "tools/call")
+            .with("mcp-name", UPDATE);
+        server.post(&caller, message).await.message()["result"].clone()
+    };
+    let asked = send(&own, &message).await;
+    let mut answered = message.clone();
+    answered["params"]["requestState"] = asked["requestState"].clone();
+    answered["params"]["inputResponses"] =
+        json!({ "answer": { "action": "accept", "content": { "answer": "once" } } });
+    let stolen = send(&other, &answered).await;
+    assert_eq!(
+        stolen["_meta"]["error"]["code"], "APPROVAL_DENIED",
+        "{stolen}"
+    );
+    assert!(mutations(&wiki).is_empty());
+    let applied = send(&own, &answered).await;
+    assert_eq!(
+        applied["structuredContent"]["outcome"], "applied",
+        "{applied}"
+    );
+}
+
+#[tokio::test]
+async fn a_client_may_do_less_than_the_server_and_never_more() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let grant = |change: fn(&mut Grant)| {
+        let mut grant = Grant::default();
+        change(&mut grant);
+        grant
+    };
+    let reader = names.add("reader", grant(|may| may.read_only = true));
+    let tools = names.add(
+        "tools",
+        grant(|may| may.tools = Some(vec![LIST.to_owned(), CREATE.to_owned()])),
+    );
+    let below = names.add(
+        "below",
+        grant(|may| may.prefixes = Some(vec!["docs/x".to_owned()])),
+    );
+    let beside = names.add(
+        "beside",
+        grant(|may| may.prefixes = Some(vec!["other".to_owned()])),
+    );
+    let dry = names.add("dry", grant(|may| may.dry_run = true));
+    let person = names.add(
+        "person",
+        grant(|may| may.confirm = Some(ClientConfirm::Person)),
+    );
+    let server = Setup::of(&wiki, |keys| &keys.editor)
+        .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs")
+        .naming(&names)
+        .host()
+        .await;
+    let create = async |caller: &Caller, path: &str| {
+        let page = json!({ "path": path, "title": "New", "content": "# New\n" });
+        server.call(caller, CREATE, page).await
+    };
+    assert_eq!(server.tools(&reader).await.len(), 7);
+    assert_eq!(server.tools(&tools).await, [LIST, CREATE]);
+    for (caller, tool) in [(&reader, CREATE), (&tools, TREE)] {
+        let message = server.post(caller, &call(tool, json!({}))).await.message();
+        assert_eq!(message["error"]["message"], format!("unknown tool: {tool}"));
+    }
+    // Resources are pages too.
+    let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/list" });
+    let message = server.post(&tools, &read).await.message();
+    assert_eq!(
+        message["error"]["message"],
+        "this client may not read pages"
+    );
+    assert!(server.post(&reader, &read).await.message()["result"]["resources"].is_array());
+    assert!(create(&below, "docs/x/new").await.unwrap()["confirm"].is_string());
+    assert_eq!(code(create(&below, "docs/new").await), "PATH_NOT_ALLOWED");
+    for path in ["docs/new", "other/new"] {
+        assert_eq!(
+            code(create(&beside, path).await),
+            "PATH_NOT_ALLOWED",
+            "{path}"
+        );
+    }
+    assert!(
+        create(&dry, "docs/new")
+            .await
+            .unwrap()
+            .get("confirm")
+            .is_none()
+    );
+    assert_eq!(code(create(&person, "docs/new").await), "APPROVAL_DENIED");
+    assert!(mutations(&wiki).is_empty());
+}
+
+#[tokio::test]
+async fn clients_come_and_go_while_the_server_runs() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let first = names.add("first", Grant::default());
+    let server = with_names(&wiki, &names).await;
+    let session = server.open(&first).await;
+    let status = async |caller: &Caller| server.post(caller, &call(TREE, json!({}))).await.status;
+    let second = names.add("second", Grant::default());
+    assert_eq!(status(&second).await, 200);
+    // A file that is broken changes nothing.
+    let whole = std::fs::read_to_string(names.path()).unwrap();
+    std::fs::write(names.path(), "{").unwrap();
+    assert_eq!([status(&first).await, status(&second).await], [200; 2]);
+    std::fs::write(names.path(), whole).unwrap();
+    names.file().remove("first").unwrap();
+    assert_eq!(
+        [
+            status(&first).await,
+            status(&session).await,
+            status(&second).await
+        ],
+        [401, 401, 200]
+    );
+    // One of the same name is another client.
+    let again = names.add("first", Grant::default());
+    let id = session
+        .headers
+        .iter()
+        .find(|(name, _)| name == "mcp-session-id")
+        .unwrap();
+    assert_eq!(
+        status(&again.clone().with("mcp-session-id", &id.1)).await,
+        404
+    );
+    assert_eq!(status(&again).await, 200);
+    std::fs::remove_file(names.path()).unwrap();
+    assert_eq!(status(&again).await, 401);
+}
+
+#[tokio::test]
+async fn each_caller_key_sees_what_the_wiki_lets_it_see() {
+    let wiki = sample_wiki().await;
+    let docs = wiki.key_with(&["read:pages", "read:source"], "docs");
+    let limits = HttpLimits {
+        keys: 1,
+        ..LIMITS()
+    };
+    let server = Setup::of(&wiki, |keys| &keys.admin)
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .host_within(limits)
+        .await;
+    let with = |key: &str| Caller::default().with("x-wiki-api-token", key);
+    let (admin, docs) = (with(&wiki.keys().admin), with(&docs));
+    for _ in 0..2 {
+        // With room for one key alone, each pushes the other out.
+        assert!(
+            server
+                .call(&admin, BY_PATH, json!({ "path": "home" }))
+                .await
+                .is_ok()
+        );
+        let hidden = server.call(&docs, BY_PATH, json!({ "path": "home" })).await;
+        assert!(["PAGE_NOT_FOUND", "PERMISSION_DENIED"].contains(&code(hidden).as_str()));
+    }
+    let status =
+        async |caller: &Caller| server.post(caller, &initialize("2025-11-25")).await.status;
+    assert_eq!(status(&Caller::default()).await, 401);
+    assert_eq!(status(&with("a key")).await, 400);
+    // A session belongs to the key that it was opened with.
+    let session = server.open(&admin).await;
+    let id = session
+        .headers
+        .iter()
+        .find(|(name, _)| name == "mcp-session-id")
+        .unwrap();
+    assert_eq!(status(&docs.with("mcp-session-id", &id.1)).await, 404);
+    // Where keys are not asked for, one that is brought must not go unheeded.
+    let plain = Setup::of(&wiki, |keys| &keys.readonly).host().await;
+    assert_eq!(
+        plain.post(&admin, &initialize("2025-11-25")).await.status,
+        400
+    );
+}
+
+#[tokio::test]
+async fn writes_with_callers_keys_are_in_one_log_and_end_before_it() {
+    let wiki = sample_wiki().await;
+    let server = Setup::of(&wiki, |keys| &keys.readonly)
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .host()
+        .await;
+    for (title, key) in [("A", &wiki.keys().admin), ("B", &wiki.keys().editor)] {
+        let caller = Caller::default().with("x-wiki-api-token", key);
+        let arguments = json!({ "id": id_of(&wiki, "home"), "title": title });
+        let preview = server
+            .call(&caller, UPDATE, arguments.clone())
+            .await
+            .unwrap();
+        let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });
+        assert_eq!(
+            server.call(&caller, UPDATE, confirmed).await.unwrap()["outcome"],
+            "applied"
+        );
+    }
+    server.stop.cancel();
+    server.ended.await.unwrap();
+    assert_eq!(crate::harness::runs(server.dir.path()).len(), 1);
+    let records = crate::harness::records(server.dir.path());
+    assert_eq!(
+        serde_json::to_value(records.last().unwrap().event).unwrap(),
+        "closed"
+    );
+}
+
+#[tokio::test]
+async fn a_forged_forwarded_address_is_not_on_record() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let client = names
+        .add("ci", Grant::default())
+        .with("x-forwarded-for", "6.6.6.6, 192.0.2.7");
+    for (trusted, expected) in [("10.0.0.0/8", "127.0.0.1"), ("127.0.0.1", "192.0.2.7")] {
+        let server = Setup::of(&wiki, |keys| &keys.editor)
+            .with("WIKI_SERVE_TRUSTED_PROXIES", trusted)
+            .naming(&names)
+            .host()
+            .await;
+        let arguments = json!({ "id": id_of(&wiki, "home"), "title": "T" });
+        server.call(&client, UPDATE, arguments).await.unwrap();
+        let record = server.records().pop().unwrap().client.unwrap();
+        assert_eq!(
+            (record.subject.as_deref(), record.address.as_deref()),
+            (Some("ci"), Some(expected))
+        );
+    }
+}
+
+#[tokio::test]
+async fn no_token_or_key_is_in_a_log_at_its_most_talkative_nor_in_an_answer() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let dir = tempfile::TempDir::new().unwrap();
+    let client = names.add("ci", Grant::default());
+    let mut child = Process::new(env!("CARGO_BIN_EXE_wikijs-mcp"))
+        .args(["serve", "--http", "127.0.0.1:0"])
+        .env_clear()
+        .envs([
+            ("WIKI_BASE_URL", wiki.address().as_str()),
+            ("WIKI_API_TOKEN", &wiki.keys().readonly),
+            ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+            ("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap()),
+            ("WIKI_SERVE_CALLER_KEYS", "true"),
+            ("WIKI_LOG", "trace"),
+            ("WIKI_LOG_FORMAT", "json"),
+        ])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut log = String::new();
+    let address = loop {
+        let mut line = String::new();
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "{log}");
+        log.push_str(&line);
+        let told: Value = serde_json::from_str(&line).unwrap();
+        if let Some(address) = told["fields"]["address"].as_str() {
+            break address.parse().unwrap();
+        }
+    };
+    let wrong = "Bearer wjs_plantedplantedplanted";
+    let server = Remote(address);
+    let caller = client.clone().with("x-wiki-api-token", &wiki.keys().editor);
+    let good = server.post(&caller).await;
+    assert!(good.contains("200 OK"), "{good}");
+    let refused = server
+        .post(&caller.clone().with("authorization", wrong))
+        .await;
+    assert!(refused.contains("401 "), "{refused}");
+    let ended = Process::new("kill")
+        .args(["-TERM", &child.id().to_string()])
+        .status();
+    assert!(ended.unwrap().success());
+    stderr.read_to_string(&mut log).unwrap();
+    let mut stdout = String::new();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut stdout)
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert_eq!(stdout, "");
+    assert!(log.contains("\"id\":") && log.contains(TREE), "{log}");
+    let token = client.headers[0].1.trim_start_matches("Bearer ").to_owned();
+    for secret in [
+        token.as_str(),
+        "planted",
+        &wiki.keys().editor,
+        &wiki.keys().readonly,
+    ] {
+        for text in [&log, &good, &refused] {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
+    }
+}
+
+/// A server in another process.
+struct Remote(std::net::SocketAddr);
+
+impl Remote {
+    async fn post(&self, caller: &Caller) -> String {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+        let body = call(TREE, json!({})).to_string();
+        let mut request = format!(
+            "POST /mcp HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {}\r\n",
+            body.len()
+        );
+        for (name, value) in speaking(caller).headers {
+            write!(request, "{name}: {value}\r\n").unwrap();
+        }
+        let mut stream = tokio::net::TcpStream::connect(self.0).await.unwrap();
+        stream
+            .write_all(format!("{request}\r\n{body}").as_bytes())
+            .await
+            .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+}
+
+#[test]
+fn tokens_are_made_listed_and_revoked() {
+    let names = Names::new();
+    let path = names.path();
+    let token = |arguments: &[&str]| {
+        let arguments = [&["token"], arguments].concat();
+        Command::new(&arguments)
+            .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())
+            .run()
+    };
+    let made = token(&[
+        "new",
+        "ci",
+        "--prefixes",
+        "docs/x",
+        "--expires",
+        "2h",
+        "--rate",
+        "30",
+        "--confirm",
+        "person",
+    ]);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let secret = made.stdout.trim();
+    assert!(secret.starts_with("wjs_") && secret.len() == 47, "{secret}");
+    assert!(!std::fs::read_to_string(&path).unwrap().contains(secret));
+    let listed = token(&["list"]);
+    assert!(!listed.told.contains(secret));
+    assert!(
+        listed
+            .stdout
+            .contains("writes below docs/x, a person confirms, 30 a minute"),
+        "{}",
+        listed.stdout
+    );
+    let listed: Value = serde_json::from_str(&token(&["list", "--json"]).stdout).unwrap();
+    assert_eq!(listed["clients"][0]["name"], "ci");
+    assert_eq!(listed["clients"][0]["expired"], false);
+    assert!(!listed.to_string().contains("sha256"));
+    for (arguments, code) in [
+        (vec!["new", "ci"], 1),
+        (vec!["new", "a b"], 2),
+        (vec!["new", "x", "--tools", "made_up"], 2),
+        (vec!["new", "x", "--confirm", "preview"], 2),
+        (vec!["new", "x", "--expires", "2020-01-01"], 2),
+        (vec!["new", "x", "--expires", "soon"], 2),
+        (vec!["new", "x", "--prefixes", "../a"], 2),
+        (vec!["new", "x", "--rate", "0"], 2),
+        (vec!["revoke", "x"], 1),
+        (vec!["revoke", "ci"], 0),
+    ] {
+        assert_eq!(token(&arguments).code, code, "{arguments:?}");
+    }
+    let missing = Command::new(&["token", "list"]).run();
+    assert_eq!(
+        (
+            missing.code,
+            missing.stderr.contains("WIKI_SERVE_TOKENS_FILE")
+        ),
+        (2, true)
+    );
+}
