@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::layers::Layers;
 use super::parse::{SettingError, Source, choose};
-use super::{connection, policy, storage};
+use super::{connection, network, policy, storage};
 use crate::audit::Keep;
 use crate::gates::Policy;
 use crate::index::IndexSettings;
@@ -84,6 +84,10 @@ impl Settings {
         let audit_dir = faults.sift(storage::audit_dir(source));
         let keep = faults.sift(storage::keep(source));
         let index = faults.sift(storage::index(source));
+        let mut more = Vec::new();
+        let network = base_url
+            .as_ref()
+            .and_then(|wiki| faults.sift(network::network(source, wiki, &mut more)));
         let wiki = (|| {
             let base_url = base_url?;
             Some(WikiSettings {
@@ -93,6 +97,7 @@ impl Settings {
                 default_editor: default_editor?,
                 time: time?,
                 retry: retry?,
+                network: Box::new(network?),
                 base_url,
                 key: key?,
             })
@@ -100,7 +105,7 @@ impl Settings {
         let settings = (|| {
             let (wiki, policy) = (wiki?, policy?);
             Some(Self {
-                warnings: warnings(&wiki, &policy),
+                warnings: [warnings(&wiki, &policy), more].concat(),
                 wiki,
                 policy,
                 surface: surface?,

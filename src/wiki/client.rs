@@ -14,6 +14,7 @@ use super::all_pages::AllPages;
 use super::answer::{RawAnswer, read_batch, read_query};
 use super::error::WikiError;
 use super::key::ApiKey;
+use super::network::Network;
 use super::retry::{self, RetryLimits};
 use super::transport::{TimeLimits, Transport};
 use crate::page::{Locale, PagePath};
@@ -29,6 +30,8 @@ pub struct WikiSettings {
     pub graphql_path: String,
     /// The key.
     pub key: ApiKey,
+    /// What lies between, apart: it is large, and these settings travel.
+    pub network: Box<Network>,
     /// The locale where none is said.
     pub default_locale: Locale,
     /// The editor of new pages.
@@ -62,7 +65,7 @@ impl Wiki {
             settings.graphql_path.trim_matches('/').split('/'),
         )
         .ok_or("the address of the wiki cannot be a base")?;
-        let transport = Transport::new(endpoint, &settings.key, run.to_owned())?;
+        let transport = Transport::new(endpoint, &settings.key, &settings.network, run.to_owned())?;
         Ok(Self {
             settings,
             transport,

@@ -47,6 +47,8 @@ mod kill;
 #[cfg(feature = "demo")]
 mod lists;
 #[cfg(feature = "demo")]
+mod network;
+#[cfg(feature = "demo")]
 mod operations;
 #[cfg(feature = "demo")]
 mod parts;
@@ -69,6 +71,8 @@ mod recover;
 mod references;
 #[cfg(feature = "demo")]
 mod report;
+#[cfg(feature = "demo")]
+mod relay;
 #[cfg(feature = "demo")]
 mod resources;
 #[cfg(feature = "demo")]
