@@ -10,6 +10,7 @@ pub mod answer;
 mod client;
 mod content;
 mod editor_view;
+mod envelope;
 mod error;
 mod front_matter;
 mod history;
