@@ -80,6 +80,7 @@ mod script;
 #[cfg(feature = "demo")]
 mod search;
 #[cfg(feature = "demo")]
+mod security;
 mod settings;
 #[cfg(feature = "demo")]
 mod surface;

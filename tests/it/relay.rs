@@ -11,6 +11,7 @@ use axum::response::Response;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedKey, DnType, IsCa, KeyPair};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
@@ -21,7 +22,8 @@ use wikijs_mcp::demo::DemoWiki;
 pub(crate) struct Relay {
     pub(crate) address: SocketAddr,
     told: Arc<Mutex<Vec<u8>>>,
-    _stop: DropGuard,
+    stop: DropGuard,
+    listening: JoinHandle<()>,
 }
 
 /// An authority, and a certificate that it signed.
@@ -34,7 +36,18 @@ pub(crate) struct Authority {
 impl Relay {
     /// A proxy that reaches one wiki by whatever name.
     pub(crate) async fn proxy(wiki: SocketAddr) -> Self {
-        Self::start(move |stream, told| pass(stream, wiki, told)).await
+        Self::proxy_at("127.0.0.1:0".parse().unwrap(), wiki).await
+    }
+
+    /// The same, where another was before.
+    pub(crate) async fn proxy_at(address: SocketAddr, wiki: SocketAddr) -> Self {
+        Self::start_at(address, move |stream, told| pass(stream, wiki, told)).await
+    }
+
+    /// Closes its port and all connections.
+    pub(crate) async fn gone(self) {
+        drop(self.stop);
+        self.listening.await.unwrap();
     }
 
     /// A proxy that lets nobody through.
@@ -71,14 +84,15 @@ impl Relay {
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
         let stopped = stop.clone();
-        tokio::spawn(async move {
+        let listening = tokio::spawn(async move {
             let server = axum::serve(listener, Router::new().fallback(relay));
             tokio::select! { _ended = server => {} () = stopped.cancelled() => {} }
         });
         Self {
             address,
             told: Arc::default(),
-            _stop: stop.drop_guard(),
+            stop: stop.drop_guard(),
+            listening,
         }
     }
 
@@ -86,12 +100,22 @@ impl Relay {
     where
         F: Future<Output = std::io::Result<()>> + Send + 'static,
     {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::start_at("127.0.0.1:0".parse().unwrap(), serve).await
+    }
+
+    async fn start_at<F>(
+        address: SocketAddr,
+        serve: impl Fn(TcpStream, Arc<Mutex<Vec<u8>>>) -> F + Send + 'static,
+    ) -> Self
+    where
+        F: Future<Output = std::io::Result<()>> + Send + 'static,
+    {
+        let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let told = Arc::<Mutex<Vec<u8>>>::default();
         let stop = CancellationToken::new();
         let (heard, stopped) = (Arc::clone(&told), stop.clone());
-        tokio::spawn(async move {
+        let listening = tokio::spawn(async move {
             while let Some(Ok((stream, _))) = stopped.run_until_cancelled(listener.accept()).await {
                 let served = serve(stream, Arc::clone(&heard));
                 let stopped = stopped.clone();
@@ -102,7 +126,8 @@ impl Relay {
         Self {
             address,
             told,
-            _stop: stop.drop_guard(),
+            stop: stop.drop_guard(),
+            listening,
         }
     }
 
