@@ -7,7 +7,8 @@ mod handler;
 mod resources;
 mod result;
 mod stdio;
-mod uri;
+#[doc(hidden)]
+pub mod uri;
 
 pub use app::App;
 pub use handler::Handler;

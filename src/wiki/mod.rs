@@ -9,10 +9,12 @@ mod all_pages;
 pub mod answer;
 mod client;
 mod content;
-mod editor_view;
+#[doc(hidden)]
+pub mod editor_view;
 mod envelope;
 mod error;
-mod front_matter;
+#[doc(hidden)]
+pub mod front_matter;
 mod history;
 mod key;
 mod list;
@@ -20,7 +22,8 @@ mod mutate;
 mod network;
 mod operations;
 mod page;
-mod rendered;
+#[doc(hidden)]
+pub mod rendered;
 mod resolve;
 mod retry;
 mod search;

@@ -68,7 +68,8 @@ impl Wiki {
 }
 
 /// The slot `contents` of a reader's view, if the view is this page's.
-fn contents(html: &str, id: Option<i64>) -> Option<String> {
+#[must_use]
+pub fn contents(html: &str, id: Option<i64>) -> Option<String> {
     let (_, element) = html.split_once("<page ")?;
     let (attributes, rest) = element.split_once("><template slot=\"contents\"><div>")?;
     let is_its = id.is_none_or(|id| attributes.contains(&format!(" :page-id=\"{id}\"")));

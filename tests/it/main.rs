@@ -86,6 +86,7 @@ mod settings;
 mod surface;
 #[cfg(feature = "demo")]
 mod tasks;
+mod texts;
 #[cfg(feature = "demo")]
 mod tool_definitions;
 #[cfg(feature = "demo")]

@@ -229,6 +229,7 @@ async fn between(
     tokio::try_join!(up, down).map(drop)
 }
 
+#[expect(clippy::disallowed_types, reason = "a gateway is no client of ours")]
 async fn relayed(base: &str, request: Request) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let Some(path) = parts.uri.path_and_query().and_then(|uri| {
