@@ -39,6 +39,8 @@ mod history;
 #[cfg(feature = "demo")]
 mod input;
 #[cfg(feature = "demo")]
+mod install;
+#[cfg(feature = "demo")]
 mod invariants;
 #[cfg(feature = "demo")]
 mod keys;
