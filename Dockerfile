@@ -11,6 +11,8 @@ RUN cargo build --release --locked --bin wikijs-mcp \
     && mkdir -p /state && chown 65532:65532 /state && chmod 700 /state
 
 FROM gcr.io/distroless/static-debian12:nonroot
+# By this the registry knows whose image it is: the name in server.json.
+LABEL io.modelcontextprotocol.server.name="io.github.wikijs-mcp/wikijs-mcp"
 COPY --from=build /build/target/release/wikijs-mcp /usr/local/bin/wikijs-mcp
 # The audit log is the one thing that is written: the rest may be read-only.
 COPY --from=build --chown=65532:65532 /state /var/lib/wikijs-mcp

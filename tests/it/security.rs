@@ -354,7 +354,7 @@ async fn no_json_bomb_of_a_client_breaks_the_server_or_gets_past_a_gate() {
         call(&deep(1_000_000)),
         call(&member),
         call(&format!("{{{}\"path\":1}}", "\"path\":1,".repeat(100_000))),
-        call(&format!("{{{}}}", many)),
+        call(&format!("{{{many}}}")),
         call(&format!(r#"{{"path":"docs/{}"}}"#, "x".repeat(10_000_000))),
         call(r#"{"path":1e999999999,"title":"\ud800","content":"\u0000"}"#),
         "[".repeat(1_000_000),
