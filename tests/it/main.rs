@@ -72,9 +72,9 @@ mod recover;
 #[cfg(feature = "demo")]
 mod references;
 #[cfg(feature = "demo")]
-mod report;
-#[cfg(feature = "demo")]
 mod relay;
+#[cfg(feature = "demo")]
+mod report;
 #[cfg(feature = "demo")]
 mod resources;
 #[cfg(feature = "demo")]
