@@ -9,6 +9,7 @@ mod draft;
 mod file;
 mod layers;
 mod names;
+mod network;
 mod parse;
 mod policy;
 mod schema;

@@ -161,6 +161,24 @@ pub const SETTINGS: &[Setting] = &[
         "How long a write may take from sending it on; it is never retried.",
     ),
     setting(
+        "WIKI_PROXY",
+        Secret,
+        "`HTTPS_PROXY` or `HTTP_PROXY`, by the wiki's scheme, but for hosts in `NO_PROXY`",
+        "The HTTP proxy through which the wiki is reached, such as `http://user:password@proxy.example.com:3128`; wins over the environment's, which are not used for a wiki on this machine.",
+    ),
+    setting(
+        "WIKI_CA_FILE",
+        Path,
+        "none",
+        "A file of certificate authorities in PEM that the wiki's certificate may be signed by, beside the system's.",
+    ),
+    setting(
+        "WIKI_EXTRA_HEADERS_FILE",
+        Path,
+        "none",
+        "A file of headers for every request to the wiki, one `Name: value` a line, as access gateways ask for; their values are secrets.",
+    ),
+    setting(
         "WIKI_AUDIT_DIR",
         Path,
         "`wikijs-mcp/audit` in the user's state directory",

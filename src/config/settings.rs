@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::layers::Layers;
 use super::parse::{SettingError, Source, choose};
 use super::serve::ServeSettings;
-use super::{connection, policy, storage};
+use super::{connection, network, policy, storage};
 use crate::audit::Keep;
 use crate::gates::Policy;
 use crate::index::IndexSettings;
@@ -90,6 +90,10 @@ impl Settings {
         let keep = faults.sift(storage::keep(source));
         let index = faults.sift(storage::index(source));
         let serve = faults.sift(ServeSettings::read(source));
+        let mut more = Vec::new();
+        let network = base_url
+            .as_ref()
+            .and_then(|wiki| faults.sift(network::network(source, wiki, &mut more)));
         let wiki = (|| {
             let base_url = base_url?;
             Some(WikiSettings {
@@ -99,6 +103,7 @@ impl Settings {
                 default_editor: default_editor?,
                 time: time?,
                 retry: retry?,
+                network: Box::new(network?),
                 base_url,
                 key: key?,
             })
@@ -106,7 +111,7 @@ impl Settings {
         let settings = (|| {
             let (wiki, policy) = (wiki?, policy?);
             Some(Self {
-                warnings: warnings(&wiki, &policy),
+                warnings: [warnings(&wiki, &policy), more].concat(),
                 wiki,
                 policy,
                 surface: surface?,

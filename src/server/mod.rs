@@ -9,7 +9,8 @@ pub mod metrics;
 mod resources;
 mod result;
 mod stdio;
-mod uri;
+#[doc(hidden)]
+pub mod uri;
 mod visit;
 
 pub use app::App;

@@ -7,7 +7,8 @@ use crate::page::{Locale, PagePath};
 const SCHEME: &str = "wikijs://";
 
 /// The address of a page; what is no plain letter in its path is percent-encoded.
-pub(super) fn of(locale: &Locale, path: &PagePath) -> String {
+#[must_use]
+pub fn of(locale: &Locale, path: &PagePath) -> String {
     let encoded = Url::parse(&format!("{SCHEME}x/"))
         .ok()
         .and_then(|mut address| {
@@ -23,7 +24,8 @@ pub(super) fn of(locale: &Locale, path: &PagePath) -> String {
 }
 
 /// The place that an address names; a query or a fragment is no part of it.
-pub(super) fn parse(uri: &str) -> Option<(Locale, PagePath)> {
+#[must_use]
+pub fn parse(uri: &str) -> Option<(Locale, PagePath)> {
     let place = uri.strip_prefix(SCHEME)?.split(['?', '#']).next()?;
     let (locale, path) = place.split_once('/')?;
     let path = PagePath::of(&decoded(path)?);

@@ -7,13 +7,15 @@ use sha2::{Digest, Sha256};
 use crate::wiki::{ListQuery, Position};
 
 /// The cursor of what follows in this list.
-pub(crate) fn seal(query: &ListQuery, position: Position) -> String {
+#[must_use]
+pub fn seal(query: &ListQuery, position: Position) -> String {
     let mark = mark(query);
     URL_SAFE_NO_PAD.encode(format!("{mark}.{}.{}", position.index, position.id))
 }
 
 /// Where a list goes on; nothing if the cursor is of another list, or of nobody.
-pub(crate) fn open(query: &ListQuery, cursor: &str) -> Option<Position> {
+#[must_use]
+pub fn open(query: &ListQuery, cursor: &str) -> Option<Position> {
     let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
     let mut parts = text.split('.');
     if parts.next()? != mark(query) {

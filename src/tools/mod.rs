@@ -6,7 +6,8 @@
 mod comparison;
 mod context;
 mod create_page;
-pub(crate) mod cursor;
+#[doc(hidden)]
+pub mod cursor;
 mod delete_page;
 mod get_page_by_id;
 mod get_page_by_path;

@@ -33,6 +33,8 @@ pub struct Definition {
     pub output: Map<String, Value>,
 }
 
+type Check = fn(Map<String, Value>) -> Result<(), Failure>;
+
 /// A tool that can be offered.
 #[derive(Debug)]
 pub(super) struct Known {
@@ -70,6 +72,7 @@ pub(super) const TOOLS: &[Known] = &[
 
 struct Entry {
     definition: Definition,
+    check: Check,
     call: Call,
 }
 
@@ -133,7 +136,15 @@ impl Registry {
                 serde_json::to_value(output).map_err(|_| bug("The answer could not be written."))
             })
         });
-        self.entries.push(Entry { definition, call });
+        let check = |arguments| {
+            let schema = schema::of_input::<T::Input>();
+            input::parse::<T::Input>(&schema, T::EXPLAINED, arguments).map(drop)
+        };
+        self.entries.push(Entry {
+            definition,
+            check,
+            call,
+        });
         Ok(())
     }
 
@@ -147,6 +158,16 @@ impl Registry {
     pub fn find(&self, name: &str) -> Option<&Definition> {
         self.definitions()
             .find(|definition| definition.name == name)
+    }
+
+    /// Whether a tool would take these arguments; nothing if there is none of that name.
+    #[must_use]
+    pub fn check(&self, name: &str, arguments: Map<String, Value>) -> Option<Result<(), Failure>> {
+        let entry = self
+            .entries
+            .iter()
+            .find(|entry| entry.definition.name == name)?;
+        Some((entry.check)(arguments))
     }
 
     /// Calls a tool; nothing if there is none of that name.

@@ -3,12 +3,15 @@
 //! Pure, so that it can be fuzzed: any status with any body ends in data or in a
 //! [`WikiError`], and no text of the wiki gets into the error.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
+use super::envelope::{Envelope, GraphQlError};
 use super::error::{HTTP_500, WikiError};
 
 /// One HTTP answer, read to its end.
@@ -30,23 +33,11 @@ struct Good<D> {
     errors: Vec<IgnoredAny>,
 }
 
-/// What any answer is, good or bad.
+/// The results of a mutation, each as it stands in the answer.
 #[derive(Deserialize)]
-struct Envelope {
-    #[serde(default)]
-    data: Value,
-    #[serde(default)]
-    errors: Vec<GraphQlError>,
-}
-
-#[derive(Deserialize)]
-struct GraphQlError {
-    #[serde(default)]
-    message: String,
-    #[serde(default)]
-    path: Vec<Value>,
-    #[serde(default)]
-    extensions: Value,
+struct Answered<'a> {
+    #[serde(borrow)]
+    pages: BTreeMap<&'a str, &'a RawValue>,
 }
 
 /// Reads the answer of one query: its data, or why there is none.
@@ -59,7 +50,7 @@ pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiErro
     // Read in one go, without a tree in between; whatever is wrong is told apart below.
     match serde_json::from_slice::<Good<D>>(&answer.body) {
         Ok(good) if answer.status == 200 && good.errors.is_empty() => Ok(good.data),
-        _ => data(envelope(answer)?),
+        _ => data(&envelope(answer)?),
     }
 }
 
@@ -72,11 +63,11 @@ pub fn read_batch<D: DeserializeOwned>(
     count: usize,
 ) -> Result<Vec<Result<D, WikiError>>, WikiError> {
     check_status(answer)?;
-    let Ok(answers) = serde_json::from_slice::<Vec<Envelope>>(&answer.body) else {
+    let Ok(answers) = serde_json::from_slice::<Vec<Envelope<'_>>>(&answer.body) else {
         // What refuses the whole request is no array.
         let whole = envelope(answer)?;
-        return Err(match whole.errors.first() {
-            Some(error) => graphql_error(error),
+        return Err(match whole.error() {
+            Some(error) => graphql_error(&error),
             None => WikiError::Malformed {
                 at: "the list of answers".to_owned(),
             },
@@ -87,7 +78,7 @@ pub fn read_batch<D: DeserializeOwned>(
             at: "the list of answers".to_owned(),
         });
     }
-    Ok(answers.into_iter().map(data).collect())
+    Ok(answers.iter().map(data).collect())
 }
 
 /// Reads the answer of one mutation: its data, even where errors stand beside it, since
@@ -97,14 +88,13 @@ pub fn read_batch<D: DeserializeOwned>(
 /// See [`WikiError`].
 pub fn read_mutation<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
     let envelope = envelope(answer)?;
-    let is_answered = envelope
-        .data
-        .get("pages")
-        .and_then(Value::as_object)
-        .is_some_and(|pages| pages.values().all(Value::is_object) && !pages.is_empty());
-    match envelope.errors.first() {
-        Some(error) if !is_answered => Err(graphql_error(error)),
-        _ => decode(envelope.data),
+    let is_answered =
+        serde_json::from_str::<Answered<'_>>(envelope.data()).is_ok_and(|Answered { pages }| {
+            pages.values().all(|it| it.get().starts_with('{')) && !pages.is_empty()
+        });
+    match envelope.error() {
+        Some(error) if !is_answered => Err(graphql_error(&error)),
+        _ => decode(&envelope),
     }
 }
 
@@ -119,15 +109,16 @@ pub fn refusal(code: i64, slug: &str, message: &str) -> WikiError {
     }
 }
 
-fn data<D: DeserializeOwned>(envelope: Envelope) -> Result<D, WikiError> {
-    match envelope.errors.first() {
-        Some(error) => Err(graphql_error(error)),
-        None => decode(envelope.data),
+fn data<D: DeserializeOwned>(envelope: &Envelope<'_>) -> Result<D, WikiError> {
+    match envelope.error() {
+        Some(error) => Err(graphql_error(&error)),
+        None => decode(envelope),
     }
 }
 
-fn decode<D: DeserializeOwned>(data: Value) -> Result<D, WikiError> {
-    serde_path_to_error::deserialize(data).map_err(|error| WikiError::Malformed {
+fn decode<D: DeserializeOwned>(envelope: &Envelope<'_>) -> Result<D, WikiError> {
+    let mut data = serde_json::Deserializer::from_str(envelope.data());
+    serde_path_to_error::deserialize(&mut data).map_err(|error| WikiError::Malformed {
         at: format!("data.{}", error.path()),
     })
 }
@@ -144,17 +135,18 @@ fn check_status(answer: &RawAnswer) -> Result<(), WikiError> {
     }
 }
 
-fn envelope(answer: &RawAnswer) -> Result<Envelope, WikiError> {
+fn envelope(answer: &RawAnswer) -> Result<Envelope<'_>, WikiError> {
     check_status(answer)?;
     let status = answer.status;
-    let parsed = serde_json::from_slice::<Envelope>(&answer.body).ok();
+    let parsed = serde_json::from_slice::<Envelope<'_>>(&answer.body).ok();
     match (status, parsed) {
         (200, Some(envelope)) => Ok(envelope),
         (500, Some(envelope)) => Err(envelope
-            .errors
-            .first()
-            .map_or(WikiError::Unavailable { status }, named_cause)),
-        (400, Some(envelope)) if !envelope.errors.is_empty() => Err(WikiError::Misunderstood),
+            .error()
+            .map_or(WikiError::Unavailable { status }, |error| {
+                named_cause(&error)
+            })),
+        (400, Some(envelope)) if envelope.error().is_some() => Err(WikiError::Misunderstood),
         (500..=599, _) => Err(WikiError::Unavailable { status }),
         (401 | 403, _) => Err(WikiError::TurnedAway { status }),
         (_, _) => Err(WikiError::NotGraphQl { status }),

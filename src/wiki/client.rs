@@ -14,6 +14,7 @@ use super::all_pages::AllPages;
 use super::answer::{RawAnswer, read_batch, read_query};
 use super::error::WikiError;
 use super::key::ApiKey;
+use super::network::Network;
 use super::retry::{self, RetryLimits};
 use super::traffic::Traffic;
 use super::transport::{TimeLimits, Transport};
@@ -30,6 +31,8 @@ pub struct WikiSettings {
     pub graphql_path: String,
     /// The key.
     pub key: ApiKey,
+    /// What lies between, apart: it is large, and these settings travel.
+    pub network: Box<Network>,
     /// The locale where none is said.
     pub default_locale: Locale,
     /// The editor of new pages.
@@ -80,7 +83,13 @@ impl Wiki {
             settings.graphql_path.trim_matches('/').split('/'),
         )
         .ok_or("the address of the wiki cannot be a base")?;
-        let transport = Transport::new(endpoint, &settings.key, run.to_owned(), traffic)?;
+        let transport = Transport::new(
+            endpoint,
+            &settings.key,
+            &settings.network,
+            run.to_owned(),
+            traffic,
+        )?;
         Ok(Self {
             settings,
             transport,

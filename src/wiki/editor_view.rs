@@ -17,11 +17,11 @@ use crate::page::{Date, Locale, PagePath, PageReading};
 
 /// A page as its editor loads it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct EditorView {
+pub struct EditorView {
     /// All but isPrivate, the author and when it was made.
-    pub(super) page: PageReading,
+    pub page: PageReading,
     /// Whether the key has a right of which one opens `single` (W1).
-    pub(super) opens_single: bool,
+    pub opens_single: bool,
 }
 
 impl Wiki {
@@ -51,7 +51,9 @@ impl Wiki {
     }
 }
 
-fn parse(html: &str) -> Option<EditorView> {
+/// Reads a view, if it is just as it must be.
+#[must_use]
+pub fn parse(html: &str) -> Option<EditorView> {
     let (before, element) = html.split_once("<editor")?;
     if !before.ends_with("<div id=\"root\">") || element.contains("<editor") {
         return None;

@@ -64,6 +64,12 @@ pub enum WikiError {
     /// No connection could be opened, so nothing was sent.
     #[error("no connection to the wiki could be opened")]
     NotConnected,
+    /// What answered could not show a certificate that counts, so nothing was sent.
+    #[error("the wiki's certificate is not trusted: {why}")]
+    Untrusted {
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// The connection broke before the whole answer was there.
     #[error("the connection to the wiki broke off")]
     Cut,
@@ -133,6 +139,7 @@ impl WikiError {
             | Self::KeyExpired { .. }
             | Self::Guest
             | Self::ApiDisabled
+            | Self::Untrusted { .. }
             | Self::NotGraphQl { .. }
             | Self::Redirected { .. }
             | Self::RequestTooLarge
@@ -168,6 +175,7 @@ impl WikiError {
             | Self::ApiDisabled
             | Self::RateLimited { .. }
             | Self::NotConnected
+            | Self::Untrusted { .. }
             | Self::RequestTooLarge
             | Self::TreeRebuild
             | Self::Misunderstood => false,
@@ -214,6 +222,8 @@ impl From<WikiError> for Failure {
             WikiError::NotConnected | WikiError::Cut | WikiError::Unavailable { .. } => {
                 failure(Code::WikiUnavailable)
             }
+            WikiError::Untrusted { .. } => failure(Code::WikiUnavailable)
+                .hint("Tell the user: WIKI_CA_FILE names the authorities that the wiki's certificate may be signed by, beside the system's; WIKI_BASE_URL must name the host that it is for."),
             WikiError::NotGraphQl { status } => failure(Code::WikiUnavailable)
                 .detail("status", status)
                 .hint("Tell the user to check WIKI_BASE_URL and WIKI_GRAPHQL_PATH; a login page or a gateway may stand before the wiki."),

@@ -6,26 +6,31 @@
 
 /// A page's source without its front matter.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Source {
+pub struct Source {
     /// The source, if the front matter was what it must be.
-    pub(super) content: Option<String>,
+    pub content: Option<String>,
     /// The editor that the front matter names.
-    pub(super) editor: Option<String>,
+    pub editor: Option<String>,
 }
 
 /// What the list says of the page whose source it is.
-pub(super) struct Known<'a> {
-    pub(super) title: &'a str,
-    pub(super) description: &'a str,
-    pub(super) content_type: &'a str,
+#[derive(Debug)]
+pub struct Known<'a> {
+    /// Its title.
+    pub title: &'a str,
+    /// Its description.
+    pub description: &'a str,
+    /// Of which kind its source is.
+    pub content_type: &'a str,
     /// All of them, in whatever order.
-    pub(super) tags: &'a [String],
+    pub tags: &'a [String],
 }
 
 /// Splits the front matter from the source behind it. Markdown has it between two lines
 /// `---`, HTML in one comment, everything else has none. Other text gives nothing, rather than
 /// a guess.
-pub(super) fn split(text: &str, known: &Known<'_>) -> Source {
+#[must_use]
+pub fn split(text: &str, known: &Known<'_>) -> Source {
     let (open, close) = match known.content_type {
         "markdown" => ("---\n", "\n---\n\n"),
         "html" => ("<!--\n", "\n-->\n\n"),

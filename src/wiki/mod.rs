@@ -9,17 +9,22 @@ mod all_pages;
 pub mod answer;
 mod client;
 mod content;
-mod editor_view;
+#[doc(hidden)]
+pub mod editor_view;
+mod envelope;
 mod error;
-mod front_matter;
+#[doc(hidden)]
+pub mod front_matter;
 mod history;
 mod key;
 mod list;
 mod mutate;
+mod network;
 mod operations;
 mod page;
 mod reach;
-mod rendered;
+#[doc(hidden)]
+pub mod rendered;
 mod resolve;
 mod retry;
 mod rights;
@@ -41,6 +46,8 @@ pub use history::{History, HistoryEntry};
 pub use key::ApiKey;
 pub use list::{ListPart, ListQuery, Position};
 pub use mutate::Sent;
+pub use network::{Network, Proxy};
+pub(crate) use network::{authorities, headers};
 pub use operations::{PageOrderBy, PageOrderByDirection, PageTreeMode};
 pub use reach::{Reached, TlsFault, Unreachable};
 pub use resolve::{NamedPage, Resolved, Unresolved};

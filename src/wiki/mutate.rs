@@ -62,9 +62,11 @@ impl Wiki {
                 }
                 .map_err(|error| self.explain(with_right_of(kind, error))),
             ),
-            Err(error @ (WikiError::NotConnected | WikiError::RequestTooLarge)) => {
-                Sent::NotSent(error)
-            }
+            Err(
+                error @ (WikiError::NotConnected
+                | WikiError::Untrusted { .. }
+                | WikiError::RequestTooLarge),
+            ) => Sent::NotSent(error),
             Err(error) => Sent::Open(error),
         }
     }

@@ -86,7 +86,8 @@ pub(super) fn element(html: &str, id: Option<i64>) -> Option<(&str, &str)> {
 }
 
 /// The slot `contents` of a reader's view, if the view is this page's.
-fn contents(html: &str, id: Option<i64>) -> Option<String> {
+#[must_use]
+pub fn contents(html: &str, id: Option<i64>) -> Option<String> {
     let (_, rest) = element(html, id)?;
     [
         "</div></template><template slot=\"comments\">",

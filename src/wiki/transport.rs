@@ -1,10 +1,11 @@
 //! HTTP to the wiki: one request, one answer, bounds on both. The only room with a client.
 
+use std::error::Error as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use reqwest::{RequestBuilder, Response, redirect};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
@@ -14,6 +15,7 @@ use url::{Host, Url};
 use super::answer::RawAnswer;
 use super::error::WikiError;
 use super::key::ApiKey;
+use super::network::{Network, Proxy};
 use super::traffic::Traffic;
 use crate::audit::CallId;
 
@@ -57,17 +59,18 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    /// Opens nothing yet; an address or key that cannot be used is told here.
+    /// Opens nothing yet; an address, key or network that cannot be used is told here.
     pub(super) fn new(
         endpoint: Url,
         key: &ApiKey,
+        network: &Network,
         run: String,
         traffic: Arc<Traffic>,
     ) -> Result<Self, String> {
         let mut authorization = HeaderValue::from_str(&key.authorization())
             .map_err(|_| "the key has characters that no HTTP header can carry".to_owned())?;
         authorization.set_sensitive(true);
-        let mut headers = HeaderMap::new();
+        let mut headers = network.headers.clone();
         headers.insert(AUTHORIZATION, authorization);
         #[expect(
             clippy::disallowed_types,
@@ -78,16 +81,28 @@ impl Transport {
             .redirect(redirect::Policy::none())
             .retry(reqwest::retry::never())
             .pool_idle_timeout(IDLE)
-            // A proxy of the environment would get to see the key; only a setting may name one.
+            // It would read the environment itself; that is done by `config`.
             .no_proxy()
             .gzip(true)
             .user_agent(concat!("wikijs-mcp/", env!("CARGO_PKG_VERSION")));
-        if endpoint.scheme() == "http" {
+        let is_tls =
+            endpoint.scheme() == "https" || network.proxy.as_ref().is_some_and(Proxy::is_tls);
+        builder = if is_tls {
+            builder.tls_certs_merge(network.authorities.clone())
+        } else {
             // Plain HTTP needs no roots; without this, an image without any refuses to start.
-            builder = builder.tls_certs_only([]);
+            builder.tls_certs_only([])
+        };
+        if let Some(proxy) = &network.proxy {
+            tracing::info!(%proxy, "requests to the wiki go through a proxy");
+            let proxy = proxy
+                .to_client()
+                .ok_or("the proxy's address cannot be used")?;
+            builder = builder.proxy(proxy);
         }
-        let client = builder.build().map_err(|_| {
-            "no HTTP client could be made; is the system's trust store readable?".to_owned()
+        let client = builder.build().map_err(|_| match network.authorities.len() {
+            0 => "this system has no certificate authorities that could vouch for the wiki; install its trust store (ca-certificates), or name a file of them in WIKI_CA_FILE",
+            _ => "WIKI_CA_FILE holds a certificate that cannot be used as an authority's",
         })?;
         Ok(Self {
             client,
@@ -202,11 +217,31 @@ fn wait(text: &str) -> Option<Duration> {
     reason = "it is a function for map_err"
 )]
 fn fault(error: reqwest::Error) -> WikiError {
-    if error.is_connect() {
+    if let Some(why) = distrust(&error) {
+        WikiError::Untrusted { why }
+    } else if error.is_connect() {
         WikiError::NotConnected
     } else {
         WikiError::Cut
     }
+}
+
+/// What is wrong with the certificate that was shown to us, if that is the fault; only the
+/// TLS library's own words say so.
+fn distrust(error: &reqwest::Error) -> Option<&'static str> {
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    let said = causes
+        .map(ToString::to_string)
+        .find(|said| said.contains("invalid peer certificate"))?;
+    Some(if said.contains("UnknownIssuer") {
+        "no authority that is known here has signed it"
+    } else if said.contains("not valid for name") {
+        "it is another host's"
+    } else if said.contains("expired") {
+        "it has expired"
+    } else {
+        "it cannot be verified"
+    })
 }
 
 /// Whether an address stays on this machine.

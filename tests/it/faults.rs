@@ -16,6 +16,7 @@ use wikijs_mcp::write::Patience;
 use crate::audit::{child, childs_dir};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply, attempts_on_record};
 use crate::harness::{QUICK, Served, Setup, id_of, mutations, new_page, sample_wiki, told};
+use crate::relay::{Relay, socket_of};
 use crate::wiki_client::WikiClient;
 
 /// Where a wiki that went silent is given up soon.
@@ -124,7 +125,10 @@ fn open_replies(elsewhere: &str) -> Vec<(&'static str, Reply, &'static str)> {
     vec![
         ("cut", Reply::Cut, "WIKI_UNAVAILABLE"),
         ("cut inside", Reply::CutInside, "WIKI_UNAVAILABLE"),
+        ("reset", Reply::Reset, "WIKI_UNAVAILABLE"),
         ("silence", Reply::Silence, "TIMEOUT"),
+        ("drip", Reply::Drip, "TIMEOUT"),
+        ("garbage", Reply::Garbage, "WIKI_UNAVAILABLE"),
         ("HTML", html(200), "WIKI_UNAVAILABLE"),
         (
             "nothing",
@@ -254,7 +258,7 @@ async fn prove(it: Case) {
         outcome,
         cause,
     } = it;
-    let is_silent = matches!(fault.reply, Reply::Silence);
+    let is_silent = matches!(fault.reply, Reply::Silence | Reply::Drip);
     let wiki = sample_wiki().await;
     let before = pages(&wiki);
     let promised = kind.applied_to(&before);
@@ -559,7 +563,10 @@ fn read_faults(elsewhere: &str) -> Vec<(&'static str, Reply, bool, &'static str)
     let passing = [
         "cut",
         "cut inside",
+        "reset",
         "silence",
+        "drip",
+        "garbage",
         "408",
         "500 HTML",
         "500 empty",
@@ -593,7 +600,8 @@ async fn a_read_is_tried_again_where_that_may_help_and_nowhere_else() {
     for (name, reply, is_passing, code) in read_faults(&elsewhere.address()) {
         walk.spawn(async move {
             let wiki = sample_wiki().await;
-            let limit = if name == "silence" { "300" } else { "60000" };
+            let is_silent = matches!(reply, Reply::Silence | Reply::Drip);
+            let limit = if is_silent { "300" } else { "60000" };
             let (faulty, served) = served(&wiki, |setup| {
                 setup
                     .with("WIKI_HTTP_TIMEOUT_MS", limit)
@@ -912,6 +920,29 @@ async fn a_call_that_is_cancelled_before_its_write_is_sent_sends_nothing() {
     served.app.writer.finish().await;
     assert_eq!(told(&served.records()), SETTLED[..1]);
     assert_eq!(faulty.mutations(), []);
+}
+
+#[tokio::test]
+async fn a_wiki_that_was_away_is_found_again_and_a_preview_from_before_still_counts() {
+    let wiki = sample_wiki().await;
+    let relay = Relay::proxy(socket_of(&wiki)).await;
+    let address = relay.address;
+    let served = Setup::at(&format!("http://{address}"), &wiki.keys().scripter)
+        .with("WIKI_HTTP_MAX_RETRIES", "0")
+        .serve()
+        .await;
+    let (tool, mut arguments) = Kind::Update.call(&wiki);
+    let preview = served.call(tool, arguments.clone()).await.unwrap();
+    arguments["confirm"] = preview["confirm"].clone();
+    relay.gone().await;
+    let error = read(&served, &wiki).await.unwrap_err();
+    assert_eq!(error["code"], "WIKI_UNAVAILABLE");
+    let error = served.call(tool, arguments.clone()).await.unwrap_err();
+    assert_eq!(error["code"], "WIKI_UNAVAILABLE");
+    let _back = Relay::proxy_at(address, socket_of(&wiki)).await;
+    let written = served.call(tool, arguments).await.unwrap();
+    assert_eq!(written["outcome"], "applied");
+    assert_eq!(mutations(&wiki).len(), 1);
 }
 
 /// The directory that the audit log of a wiki lies in, below its own.

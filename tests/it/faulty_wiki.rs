@@ -6,6 +6,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -42,8 +43,14 @@ pub(crate) enum Reply {
     Cut,
     /// The connection is closed in the middle of the answer.
     CutInside,
+    /// The connection is reset.
+    Reset,
     /// Nothing, for as long as the client waits.
     Silence,
+    /// A byte every now and then, without end.
+    Drip,
+    /// What is not HTTP.
+    Garbage,
     /// Something else.
     Say(String, Vec<u8>),
     /// Forty megabytes.
@@ -424,6 +431,26 @@ async fn misbehave(
             });
             stream.write_all(&answer[..answer.len() - 10]).await?;
             return Ok(false);
+        }
+        Reply::Reset => {
+            stream.set_zero_linger()?;
+            return Ok(false);
+        }
+        Reply::Garbage => {
+            stream
+                .write_all(&[0x16, 0x03, 0, 0xff, b'\n', b'\r', 0])
+                .await?;
+            return Ok(false);
+        }
+        Reply::Drip => {
+            let head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n{";
+            stream.write_all(head).await?;
+            let mut beat = tokio::time::interval(Duration::from_millis(20));
+            // Until the client has enough of it.
+            loop {
+                beat.tick().await;
+                stream.write_all(b" ").await?;
+            }
         }
         Reply::Silence => {
             // Until the client has enough of it.

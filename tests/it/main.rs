@@ -47,6 +47,8 @@ mod http;
 #[cfg(feature = "demo")]
 mod input;
 #[cfg(feature = "demo")]
+mod install;
+#[cfg(feature = "demo")]
 mod invariants;
 #[cfg(feature = "demo")]
 mod keys;
@@ -54,6 +56,8 @@ mod keys;
 mod kill;
 #[cfg(feature = "demo")]
 mod lists;
+#[cfg(feature = "demo")]
+mod network;
 #[cfg(feature = "demo")]
 mod operations;
 #[cfg(feature = "demo")]
@@ -78,6 +82,8 @@ mod recover;
 #[cfg(feature = "demo")]
 mod references;
 #[cfg(feature = "demo")]
+mod relay;
+#[cfg(feature = "demo")]
 mod report;
 #[cfg(feature = "demo")]
 mod resources;
@@ -86,11 +92,13 @@ mod script;
 #[cfg(feature = "demo")]
 mod search;
 #[cfg(feature = "demo")]
+mod security;
 mod settings;
 #[cfg(feature = "demo")]
 mod surface;
 #[cfg(feature = "demo")]
 mod tasks;
+mod texts;
 #[cfg(feature = "demo")]
 mod tls_server;
 #[cfg(feature = "demo")]

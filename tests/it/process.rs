@@ -36,11 +36,11 @@ pub(crate) struct Program {
 }
 
 /// How a program ended.
-struct End {
+pub(crate) struct End {
     code: Option<i32>,
     took: Duration,
     stdout: Vec<String>,
-    stderr: Vec<String>,
+    pub(crate) stderr: Vec<String>,
 }
 
 fn lines(from: impl Read + Send + 'static) -> Receiver<String> {
@@ -110,8 +110,13 @@ impl Program {
     }
 
     fn write(&mut self, message: &Value) {
+        self.say(&message.to_string());
+    }
+
+    /// Says a line, whatever it is.
+    pub(crate) fn say(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
-        writeln!(stdin, "{message}").unwrap();
+        writeln!(stdin, "{line}").unwrap();
         stdin.flush().unwrap();
     }
 
@@ -128,7 +133,8 @@ impl Program {
         line
     }
 
-    fn answer(&mut self, id: u64) -> Value {
+    pub(crate) fn answer(&mut self, id: impl Into<Value>) -> Value {
+        let id = id.into();
         loop {
             let message: Value = serde_json::from_str(&self.line()).unwrap();
             if message["id"] == id {
@@ -156,6 +162,20 @@ impl Program {
             Some(content) => content.clone(),
             None => answer["_meta"]["error"].clone(),
         }
+    }
+
+    /// The most memory that it had, resident, in bytes.
+    pub(crate) fn most_memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = most.unwrap().trim().strip_suffix(" kB").unwrap();
+        kilobytes.parse::<u64>().unwrap() << 10
+    }
+
+    /// Closes its stdin and waits for the end.
+    pub(crate) fn stopped(mut self) -> End {
+        self.close_stdin();
+        self.end()
     }
 
     fn signal(&self, name: &str) {

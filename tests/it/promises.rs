@@ -311,7 +311,7 @@ fn only_its_room_touches_what_is_its_own() {
 }
 
 /// The sources, without their tests and docs, that contain a text.
-fn files_that_contain(text: &str) -> Vec<String> {
+pub(crate) fn files_that_contain(text: &str) -> Vec<String> {
     fn walk(dir: &std::path::Path, files: &mut Vec<std::path::PathBuf>) {
         for entry in std::fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();

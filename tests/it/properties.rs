@@ -7,7 +7,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use wikijs_mcp::page::Prefix;
 
+use wikijs_mcp::audit::chain;
+
 use crate::invariants::{self, MARKER};
+use crate::texts;
 
 /// Pieces of which paths are made that are nearly right.
 const PIECES: [&str; 46] = [
@@ -260,5 +263,139 @@ proptest! {
         code in prop_oneof![any::<i64>(), 5_990i64..6_020], slug in text(), message in text()
     ) {
         invariants::refused(code, &slug, &message);
+    }
+}
+
+/// Pieces of which pages, patches and styles are made.
+fn page_like() -> impl Strategy<Value = String> {
+    let pieces = [
+        "# A\n",
+        "## B\n",
+        "## B\n",
+        "text",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "---\n",
+        "===\n",
+        "- a\n",
+        "> q\n",
+        "```\n",
+        "<h1>",
+        "</h1>",
+        "<h2 id=\"x\">",
+        "<!--",
+        "-->",
+        "<script>",
+        "</script>",
+        "&lt;",
+        "{.tabset}",
+        "| a | b |\n|---|---|\n",
+        "$$\n",
+        "[a](/en/b)",
+        "![i](x.png)",
+        "\u{200b}",
+        "\u{202e}",
+        "ä",
+        "日本",
+        "@@ -1,2 +1 @@\n",
+        "-text\n",
+        "+text\n",
+        " text\n",
+        "\\ No newline at end of file\n",
+        "a{b:c}",
+        "/*",
+        "*/",
+        "\"",
+        "'",
+        ";",
+        "<page ",
+        "<editor ",
+        "title: T\n",
+    ];
+    prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..24)
+        .prop_map(|pieces| pieces.concat())
+}
+
+/// Pieces of which selectors, references and cursors are made.
+fn name_like() -> impl Strategy<Value = String> {
+    let pieces = [
+        "A",
+        "B",
+        "/",
+        "#",
+        "##",
+        "[[",
+        "]]",
+        "|",
+        "heading:",
+        "block:",
+        "lines:",
+        "1",
+        "-",
+        "..",
+        "%2F",
+        "https://wiki.example/",
+        "https://",
+        "docs/",
+        "en/",
+        "wikijs://en/",
+        "\\",
+        "\"",
+        " ",
+        "ä",
+        "\0",
+        ":",
+        "[2]",
+    ];
+    prop_oneof![
+        3 => prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..7)
+            .prop_map(|pieces| pieces.concat()),
+        1 => any::<String>(),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
+
+    #[test]
+    fn any_page_has_an_outline_of_itself(text in page_like()) {
+        texts::outline(&text);
+        texts::views(&text);
+    }
+
+    #[test]
+    fn any_selector_names_a_part_or_none(selector in name_like(), text in page_like()) {
+        texts::selector(&selector, &text);
+    }
+
+    #[test]
+    fn any_difference_leads_from_one_text_to_the_other(
+        before in page_like(), after in page_like(), patch in page_like()
+    ) {
+        texts::patch(&before, &after, &patch);
+        texts::css(&before, &after);
+    }
+
+    #[test]
+    fn any_reference_means_something_or_is_refused(text in name_like()) {
+        texts::reference(&text);
+        texts::cursor(&text);
+    }
+
+    #[test]
+    fn any_arguments_are_taken_or_told_as_what_they_are(value in tree()) {
+        if let Value::Object(arguments) = value {
+            texts::arguments(&texts::registry(), &arguments);
+        }
+    }
+
+    #[test]
+    fn a_log_that_was_changed_is_not_believed(at in 0usize..2_000, byte in any::<u8>()) {
+        let mut log = texts::log();
+        assert!(chain::verify(&log[..]).is_ok());
+        let at = at % log.len();
+        log[at] = byte;
+        texts::chain(&log);
     }
 }

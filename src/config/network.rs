@@ -1,0 +1,200 @@
+//! What lies between this program and the wiki: proxy, authorities, headers.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+
+use url::Url;
+
+use super::parse::{SettingError, Source};
+use crate::wiki::{Network, Proxy, authorities, headers, is_loopback};
+
+/// The most of a file that is read, in bytes: all authorities of a system take a quarter.
+const MOST: u64 = 1 << 20;
+
+/// Reads what lies before the wiki at this address.
+///
+/// # Errors
+/// The setting that is bad, or whose file is.
+pub(super) fn network(
+    source: &Source<'_>,
+    wiki: &Url,
+    warnings: &mut Vec<String>,
+) -> Result<Network, SettingError> {
+    const AUTHORITIES: &str = "WIKI_CA_FILE";
+    const HEADERS: &str = "WIKI_EXTRA_HEADERS_FILE";
+    let mut network = Network {
+        proxy: proxy(source, wiki)?,
+        ..Network::default()
+    };
+    if let Some(path) = source.filled(AUTHORITIES)? {
+        let (pem, _) = read(AUTHORITIES, &path)?;
+        network.authorities =
+            authorities(&pem).map_err(|fault| SettingError::new(AUTHORITIES, fault))?;
+    }
+    if let Some(path) = source.filled(HEADERS)? {
+        let (text, mode) = read(HEADERS, &path)?;
+        let text = String::from_utf8(text)
+            .map_err(|_| SettingError::new(HEADERS, "names a file that is not UTF-8 text"))?;
+        network.headers = headers(&text).map_err(|fault| SettingError::new(HEADERS, fault))?;
+        if mode & 0o044 != 0 {
+            warnings.push(format!(
+                "the file that {HEADERS} names may be read by others than its owner; take that away with chmod 600"
+            ));
+        }
+    }
+    Ok(network)
+}
+
+/// The proxy that is set for us, or else the environment's for the wiki's scheme; to a wiki on
+/// this machine, the environment's leads nowhere.
+fn proxy(source: &Source<'_>, wiki: &Url) -> Result<Option<Proxy>, SettingError> {
+    const NAME: &str = "WIKI_PROXY";
+    let (name, text, except) = if let Some(text) = source.filled(NAME)? {
+        (NAME, text, None)
+    } else if is_loopback(wiki) {
+        return Ok(None);
+    } else {
+        let names = match wiki.scheme() {
+            "https" => ["HTTPS_PROXY", "https_proxy"],
+            _ => ["HTTP_PROXY", "http_proxy"],
+        };
+        let Some((name, text)) = first(source, names)? else {
+            return Ok(None);
+        };
+        let except = first(source, ["NO_PROXY", "no_proxy"])?.map(|(_, text)| text);
+        (name, text, except)
+    };
+    Proxy::parse(&text, except)
+        .map(Some)
+        .map_err(|fault| SettingError::new(name, fault))
+}
+
+/// The first of some variables that are not ours; an empty one is as good as none.
+fn first(
+    source: &Source<'_>,
+    names: [&'static str; 2],
+) -> Result<Option<(&'static str, String)>, SettingError> {
+    for name in names {
+        let text = source.text(name)?.unwrap_or_default();
+        if !text.trim().is_empty() {
+            return Ok(Some((name, text.trim().to_owned())));
+        }
+    }
+    Ok(None)
+}
+
+/// A file's bytes and its mode. Whoever may write it could send the key elsewhere.
+fn read(name: &'static str, path: &str) -> Result<(Vec<u8>, u32), SettingError> {
+    let unreadable = |error: std::io::Error| {
+        SettingError::new(
+            name,
+            format!("names a file that cannot be read: {}", error.kind()),
+        )
+    };
+    let file = File::open(path).map_err(unreadable)?;
+    // The open file is asked, not its name: nobody can put another in its place between.
+    let mode = file.metadata().map_err(unreadable)?.mode();
+    if mode & 0o022 != 0 {
+        return Err(SettingError::new(
+            name,
+            "names a file that others than its owner may write; take that away with chmod go-w",
+        ));
+    }
+    let mut bytes = Vec::new();
+    file.take(MOST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > MOST) {
+        return Err(SettingError::new(name, "names a file of more than 1 MB"));
+    }
+    Ok((bytes, mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::ffi::OsString;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use url::Url;
+
+    use super::network;
+    use crate::config::Source;
+    use crate::wiki::Network;
+
+    fn read(wiki: &str, pairs: &[(&str, &str)]) -> Result<(Network, Vec<String>), String> {
+        let map: HashMap<&str, &str> = pairs.iter().copied().collect();
+        let get = |name: &str| map.get(name).map(OsString::from);
+        let wiki = Url::parse(wiki).expect("an address");
+        let mut warnings = Vec::new();
+        network(&Source::new(&get), &wiki, &mut warnings)
+            .map(|network| (network, warnings))
+            .map_err(|error| error.to_string())
+    }
+
+    fn proxy(wiki: &str, pairs: &[(&str, &str)]) -> Option<String> {
+        let (network, _) = read(wiki, pairs).expect("a network");
+        network.proxy.map(|proxy| proxy.to_string())
+    }
+
+    #[test]
+    fn a_proxy_of_the_environment_is_the_one_for_the_wikis_scheme_and_ours_wins() {
+        let all = [
+            ("HTTPS_PROXY", "http://tls:1"),
+            ("http_proxy", "plain:2"),
+            ("NO_PROXY", "example.org"),
+        ];
+        assert_eq!(proxy("https://w", &all).as_deref(), Some("http://tls:1"));
+        assert_eq!(proxy("http://w", &all).as_deref(), Some("http://plain:2"));
+        for here in ["http://127.0.0.1:3000", "http://[::1]", "https://localhost"] {
+            assert_eq!(proxy(here, &all), None, "{here}");
+        }
+        let ours = [&all[..], &[("WIKI_PROXY", "http://ours:3")]].concat();
+        for wiki in ["https://w", "http://127.0.0.1:3000"] {
+            assert_eq!(proxy(wiki, &ours).as_deref(), Some("http://ours:3"));
+        }
+        assert_eq!(proxy("https://w", &[("HTTPS_PROXY", " ")]), None);
+        assert_eq!(proxy("https://w", &[("ALL_PROXY", "http://all:4")]), None);
+    }
+
+    #[test]
+    fn a_bad_proxy_stops_the_start_under_its_name_and_shows_nothing_of_itself() {
+        for name in ["WIKI_PROXY", "https_proxy"] {
+            let error = read("https://w", &[(name, "socks5://u:sesame@p")]).expect_err("socks");
+            assert!(
+                error.starts_with(name) && !error.contains("sesame"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_that_others_may_write_is_refused_and_one_that_they_may_read_warned_of() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("headers");
+        fs::write(&path, "X-Pass: sesame\n").expect("a file");
+        let path = path.to_str().expect("UTF-8");
+        let given = |mode| {
+            fs::set_permissions(path, Permissions::from_mode(mode)).expect("a mode");
+            read("https://w", &[("WIKI_EXTRA_HEADERS_FILE", path)])
+        };
+        assert_eq!(given(0o600).expect("private").1, Vec::<String>::new());
+        assert_eq!(given(0o644).expect("open").1.len(), 1);
+        for mode in [0o620, 0o602] {
+            let error = given(mode).expect_err("writable");
+            assert!(error.contains("others than its owner may write"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_none_stops_the_start() {
+        for name in ["WIKI_CA_FILE", "WIKI_EXTRA_HEADERS_FILE"] {
+            for file in ["/nowhere", "/"] {
+                let error = read("https://w", &[(name, file)]).expect_err(file);
+                assert!(error.starts_with(name), "{error}");
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What any answer of a GraphQL server is, read without a tree in between: a text that is made
+//! for it becomes a tree of forty times its size.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The largest error that is looked into, in bytes.
+const MAX_ERROR_BYTES: usize = 1 << 20;
+
+/// Data and errors, as they stand in the answer.
+#[derive(Deserialize)]
+pub(super) struct Envelope<'a> {
+    #[serde(borrow, default)]
+    data: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "errors")]
+    first: First<'a>,
+}
+
+/// The first of some errors; the others are passed over.
+#[derive(Default)]
+struct First<'a>(Option<&'a RawValue>);
+
+/// An error, as far as it tells anything.
+#[derive(Default, Deserialize)]
+pub(super) struct GraphQlError {
+    #[serde(default)]
+    pub(super) message: String,
+    #[serde(default)]
+    pub(super) path: Vec<Value>,
+    #[serde(default)]
+    pub(super) extensions: Value,
+}
+
+impl<'a> Envelope<'a> {
+    /// The data, as JSON.
+    pub(super) fn data(&self) -> &'a str {
+        self.data.map_or("null", RawValue::get)
+    }
+
+    /// The first error, if there are any; one that is too large or no error tells nothing.
+    pub(super) fn error(&self) -> Option<GraphQlError> {
+        let error = self.first.0?.get();
+        let error = (error.len() <= MAX_ERROR_BYTES).then_some(error);
+        let error = error.and_then(|error| serde_json::from_str(error).ok());
+        Some(error.unwrap_or_default())
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for First<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Errors;
+        impl<'de> Visitor<'de> for Errors {
+            type Value = First<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of errors")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut errors: A) -> Result<First<'de>, A::Error> {
+                let first = errors.next_element()?;
+                while errors.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(First(first))
+            }
+        }
+        deserializer.deserialize_seq(Errors)
+    }
+}
