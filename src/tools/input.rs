@@ -225,7 +225,7 @@ fn unknown(name: &str, explained: &[(&str, &str)], known: &Map<String, Value>) -
         .filter(|(likeness, _)| *likeness > 0.7)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     if let Some((_, nearest)) = nearest {
-        return format!("is not an argument of this tool; did you mean {nearest}?");
+        return format!("is not an argument of this tool (did you mean {nearest}?)");
     }
     let names: Vec<&str> = known.keys().map(String::as_str).collect();
     format!(

@@ -94,7 +94,7 @@ async fn every_tool_refuses_an_unknown_argument_with_the_nearest_name() {
         assert_eq!(
             faults(&at, tool, arguments).await,
             [format!(
-                "{given}: is not an argument of this tool; did you mean {nearest}?"
+                "{given}: is not an argument of this tool (did you mean {nearest}?)"
             )]
         );
     }
@@ -179,7 +179,7 @@ async fn several_faults_are_told_together_with_the_names_that_callers_know() {
             "isPublished: must be a boolean, not a string",
             "tags[1]: must be a string, not a number",
             "tags[2]: must be a string, not null; leave it out instead",
-            "publish_start_date: is not an argument of this tool; did you mean publishStartDate?",
+            "publish_start_date: is not an argument of this tool (did you mean publishStartDate?)",
             "scriptCss: must be a string, not an array",
             "path: is required",
         ]

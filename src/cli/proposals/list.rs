@@ -72,7 +72,7 @@ fn table(proposals: &[Proposal]) -> Table {
             print::harmless(&format!("{}:{}", proposal.locale, proposal.path)).into(),
             format!("+{} -{}", proposal.lines_added, proposal.lines_removed).into(),
             print::harmless(proposal.created.as_str()).into(),
-            print::harmless(&proposal.client.name).into(),
+            super::client(&proposal.client).into(),
         ]);
     }
     table

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::exit::Exit;
 use super::print::{self, Paint};
 use super::{Outcome, show_change};
-use crate::audit::{Proposal, ProposalId, ProposalState};
+use crate::audit::{Client, Proposal, ProposalId, ProposalState};
 use crate::error::{Code, Failure};
 use crate::page::Prefix;
 use crate::server::App;
@@ -120,4 +120,17 @@ fn changes(fields: Option<&Value>, diff: Option<&Value>) {
         show_change::fields(fields);
     }
     show_change::diff(diff.and_then(Value::as_str).unwrap_or_default());
+}
+
+/// Who proposed: the client as it names itself, and its name here if it has one.
+fn client(client: &Client) -> String {
+    let named = [client.name.as_str(), client.version.as_str()].join(" ");
+    let named = match named.trim() {
+        "" => "an unnamed client".to_owned(),
+        named => print::harmless(named),
+    };
+    match &client.subject {
+        Some(subject) => format!("{} ({named})", print::harmless(subject)),
+        None => named,
+    }
 }

@@ -69,10 +69,9 @@ fn tell(review: &Review) {
         review.url,
     ));
     print::line(&format!(
-        "proposed {} by {} {}, call {}",
+        "proposed {} by {}, call {}",
         harmless(proposal.created.as_str()),
-        harmless(&proposal.client.name),
-        harmless(&proposal.client.version),
+        super::client(&proposal.client),
         proposal.call,
     ));
     match &proposal.state {
