@@ -69,7 +69,8 @@ impl Wiki {
         kept.filter(|pages| pages.listed.elapsed() < LIFE)
     }
 
-    /// The one page of the whole list that is wanted, as the list shows it now.
+    /// The one page of the whole list that is wanted, as it is now, with its source if the key may
+    /// read that. A source tells by its date whether what the list said of the page still holds.
     pub(super) async fn listed(
         &self,
         is_wanted: impl Fn(&PageReading) -> bool,
@@ -77,12 +78,19 @@ impl Wiki {
         if let Some(kept) = self.kept_pages().await
             && kept.pages.len() > FEW
             && let Some(page) = kept.find(&is_wanted)
-            && self.is_as_listed(&kept, page).await?
         {
-            return Ok(page.clone());
+            let (read, date) = self.sourced(page.clone()).await?;
+            let is_current = match (date, &page.updated_at) {
+                (Some(now), Some(then)) => now.same(then),
+                _ => self.is_as_listed(&kept, page).await?,
+            };
+            if is_current {
+                return Ok(read);
+            }
         }
         let pages = self.pages_now().await?;
-        pages.find(is_wanted).cloned().ok_or(WikiError::NotFound)
+        let page = pages.find(is_wanted).cloned().ok_or(WikiError::NotFound)?;
+        self.with_source(page).await
     }
 
     /// Whether a page still is as it was listed: no page was changed since, and it still is

@@ -11,6 +11,8 @@ pub struct Source {
     pub content: Option<String>,
     /// The editor that the front matter names.
     pub editor: Option<String>,
+    /// When the page was written.
+    pub date: Option<String>,
 }
 
 /// What the list says of the page whose source it is.
@@ -37,7 +39,7 @@ pub fn split(text: &str, known: &Known<'_>) -> Source {
         _ => {
             return Source {
                 content: Some(text.to_owned()),
-                editor: None,
+                ..Source::default()
             };
         }
     };
@@ -48,19 +50,24 @@ pub fn split(text: &str, known: &Known<'_>) -> Source {
     let behind_tags = || {
         let (dates, rest) = text.strip_prefix(&head)?.split_once("\ntags: ")?;
         // Whether it is published, and when it was written: the wiki's own words.
-        if dates.lines().count() != 2 {
-            return None;
-        }
+        let (_, date) = dates
+            .split_once("\ndate: ")
+            .filter(|_| dates.lines().count() == 2)?;
         let separators = known.tags.len().saturating_sub(1) * ", ".len();
         let tags = known.tags.iter().map(String::len).sum::<usize>() + separators;
-        rest.get(tags..)?.strip_prefix("\neditor: ")
+        let (rest, content) = rest
+            .get(tags..)?
+            .strip_prefix("\neditor: ")?
+            .split_once(close)?;
+        Some((date, rest, content))
     };
-    let Some((rest, content)) = behind_tags().and_then(|rest| rest.split_once(close)) else {
+    let Some((date, rest, content)) = behind_tags() else {
         return Source::default();
     };
     Source {
         content: Some(content.to_owned()),
         editor: rest.lines().next().map(|editor| editor.trim().to_owned()),
+        date: Some(date.to_owned()),
     }
 }
 

@@ -15,7 +15,7 @@ use super::operations::{
     page_single_by_path,
 };
 use super::tree::TreeNode;
-use crate::page::{Field, Locale, PagePath, PageReading};
+use crate::page::{Date, Field, Locale, PagePath, PageReading};
 
 /// How often a page that changes meanwhile is looked at in its editor.
 const MAX_LOOKS: usize = 3;
@@ -30,8 +30,7 @@ impl Wiki {
             Err(error) if error.is_forbidden() => {}
             answered => return answered,
         }
-        let listed = self.listed(|page| page.id == Some(id)).await?;
-        self.with_source(listed).await
+        self.listed(|page| page.id == Some(id)).await
     }
 
     /// Reads a page with all thirteen fields, through the layers that have them; where the loss
@@ -109,10 +108,8 @@ impl Wiki {
                 answered => return answered,
             }
         }
-        let listed = self
-            .listed(|page| page.locale == *locale && page.path == *path)
-            .await?;
-        self.with_source(listed).await
+        self.listed(|page| page.locale == *locale && page.path == *path)
+            .await
     }
 
     /// What a writer reads: `conflictLatest`, with what the editor view of that very state and
@@ -192,10 +189,15 @@ impl Wiki {
     }
 
     /// Adds to a page of the list what its source says, if the key may read that.
-    pub(super) async fn with_source(
+    pub(super) async fn with_source(&self, page: PageReading) -> Result<PageReading, WikiError> {
+        Ok(self.sourced(page).await?.0)
+    }
+
+    /// The same, and when the source says that the page was written.
+    pub(super) async fn sourced(
         &self,
         mut page: PageReading,
-    ) -> Result<PageReading, WikiError> {
+    ) -> Result<(PageReading, Option<Date>), WikiError> {
         match self.source(&page.locale, &page.path).await {
             Ok(text) => {
                 let known = Known {
@@ -207,7 +209,7 @@ impl Wiki {
                 let source = front_matter::split(&text, &known);
                 page.content = source.content;
                 page.editor = source.editor;
-                Ok(page)
+                Ok((page, source.date.map(Date::from)))
             }
             // What is refused, or cannot be addressed (W16), stays absent; the page is not lost for it.
             Err(
@@ -215,7 +217,7 @@ impl Wiki {
                 | WikiError::NotFound
                 | WikiError::NotGraphQl { .. }
                 | WikiError::Redirected { .. },
-            ) => Ok(page),
+            ) => Ok((page, None)),
             Err(error) => Err(error),
         }
     }
