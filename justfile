@@ -10,9 +10,17 @@ test:
 bench:
     cargo bench --bench budgets
 
-# A report in headless Chromium (skipped where there is none), and a wiki of 10,000 pages and 50 MB: fills the
-# content index at its rate (nine minutes) and measures it.
-heavy:
+# The protocol's official conformance suite, over HTTP (needs npm).
+conformance:
+    tests/conformance/run
+
+# Other people's clients, over stdio and HTTP (needs npm and Python).
+clients:
+    tests/clients/run
+
+# The conformance suite, other people's clients, a report in headless Chromium (skipped where there is none), and a
+# wiki of 10,000 pages and 50 MB: fills the content index at its rate (nine minutes) and measures it.
+heavy: conformance clients
     cargo test --test it report_in_a_browser -- --ignored --nocapture
     cargo bench --bench budgets -- --only heavy
 

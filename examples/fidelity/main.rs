@@ -57,6 +57,7 @@ impl Site for Local {
                 tool,
                 ..self.caller.clone()
             },
+            progress: tokio::sync::watch::Sender::default(),
         };
         let arguments = arguments.as_object().cloned().unwrap_or_default();
         let answer = match self.app.registry().call(tool, context, arguments) {

@@ -87,12 +87,15 @@ impl ContentIndex {
 
     /// Sees to it that the index is as the wiki is, as far as that is possible in a short time;
     /// the rest goes on in the background. An index that was looked after a moment ago is taken
-    /// as it is.
+    /// as it is. While it is waited for, `tell` hears how many pages are indexed, and of how many.
     ///
     /// # Errors
     /// Why nothing is indexed, or why the key no longer counts; an index that is there is used
     /// also when the wiki does not answer.
-    pub async fn ready(self: &Arc<Self>) -> Result<Coverage, WikiError> {
+    pub async fn ready(
+        self: &Arc<Self>,
+        tell: impl Fn(usize, usize),
+    ) -> Result<Coverage, WikiError> {
         if let Some(expired) = self.wiki.expired() {
             self.forget().await;
             return Err(expired);
@@ -101,7 +104,12 @@ impl ContentIndex {
         let waited_for = self.begin();
         if let Some(pass) = waited_for {
             // What is not there in time comes later.
-            let ended = progress.wait_for(|progress| progress.passes >= pass);
+            let ended = progress.wait_for(|progress| {
+                if progress.of > 0 {
+                    tell(progress.count.pages, progress.of.min(self.settings.most));
+                }
+                progress.passes >= pass
+            });
             let _in_time = tokio::time::timeout(self.settings.pace.patience, ended).await;
         }
         let now = self.progress.borrow().clone();

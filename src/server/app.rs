@@ -6,13 +6,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 use futures_util::FutureExt;
 use rmcp::model::RequestStateCodec;
 use serde_json::{Map, Value};
+use tokio::sync::watch;
 
 use crate::audit::{AuditLog, RunId};
 use crate::config::Settings;
 use crate::error::{Code, Failure};
 use crate::gates::Previews;
 use crate::index::ContentIndex;
-use crate::tools::{Context, Registry};
+use crate::tools::{Context, Progress, Registry};
 use crate::wiki::{ApiKey, Wiki};
 use crate::write::{Caller, Patience, Writer};
 
@@ -86,11 +87,12 @@ impl App {
         Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Calls a tool; nothing if none of that name is offered.
+    /// Calls a tool, which tells its progress while it works; nothing if none of that name is offered.
     pub async fn call(
         &self,
         name: &str,
         caller: Caller,
+        progress: watch::Sender<Progress>,
         arguments: Map<String, Value>,
     ) -> Option<Result<Value, Failure>> {
         let context = Context {
@@ -98,6 +100,7 @@ impl App {
             writer: Arc::clone(&self.writer),
             index: Arc::clone(&self.index),
             caller,
+            progress,
         };
         let registry = self.registry();
         // The registry catches what panics in a tool; this catches all that is left.

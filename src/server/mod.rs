@@ -6,6 +6,7 @@ mod elicit;
 mod handler;
 pub mod http;
 pub mod metrics;
+mod progress;
 mod resources;
 mod result;
 mod stdio;

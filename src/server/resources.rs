@@ -11,7 +11,7 @@ use rmcp::model::{
     ListResourcesResult, PaginatedRequestParams, ReadResourceResult, Reference, Resource,
     ResourceContents, ResourceTemplate,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::app::App;
 use super::{result, uri};
@@ -110,8 +110,24 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(vec![template])
 }
 
-/// The text of a page, or a guide.
+/// The text of a page, or a guide; an error names the address.
 pub(super) async fn read(
+    app: &App,
+    session: &SessionId,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    let mut read = text_at(app, session, uri).await;
+    if let Err(ErrorData {
+        data: Some(Value::Object(data)),
+        ..
+    }) = &mut read
+    {
+        data.insert("uri".to_owned(), uri.into());
+    }
+    read
+}
+
+async fn text_at(
     app: &App,
     session: &SessionId,
     uri: &str,

@@ -2,11 +2,22 @@
 
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 use crate::error::Failure;
-use crate::index::ContentIndex;
+use crate::index::{ContentIndex, Coverage};
 use crate::page::{Locale, PageReading};
-use crate::wiki::Wiki;
+use crate::wiki::{Wiki, WikiError};
 use crate::write::{Answer, Caller, Plan, Sight, Writer};
+
+/// How far a call is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Progress {
+    /// What is done of it, in pages.
+    pub done: u32,
+    /// All that is to be done.
+    pub of: u32,
+}
 
 /// What a tool is given beside its arguments: a wiki, the way to write to it, and who calls.
 #[derive(Debug, Clone)]
@@ -19,6 +30,8 @@ pub struct Context {
     pub index: Arc<ContentIndex>,
     /// Who calls.
     pub caller: Caller,
+    /// Where a call that takes long says how far it is.
+    pub progress: watch::Sender<Progress>,
 }
 
 impl Context {
@@ -28,6 +41,17 @@ impl Context {
             || self.wiki.settings().default_locale.clone(),
             Locale::as_stored,
         )
+    }
+
+    /// How much of the wiki is indexed, after a moment's wait in which the caller is told how far
+    /// that is.
+    pub(super) async fn indexed(&self) -> Result<Coverage, WikiError> {
+        let count = |pages| u32::try_from(pages).unwrap_or(u32::MAX);
+        let tell = |done, of| {
+            let (done, of) = (count(done), count(of));
+            self.progress.send_replace(Progress { done, of });
+        };
+        self.index.ready(tell).await
     }
 
     /// The caller saw a page: its later change of the content is held against what it saw.

@@ -31,7 +31,7 @@ mod toolset;
 mod undo_write;
 mod update_page;
 
-pub use context::Context;
+pub use context::{Context, Progress};
 pub(crate) use nearest::{did_you_mean, nearest};
 pub use registry::{Definition, DuplicateTool, Registry};
 pub use surface::Surface;

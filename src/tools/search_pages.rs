@@ -198,7 +198,7 @@ async fn in_content(
             "cannot be content: the operator switched the index off with WIKI_INDEX=off",
         ));
     }
-    let covered = index.ready().await?;
+    let covered = context.indexed().await?;
     let scope = Arc::clone(scope);
     let is_wanted = move |locale: &_, path: &_| scope.holds(locale, path);
     let hits = index.find(query.to_owned(), is_wanted, limit).await?;

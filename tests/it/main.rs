@@ -18,6 +18,7 @@ mod clients;
 mod command;
 #[cfg(feature = "demo")]
 mod conflicts;
+mod conformance;
 #[cfg(feature = "demo")]
 mod contract;
 #[cfg(feature = "demo")]
@@ -69,6 +70,7 @@ mod person;
 #[cfg(feature = "demo")]
 mod process;
 #[cfg(feature = "demo")]
+mod progress;
 mod promises;
 mod properties;
 #[cfg(feature = "demo")]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
+use tokio::sync::watch;
 
 use super::{answer, read};
 use crate::cli::exit::Exit;
@@ -65,7 +66,12 @@ async fn ask(
     given: &Map<String, Value>,
     is_json: bool,
 ) -> Result<Value, (Exit, String)> {
-    let call = app.call(tool, start::operator(tool), given.clone());
+    let call = app.call(
+        tool,
+        start::operator(tool),
+        watch::Sender::default(),
+        given.clone(),
+    );
     let answer = print::in_progress(tool, call).await;
     let unknown = || (Exit::Usage, format!("there is no tool {tool}"));
     answer.ok_or_else(unknown)?.map_err(|failure| {

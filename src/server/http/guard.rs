@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
-use futures_util::StreamExt as _;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _};
+use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::super::app::App;
-use super::super::handler::Handler;
 use super::super::visit::Visit;
 use super::address::origin_of;
 use super::apps::Apps;
@@ -34,7 +34,8 @@ const CALLER_KEY: &str = "x-wiki-api-token";
 /// To whom what is remembered of callers without a name belongs; no client can be named so.
 const UNNAMED: &str = "unnamed callers";
 
-type Mcp = StreamableHttpService<Handler, LocalSessionManager>;
+/// The protocol behind the guard, whoever answers it.
+type Mcp = Box<dyn Fn(Request<Body>) -> BoxFuture<'static, Response<Body>> + Send + Sync>;
 
 /// Lets requests at the protocol.
 pub(super) struct Guard {
@@ -69,8 +70,9 @@ struct Peek {
 }
 
 impl Guard {
-    pub(super) fn new(
+    pub(super) fn new<H: ServerHandler>(
         app: Arc<App>,
+        handler: impl Fn() -> H + Clone + Send + Sync + 'static,
         settings: ServeSettings,
         limits: HttpLimits,
         clients: Option<LiveClients>,
@@ -84,13 +86,17 @@ impl Guard {
             .disable_allowed_origins()
             .with_max_request_body_bytes(limits.body)
             .with_cancellation_token(stop.clone());
-        let mcp = |has_sessions| {
-            let app = Arc::clone(&app);
-            Mcp::new(
-                move || Ok(Handler::of_visits(Arc::clone(&app))),
+        let mcp = |has_sessions| -> Mcp {
+            let handler = handler.clone();
+            let service = StreamableHttpService::new(
+                move || Ok(handler()),
                 Arc::clone(&sessions.open),
                 config.clone().with_legacy_session_mode(has_sessions),
-            )
+            );
+            Box::new(move |request| {
+                let service = service.clone();
+                async move { service.handle(request).await.map(Body::new) }.boxed()
+            })
         };
         Self {
             with_sessions: mcp(true),
@@ -192,7 +198,7 @@ impl Guard {
         }
         if request.method() != Method::POST {
             let request = announced(request, caller, session);
-            return Ok(self.with_sessions.handle(request).await.map(Body::new));
+            return Ok((self.with_sessions)(request).await);
         }
         let place = Arc::clone(&self.calls)
             .try_acquire_owned()
@@ -209,7 +215,7 @@ impl Guard {
             let turn = self.sessions.open_one().await?;
             let owner = caller.owner.clone();
             let request = announced(request, caller, session);
-            let response = self.with_sessions.handle(request).await;
+            let response = (self.with_sessions)(request).await;
             if let Some(id) = response
                 .headers()
                 .get(SESSION)
@@ -225,11 +231,11 @@ impl Guard {
             } else {
                 &self.without_sessions
             };
-            mcp.handle(announced(request, caller, session)).await
+            mcp(announced(request, caller, session)).await
         };
         // The call is under way until its answer has gone out.
         Ok(response.map(|body| {
-            let answer = Body::new(body).into_data_stream();
+            let answer = body.into_data_stream();
             Body::from_stream(answer.inspect(move |_| {
                 let _held = &place;
             }))

@@ -13,6 +13,7 @@ use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use rmcp::handler::server::ServerHandler;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -20,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::super::app::App;
+use super::super::handler::Handler;
 use super::super::metrics;
 use super::guard::Guard;
 use super::health::{self, Readiness};
@@ -83,6 +85,22 @@ impl HttpServer {
         limits: HttpLimits,
         listener: TcpListener,
     ) -> Result<Self, String> {
+        let answers = Arc::clone(&app);
+        let handler = move || Handler::of_visits(Arc::clone(&answers));
+        Self::answering(app, handler, settings, limits, listener)
+    }
+
+    /// The same where requests are answered by others than the app's own tools.
+    ///
+    /// # Errors
+    /// One sentence about what stops the start.
+    pub fn answering<H: ServerHandler>(
+        app: Arc<App>,
+        handler: impl Fn() -> H + Clone + Send + Sync + 'static,
+        settings: ServeSettings,
+        limits: HttpLimits,
+        listener: TcpListener,
+    ) -> Result<Self, String> {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         if let Some(why) = refused_start(&settings, address) {
             return Err(why.to_owned());
@@ -104,6 +122,7 @@ impl HttpServer {
         let streams = CancellationToken::new();
         let guard = Guard::new(
             Arc::clone(&app),
+            handler,
             settings,
             limits,
             clients,

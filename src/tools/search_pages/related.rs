@@ -120,7 +120,7 @@ async fn by_words(
     if !context.index.is_on() {
         return None;
     }
-    let covered = context.index.ready().await.ok()?;
+    let covered = context.indexed().await.ok()?;
     let in_scope = Arc::clone(scope);
     let is_wanted = move |locale: &_, path: &_| in_scope.holds(locale, path);
     for alike in context.index.alike(id, is_wanted, 100).await.ok()? {

@@ -1,0 +1,47 @@
+//! A call that takes long says how far it is.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rmcp::handler::client::ClientHandler;
+use rmcp::model::ProgressNotificationParam;
+use rmcp::service::{ClientLifecycleMode, NotificationContext, RoleClient};
+use serde_json::json;
+use wikijs_mcp::index::Pace;
+
+use crate::harness::{EAGER, Setup, sample_wiki};
+
+/// A client that keeps what it is told.
+#[derive(Debug, Clone, Default)]
+struct Told(Arc<Mutex<Vec<ProgressNotificationParam>>>);
+
+impl ClientHandler for Told {
+    async fn on_progress(
+        &self,
+        told: ProgressNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        self.0.lock().unwrap().push(told);
+    }
+}
+
+#[tokio::test]
+async fn a_search_that_fills_the_index_says_how_many_pages_it_holds() {
+    let wiki = sample_wiki().await;
+    let mut setup = Setup::of(&wiki, |keys| &keys.readonly).with("WIKI_INDEX", "memory");
+    setup.pace = Pace {
+        apart: Duration::from_millis(10),
+        ..EAGER
+    };
+    let told = Told::default();
+    let served = setup
+        .serve_to(told.clone(), ClientLifecycleMode::Initialize)
+        .await;
+    let search = json!({ "query": "linux", "in": "content" });
+    let answer = served.call("wikijs_search_pages", search).await.unwrap();
+    let pages = answer["index"]["of"].as_f64();
+    let told = told.0.lock().unwrap();
+    assert!(!told.is_empty());
+    assert!(told.is_sorted_by(|one, next| one.progress < next.progress));
+    assert!(told.iter().all(|told| told.total == pages), "{told:?}");
+}
