@@ -74,10 +74,10 @@ impl From<Proposal> for View {
     }
 }
 
-/// Whether the caller is told of a proposal: one of its own client's name. Names are the
-/// clients' own, so this keeps different agents of one user apart and guards nothing; the text
-/// of a page is told only as far as the key may read it.
+/// Whether the caller is told of a proposal: one of its own. A named client is known by its token.
+/// All others say themselves what they are called, so this keeps different agents of one user
+/// apart and guards nothing; the text of a page is told only as far as the key may read it.
 pub(super) fn is_told(context: &Context, proposal: &Proposal) -> bool {
-    proposal.client.name == context.caller.client.name
-        && proposal.client.subject == context.caller.client.subject
+    let (own, its) = (&context.caller.client, &proposal.client);
+    own.subject == its.subject && (own.subject.is_some() || own.name == its.name)
 }

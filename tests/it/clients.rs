@@ -130,6 +130,37 @@ async fn a_preview_counts_for_the_client_that_got_it_alone() {
 }
 
 #[tokio::test]
+async fn a_proposal_is_told_to_the_client_that_made_it_alone() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = (
+        names.add("own", Grant::default()),
+        names.add("other", Grant::default()),
+    );
+    let server = Setup::of(&wiki, |keys| &keys.editor)
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .with("WIKI_TOOLSETS", "pages,proposals")
+        .naming(&names)
+        .host()
+        .await;
+    let change = json!({ "id": id_of(&wiki, "home"), "title": "Ours" });
+    let preview = server.call(&own, UPDATE, change).await.unwrap();
+    let get = json!({ "id": preview["proposal"] });
+    let told = async |caller: &Caller| {
+        let listed = server
+            .call(caller, "wikijs_list_proposals", json!({}))
+            .await;
+        let one = server
+            .call(caller, "wikijs_get_proposal", get.clone())
+            .await;
+        (listed.unwrap()["proposals"].as_array().unwrap().len(), one)
+    };
+    let (listed, one) = told(&own).await;
+    assert_eq!((listed, &one.unwrap()["state"]), (1, &json!("open")));
+    let (listed, one) = told(&other).await;
+    assert_eq!((listed, code(one)), (0, "INVALID_INPUT".to_owned()));
+}
+
+#[tokio::test]
 async fn a_question_for_a_person_is_answered_by_the_client_that_was_asked_alone() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let (own, other) = (
