@@ -106,6 +106,21 @@ pub struct Client {
     pub address: Option<String>,
 }
 
+impl Client {
+    /// Whether it goes by this name: its own, or the one it was authenticated as.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        let is_it = |own: &String| own.to_lowercase() == name.to_lowercase();
+        self.subject.as_ref().is_some_and(is_it) || is_it(&self.name)
+    }
+
+    /// The name to go by: the one it was authenticated as, else its own.
+    #[must_use]
+    pub fn shown(&self) -> &str {
+        self.subject.as_deref().unwrap_or(&self.name)
+    }
+}
+
 /// One event as a caller tells it; the log adds number, time, run, wiki and chain.
 ///
 /// There is no member for the content of a page, a key or a token, and none must be put into

@@ -19,7 +19,7 @@ pub struct Filter {
     pub operation: Option<Operation>,
     /// Of pages that stand, or were to stand, at or below this.
     pub path: Option<Prefix>,
-    /// Of the client of this name, whatever its letter case.
+    /// Of the named client, or of the client that calls itself so, whatever the letter case.
     pub client: Option<String>,
     /// Where this gate decided last.
     pub gate: Option<String>,
@@ -38,10 +38,10 @@ impl Filter {
             && self.tool.as_ref().is_none_or(|tool| is_tool(call, tool))
             && fits(self.operation, || call.operation())
             && self.path.as_ref().is_none_or(|path| is_below(call, path))
-            && self.client.as_ref().is_none_or(|name| {
-                call.client()
-                    .is_some_and(|client| client.name.to_lowercase() == name.to_lowercase())
-            })
+            && self
+                .client
+                .as_ref()
+                .is_none_or(|name| call.client().is_some_and(|client| client.is_called(name)))
             && fits(self.gate.as_deref(), || call.gate().map(|(gate, _)| gate))
             && fits(self.ending, || Some(call.ending()))
     }

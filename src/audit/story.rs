@@ -5,8 +5,9 @@
 //! one takes it away again. Undos that name each other in a ring, which no honest log has,
 //! undo nothing.
 //!
-//! **Last** is the applied write that is not undone and whose outcome is the newest. An undo
-//! is a write as any other: right after one, it is the last itself.
+//! **Last** is the applied write that is not undone and whose outcome is the newest. No undo is
+//! it: asked for again and again, one write after another is taken back. An undo is taken back by
+//! its name.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::str::FromStr;
@@ -297,7 +298,8 @@ fn newest(runs: &[RunFile], passed: &HashSet<CallId>) -> Result<Vec<CallId>, Aud
         let Some(call) = record.call.filter(|call| !passed.contains(call)) else {
             return;
         };
-        if record.event != Event::Outcome || !is_applied {
+        // An undo is no write to be taken back by the way: it would come back.
+        if record.event != Event::Outcome || !is_applied || record.undoes.is_some() {
             return;
         }
         // Of several steps the last counts, also where it stands in a file before.

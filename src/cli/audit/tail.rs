@@ -73,7 +73,7 @@ fn line(record: &Record, is_json: bool) -> String {
         record
             .client
             .iter()
-            .map(|client| print::harmless(&client.name)),
+            .map(|client| print::harmless(client.shown())),
     );
     parts.extend(record.tool.as_deref().map(print::harmless));
     parts.extend(record.operation.map(|operation| operation.to_string()));

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::super::print::{self, Paint};
 use super::super::table::{Cell, Table};
+use super::super::when::When;
 use super::super::{Outcome, start};
 use super::{Exit, Filter, is_open};
 use crate::audit::{Proposal, ProposalState};
-use crate::page::Date;
 
 /// Arguments of `proposals list`.
 #[derive(Debug, clap::Args)]
@@ -23,9 +23,9 @@ pub(super) struct Arguments {
     all: bool,
     #[command(flatten)]
     filter: Filter,
-    /// Only those made since this date or time (ISO 8601)
-    #[arg(long, value_name = "TIME", value_parser = Date::parse)]
-    since: Option<Date>,
+    /// Only those made since then: a date, a time, or how long ago (`7d`, `24h`)
+    #[arg(long, value_name = "TIME", value_parser = When::parse)]
+    since: Option<When>,
     /// Answer in JSON
     #[arg(long)]
     json: bool,
@@ -38,7 +38,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         .proposals()
         .await
         .map_err(|failure| print::failure(&failure, arguments.json))?;
-    let since = arguments.since.and_then(|since| since.instant());
+    let since = arguments.since.map(When::begin);
     proposals.retain(|proposal| {
         (arguments.all || is_open(proposal))
             && arguments.filter.fits(proposal)

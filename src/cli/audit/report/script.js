@@ -39,7 +39,7 @@
     const path = `${call.locale === undefined ? '' : `${call.locale}/`}${call.path}`;
     return call.newPath === undefined ? path : `${path} → ${call.newPath}`;
   };
-  const client = (call) => (call.client === undefined ? '' : call.client.name);
+  const client = (call) => (call.client === undefined ? '' : call.client.subject ?? call.client.name);
 
   // ---- Theme ----
   const themes = ['system', 'light', 'dark'];
