@@ -32,8 +32,23 @@ pub(super) fn add_to(command: Command) -> Command {
 pub(super) fn hidden(command: Command) -> Command {
     command.mut_args(|arg| {
         let is_one = arg.get_help_heading() == Some(HEADING);
-        arg.hide(is_one)
+        let is_hidden = is_one || arg.is_hide_set();
+        arg.hide(is_hidden)
     })
+}
+
+/// The command with these flags in its own help, and in that of no subcommand: they are many, and
+/// the same everywhere.
+pub(super) fn only_at_the_top(mut command: Command) -> Command {
+    fn hide(command: &mut Command) {
+        for subcommand in command.get_subcommands_mut() {
+            *subcommand = hidden(std::mem::take(subcommand));
+            hide(subcommand);
+        }
+    }
+    command.build();
+    hide(&mut command);
+    command
 }
 
 fn flag(setting: &Setting) -> Option<Arg> {

@@ -113,7 +113,7 @@ pub fn main() -> ExitCode {
 
 /// All commands, with all their flags.
 fn command() -> clap::Command {
-    flags::add_to(Arguments::command())
+    flags::only_at_the_top(flags::add_to(Arguments::command()))
 }
 
 /// A command's end, or its error with the exit code that goes with it.

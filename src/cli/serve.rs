@@ -35,7 +35,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     let http = http.map_err(|error| (Exit::Usage, format!("--http: {}", error.fault)))?;
     #[cfg(feature = "demo")]
     if arguments.demo {
-        start::start_log()?;
+        start::start_log("info")?;
         let demo = super::demo::Embedded::start()
             .await
             .map_err(|error| (Exit::Failed, error))?;
@@ -44,7 +44,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             .map_err(|error| (Exit::Usage, error.to_string()))?;
         return serve(settings, http).await;
     }
-    serve(start::settings()?, http).await
+    serve(start::server_settings()?, http).await
 }
 
 async fn serve(settings: Settings, http: Option<SocketAddr>) -> Outcome {

@@ -24,12 +24,25 @@ pub(super) fn given() -> &'static Given {
     GIVEN.get_or_init(Given::default)
 }
 
-/// Starts the log and reads the settings.
+/// Starts the log and reads the settings of a server, which tells of its writes.
+///
+/// # Errors
+/// The first setting that is missing or bad, with the exit code for it.
+pub(super) fn server_settings() -> Result<Settings, (Exit, String)> {
+    start_log("info")?;
+    load()
+}
+
+/// Starts the log and reads the settings of a command, whose output says all but warnings.
 ///
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
 pub(super) fn settings() -> Result<Settings, (Exit, String)> {
-    start_log()?;
+    start_log("warn")?;
+    load()
+}
+
+fn load() -> Result<Settings, (Exit, String)> {
     Settings::load(&layers()?).map_err(|faults| first(&faults))
 }
 
@@ -39,7 +52,7 @@ pub(super) fn settings() -> Result<Settings, (Exit, String)> {
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
 pub(super) fn audit_log() -> Result<AuditLog, (Exit, String)> {
-    start_log()?;
+    start_log("warn")?;
     let settings = AuditSettings::read(&layers()?.source())
         .map_err(|error| (Exit::Usage, error.to_string()))?;
     Ok(AuditLog::new(&settings.dir, &settings.wiki))
@@ -49,9 +62,9 @@ pub(super) fn audit_log() -> Result<AuditLog, (Exit, String)> {
 ///
 /// # Errors
 /// The setting that is bad, with the exit code for it.
-pub(super) fn start_log() -> Result<(), (Exit, String)> {
-    let settings =
-        log_settings(&layers()?.source()).map_err(|error| (Exit::Usage, error.to_string()))?;
+pub(super) fn start_log(usual: &'static str) -> Result<(), (Exit, String)> {
+    let settings = log_settings(&layers()?.source(), usual)
+        .map_err(|error| (Exit::Usage, error.to_string()))?;
     log::start(&settings).map_err(|error| (Exit::Usage, error))
 }
 

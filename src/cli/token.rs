@@ -73,7 +73,7 @@ struct New {
 }
 
 pub(super) fn run(arguments: Arguments) -> Outcome {
-    start::start_log()?;
+    start::start_log("warn")?;
     let wrong = |error: String| (Exit::Usage, error);
     let settings = ServeSettings::read(&start::layers()?.source())
         .map_err(|error| wrong(error.to_string()))?;

@@ -33,7 +33,8 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
                 .to_owned(),
         )
     })?;
-    if !arguments.yes && !print::can_ask() {
+    // Who asks for JSON is shown nothing to say yes to.
+    if !arguments.yes && (arguments.json || !print::can_ask()) {
         return Err(wrong(
             "nobody can be asked here; look at the call first, then pass --yes".to_owned(),
         ));

@@ -187,18 +187,18 @@ impl AuditSettings {
     }
 }
 
-/// Where the program's own log goes; read before all else, so that everything else can be
-/// logged.
+/// Where the program's own log goes, and from which level on where nothing is said; read before
+/// all else, so that everything else can be logged.
 ///
 /// # Errors
 /// The setting that is bad.
-pub fn log_settings(source: &Source<'_>) -> Result<LogSettings, SettingError> {
+pub fn log_settings(source: &Source<'_>, usual: &'static str) -> Result<LogSettings, SettingError> {
     const LEVEL: &str = "WIKI_LOG";
     let read = || {
         Ok(LogSettings {
             level: match source.filled(LEVEL)? {
                 Some(level) => choose(LEVEL, &level.to_lowercase())?,
-                None => "info",
+                None => usual,
             },
             dir: source.filled("WIKI_LOG_DIR")?.map(PathBuf::from),
             is_json: source.choice("WIKI_LOG_FORMAT")? == Some("json"),

@@ -93,7 +93,7 @@ impl Writer {
         let (call, step) = (attempt.call, attempt.step.as_deref().unwrap_or_default());
         match self.settle_late(&attempt).await {
             Ok((Outcome::Applied, page)) => {
-                tracing::info!(%call, step, page, "an attempt that an earlier run left open was applied");
+                tracing::warn!(%call, step, page, "an attempt that an earlier run left open was applied");
             }
             Ok((outcome, page)) => {
                 let outcome = outcome.as_str();

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::Mutex;
 
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation};
@@ -19,6 +20,8 @@ use crate::harness::{id_of, mutations, read};
 struct Machine<'a> {
     home: TempDir,
     wiki: &'a DemoWiki,
+    /// What the page of the docs shows.
+    told: Mutex<Vec<(String, String)>>,
 }
 
 impl Machine<'_> {
@@ -40,9 +43,28 @@ impl Machine<'_> {
         let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
         if let Some(page) = page {
             let told = format!("```console\n{}```\n", ended.told);
-            generated("docs/operators.md", page, &told, steady);
+            self.told.lock().unwrap().push((page.to_owned(), told));
         }
         ended
+    }
+
+    /// Holds the page of the docs to all of it. If one part is out of date, all are written: they
+    /// are of one run.
+    fn document(self) {
+        let told = self.told.into_inner().unwrap();
+        let all: String = told.iter().map(|(_, text)| text.as_str()).collect();
+        let page =
+            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operators.md"));
+        let page = page.unwrap();
+        let blocks = page.split("```console\n").skip(1);
+        let written: String = blocks
+            .map(|block| format!("```console\n{}```\n", block.split("```").next().unwrap()))
+            .collect();
+        if steady(&written) != steady(&all) {
+            for (marker, text) in told {
+                generated("docs/operators.md", &marker, &text, str::to_owned);
+            }
+        }
     }
 
     /// An agent's client, with a server that reads the same settings.
@@ -105,6 +127,7 @@ async fn from_nothing_to_a_reviewed_log() {
     let machine = Machine {
         home: TempDir::new().unwrap(),
         wiki: &wiki,
+        told: Mutex::default(),
     };
     let address = wiki.address();
     let init = [
@@ -186,4 +209,5 @@ async fn from_nothing_to_a_reviewed_log() {
     let ended = machine.run(Some("report"), &arguments, "").await;
     assert_eq!(ended.code, 0, "{}", ended.told);
     assert!(exists(&report));
+    machine.document();
 }

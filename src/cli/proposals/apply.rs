@@ -1,7 +1,5 @@
 //! `wikijs-mcp proposals apply`
 
-use std::cell::Cell;
-
 use serde_json::{Value, json};
 
 use super::super::confirmed::confirmed;
@@ -54,7 +52,8 @@ enum Said {
 }
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
-    if !arguments.yes && !print::can_ask() {
+    // Who asks for JSON is shown nothing to say yes to.
+    if !arguments.yes && (arguments.json || !print::can_ask()) {
         return Err((
             Exit::Usage,
             "nobody can be asked here; look at the proposals first, then pass --yes".to_owned(),
@@ -121,7 +120,6 @@ async fn wanted(app: &App, arguments: &Arguments) -> Result<Vec<ProposalId>, Fai
 }
 
 async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Arguments) -> Said {
-    let has_said_yes = Cell::new(arguments.yes);
     let write = async |merge| {
         let says_yes = |preview: &Preview| {
             if !arguments.json {
@@ -131,7 +129,12 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
                 ));
                 show_change::preview(preview);
             }
-            has_said_yes.get() || print::ask("Apply it?")
+            let question = if merge {
+                "Apply it merged with that?"
+            } else {
+                "Apply it?"
+            };
+            arguments.yes || print::ask(question)
         };
         let plan = Plan::Proposal(Apply { id, merge });
         match confirmed(app, caller, plan, says_yes).await {
@@ -148,13 +151,16 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
         return said;
     }
     if !arguments.json {
-        hindered(failure);
+        if arguments.yes {
+            hindered(failure);
+        } else {
+            // What it is merged with that, the preview shows.
+            print::line(&print::painted(&failure.to_string(), Paint::Yellow));
+            super::since(failure);
+        }
     }
-    if arguments.merge {
-        return write(true).await;
-    }
-    if !arguments.yes && print::ask("Apply it merged with that?") {
-        has_said_yes.set(true);
+    // Whoever is asked is shown the merged change itself, and says yes to that.
+    if arguments.merge || !arguments.yes {
         return write(true).await;
     }
     said
