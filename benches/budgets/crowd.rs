@@ -61,7 +61,7 @@ pub(crate) fn measure() -> Vec<Figure> {
         what: "HTTP: memory after 200 clients, resident",
         unit: Unit::Megabytes,
         measured: megabytes(memory.resident),
-        budget: Budget::AtMost(48.0),
+        budget: Budget::AtMost(96.0),
         wiki: None,
     });
     figures

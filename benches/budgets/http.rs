@@ -77,7 +77,7 @@ fn rate() -> Figure {
         unit: Unit::PerSecond,
         measured: median(through),
         // Each call is two exchanges over HTTP, and both ends of both share the machine.
-        budget: Budget::AtLeast(own / 6.0),
+        budget: Budget::AtLeast(own / 10.0),
         wiki: Some(own),
     }
 }
