@@ -71,7 +71,8 @@ pub fn table() -> String {
 pub struct Metrics {
     calls: Mutex<BTreeMap<(&'static str, String), u64>>,
     call_time: Histogram,
-    in_flight: Gauge,
+    /// Calls under way.
+    pub(super) in_flight: Gauge,
     turned_away: Mutex<BTreeMap<u16, u64>>,
 }
 
