@@ -6,10 +6,15 @@ ci:
 test:
     cargo test
 
-# The design's budgets, measured in one run; fails if one is missed.
+# The design's budgets, measured in one run and written into docs/figures.md; fails if one is missed.
 bench:
-    cargo bench --bench budgets
+    cargo bench --bench budgets -- --write
 
+# A mix of calls over stdio and HTTP for minutes; fails if memory, descriptors or tasks grow.
+soak minutes="10":
+    cargo bench --bench budgets -- --only soak --minutes {{minutes}} --write
+
+<<<<<<< HEAD
 # The protocol's official conformance suite, over HTTP (needs npm).
 conformance:
     tests/conformance/run
@@ -21,8 +26,13 @@ clients:
 # The conformance suite, other people's clients, a report in headless Chromium (skipped where there is none), and a
 # wiki of 10,000 pages and 50 MB: fills the content index at its rate (nine minutes) and measures it.
 heavy: conformance clients
+=======
+# A report in headless Chromium (skipped where there is none), and a wiki of 10,000 pages and 50 MB: fills the
+# content index at its rate (nine minutes) and measures it; then the soak (ten minutes).
+heavy:
+>>>>>>> dc3bc74 (bench: HTTP in the same figures, 200 clients at once, memory under pipelined calls, and a soak)
     cargo test --test it report_in_a_browser -- --ignored --nocapture
-    cargo bench --bench budgets -- --only heavy
+    cargo bench --bench budgets -- --only heavy --only soak --write
 
 # Format.
 fmt:

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use crate::calls;
-use crate::direct::{Direct, one_by_one};
+use crate::client::{Client, one_by_one};
 use crate::figure::{Budget, Figure, Unit};
 use crate::server::Server;
 use crate::stats::{median, milliseconds};
@@ -16,7 +16,7 @@ const WARM_UP: usize = 200;
 pub(crate) fn measure() -> Vec<Figure> {
     let wiki = Wiki::start();
     let runtime = one_by_one();
-    let direct = Direct::new(&wiki.address(), wiki.key(), wiki.page());
+    let direct = Client::new(&wiki.address(), wiki.key(), wiki.page());
     let mut server = Server::start(&wiki.address(), wiki.key()).ready();
     let (mut through, mut own) = (Vec::new(), Vec::new());
     for turn in 0..WARM_UP + TURNS {

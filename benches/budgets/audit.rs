@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::figure::{Budget, Figure, Unit};
+use crate::process::BINARY;
 use crate::script::{ADDRESS, Script, keep, page};
-use crate::server::BINARY;
 use crate::stats::{median, megabytes, milliseconds};
 
 const RUNS: usize = 20;

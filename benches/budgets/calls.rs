@@ -34,7 +34,8 @@ pub(crate) fn reading(id: usize, page: i64) -> String {
     call(id, tool, arguments)
 }
 
-fn call(id: usize, tool: &str, arguments: &Value) -> String {
+/// A call of a tool.
+pub(crate) fn call(id: usize, tool: &str, arguments: &Value) -> String {
     message(
         id,
         "tools/call",

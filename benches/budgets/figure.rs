@@ -11,6 +11,8 @@ pub(crate) enum Unit {
     Bytes,
     /// Calls a second.
     PerSecond,
+    /// How many of them there are.
+    Pieces,
 }
 
 impl Unit {
@@ -21,6 +23,7 @@ impl Unit {
             Self::Megabytes => "MB",
             Self::Bytes => "bytes",
             Self::PerSecond => "/s",
+            Self::Pieces => "pieces",
         }
     }
 
@@ -29,7 +32,7 @@ impl Unit {
         match self {
             Self::Milliseconds => format!("{value:.3}"),
             Self::Megabytes => format!("{value:.2}"),
-            Self::Bytes | Self::PerSecond => format!("{value:.0}"),
+            Self::Bytes | Self::PerSecond | Self::Pieces => format!("{value:.0}"),
         }
     }
 }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use tokio::runtime::Builder;
 use wikijs_mcp::demo::{DemoOptions, DemoWiki};
 
-use crate::direct::{Direct, one_by_one};
+use crate::client::{Client, one_by_one};
 use crate::figure::{Budget, Figure, Unit};
 use crate::pages;
 use crate::server::{Server, message};
@@ -138,7 +138,7 @@ fn titles(server: &mut Server, wiki: &DemoWiki) -> f64 {
 /// A listing of 50 through the server, and the wiki's own limited query; turn by turn.
 fn list(server: &mut Server, address: &str, key: &str) -> (f64, f64) {
     let runtime = one_by_one();
-    let direct = Direct::list(address, key, 50);
+    let direct = Client::list(address, key, 50);
     let (mut through, mut own) = (Vec::new(), Vec::new());
     for _ in 0..TURNS {
         let began = Instant::now();

@@ -7,7 +7,7 @@ use std::thread;
 
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::direct::one_by_one;
+use crate::client::one_by_one;
 
 /// A running wiki; it lives as long as the process.
 pub(crate) struct InstantWiki {

@@ -5,10 +5,11 @@
 //! run, so that a slow or busy machine can be told from a slow server; each is a median.
 //!
 //! ```text
-//! cargo bench --bench budgets -- [--only NAME]… [--json]
+//! cargo bench --bench budgets -- [--only NAME]… [--minutes N] [--json] [--write]
 //! ```
 #![expect(
     clippy::expect_used,
+    clippy::panic,
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "a measurement that meets what it did not expect shall end there, and tell"
@@ -17,15 +18,20 @@
 mod added;
 mod audit;
 mod calls;
+mod client;
+mod crowd;
 mod definitions;
-mod direct;
 mod figure;
+mod flood;
 mod heavy;
+mod hosted;
+mod http;
 mod instant;
 mod large;
 mod memory;
 #[path = "../../examples/large_wiki/pages.rs"]
 mod pages;
+mod process;
 mod rate;
 mod report;
 #[path = "../../tests/it/script.rs"]
@@ -37,6 +43,7 @@ mod report;
 mod script;
 mod server;
 mod size;
+mod soak;
 mod start;
 mod stats;
 mod wiki;
@@ -53,6 +60,12 @@ struct Arguments {
     /// Measure only this; may be given several times
     #[arg(long, value_name = "NAME")]
     only: Vec<Measurement>,
+    /// How long the soak takes
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    minutes: u32,
+    /// Write what was measured into docs/figures.md too
+    #[arg(long)]
+    write: bool,
     /// One JSON document for programs
     #[arg(long)]
     json: bool,
@@ -72,6 +85,12 @@ enum Measurement {
     Added,
     /// Calls a second
     Rate,
+    /// The same two over HTTP
+    Http,
+    /// 200 clients at once over HTTP
+    Crowd,
+    /// Memory over time, under pipelined calls
+    Flood,
     /// Size of the binary
     Size,
     /// Size of the tools' definitions
@@ -82,20 +101,26 @@ enum Measurement {
     Audit,
     /// A wiki of 10,000 pages (`just heavy`); only where it is named, since it takes nine minutes
     Heavy,
+    /// A mix of calls for minutes, nothing of which may grow (`just heavy`); only where it is named
+    Soak,
 }
 
 impl Measurement {
-    fn measure(self) -> Vec<Figure> {
+    fn measure(self, minutes: u32) -> Vec<Figure> {
         match self {
             Self::Start => start::measure(),
             Self::Memory => memory::measure(),
             Self::Added => added::measure(),
             Self::Rate => rate::measure(),
+            Self::Http => http::measure(),
+            Self::Crowd => crowd::measure(),
+            Self::Flood => flood::measure(),
             Self::Size => size::measure(),
             Self::Definitions => definitions::measure(),
             Self::Large => large::measure(),
             Self::Audit => audit::measure(),
             Self::Heavy => heavy::measure(),
+            Self::Soak => soak::measure(minutes),
         }
     }
 }
@@ -107,14 +132,22 @@ fn main() -> ExitCode {
         // `cargo test --all-targets` comes here too, and has nothing to fail for.
         return ExitCode::from(if arguments.bench { 2 } else { 0 });
     }
-    let figures: Vec<Figure> = Measurement::value_variants()
-        .iter()
-        .filter(|name| match &arguments.only[..] {
-            [] => **name != Measurement::Heavy,
+    let mut figures = Vec::new();
+    for name in Measurement::value_variants() {
+        let is_wanted = match &arguments.only[..] {
+            [] => !matches!(name, Measurement::Heavy | Measurement::Soak),
             only => only.contains(name),
-        })
-        .flat_map(|name| name.measure())
-        .collect();
+        };
+        if !is_wanted {
+            continue;
+        }
+        let measured = name.measure(arguments.minutes);
+        if arguments.write {
+            let name = name.to_possible_value().expect("none is skipped");
+            report::write(name.get_name(), &measured);
+        }
+        figures.extend(measured);
+    }
     if arguments.json {
         println!("{}", report::json(&figures));
     } else {

@@ -2,7 +2,8 @@
 
 use crate::calls;
 use crate::figure::{Budget, Figure, Unit};
-use crate::server::{Memory, Server};
+use crate::process::Memory;
+use crate::server::Server;
 use crate::stats::{median, megabytes};
 use crate::wiki::Wiki;
 

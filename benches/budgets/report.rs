@@ -1,6 +1,7 @@
 //! How figures look: a table for people, JSON for programs.
 
 use std::fmt::Write as _;
+use std::fs;
 
 use serde_json::{Value, json};
 
@@ -40,6 +41,26 @@ pub(crate) fn table(figures: &[Figure]) -> String {
     text
 }
 
+/// Puts the figures of one measurement in place of its last ones in `docs/figures.md`.
+pub(crate) fn write(name: &str, figures: &[Figure]) {
+    const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/figures.md");
+    let page = fs::read_to_string(PAGE).expect("the page is there");
+    let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let (head, rest) = page.split_once(&open).expect("a place for it");
+    let (_, tail) = rest.split_once(&close).expect("an end of its place");
+    let mut table =
+        "| what | measured | budget | wiki itself | ratio |\n|---|--:|--:|--:|--:|\n".to_owned();
+    for figure in figures {
+        let [what, measured, budget, wiki, ratio, _] = row(figure);
+        writeln!(
+            table,
+            "| {what} | {measured} | {budget} | {wiki} | {ratio} |"
+        )
+        .expect("a string takes any text");
+    }
+    fs::write(PAGE, format!("{head}{open}{table}{close}{tail}")).expect("the page is written");
+}
+
 /// The same for programs.
 pub(crate) fn json(figures: &[Figure]) -> Value {
     let figures: Vec<Value> = figures
@@ -67,8 +88,8 @@ fn row(figure: &Figure) -> [String; 6] {
     let unit = figure.unit;
     let amount = |value: f64| format!("{} {}", unit.number(value), unit.symbol());
     let budget = match figure.budget {
-        Budget::AtMost(most) => format!("<= {most} {}", unit.symbol()),
-        Budget::AtLeast(least) => format!(">= {least} {}", unit.symbol()),
+        Budget::AtMost(most) => format!("<= {}", amount(most)),
+        Budget::AtLeast(least) => format!(">= {}", amount(least)),
     };
     [
         figure.what.to_owned(),

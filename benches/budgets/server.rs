@@ -1,31 +1,19 @@
-//! The release binary as a process, driven over its pipes without a library in between.
+//! The release binary, driven over its pipes without a library in between.
 
-use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout};
+use std::thread;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-/// The binary that cargo built for this run.
-pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_wikijs-mcp");
+use crate::process::{Memory, Process};
 
 /// A running server that has shaken hands.
 pub(crate) struct Server {
-    process: Child,
+    pub(crate) process: Process,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
     line: String,
-    _audit: TempDir,
-}
-
-/// The memory of a process, in bytes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Memory {
-    /// All of it that is in the machine's memory.
-    pub(crate) resident: u64,
-    /// That without the pages of files.
-    pub(crate) anonymous: u64,
 }
 
 impl Server {
@@ -36,34 +24,14 @@ impl Server {
 
     /// The same with more settings.
     pub(crate) fn start_with(address: &str, key: &str, settings: &[(&str, &str)]) -> Self {
-        let audit = TempDir::new().expect("a temporary directory");
-        let mut process = Command::new(BINARY)
-            .env_clear()
-            .env("WIKI_BASE_URL", address)
-            .env("WIKI_API_TOKEN", key)
-            .env("WIKI_AUDIT_DIR", audit.path())
-            .envs(settings.iter().copied())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .expect("the server starts");
+        let mut process = Process::start(&[], address, key, settings);
         let mut server = Self {
-            stdin: process.stdin.take(),
-            stdout: BufReader::with_capacity(1 << 16, process.stdout.take().expect("a pipe")),
+            stdin: process.child.stdin.take(),
+            stdout: BufReader::with_capacity(1 << 16, process.child.stdout.take().expect("a pipe")),
             process,
             line: String::new(),
-            _audit: audit,
         };
-        server.send(&message(
-            0,
-            "initialize",
-            &json!({
-                "protocolVersion": "2025-11-25",
-                "capabilities": {},
-                "clientInfo": { "name": "budgets", "version": "0" },
-            }),
-        ));
+        server.send(&initialize());
         server.receive();
         server
     }
@@ -119,36 +87,38 @@ impl Server {
         }
     }
 
-    /// The time that processors have worked for it so far, in milliseconds.
-    pub(crate) fn worked(&self) -> f64 {
-        const TICKS_A_SECOND: f64 = 100.0;
-        let path = format!("/proc/{}/stat", self.process.id());
-        let stat = fs::read_to_string(path).expect("Linux tells of a process");
-        // The name, in parentheses, may hold anything.
-        let (_, rest) = stat.rsplit_once(')').expect("a name");
-        let ticks = rest.split_whitespace().skip(11).take(2);
-        let ticks: f64 = ticks
-            .map(|ticks| ticks.parse::<f64>().expect("ticks"))
-            .sum();
-        ticks * 1e3 / TICKS_A_SECOND
+    /// Sends requests without a look at the answers, which are read meanwhile: the most memory
+    /// that it took, looked at all along.
+    pub(crate) fn flood(&mut self, count: usize, line: impl Fn(usize) -> String + Sync) -> u64 {
+        const LOOK: usize = 200;
+        let mut stdin = self.stdin.take().expect("open until dropped");
+        let mut peak = 0;
+        thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for id in 0..count {
+                    stdin.write_all(line(id).as_bytes()).expect("it reads");
+                }
+            });
+            for answered in 0..count {
+                self.receive();
+                if answered % LOOK == 0 {
+                    peak = peak.max(self.process.memory().resident);
+                }
+            }
+            writer.join().expect("all was sent");
+        });
+        self.stdin = Some(stdin);
+        peak
     }
 
-    /// What it takes of the machine's memory now.
+    /// See [`Process::worked`].
+    pub(crate) fn worked(&self) -> f64 {
+        self.process.worked()
+    }
+
+    /// See [`Process::memory`].
     pub(crate) fn memory(&self) -> Memory {
-        let path = format!("/proc/{}/status", self.process.id());
-        let status = fs::read_to_string(path).expect("Linux tells of a process");
-        let bytes = |name: &str| {
-            let line = status
-                .lines()
-                .find_map(|line| line.strip_prefix(name))
-                .expect("Linux tells of memory");
-            let kib = line.trim().trim_end_matches(" kB").parse::<u64>();
-            kib.expect("a number of KiB") * 1024
-        };
-        Memory {
-            resident: bytes("VmRSS:"),
-            anonymous: bytes("RssAnon:"),
-        }
+        self.process.memory()
     }
 }
 
@@ -157,7 +127,7 @@ impl Drop for Server {
         drop(self.stdin.take());
         // It ends by itself when its input does; what it still says is of no interest.
         let _ = self.stdout.read_to_end(&mut Vec::new());
-        let _ = self.process.wait();
+        let _ = self.process.child.wait();
     }
 }
 
@@ -165,4 +135,17 @@ impl Drop for Server {
 pub(crate) fn message(id: usize, method: &str, params: &Value) -> String {
     let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
     format!("{request}\n")
+}
+
+/// The first request of a client.
+pub(crate) fn initialize() -> String {
+    message(
+        0,
+        "initialize",
+        &json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": { "name": "budgets", "version": "0" },
+        }),
+    )
 }

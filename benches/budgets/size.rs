@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::figure::{Budget, Figure, Unit};
-use crate::server::BINARY;
+use crate::process::BINARY;
 use crate::stats::megabytes;
 
 pub(crate) fn measure() -> Vec<Figure> {

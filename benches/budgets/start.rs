@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::direct::{Direct, one_by_one};
+use crate::client::{Client, one_by_one};
 use crate::figure::{Budget, Figure, Unit};
 use crate::server::Server;
 use crate::stats::{median, milliseconds};
@@ -14,7 +14,7 @@ const MOST: Budget = Budget::AtMost(15.0);
 pub(crate) fn measure() -> Vec<Figure> {
     let wiki = Wiki::start();
     let runtime = one_by_one();
-    let direct = Direct::new(&wiki.address(), wiki.key(), wiki.page());
+    let direct = Client::new(&wiki.address(), wiki.key(), wiki.page());
     let (mut plain, mut tls, mut own) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..STARTS {
         plain.push(start(&wiki.address(), wiki.key()));

@@ -1,13 +1,10 @@
-//! Medians, and numbers in the units of the figures.
+//! Medians, percentiles, and numbers in the units of the figures.
 
 use std::time::Duration;
 
 /// The value in the middle.
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    *values
-        .get(values.len() / 2)
-        .expect("something was measured")
+pub(crate) fn median(values: Vec<f64>) -> f64 {
+    percentile(values, 50)
 }
 
 /// A time in milliseconds.
@@ -23,4 +20,11 @@ pub(crate) fn megabytes(bytes: u64) -> f64 {
 /// A count as a number to reckon with.
 pub(crate) fn whole(count: u64) -> f64 {
     u32::try_from(count).map_or(f64::INFINITY, f64::from)
+}
+
+/// The value that so many of a hundred do not exceed.
+pub(crate) fn percentile(mut values: Vec<f64>, percent: usize) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let rank = (values.len() * percent).div_ceil(100).max(1) - 1;
+    *values.get(rank).expect("something was measured")
 }

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use rmcp::ErrorData;
 use rmcp::model::CallToolResponse;
+use tokio::runtime::Handle;
 
 use super::app::App;
 use crate::meter::{Gauge, Histogram};
@@ -44,6 +45,7 @@ metrics! {
     WIKI_TIME = "wikijs_mcp_wiki_request_duration_seconds", "histogram", "", "How long requests to the wiki took.";
     WIKI_NOW = "wikijs_mcp_wiki_requests_in_flight", "gauge", "", "Requests to the wiki under way.";
     RETRIES = "wikijs_mcp_wiki_retries_total", "counter", "", "Reads of the wiki that were tried again.";
+    TASKS = "wikijs_mcp_tasks", "gauge", "", "Tasks of the runtime that have not ended: connections, sessions, calls and what runs in the background.";
     INDEXED = "wikijs_mcp_index_pages", "gauge", "", "Pages in the content index of the server's own key.";
     OF = "wikijs_mcp_index_pages_seen", "gauge", "", "Pages of the wiki that this key sees, when the index last looked.";
     INDEXING = "wikijs_mcp_index_running", "gauge", "", "Whether pages are being indexed: 1 or 0.";
@@ -69,7 +71,8 @@ pub fn table() -> String {
 pub struct Metrics {
     calls: Mutex<BTreeMap<(&'static str, String), u64>>,
     call_time: Histogram,
-    in_flight: Gauge,
+    /// Calls under way.
+    pub(super) in_flight: Gauge,
     turned_away: Mutex<BTreeMap<u16, u64>>,
 }
 
@@ -121,7 +124,7 @@ pub fn tell(app: &App) -> String {
     let metrics = &app.metrics;
     let traffic = app.wiki.traffic();
     let (index, is_running) = app.index.now();
-    let pages = |pages: usize| u64::try_from(pages).unwrap_or(u64::MAX);
+    let whole = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     {
         let calls = metrics.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let labelled = calls.iter().map(|((tool, outcome), number)| {
@@ -147,8 +150,11 @@ pub fn tell(app: &App) -> String {
     histogram(&mut text, WIKI_TIME, &traffic.latency);
     number(&mut text, WIKI_NOW, traffic.in_flight.get());
     number(&mut text, RETRIES, traffic.retries.get());
-    number(&mut text, INDEXED, pages(index.pages));
-    number(&mut text, OF, pages(index.of));
+    let runtime = Handle::try_current().map(|runtime| runtime.metrics());
+    let tasks = runtime.map_or(0, |runtime| runtime.num_alive_tasks());
+    number(&mut text, TASKS, whole(tasks));
+    number(&mut text, INDEXED, whole(index.pages));
+    number(&mut text, OF, whole(index.of));
     number(&mut text, INDEXING, u64::from(is_running));
     text
 }

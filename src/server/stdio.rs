@@ -9,10 +9,12 @@ use std::time::Duration;
 use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::io::{AsyncRead, ReadBuf};
+use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::app::App;
 use super::handler::Handler;
+use super::metrics::Metrics;
 use crate::gates::SessionId;
 
 /// How a server ended.
@@ -29,6 +31,14 @@ pub enum Ended {
 /// server alive that nobody needs.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
+/// How many calls may be under way before no more is read, so that a client that sends all it
+/// has at once does not make the memory grow.
+const MANY: u64 = 256;
+/// After so many pauses a little is read all the same: calls may wait for what comes by stdin
+/// alone, a person's answer or a cancellation.
+const PAUSES: u32 = 250;
+const PAUSE: Duration = Duration::from_millis(2);
+
 /// Serves until stdin closes or `stop` is cancelled, then lets writes under way finish and
 /// closes the audit log.
 ///
@@ -43,6 +53,9 @@ pub async fn serve_stdio(app: Arc<App>, stop: CancellationToken) -> Result<Ended
     let stdin = UntilClosed {
         stdin,
         closed: closed.clone(),
+        metrics: Arc::clone(&app.metrics),
+        pause: Box::pin(tokio::time::sleep(Duration::ZERO)),
+        pauses: 0,
     };
     let last_answers = tokio::spawn({
         let connection = connection.clone();
@@ -69,10 +82,14 @@ pub async fn serve_stdio(app: Arc<App>, stop: CancellationToken) -> Result<Ended
     ended
 }
 
-/// stdin, and a token that tells when it has closed.
+/// stdin, read no faster than calls end, and a token that tells when it has closed.
 struct UntilClosed<R> {
     stdin: R,
     closed: CancellationToken,
+    metrics: Arc<Metrics>,
+    pause: Pin<Box<Sleep>>,
+    /// How many there were since something was read.
+    pauses: u32,
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for UntilClosed<R> {
@@ -81,11 +98,68 @@ impl<R: AsyncRead + Unpin> AsyncRead for UntilClosed<R> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        while self.metrics.in_flight.get() >= MANY && self.pauses < PAUSES {
+            ready!(self.pause.as_mut().poll(context));
+            self.pause.as_mut().reset(Instant::now() + PAUSE);
+            self.pauses += 1;
+        }
         let before = buffer.filled().len();
         let read = ready!(Pin::new(&mut self.stdin).poll_read(context, buffer));
+        self.pauses = 0;
         if read.is_err() || (buffer.filled().len() == before && buffer.remaining() > 0) {
             self.closed.cancel();
         }
         Poll::Ready(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::pin::Pin;
+    use std::sync::Arc;
+    use std::task::Poll;
+    use std::time::Duration;
+
+    use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
+    use tokio_util::sync::CancellationToken;
+
+    use super::super::metrics::Metrics;
+    use super::{MANY, UntilClosed};
+
+    #[tokio::test]
+    async fn no_more_is_read_while_many_calls_are_under_way_but_a_little_after_a_while() {
+        let metrics = Arc::new(Metrics::default());
+        let mut input = UntilClosed {
+            stdin: &b"abc"[..],
+            closed: CancellationToken::new(),
+            metrics: Arc::clone(&metrics),
+            pause: Box::pin(tokio::time::sleep(Duration::ZERO)),
+            pauses: 0,
+        };
+        let under_way: Vec<_> = (0..MANY).map(|_| metrics.in_flight.enter()).collect();
+        let mut space = [0; 1];
+        let mut once = async || {
+            let mut buffer = ReadBuf::new(&mut space);
+            poll_fn(|context| {
+                let read = Pin::new(&mut input).poll_read(context, &mut buffer);
+                Poll::Ready(read.is_ready())
+            })
+            .await
+        };
+        assert!(!once().await);
+        assert_eq!(input.read_u8().await.unwrap(), b'a');
+        drop(under_way);
+        let mut space = [0; 1];
+        let mut buffer = ReadBuf::new(&mut space);
+        let read = poll_fn(|context| {
+            Poll::Ready(
+                Pin::new(&mut input)
+                    .poll_read(context, &mut buffer)
+                    .is_ready(),
+            )
+        });
+        assert!(read.await);
+        assert_eq!(buffer.filled(), b"b");
     }
 }

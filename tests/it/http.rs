@@ -591,6 +591,11 @@ async fn metrics_tell_calls_refusals_and_times_under_the_documented_names() {
     ] {
         assert!(told.lines().any(|other| other == line), "{line}:\n{told}");
     }
+    // This connection is one of them, and the server another.
+    let tasks = told
+        .lines()
+        .find_map(|line| line.strip_prefix("wikijs_mcp_tasks "));
+    assert!(tasks.unwrap().parse::<usize>().unwrap() >= 2, "{told}");
     for metric in wikijs_mcp::server::metrics::METRICS {
         assert!(
             told.contains(&format!("# TYPE {} {}\n", metric.name, metric.kind)),

@@ -1,0 +1,83 @@
+//! Over HTTP what is measured over standard input and output: what is added to a call, and calls
+//! a second.
+
+use std::time::Instant;
+
+use crate::calls;
+use crate::client::{Client, ask_often, at_once, one_by_one};
+use crate::figure::{Budget, Figure, Unit};
+use crate::hosted::Hosted;
+use crate::instant::InstantWiki;
+use crate::stats::{median, milliseconds};
+use crate::wiki::Wiki;
+
+const TURNS: usize = 3_000;
+const WARM_UP: usize = 200;
+const ROUNDS: usize = 5;
+const CALLS: u16 = 10_000;
+/// How many clients call at once, each in a session of its own.
+const CLIENTS: usize = 64;
+/// How many requests are under way at the wiki, through the server as without it.
+const LANES: usize = 8;
+
+pub(crate) fn measure() -> Vec<Figure> {
+    vec![added(), rate()]
+}
+
+fn added() -> Figure {
+    let wiki = Wiki::start();
+    let runtime = one_by_one();
+    let direct = Client::new(&wiki.address(), wiki.key(), wiki.page());
+    let server = Hosted::start(&wiki.address(), wiki.key(), &[]);
+    let session = runtime.block_on(server.session(calls::page(1, wiki.page())));
+    let (mut through, mut own) = (Vec::new(), Vec::new());
+    for turn in 0..WARM_UP + TURNS {
+        let began = Instant::now();
+        runtime.block_on(session.ask());
+        let call_took = began.elapsed();
+        let began = Instant::now();
+        runtime.block_on(direct.ask());
+        let wiki_took = began.elapsed();
+        if turn >= WARM_UP {
+            through.push(milliseconds(call_took));
+            own.push(milliseconds(wiki_took));
+        }
+    }
+    let own = median(own);
+    Figure {
+        what: "HTTP: added to a call of the wiki, median",
+        unit: Unit::Milliseconds,
+        measured: median(through) - own,
+        budget: Budget::AtMost(0.4),
+        wiki: Some(own),
+    }
+}
+
+fn rate() -> Figure {
+    let demo = Wiki::start();
+    let (key, page) = (demo.key(), demo.page());
+    let answer = one_by_one().block_on(Client::new(&demo.address(), key, page).ask());
+    let wiki = InstantWiki::start(&answer);
+    let runtime = at_once();
+    let direct = Client::new(wiki.address(), key, page);
+    let server = Hosted::start(wiki.address(), key, &[]);
+    let sessions = runtime.block_on(server.sessions(CLIENTS, &calls::page(1, page)));
+    let (mut through, mut own) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let began = Instant::now();
+        runtime.block_on(ask_often(&sessions, CALLS.into()));
+        through.push(f64::from(CALLS) / began.elapsed().as_secs_f64());
+        let began = Instant::now();
+        runtime.block_on(direct.ask_often(CALLS.into(), LANES));
+        own.push(f64::from(CALLS) / began.elapsed().as_secs_f64());
+    }
+    let own = median(own);
+    Figure {
+        what: "HTTP: calls a second, 64 clients",
+        unit: Unit::PerSecond,
+        measured: median(through),
+        // Each call is two exchanges over HTTP, and both ends of both share the machine.
+        budget: Budget::AtLeast(own / 10.0),
+        wiki: Some(own),
+    }
+}
