@@ -57,9 +57,10 @@ impl Machine<'_> {
             std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/operators.md"));
         let page = page.unwrap();
         let blocks = page.split("```console\n").skip(1);
-        let written: String = blocks
+        let written: Vec<String> = blocks
             .map(|block| format!("```console\n{}```\n", block.split("```").next().unwrap()))
             .collect();
+        let written = written.concat();
         if steady(&written) != steady(&all) {
             for (marker, text) in told {
                 generated("docs/operators.md", &marker, &text, str::to_owned);
