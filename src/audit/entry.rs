@@ -98,7 +98,8 @@ pub struct Client {
     pub name: String,
     /// The client's own version.
     pub version: String,
-    /// Whom the client was authenticated as.
+    /// Whom the client was authenticated as: a name, the key that it brought, or both, as
+    /// `NAME`, `key:DIGEST` or `NAME/key:DIGEST`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// The network address that the call came from.
@@ -111,7 +112,11 @@ impl Client {
     #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         let is_it = |own: &String| own.to_lowercase() == name.to_lowercase();
-        self.subject.as_ref().is_some_and(is_it) || is_it(&self.name)
+        let is_subject = |own: &String| {
+            let name = own.split('/').next().map(str::to_owned);
+            is_it(own) || name.as_ref().is_some_and(is_it)
+        };
+        self.subject.as_ref().is_some_and(is_subject) || is_it(&self.name)
     }
 
     /// The name to go by: the one it was authenticated as, else its own.

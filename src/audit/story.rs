@@ -191,6 +191,12 @@ impl CallStory {
             .find_map(|record| record.operation)
     }
 
+    /// Whether this subject made the call; so it is for whoever looks at all.
+    fn is_of(&self, subject: Option<&str>) -> bool {
+        let first = self.records.iter().find(|record| record.client.is_some());
+        subject.is_none() || first.is_some_and(|record| is_of(record, subject))
+    }
+
     /// The outcomes, the last first.
     fn outcomes(&self) -> impl Iterator<Item = &Record> {
         let is_outcome = |record: &&Record| record.event == Event::Outcome;
@@ -199,33 +205,64 @@ impl CallStory {
 }
 
 impl AuditLog {
-    /// Finds a call and tells its story. What is held in memory is that story, and a few words
+    /// Finds a call and tells its story, whoever made it. What is held in memory is that story, and a few words
     /// for each undo on record.
     ///
     /// # Errors
     /// If there is no such call, or several are meant, or the runs cannot be read.
     pub async fn story(&self, call: &CallSelector) -> Result<CallStory, StoryError> {
+        self.story_for(None, call).await
+    }
+
+    /// The same among the calls of one subject alone, as if there were no others; among all
+    /// where none is given.
+    ///
+    /// # Errors
+    /// As [`AuditLog::story`].
+    pub async fn story_for(
+        &self,
+        subject: Option<&str>,
+        call: &CallSelector,
+    ) -> Result<CallStory, StoryError> {
         let (place, call) = (self.place(), call.clone());
-        blocking(move || Ok(story(&place, &call))).await?
+        let subject = subject.map(str::to_owned);
+        blocking(move || Ok(story(&place, &call, subject.as_deref()))).await?
     }
 }
 
-fn story(place: &Place, selector: &CallSelector) -> Result<CallStory, StoryError> {
+fn story(
+    place: &Place,
+    selector: &CallSelector,
+    subject: Option<&str>,
+) -> Result<CallStory, StoryError> {
     let runs = runs(place)?;
     let undone = Undone::read(&runs)?;
-    match &selector.0 {
-        Wanted::Call(call) => story_of(&runs, *call, &undone),
-        Wanted::Prefix(prefix) => story_of(&runs, only(&runs, prefix)?, &undone),
-        Wanted::Last => last(&runs, &undone),
+    let call = match &selector.0 {
+        Wanted::Call(call) => *call,
+        Wanted::Prefix(prefix) => only(&runs, prefix, subject)?,
+        Wanted::Last => return last(&runs, &undone, subject),
+    };
+    let story = story_of(&runs, call, &undone)?;
+    if story.is_of(subject) {
+        Ok(story)
+    } else {
+        Err(StoryError::NotFound)
     }
+}
+
+/// Whether a record is of this subject's call; of any where none is given.
+fn is_of(record: &Record, subject: Option<&str>) -> bool {
+    let own = || record.client.as_ref()?.subject.as_deref();
+    subject.is_none() || own() == subject
 }
 
 /// The one call that begins like this.
-fn only(runs: &[RunFile], prefix: &str) -> Result<CallId, StoryError> {
+fn only(runs: &[RunFile], prefix: &str, subject: Option<&str>) -> Result<CallId, StoryError> {
     let mut found = BTreeSet::new();
     let mut has_more = false;
     scan(runs, &[&format!("\"{prefix}")], |told| {
-        let call = told.record.ok().and_then(|record| record.call);
+        let record = told.record.ok().filter(|record| is_of(record, subject));
+        let call = record.and_then(|record| record.call);
         found.extend(call.filter(|call| call.to_string().starts_with(prefix)));
         if found.len() > MAX_CANDIDATES {
             has_more = true;
@@ -268,17 +305,19 @@ fn story_of(runs: &[RunFile], call: CallId, undone: &Undone) -> Result<CallStory
     })
 }
 
-fn last(runs: &[RunFile], undone: &Undone) -> Result<CallStory, StoryError> {
+fn last(runs: &[RunFile], undone: &Undone, subject: Option<&str>) -> Result<CallStory, StoryError> {
     let mut passed: HashSet<CallId> = undone.by.keys().copied().collect();
     loop {
-        let newest = newest(runs, &passed)?;
+        let newest = newest(runs, &passed, subject)?;
         if newest.is_empty() {
             return Err(StoryError::NoneLeft);
         }
         for call in newest {
             match story_of(runs, call, undone) {
-                Ok(story) if story.outcome() == Some(Outcome::Applied) => return Ok(story),
-                // Purged meanwhile, or not applied as a whole.
+                Ok(story) if story.outcome() == Some(Outcome::Applied) && story.is_of(subject) => {
+                    return Ok(story);
+                }
+                // Purged meanwhile, not applied as a whole, or another's.
                 Ok(_) | Err(StoryError::NotFound) => passed.insert(call),
                 Err(error) => return Err(error),
             };
@@ -288,7 +327,11 @@ fn last(runs: &[RunFile], undone: &Undone) -> Result<CallStory, StoryError> {
 
 /// The newest calls of which a step was applied, the newest first; none that was passed over.
 /// Whether all of a call was is told by its story: nearly always it was.
-fn newest(runs: &[RunFile], passed: &HashSet<CallId>) -> Result<Vec<CallId>, AuditError> {
+fn newest(
+    runs: &[RunFile],
+    passed: &HashSet<CallId>,
+    subject: Option<&str>,
+) -> Result<Vec<CallId>, AuditError> {
     let mut newest: BTreeMap<Moment, CallId> = BTreeMap::new();
     let mut clock = Clock::default();
     scan(runs, &["\"applied\""], |told| {
@@ -298,6 +341,10 @@ fn newest(runs: &[RunFile], passed: &HashSet<CallId>) -> Result<Vec<CallId>, Aud
         let Some(call) = record.call.filter(|call| !passed.contains(call)) else {
             return;
         };
+        // What recovery found out has no client; its story tells whose it is.
+        if record.client.is_some() && !is_of(&record, subject) {
+            return;
+        }
         // An undo is no write to be taken back by the way: it would come back.
         if record.event != Event::Outcome || !is_applied || record.undoes.is_some() {
             return;

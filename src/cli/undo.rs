@@ -41,6 +41,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     }
     let app = start::app_for_operator()?;
     let undo = Undo {
+        subject: None,
         call,
         force: arguments.force,
     };

@@ -18,7 +18,7 @@ pub(super) struct Visit {
     pub(super) app: Arc<App>,
     /// Whose previews and remembered reads they are.
     pub(super) session: SessionId,
-    /// The named client.
+    /// Whom the caller was authenticated as: a name, its own key, or both.
     pub(super) subject: Option<String>,
     /// Where the call came from.
     pub(super) address: Option<String>,

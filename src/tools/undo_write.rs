@@ -46,6 +46,7 @@ impl Tool for UndoWrite {
             )
         })?;
         let undo = Undo {
+            subject: context.caller.client.subject.clone(),
             call,
             force: input.force.unwrap_or(false),
         };

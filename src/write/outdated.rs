@@ -35,6 +35,7 @@ impl Writer {
         if let Some(call) = proposal.undoes {
             let undo = Undo {
                 call: call.into(),
+                subject: None,
                 force: true,
             };
             let now = self.undo(&undo).await.map_err(gone)?.change;

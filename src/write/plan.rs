@@ -73,6 +73,8 @@ pub struct Update {
 pub struct Undo {
     /// The write.
     pub call: CallSelector,
+    /// Whose writes alone it may be, as authenticated; anybody's where there is none.
+    pub subject: Option<String>,
     /// Whether fields that changed since go back all the same.
     pub force: bool,
 }

@@ -77,7 +77,7 @@ impl Writer {
             proposal,
         } = proposed;
         let takes_back = match &plan {
-            Plan::Undo(undo) => Some(self.story(&undo.call).await?.call),
+            Plan::Undo(undo) => Some(self.undone(undo).await?.call),
             Plan::Proposal(_) => undoes,
             Plan::Create(_) | Plan::Update(_) | Plan::Delete { .. } => None,
         };

@@ -175,7 +175,7 @@ impl Writer {
         }
         // The log knows of decisions that were cut short before the file did.
         for call in on_record.attempts {
-            let story = self.story(&CallSelector::from(call)).await?;
+            let story = self.story(&CallSelector::from(call), None).await?;
             if story.outcome() == Some(Outcome::Applied) {
                 let state = ProposalState::Applied {
                     decided: now(),

@@ -16,7 +16,7 @@ impl Writer {
     pub(super) async fn undo(&self, undo: &Undo) -> Result<Proposed, Failure> {
         // What an earlier run left open may be the very write that is meant.
         self.recovered().await;
-        let story = self.story(&undo.call).await?;
+        let story = self.undone(undo).await?;
         if let Some(by) = story.undone_by {
             return Err(
                 nothing("That write was taken back already.").detail("undoneBy", by.to_string())
@@ -50,7 +50,7 @@ impl Writer {
 
     /// The page that the write was about, as far as is known.
     pub(super) async fn page_of(&self, undo: &Undo) -> Option<i64> {
-        self.story(&undo.call).await.ok()?.id()
+        self.undone(undo).await.ok()?.id()
     }
 
     /// The page as a write left it; none where the write was its end.
@@ -87,9 +87,19 @@ impl Writer {
         Ok(Some(left))
     }
 
-    /// What is on record of a call.
-    pub(super) async fn story(&self, call: &CallSelector) -> Result<CallStory, Failure> {
-        self.audit.story(call).await.map_err(|error| match error {
+    /// What is on record of the call that an undo means.
+    pub(super) async fn undone(&self, undo: &Undo) -> Result<CallStory, Failure> {
+        self.story(&undo.call, undo.subject.as_deref()).await
+    }
+
+    /// What is on record of a call, if it is this subject's.
+    pub(super) async fn story(
+        &self,
+        call: &CallSelector,
+        subject: Option<&str>,
+    ) -> Result<CallStory, Failure> {
+        let found = self.audit.story_for(subject, call).await;
+        found.map_err(|error| match error {
             StoryError::NotFound => nothing("No write of that call is on record."),
             StoryError::NoneLeft => {
                 nothing("No applied write is on record that was not taken back.")

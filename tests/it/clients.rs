@@ -17,6 +17,7 @@ const TREE: &str = "wikijs_get_page_tree";
 const LIST: &str = "wikijs_list_pages";
 const BY_PATH: &str = "wikijs_get_page_by_path";
 const UPDATE: &str = "wikijs_update_page";
+const UNDO: &str = "wikijs_undo_write";
 const CREATE: &str = "wikijs_create_page";
 
 async fn with_names(wiki: &DemoWiki, names: &Names) -> Hosted {
@@ -158,6 +159,61 @@ async fn a_proposal_is_told_to_the_client_that_made_it_alone() {
     assert_eq!((listed, &one.unwrap()["state"]), (1, &json!("open")));
     let (listed, one) = told(&other).await;
     assert_eq!((listed, code(one)), (0, "INVALID_INPUT".to_owned()));
+}
+
+#[tokio::test]
+async fn a_write_is_taken_back_by_whoever_made_it_alone() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = (
+        names.add("own", Grant::default()),
+        names.add("other", Grant::default()),
+    );
+    let with = |caller: &Caller, key: &str| caller.clone().with("x-wiki-api-token", key);
+    let (nobody, editor) = (Caller::default(), wiki.keys().editor.clone());
+    let named = Setup::of(&wiki, |keys| &keys.editor)
+        .with("WIKI_TOOLSETS", "pages,undo")
+        .naming(&names)
+        .host()
+        .await;
+    let keyed = Setup::of(&wiki, |keys| &keys.editor)
+        .with("WIKI_TOOLSETS", "pages,undo")
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .host()
+        .await;
+    let both = Setup::of(&wiki, |keys| &keys.editor)
+        .with("WIKI_TOOLSETS", "pages,undo")
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .naming(&names)
+        .host()
+        .await;
+    let id = id_of(&wiki, "home");
+    for (server, maker, stranger, begin) in [
+        (&named, own.clone(), other, "own"),
+        (
+            &keyed,
+            with(&nobody, &editor),
+            with(&nobody, "junk"),
+            "key:",
+        ),
+        (&both, with(&own, &editor), with(&own, "junk"), "own/key:"),
+    ] {
+        let preview = server
+            .call(&maker, UPDATE, json!({ "id": id, "title": begin }))
+            .await
+            .unwrap();
+        let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
+        let written = server.call(&maker, UPDATE, confirmed).await.unwrap();
+        let subject = server.records().pop().unwrap().client.unwrap().subject;
+        assert!(subject.unwrap().starts_with(begin));
+        let call = written["callId"].as_str().unwrap();
+        for meant in ["last", call, call.split_at(6).0] {
+            let undo = json!({ "callId": meant });
+            let refused = server.call(&stranger, UNDO, undo.clone()).await;
+            assert_eq!(code(refused), "NOTHING_TO_UNDO", "{begin} {meant}");
+            let preview = server.call(&maker, UNDO, undo).await.unwrap();
+            assert!(preview["confirm"].is_string(), "{preview}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -257,10 +257,10 @@ proptest! {
         let living = File::open(&paths[held]).unwrap();
         living.try_lock().unwrap();
 
-        let last = story(&place, &CallSelector::LAST).map(|story| story.call);
+        let last = story(&place, &CallSelector::LAST, None).map(|story| story.call);
         prop_assert_eq!(last, model.last().ok_or(StoryError::NoneLeft));
         for known in &model.0 {
-            let story = story(&place, &known.call.into()).unwrap();
+            let story = story(&place, &known.call.into(), None).unwrap();
             prop_assert_eq!(story.undone_by, model.undone_by(known.call));
             prop_assert_eq!(story.outcome(), known.kind.outcome());
             prop_assert_eq!(story.is_open(), matches!(known.kind, Kind::Open));

@@ -61,6 +61,8 @@ struct Caller {
     app: Arc<App>,
     /// Whose sessions and previews they are: the client, and where it brings one its key.
     owner: String,
+    /// The same as it goes on record; nobody where the caller has neither.
+    subject: Option<String>,
 }
 
 /// What the way through the guard depends on in a body.
@@ -245,15 +247,18 @@ impl Guard {
     fn caller(&self, peer: SocketAddr, headers: &HeaderMap) -> Result<Caller, Refusal> {
         let client = self.client(headers)?;
         let name = client.as_ref().map_or(UNNAMED, |client| &client.identity);
-        let (app, owner) = match (self.settings.has_caller_keys, headers.get(CALLER_KEY)) {
-            (false, None) => (Arc::clone(&self.app), name.to_owned()),
+        let named = client.as_ref().map(|client| client.name.clone());
+        let (app, owner, subject) = match (self.settings.has_caller_keys, headers.get(CALLER_KEY)) {
+            (false, None) => (Arc::clone(&self.app), name.to_owned(), named),
             (true, Some(key)) => {
                 let known = key.to_str().ok().and_then(|key| self.apps.of(key));
                 let (app, key) = known.ok_or(Refusal::new(
                     StatusCode::BAD_REQUEST,
                     "X-Wiki-Api-Token holds no key",
                 ))?;
-                (app, format!("{name}/{key}"))
+                let digest = format!("key:{}", key.get(..12).unwrap_or(&key));
+                let subject = named.map_or(digest.clone(), |named| format!("{named}/{digest}"));
+                (app, format!("{name}/{key}"), Some(subject))
             }
             (true, None) => {
                 return Err(Refusal::new(
@@ -273,6 +278,7 @@ impl Guard {
             client,
             app,
             owner,
+            subject,
         })
     }
 }
@@ -288,7 +294,7 @@ fn announced(mut request: Request<Body>, caller: Caller, session: Option<String>
             None => SessionId::fleeting(caller.owner),
         },
         app: caller.app,
-        subject: caller.client.as_ref().map(|client| client.name.clone()),
+        subject: caller.subject,
         address: Some(caller.address.to_string()),
         rights: caller.client.map(|client| client.rights.clone()),
     };
