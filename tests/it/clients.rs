@@ -170,7 +170,7 @@ async fn a_write_is_taken_back_by_whoever_made_it_alone() {
     );
     let with = |caller: &Caller, key: &str| caller.clone().with("x-wiki-api-token", key);
     let (nobody, editor) = (Caller::default(), wiki.keys().editor.clone());
-    let named = Setup::of(&wiki, |keys| &keys.editor)
+    let hosted = Setup::of(&wiki, |keys| &keys.editor)
         .with("WIKI_TOOLSETS", "pages,undo")
         .naming(&names)
         .host()
@@ -188,7 +188,7 @@ async fn a_write_is_taken_back_by_whoever_made_it_alone() {
         .await;
     let id = id_of(&wiki, "home");
     for (server, maker, stranger, begin) in [
-        (&named, own.clone(), other, "own"),
+        (&hosted, own.clone(), other, "own"),
         (
             &keyed,
             with(&nobody, &editor),
