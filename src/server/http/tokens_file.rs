@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::client::NamedClient;
+use crate::config::changeable_by_others;
 
 /// The largest file that is read.
 const MOST_BYTES: u64 = 1024 * 1024;
@@ -18,6 +19,9 @@ pub enum TokensFileError {
     /// It cannot be read or written.
     #[error("the tokens file cannot be used: {0}")]
     Io(io::ErrorKind),
+    /// Others could have written it.
+    #[error("the tokens file {0}")]
+    Foreign(&'static str),
     /// It is far too large.
     #[error("the tokens file is larger than a megabyte")]
     TooLarge,
@@ -63,12 +67,10 @@ impl TokensFile {
     /// # Errors
     /// [`TokensFileError`]; one bad line spoils the whole file.
     pub fn read(&self) -> Result<Vec<NamedClient>, TokensFileError> {
-        match fs::metadata(&self.0) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Ok(file) if file.len() > MOST_BYTES => return Err(TokensFileError::TooLarge),
-            _ => {}
+        let (text, foreign) = self.text()?;
+        if let Some(fault) = foreign {
+            return Err(TokensFileError::Foreign(fault));
         }
-        let text = fs::read_to_string(&self.0)?;
         let mut names = HashSet::new();
         let lines = text.lines().enumerate();
         lines
@@ -89,6 +91,21 @@ impl TokensFile {
                 Ok(client)
             })
             .collect()
+    }
+
+    /// What it says, and why that may be another's word; nothing if there is no file.
+    fn text(&self) -> Result<(String, Option<&'static str>), TokensFileError> {
+        let file = match File::open(&self.0) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
+            file => file?,
+        };
+        let metadata = file.metadata()?;
+        if metadata.len() > MOST_BYTES {
+            return Err(TokensFileError::TooLarge);
+        }
+        let mut text = String::new();
+        file.take(MOST_BYTES).read_to_string(&mut text)?;
+        Ok((text, changeable_by_others(&metadata)))
     }
 
     /// Adds a client.
@@ -189,6 +206,18 @@ mod tests {
         assert_eq!(file.read(), Ok(vec![other]));
         let mode = fs::metadata(path).expect("the file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_file_that_others_may_write_is_neither_read_nor_changed() {
+        let dir = tempfile::TempDir::new().expect("a directory");
+        let path = dir.path().join("tokens");
+        let file = TokensFile::new(path.clone());
+        file.add(client("one")).expect("added");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o620)).expect("a mode");
+        assert!(matches!(file.read(), Err(TokensFileError::Foreign(_))));
+        let added = file.add(client("other"));
+        assert!(matches!(added, Err(TokensFileError::Foreign(_))));
     }
 
     #[test]
