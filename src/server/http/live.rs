@@ -90,7 +90,14 @@ impl LiveClients {
                 state.fault = None;
             }
             Err(error) => {
-                tracing::error!(%error, "the tokens file is not in force; the clients that were there before still are");
+                tracing::error!(%error, "the tokens file is not in force; of the clients that were there before, those whose token it still has are");
+                // Who was taken out is out, whatever else is wrong.
+                if let Ok((text, _)) = self.file.text() {
+                    let text = text.to_lowercase();
+                    let clients = state.clients.iter();
+                    let kept = clients.filter(|client| client.stands_in(&text));
+                    state.clients = kept.map(Arc::clone).collect();
+                }
                 state.fault = Some(error);
             }
         }
