@@ -101,7 +101,7 @@ impl TokensFile {
     /// [`TokensFileError`].
     pub fn add(&self, client: NamedClient) -> Result<(), TokensFileError> {
         let line = serde_json::to_string(&client).map_err(io::Error::from)?;
-        self.change(|text| {
+        self.change(move |text| {
             let known = clients(text)?;
             if known.iter().any(|other| other.name == client.name) {
                 return Err(TokensFileError::Taken);
