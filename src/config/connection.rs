@@ -1,5 +1,8 @@
 //! The wiki's address and key, and what a caller need not say of it.
 
+use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
+
 use secrecy::SecretString;
 use url::Url;
 
@@ -44,7 +47,8 @@ pub(super) fn name_of(url: &Url) -> String {
     format!("{host}{port}{}", url.path().trim_end_matches('/'))
 }
 
-pub(super) fn key(source: &Source<'_>) -> Result<ApiKey, SettingError> {
+/// The key; `warnings` gets what is worth knowing about the file that it comes from.
+pub(super) fn key(source: &Source<'_>, warnings: &mut Vec<String>) -> Result<ApiKey, SettingError> {
     const NAME: &str = "WIKI_API_TOKEN";
     const FILE: &str = "WIKI_API_TOKEN_FILE";
     const COMMAND: &str = "WIKI_TOKEN_COMMAND";
@@ -56,12 +60,19 @@ pub(super) fn key(source: &Source<'_>) -> Result<ApiKey, SettingError> {
     let (name, key) = match &*texts {
         [(NAME, Some(key))] => (NAME, key.clone()),
         [(FILE, Some(file))] => {
-            let text = std::fs::read_to_string(file).map_err(|error| {
+            let unreadable = |error: std::io::Error| {
                 SettingError::new(
                     FILE,
                     format!("names a file that cannot be read: {}", error.kind()),
                 )
-            })?;
+            };
+            let file = File::open(file).map_err(unreadable)?;
+            if file.metadata().map_err(unreadable)?.mode() & 0o044 != 0 {
+                warnings.push(format!(
+                    "the file that {FILE} names may be read by others than its owner; take that away with chmod 600"
+                ));
+            }
+            let text = std::io::read_to_string(file).map_err(unreadable)?;
             (FILE, text.trim().to_owned())
         }
         [(COMMAND, _)] => {

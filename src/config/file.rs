@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::foreign::changeable_by_others;
 use super::names::SETTINGS;
 use super::setting::{Kind, Setting};
 use crate::tools::{did_you_mean, nearest};
@@ -76,13 +77,9 @@ impl File {
             }
             file => file.map_err(unreadable)?,
         };
-        // The open file is asked, not its name: nobody can put another in its place between.
-        let mode = file.metadata().map_err(unreadable)?.mode();
-        if mode & 0o022 != 0 {
-            return Err(whole(
-                "may be written by others than its owner; take that away with chmod go-w"
-                    .to_owned(),
-            ));
+        let metadata = file.metadata().map_err(unreadable)?;
+        if let Some(fault) = changeable_by_others(&metadata) {
+            return Err(whole(fault.to_owned()));
         }
         let mut text = String::new();
         let size = file
@@ -97,7 +94,7 @@ impl File {
         let holds_secret = file.entries.iter().any(|entry| {
             Setting::named(entry.name).is_some_and(|setting| setting.kind == Kind::Secret)
         });
-        if holds_secret && mode & 0o044 != 0 {
+        if holds_secret && metadata.mode() & 0o044 != 0 {
             file.warning = Some(format!(
                 "the settings file {} holds a key or token and may be read by others than its owner; take that away with chmod 600",
                 path.display()

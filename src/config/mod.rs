@@ -7,6 +7,7 @@
 mod connection;
 mod draft;
 mod file;
+mod foreign;
 mod layers;
 mod names;
 mod network;
@@ -22,6 +23,7 @@ mod token_command;
 
 pub use draft::Draft;
 pub use file::FileFault;
+pub use foreign::changeable_by_others;
 pub use layers::{Given, Layers, file_place, no_colour};
 pub use names::SETTINGS;
 pub use parse::{Origin, SettingError, Source};

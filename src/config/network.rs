@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use url::Url;
 
+use super::foreign::changeable_by_others;
 use super::parse::{SettingError, Source};
 use crate::wiki::{Network, Proxy, authorities, headers, is_loopback};
 
@@ -93,12 +94,11 @@ fn read(name: &'static str, path: &str) -> Result<(Vec<u8>, u32), SettingError> 
         )
     };
     let file = File::open(path).map_err(unreadable)?;
-    // The open file is asked, not its name: nobody can put another in its place between.
-    let mode = file.metadata().map_err(unreadable)?.mode();
-    if mode & 0o022 != 0 {
+    let metadata = file.metadata().map_err(unreadable)?;
+    if let Some(fault) = changeable_by_others(&metadata) {
         return Err(SettingError::new(
             name,
-            "names a file that others than its owner may write; take that away with chmod go-w",
+            format!("names a file that {fault}"),
         ));
     }
     let mut bytes = Vec::new();
@@ -108,7 +108,7 @@ fn read(name: &'static str, path: &str) -> Result<(Vec<u8>, u32), SettingError> 
     if u64::try_from(bytes.len()).is_ok_and(|length| length > MOST) {
         return Err(SettingError::new(name, "names a file of more than 1 MB"));
     }
-    Ok((bytes, mode))
+    Ok((bytes, metadata.mode()))
 }
 
 #[cfg(test)]
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(given(0o644).expect("open").1.len(), 1);
         for mode in [0o620, 0o602] {
             let error = given(mode).expect_err("writable");
-            assert!(error.contains("others than its owner may write"), "{error}");
+            assert!(error.contains("may be written by others"), "{error}");
         }
     }
 

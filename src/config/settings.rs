@@ -77,8 +77,9 @@ impl Settings {
             source,
             found: Vec::new(),
         };
+        let mut more = Vec::new();
         let base_url = faults.sift(connection::base_url(source));
-        let key = faults.sift(connection::key(source));
+        let key = faults.sift(connection::key(source, &mut more));
         let graphql_path = faults.sift(connection::graphql_path(source));
         let default_locale = faults.sift(connection::default_locale(source));
         let default_editor = faults.sift(connection::default_editor(source));
@@ -90,7 +91,6 @@ impl Settings {
         let keep = faults.sift(storage::keep(source));
         let index = faults.sift(storage::index(source));
         let serve = faults.sift(ServeSettings::read(source));
-        let mut more = Vec::new();
         let network = base_url
             .as_ref()
             .and_then(|wiki| faults.sift(network::network(source, wiki, &mut more)));

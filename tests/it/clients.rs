@@ -32,6 +32,20 @@ fn code(result: Result<Value, Value>) -> String {
 }
 
 #[tokio::test]
+async fn a_client_that_was_taken_out_is_out_though_another_line_is_broken() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let stays = names.add("stays", Grant::default());
+    let kept = std::fs::read_to_string(names.path()).unwrap();
+    let goes = names.add("goes", Grant::default());
+    let server = with_names(&wiki, &names).await;
+    let status = async |caller: &Caller| server.post(caller, &call(TREE, json!({}))).await.status;
+    assert_ne!(status(&goes).await, 401);
+    std::fs::write(names.path(), format!("{kept}nonsense\n")).unwrap();
+    assert_eq!(status(&goes).await, 401);
+    assert_ne!(status(&stays).await, 401);
+}
+
+#[tokio::test]
 async fn nobody_calls_without_a_token_that_counts() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let ended = Grant {

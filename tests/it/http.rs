@@ -1,5 +1,6 @@
 //! The server over HTTP: the protocol, its bounds, its health, its end.
 
+use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -451,6 +452,15 @@ async fn health_says_what_is_wrong() {
         "{broken}"
     );
     std::fs::write(names.path(), whole).unwrap();
+    assert_eq!(ready().await["ready"], true);
+    let may = |mode| std::fs::set_permissions(names.path(), Permissions::from_mode(mode)).unwrap();
+    may(0o620);
+    let foreign = ready().await;
+    assert_eq!(
+        foreign["checks"]["settings"],
+        "the tokens file may be written by others than its owner; take that away with chmod go-w"
+    );
+    may(0o600);
     assert_eq!(ready().await["ready"], true);
     // Root may write anywhere, but not into a file as if it were a directory.
     let audit = server.dir.path();

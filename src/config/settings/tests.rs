@@ -222,3 +222,24 @@ fn plain_http_and_odd_keys_are_warned_of() {
     assert_eq!(local.warnings.len(), 0);
     assert_eq!(local.wiki.name, "127.0.0.1:3000");
 }
+
+#[test]
+fn a_key_file_that_others_may_read_is_warned_of() {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), "e30.eyJhcGkiOjEsImV4cCI6MzI1MDM2ODAwMDB9.sig").expect("written");
+    let path = file.path().to_str().expect("UTF-8");
+    let warnings = |mode| {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(path, mode).expect("a mode");
+        read(&[("WIKI_API_TOKEN", "-"), ("WIKI_API_TOKEN_FILE", path)])
+            .expect("settings")
+            .warnings
+    };
+    assert_eq!(warnings(0o600), Vec::<String>::new());
+    assert_eq!(
+        warnings(0o640),
+        [
+            "the file that WIKI_API_TOKEN_FILE names may be read by others than its owner; take that away with chmod 600"
+        ]
+    );
+}

@@ -191,6 +191,11 @@ pub(super) struct KnownClient {
 }
 
 impl KnownClient {
+    /// Whether its token's digest is in a text in lower case.
+    pub(super) fn stands_in(&self, text: &str) -> bool {
+        text.contains(&self.sha256)
+    }
+
     /// Whether a token with this digest is its own, and still counts.
     pub(super) fn is_of(&self, digest: &str) -> bool {
         let is_same = bool::from(self.sha256.as_bytes().ct_eq(digest.as_bytes()));

@@ -3,13 +3,13 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use super::client::{KnownClient, digest};
 use super::tokens_file::{TokensFile, TokensFileError};
 
-/// What tells one state of the file from another.
-type Stamp = Option<(SystemTime, u64, u64)>;
+/// What tells one state of the file from another, its mode and owner too.
+type Stamp = Option<(i64, i64, u64, u64)>;
 
 #[derive(Debug)]
 struct State {
@@ -90,7 +90,14 @@ impl LiveClients {
                 state.fault = None;
             }
             Err(error) => {
-                tracing::error!(%error, "the tokens file is not in force; the clients that were there before still are");
+                tracing::error!(%error, "the tokens file is not in force; of the clients that were there before, those whose token it still has are");
+                // Who was taken out is out, whatever else is wrong.
+                if let Ok((text, _)) = self.file.text() {
+                    let text = text.to_lowercase();
+                    let clients = state.clients.iter();
+                    let kept = clients.filter(|client| client.stands_in(&text));
+                    state.clients = kept.map(Arc::clone).collect();
+                }
                 state.fault = Some(error);
             }
         }
@@ -115,5 +122,5 @@ fn known(
 
 fn stamp(file: &TokensFile) -> Stamp {
     let found = fs::metadata(file.path()).ok()?;
-    Some((found.modified().ok()?, found.len(), found.ino()))
+    Some((found.ctime(), found.ctime_nsec(), found.len(), found.ino()))
 }

@@ -2,12 +2,15 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::client::NamedClient;
+use crate::config::changeable_by_others;
 
 /// The largest file that is read.
 const MOST_BYTES: u64 = 1024 * 1024;
@@ -18,6 +21,9 @@ pub enum TokensFileError {
     /// It cannot be read or written.
     #[error("the tokens file cannot be used: {0}")]
     Io(io::ErrorKind),
+    /// Others could have written it.
+    #[error("the tokens file {0}")]
+    Foreign(&'static str),
     /// It is far too large.
     #[error("the tokens file is larger than a megabyte")]
     TooLarge,
@@ -63,32 +69,30 @@ impl TokensFile {
     /// # Errors
     /// [`TokensFileError`]; one bad line spoils the whole file.
     pub fn read(&self) -> Result<Vec<NamedClient>, TokensFileError> {
-        match fs::metadata(&self.0) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Ok(file) if file.len() > MOST_BYTES => return Err(TokensFileError::TooLarge),
-            _ => {}
+        clients(&self.trusted()?)
+    }
+
+    /// What it says, if nobody else could have written it.
+    fn trusted(&self) -> Result<String, TokensFileError> {
+        match self.text()? {
+            (_, Some(fault)) => Err(TokensFileError::Foreign(fault)),
+            (text, None) => Ok(text),
         }
-        let text = fs::read_to_string(&self.0)?;
-        let mut names = HashSet::new();
-        let lines = text.lines().enumerate();
-        lines
-            .filter(|(_, line)| !line.trim().is_empty())
-            .map(|(number, line)| {
-                let line_fault = |fault| TokensFileError::Line {
-                    line: number + 1,
-                    fault,
-                };
-                // serde's own message could repeat what is there.
-                let client: NamedClient = serde_json::from_str(line).map_err(|_| {
-                    line_fault("it is not of the form that `token new` writes".to_owned())
-                })?;
-                client.checked(Duration::ZERO).map_err(line_fault)?;
-                if !names.insert(client.name.clone()) {
-                    return Err(line_fault("its name is there twice".to_owned()));
-                }
-                Ok(client)
-            })
-            .collect()
+    }
+
+    /// What it says, and why that may be another's word; nothing if there is no file.
+    pub(super) fn text(&self) -> Result<(String, Option<&'static str>), TokensFileError> {
+        let file = match File::open(&self.0) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
+            file => file?,
+        };
+        let metadata = file.metadata()?;
+        if metadata.len() > MOST_BYTES {
+            return Err(TokensFileError::TooLarge);
+        }
+        let mut text = String::new();
+        file.take(MOST_BYTES).read_to_string(&mut text)?;
+        Ok((text, changeable_by_others(&metadata)))
     }
 
     /// Adds a client.
@@ -96,25 +100,33 @@ impl TokensFile {
     /// # Errors
     /// [`TokensFileError`].
     pub fn add(&self, client: NamedClient) -> Result<(), TokensFileError> {
-        self.change(|clients| {
-            if clients.iter().any(|other| other.name == client.name) {
+        let line = serde_json::to_string(&client).map_err(io::Error::from)?;
+        self.change(move |text| {
+            let known = clients(text)?;
+            if known.iter().any(|other| other.name == client.name) {
                 return Err(TokensFileError::Taken);
             }
-            clients.push(client);
-            Ok(())
+            let kept = text.lines().map(str::to_owned);
+            Ok(kept.chain([line]).collect())
         })
     }
 
-    /// Removes a client.
+    /// Removes a client; lines that are no clients stay as they are.
     ///
     /// # Errors
     /// [`TokensFileError`].
     pub fn remove(&self, name: &str) -> Result<(), TokensFileError> {
-        self.change(|clients| {
-            let before = clients.len();
-            clients.retain(|client| client.name != name);
-            (clients.len() < before)
-                .then_some(())
+        self.change(|text| {
+            let is_of = |line: &str| {
+                let line: Option<Value> = serde_json::from_str(line).ok();
+                line.is_some_and(|line| line.get("name").and_then(Value::as_str) == Some(name))
+            };
+            let (gone, kept): (Vec<_>, Vec<_>) = text
+                .lines()
+                .map(str::to_owned)
+                .partition(|line| is_of(line));
+            (!gone.is_empty())
+                .then_some(kept)
                 .ok_or(TokensFileError::Unknown)
         })
     }
@@ -122,7 +134,7 @@ impl TokensFile {
     /// Changes the file while no other command does; whoever reads it sees it before or after.
     fn change(
         &self,
-        change: impl FnOnce(&mut Vec<NamedClient>) -> Result<(), TokensFileError>,
+        change: impl FnOnce(&str) -> Result<Vec<String>, TokensFileError>,
     ) -> Result<(), TokensFileError> {
         let beside = |ending: &str| {
             let mut path = self.0.clone().into_os_string();
@@ -140,8 +152,7 @@ impl TokensFile {
         };
         let lock = private(&beside(".lock"), false)?;
         lock.lock()?;
-        let mut clients = self.read()?;
-        change(&mut clients)?;
+        let lines = change(&self.trusted()?)?;
         let new = beside(".new");
         // One that an earlier command left behind may have another mode.
         match fs::remove_file(&new) {
@@ -149,8 +160,7 @@ impl TokensFile {
             _ => {}
         }
         let mut file = private(&new, true)?;
-        for client in &clients {
-            let line = serde_json::to_string(client).map_err(io::Error::from)?;
+        for line in &lines {
             writeln!(file, "{line}")?;
         }
         file.sync_all()?;
@@ -159,6 +169,30 @@ impl TokensFile {
         File::open(dir.unwrap_or(Path::new(".")))?.sync_all()?;
         Ok(())
     }
+}
+
+/// All clients of a file's text.
+fn clients(text: &str) -> Result<Vec<NamedClient>, TokensFileError> {
+    let mut names = HashSet::new();
+    let lines = text.lines().enumerate();
+    lines
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(number, line)| {
+            let line_fault = |fault| TokensFileError::Line {
+                line: number + 1,
+                fault,
+            };
+            // serde's own message could repeat what is there.
+            let client: NamedClient = serde_json::from_str(line).map_err(|_| {
+                line_fault("it is not of the form that `token new` writes".to_owned())
+            })?;
+            client.checked(Duration::ZERO).map_err(line_fault)?;
+            if !names.insert(client.name.clone()) {
+                return Err(line_fault("its name is there twice".to_owned()));
+            }
+            Ok(client)
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -189,6 +223,32 @@ mod tests {
         assert_eq!(file.read(), Ok(vec![other]));
         let mode = fs::metadata(path).expect("the file").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_file_that_others_may_write_is_neither_read_nor_changed() {
+        let dir = tempfile::TempDir::new().expect("a directory");
+        let path = dir.path().join("tokens");
+        let file = TokensFile::new(path.clone());
+        file.add(client("one")).expect("added");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o620)).expect("a mode");
+        assert!(matches!(file.read(), Err(TokensFileError::Foreign(_))));
+        let added = file.add(client("other"));
+        assert!(matches!(added, Err(TokensFileError::Foreign(_))));
+    }
+
+    #[test]
+    fn a_client_is_removed_beside_a_broken_line_that_stays() {
+        let dir = tempfile::TempDir::new().expect("a directory");
+        let path = dir.path().join("tokens");
+        let file = TokensFile::new(path.clone());
+        file.add(client("one")).expect("added");
+        let one = fs::read_to_string(&path).expect("the file");
+        fs::write(&path, format!("nonsense\n{one}{{\"name\": 1}}\n")).expect("written");
+        assert_eq!(file.remove("other"), Err(TokensFileError::Unknown));
+        assert_eq!(file.remove("one"), Ok(()));
+        let left = fs::read_to_string(&path).expect("the file");
+        assert_eq!(left, "nonsense\n{\"name\": 1}\n");
     }
 
     #[test]

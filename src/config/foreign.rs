@@ -1,0 +1,43 @@
+//! Whether others could have written what a file says.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
+
+/// Why what a file says is not to be trusted: others may write it, or it is another user's. The
+/// metadata must be of the open file, so that nobody can put another in its place between.
+#[must_use]
+pub fn changeable_by_others(file: &Metadata) -> Option<&'static str> {
+    fault(file.mode(), file.uid(), rustix::process::geteuid().as_raw())
+}
+
+const fn fault(mode: u32, owner: u32, this_user: u32) -> Option<&'static str> {
+    if mode & 0o022 != 0 {
+        Some("may be written by others than its owner; take that away with chmod go-w")
+    } else if owner != 0 && owner != this_user {
+        Some("is owned by neither this user nor root; make it your own with chown")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fault;
+
+    #[test]
+    fn only_this_user_and_root_may_own_and_write_a_file() {
+        for (mode, owner, is_fine) in [
+            (0o100_600, 1000, true),
+            (0o100_644, 0, true),
+            (0o100_600, 1001, false),
+            (0o100_620, 1000, false),
+            (0o100_602, 0, false),
+        ] {
+            assert_eq!(
+                fault(mode, owner, 1000).is_none(),
+                is_fine,
+                "{mode:o} {owner}"
+            );
+        }
+    }
+}
