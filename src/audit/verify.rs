@@ -133,7 +133,11 @@ impl<P: FnMut(usize, usize)> Checking<P> {
             let mut awaited = self.seen.heads.remove(run.name()).unwrap_or_default();
             let (mut length, named) = (0, &mut self.named);
             let mut rewritten = None;
+            let mut is_misnamed = false;
             let chain = chain::follow(file, |link| {
+                if length == 0 {
+                    is_misnamed = !bears_name(&link, run.name());
+                }
                 length = link.end;
                 named.extend(names(&link));
                 for (hash, witness) in awaited.remove(&link.end).unwrap_or_default() {
@@ -152,6 +156,7 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                     run: run_name(),
                     broken,
                 }),
+                (Ok(_), _, _) if is_misnamed => Some(Wrong::Misnamed { run: run_name() }),
                 (Ok(_), Some((at, witness)), _) => Some(Wrong::Rewritten {
                     run: run_name(),
                     at,
@@ -257,6 +262,15 @@ fn lost(run: String, length: u64, seen: u64, witness: Witness) -> Wrong {
 }
 
 /// The kept pages that a line names.
+/// Whether a file is named after the run that its line says, as every run's is. A record of a
+/// newer form is not asked.
+fn bears_name(link: &Link<'_>, name: &str) -> bool {
+    Record::parse(link.line).map_or(true, |record| {
+        let stem = name.trim_end_matches(".jsonl");
+        stem.ends_with(&format!("-{}", record.run))
+    })
+}
+
 fn names(link: &Link<'_>) -> impl Iterator<Item = KeptState> + use<> {
     const WORDS: [&str; 3] = ["\"before\":\"", "\"after\":\"", "\"found\":\""];
     let text = std::str::from_utf8(link.line).unwrap_or_default();

@@ -46,6 +46,12 @@ pub enum Wrong {
         /// Who saw it.
         witness: Witness,
     },
+    /// A run's file bears another name than its lines: it is a copy, or was renamed.
+    #[error("{run} is not the file of the run in its first line: a copy, or renamed")]
+    Misnamed {
+        /// The file.
+        run: String,
+    },
     /// A kept page is not what its name says.
     #[error("the kept page {state} was changed: its content does not match its name")]
     ChangedPage {
@@ -69,6 +75,7 @@ impl Wrong {
             Self::MissingRun { .. } => "missing_run",
             Self::Shorter { .. } => "shorter",
             Self::Rewritten { .. } => "rewritten",
+            Self::Misnamed { .. } => "misnamed",
             Self::ChangedPage { .. } => "changed_page",
             Self::MissingPage { .. } => "missing_page",
         }
@@ -81,7 +88,8 @@ impl Wrong {
             Self::Broken { run, .. }
             | Self::MissingRun { run, .. }
             | Self::Shorter { run, .. }
-            | Self::Rewritten { run, .. } => run.clone(),
+            | Self::Rewritten { run, .. }
+            | Self::Misnamed { run } => run.clone(),
             Self::ChangedPage { state } | Self::MissingPage { state } => {
                 format!("{state}.json.gz")
             }

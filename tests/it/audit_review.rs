@@ -582,6 +582,17 @@ fn a_missing_run_is_wrong_unless_a_purge_names_it_as_it_was() {
 }
 
 #[test]
+fn a_copy_of_a_run_under_another_name_is_named() {
+    let log = log();
+    let copy = "20300102T090000Z-00000000000000cc.jsonl";
+    fs::copy(log.run(FIRST), log.run(copy)).unwrap();
+    assert_eq!(
+        log.wrong(&[]),
+        format!("wrong {copy} is not the file of the run in its first line: a copy, or renamed\n")
+    );
+}
+
+#[test]
 fn a_run_that_nobody_saw_later_is_missed_by_heads_kept_elsewhere_alone() {
     let log = log();
     let heads = log.kept_heads();
