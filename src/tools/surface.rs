@@ -46,6 +46,12 @@ impl Surface {
         self.0.retain(|tool| tool.kind == Kind::Read);
     }
 
+    /// Whether a tool that can change the wiki is left.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        self.0.iter().any(|tool| tool.kind != Kind::Read)
+    }
+
     /// Whether no tool is left.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -67,7 +67,7 @@ async fn look(
 ) -> Result<(), (Exit, String)> {
     report.add("settings", settings_found(&settings));
     let time = Time::until(settings.wiki.retry.total);
-    let (policy, audit_dir) = (settings.policy, settings.audit_dir);
+    let (policy, surface, audit_dir) = (settings.policy, settings.surface, settings.audit_dir);
     let mut wiki = settings.wiki;
     // What is seen at the first try is what counts.
     wiki.retry.retries = 0;
@@ -87,7 +87,7 @@ async fn look(
             report.add(check, [Finding::skipped("because of the address")]);
         }
     }
-    report.add("policy", policy::found(&policy));
+    report.add("policy", policy::found(&policy, &surface));
     report.add(
         "audit",
         print::in_progress("audit", audit::found(&audit_dir, &name)).await,

@@ -3,11 +3,17 @@
 use super::report::Finding;
 use crate::gates::{ConfirmMode, Fallback, Policy};
 use crate::page::{Locale, PagePath, Prefix};
+use crate::tools::Surface;
 
-pub(super) fn found(policy: &Policy) -> Vec<Finding> {
+pub(super) fn found(policy: &Policy, surface: &Surface) -> Vec<Finding> {
     let mut found = vec![Finding::good(in_words(policy))];
     if !policy.is_enabled {
         return found;
+    }
+    if !surface.writes() {
+        found.push(Finding::good(
+            "no tool that writes is offered to clients; undo and proposals apply are the operator's".to_owned(),
+        ));
     }
     if policy.allowed.is_none() {
         found.push(Finding::warning(
@@ -110,6 +116,7 @@ mod tests {
     use super::{found, in_words};
     use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
     use crate::page::Prefix;
+    use crate::tools::{Surface, Toolset};
 
     fn prefixes(texts: &[&str]) -> Vec<Prefix> {
         let parsed = texts.iter().map(|text| Prefix::parse(text).expect(text));
@@ -193,7 +200,12 @@ mod tests {
             ..short.clone()
         };
         for (policy, findings) in [(short, 3), (long, 1), (off, 1)] {
-            assert_eq!(found(&policy).len(), findings, "{policy:?}");
+            let found = |surface| found(&policy, &surface).len();
+            assert_eq!(found(Surface::of(&Toolset::ALL)), findings, "{policy:?}");
+            let mut reading = Surface::of(&Toolset::ALL);
+            reading.keep_reading();
+            let more = usize::from(policy.is_enabled);
+            assert_eq!(found(reading), findings + more, "{policy:?}");
         }
     }
 }
