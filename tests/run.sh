@@ -1,6 +1,10 @@
 # What the scripts that run other people's programs against this server share; to be sourced.
 # shellcheck shell=bash
 
+# Where the debug build is, an absolute path.
+BIN=${CARGO_TARGET_DIR:-target}/debug
+[[ $BIN = /* ]] || BIN=$PWD/$BIN
+
 # Counts what ran: a name with each, and `tally` at the end.
 PASSED=0 FAILED=0 SKIPPED=0
 passed() { PASSED=$((PASSED + 1)); }

@@ -1,5 +1,7 @@
 //! `wikijs-mcp index`: the content index on the disk.
 
+use serde_json::json;
+
 use super::exit::Exit;
 use super::{Outcome, print, start};
 use crate::index;
@@ -15,11 +17,16 @@ pub(super) struct Arguments {
 enum Command {
     /// Remove the index of the configured wiki and key from the disk; the next search that
     /// needs it makes it anew
-    Clear,
+    #[command(after_help = "Examples:\n  wikijs-mcp index clear")]
+    Clear {
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let Command::Clear = arguments.command;
+    let Command::Clear { json } = arguments.command;
     let wrong = |error: String| (Exit::Usage, error);
     let settings = start::settings()?;
     let file = settings.index.file(&settings.wiki).ok_or_else(|| {
@@ -29,10 +36,14 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         let message = format!("the index cannot be removed: {}", error.kind());
         (Exit::Failed, message)
     })?;
-    print::line(if was_there {
-        "the index was removed"
+    if json {
+        print::line(&json!({ "removed": was_there }).to_string());
     } else {
-        "there was no index"
-    });
+        print::line(if was_there {
+            "the index was removed"
+        } else {
+            "there was no index"
+        });
+    }
     Ok(Exit::Done)
 }

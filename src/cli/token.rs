@@ -27,19 +27,27 @@ enum Command {
     /// never more than what the server allows
     New(New),
     /// List the clients
+    #[command(after_help = "Examples:\n  wikijs-mcp token list\n  wikijs-mcp token list --json")]
     List {
-        /// Print JSON
+        /// Answer in JSON
         #[arg(long)]
         json: bool,
     },
     /// Remove a client; its token counts for nothing from the next second on
+    #[command(after_help = "Examples:\n  wikijs-mcp token revoke ci")]
     Revoke {
         /// The client
         name: String,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp token new ci --read-only\n  wikijs-mcp token new task --expires 2h --prefixes docs/x"
+)]
 struct New {
     /// The client's name, under which its calls are on record
     name: String,
@@ -67,6 +75,9 @@ struct New {
     /// The most requests that it may send in a minute
     #[arg(long, value_name = "N")]
     rate: Option<u32>,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
     /// When its token ends: after a time such as 2h, 30m or 7d, or at a date such as 2030-01-31
     #[arg(long, value_name = "WHEN")]
     expires: Option<String>,
@@ -86,9 +97,13 @@ pub(super) fn run(arguments: Arguments) -> Outcome {
     match arguments.command {
         Command::New(new) => make(&file, new),
         Command::List { json } => list(&file, json),
-        Command::Revoke { name } => {
+        Command::Revoke { name, json } => {
             file.remove(&name).map_err(failed)?;
-            print::line(&format!("{name} was revoked"));
+            print::line(&if json {
+                json!({ "revoked": name }).to_string()
+            } else {
+                format!("{name} was revoked")
+            });
             Ok(Exit::Done)
         }
     }
@@ -122,8 +137,12 @@ fn make(file: &TokensFile, new: New) -> Outcome {
         Token::new().map_err(|_| (Exit::Failed, "the system gave no random numbers".to_owned()))?;
     file.add(NamedClient::new(&new.name, &token, may).map_err(wrong)?)
         .map_err(failed)?;
-    print::line(token.reveal());
-    print::note("Keep this token: it is not shown again.");
+    if new.json {
+        print::line(&json!({ "name": new.name, "token": token.reveal() }).to_string());
+    } else {
+        print::line(token.reveal());
+        print::note("Keep this token: it is not shown again.");
+    }
     Ok(Exit::Done)
 }
 

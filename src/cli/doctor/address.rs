@@ -95,7 +95,7 @@ fn tls(fault: TlsFault, host: &str) -> Finding {
         TlsFault::UnknownIssuer => (
             "the certificate was issued by nobody whom this system trusts; it may be self-signed"
                 .to_owned(),
-            "Put the certificate's authority into the system's trust store; a file of one's own is not supported yet.",
+            "Name a file with the certificate's authority in WIKI_CA_FILE, or put it into the system's trust store.",
         ),
         TlsFault::Expired => (
             "the certificate has expired".to_owned(),
