@@ -96,9 +96,12 @@ impl Machine<'_> {
 
 /// Ids, hashes, times and how long something took differ from run to run.
 fn steady(told: &str) -> String {
-    told.split_inclusive([' ', '\n'])
+    // Columns are as wide as their widest cell, and a time that ends in a nought is shorter.
+    told.split_whitespace()
         .map(|word| {
-            let bare = word.trim().trim_matches(['.', ',', '"', '(', ')', '/']);
+            let bare = word
+                .trim()
+                .trim_matches(['.', ',', ':', '"', '(', ')', '/']);
             let bare = bare.rsplit('-').next().unwrap_or(bare);
             let bare = bare.trim_end_matches(".jsonl");
             let is_hex = bare.len() >= 8 && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
