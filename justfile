@@ -14,7 +14,6 @@ bench:
 soak minutes="10":
     cargo bench --bench budgets -- --only soak --minutes {{minutes}} --write
 
-<<<<<<< HEAD
 # The protocol's official conformance suite, over HTTP (needs npm).
 conformance:
     tests/conformance/run
@@ -23,14 +22,9 @@ conformance:
 clients:
     tests/clients/run
 
-# The conformance suite, other people's clients, a report in headless Chromium (skipped where there is none), and a
-# wiki of 10,000 pages and 50 MB: fills the content index at its rate (nine minutes) and measures it.
+# The conformance suite, other people's clients, a report in headless Chromium (skipped where there is none), a wiki
+# of 10,000 pages and 50 MB, whose content index is filled at its rate (nine minutes), and the soak (ten minutes).
 heavy: conformance clients
-=======
-# A report in headless Chromium (skipped where there is none), and a wiki of 10,000 pages and 50 MB: fills the
-# content index at its rate (nine minutes) and measures it; then the soak (ten minutes).
-heavy:
->>>>>>> dc3bc74 (bench: HTTP in the same figures, 200 clients at once, memory under pipelined calls, and a soak)
     cargo test --test it report_in_a_browser -- --ignored --nocapture
     cargo bench --bench budgets -- --only heavy --only soak --write
 
