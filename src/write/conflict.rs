@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::change::{Change, StepKind, cut, merge, short};
+use crate::change::{Change, StepKind, cut, merge};
 use crate::error::{Code, Failure};
 use crate::gates::{Previewed, SessionId};
 use crate::page::{Date, Field, LineCounts, PageState};
 use crate::wiki::{Since, Version, WikiError};
 
+use super::faults::with_difference;
 use super::plan::Plan;
 use super::prepare::ToWrite;
 use super::reads::Seen;
@@ -232,14 +233,9 @@ pub(super) fn with_merged(
 /// The conflict of a page that was written since a time.
 fn newer(known: &Date, base: PageState, now: PageState) -> Failure {
     let updated_at = now.updated_at.clone().unwrap_or_default();
-    let since = Change::between(base, now);
-    let fields: Vec<&str> = since.fields().into_iter().map(Field::name).collect();
-    let (diff, _) = since.content_diff();
-    Failure::new(Code::EditConflict, "The page was changed since you read it.")
-        .hint("Look at details.changes and details.diff, then make the change of the page as it is now. Changed tags, styles and scripts are not shown.")
-        .detail("fields", fields)
-        .detail("changes", short(since.values(), &mut Vec::new()))
-        .detail("diff", cut(diff, &mut Vec::new()))
+    let failure = Failure::new(Code::EditConflict, "The page was changed since you read it.")
+        .hint("Look at details.changes and details.diff, then make the change of the page as it is now. Changed tags, styles and scripts are not shown.");
+    with_difference(failure, &Change::between(base, now))
         .detail("readAt", known.as_str())
         .detail("updatedAt", updated_at.as_str())
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::change::ContentFault;
+use crate::change::{Change, ContentFault, cut, short};
 use crate::error::{Code, Failure};
-use crate::page::{DiffersIn, EditFault, Outline, PatchFault, Place, SectionFault};
+use crate::page::{DiffersIn, EditFault, Field, Outline, PatchFault, Place, SectionFault};
 use crate::wiki::sentence;
 
 /// The most headings that a failure names.
@@ -44,6 +44,15 @@ pub(crate) fn section_failure(fault: SectionFault, outline: &Outline<'_>) -> Fai
             &candidates,
         ),
     }
+}
+
+/// Shows in what a page differs from the page that a caller knows.
+pub(super) fn with_difference(failure: Failure, since: &Change) -> Failure {
+    let fields: Vec<&str> = since.fields().into_iter().map(Field::name).collect();
+    failure
+        .detail("fields", fields)
+        .detail("changes", short(since.values(), &mut Vec::new()))
+        .detail("diff", cut(since.content_diff().0, &mut Vec::new()))
 }
 
 fn edit(fault: EditFault) -> Failure {

@@ -5,8 +5,9 @@ use serde_json::json;
 use crate::audit::Proposal;
 use crate::change::{Change, cut, merge_pages, short};
 use crate::error::{Code, Failure};
-use crate::page::{Field, PageState};
+use crate::page::PageState;
 
+use super::faults::with_difference;
 use super::plan::Undo;
 use super::writer::Writer;
 
@@ -103,15 +104,11 @@ fn gone(failure: Failure) -> Failure {
 }
 
 fn since(before: &PageState, now: &PageState) -> Failure {
-    let since = Change::between(before.clone(), now.clone());
-    let fields: Vec<&str> = since.fields().into_iter().map(Field::name).collect();
     let failure = Failure::new(
         Code::ProposalOutdated,
         "The page was changed since this was proposed.",
-    )
-    .detail("fields", fields)
-    .detail("changes", short(since.values(), &mut Vec::new()))
-    .detail("diff", cut(since.content_diff().0, &mut Vec::new()));
+    );
+    let failure = with_difference(failure, &Change::between(before.clone(), now.clone()));
     match &now.updated_at {
         Some(at) => failure.detail("updatedAt", at.as_str()),
         None => failure,

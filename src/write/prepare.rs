@@ -11,6 +11,7 @@ use crate::wiki::{TreeNode, Wiki, WikiError};
 
 use super::answer::{LinkedFrom, Notes, Preview, Target};
 use super::conflict::{ConflictCheck, Stopped};
+use super::faults::with_difference;
 use super::plan::{Plan, Update};
 use super::writer::Writer;
 
@@ -336,16 +337,11 @@ fn unreadable(reading: &PageReading) -> Failure {
 
 fn conflict(previewed: PageState, fresh: PageState) -> Failure {
     let updated_at = fresh.updated_at.clone();
-    let change = Change::between(previewed, fresh);
-    let fields: Vec<&str> = change.fields().into_iter().map(Field::name).collect();
-    let (diff, _) = change.content_diff();
     let failure = Failure::new(
         Code::EditConflict,
         "The page was changed since this write was shown.",
-    )
-    .detail("fields", fields)
-    .detail("changes", short(change.values(), &mut Vec::new()))
-    .detail("diff", cut(diff, &mut Vec::new()));
+    );
+    let failure = with_difference(failure, &Change::between(previewed, fresh));
     match updated_at {
         Some(at) => failure.detail("updatedAt", at.as_str()),
         None => failure,

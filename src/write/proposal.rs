@@ -9,8 +9,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::audit::{
-    AuditError, CallId, CallSelector, HeldProposal, KeptState, Outcome, Proposal, ProposalId,
-    ProposalState,
+    AuditError, CallId, CallSelector, HeldProposal, Outcome, Proposal, ProposalId, ProposalState,
 };
 use crate::change::Change;
 use crate::error::{Code, Failure};
@@ -212,17 +211,13 @@ impl Writer {
     }
 
     async fn kept_change(&self, proposal: &Proposal) -> Result<Change, Failure> {
-        let kept = async |name: Option<KeptState>| match name {
-            Some(name) => self.audit.kept(name).await.map(Some),
-            None => Ok(None),
-        };
-        let states = (kept(proposal.before).await, kept(proposal.after).await);
-        let change = match states {
-            (Ok(Some(before)), Ok(Some(after))) => Change::between(before, after),
-            (Ok(None), Ok(Some(after))) => Change::recreate(after),
-            (Ok(Some(before)), Ok(None)) => Change::delete(before),
-            (Ok(None), Ok(None)) => return Err(unavailable(&AuditError::BadProposal)),
-            (Err(error), _) | (_, Err(error)) => return Err(unavailable(&error)),
+        let before = self.kept(proposal.before).await?;
+        let after = self.kept(proposal.after).await?;
+        let change = match (before, after) {
+            (Some(before), Some(after)) => Change::between(before, after),
+            (None, Some(after)) => Change::recreate(after),
+            (Some(before), None) => Change::delete(before),
+            (None, None) => return Err(unavailable(&AuditError::BadProposal)),
         };
         Ok(change.with_loss_of(proposal.lost.clone()))
     }

@@ -1,13 +1,14 @@
 //! Taking a write back, from what the audit log kept of it.
 
 use crate::audit::{CallSelector, CallStory, KeptState, Outcome, StoryError};
-use crate::change::{Change, StepKind, UndoFault, cut, short};
+use crate::change::{Change, StepKind, UndoFault};
 use crate::error::{Code, Failure};
 use crate::gates::Proposed;
 use crate::page::{Field, PageState};
 use crate::wiki::WikiError;
 
 use super::docket::unavailable;
+use super::faults::with_difference;
 use super::plan::Undo;
 use super::writer::Writer;
 
@@ -112,7 +113,8 @@ impl Writer {
         })
     }
 
-    async fn kept(&self, name: Option<KeptState>) -> Result<Option<PageState>, Failure> {
+    /// A page as it was kept, where one was.
+    pub(super) async fn kept(&self, name: Option<KeptState>) -> Result<Option<PageState>, Failure> {
         match name {
             Some(name) => self
                 .audit
@@ -147,17 +149,13 @@ fn told(fault: UndoFault, left: Option<PageState>, now: Option<PageState>) -> Fa
                 Code::EditConflict,
                 "The page was changed since that write, in fields that the write changed.",
             )
-            .hint("Look at details.changes; with force, these fields go back all the same.")
-            .detail("fields", names);
-            match (left, now) {
-                (Some(left), Some(now)) => {
-                    let since = Change::between(left, now);
-                    failure
-                        .detail("changes", short(since.values(), &mut Vec::new()))
-                        .detail("diff", cut(since.content_diff().0, &mut Vec::new()))
-                }
+            .hint("Look at details.changes; with force, these fields go back all the same.");
+            let failure = match (left, now) {
+                (Some(left), Some(now)) => with_difference(failure, &Change::between(left, now)),
                 _ => failure,
-            }
+            };
+            // Of what differs, only the fields that would go back.
+            failure.detail("fields", names)
         }
     }
 }
