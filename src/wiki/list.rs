@@ -115,7 +115,10 @@ impl Wiki {
     /// See [`WikiError`].
     pub async fn list(&self, query: &ListQuery, limit: usize) -> Result<ListPart, WikiError> {
         let linking = match query.links_to {
-            Some(id) => Some(self.linking_to(id, query.locale.as_ref()).await?),
+            Some(id) => {
+                let pages = self.rows(&ListQuery::default(), None).await?;
+                Some(self.linking_to(&pages, id, query.locale.as_ref()).await?)
+            }
             None => None,
         };
         let is_wanted = |page: &PageReading| {
@@ -158,13 +161,17 @@ impl Wiki {
         self.rows(&ListQuery::newest_first(), None).await
     }
 
-    /// The pages that link to one, by their ids; of one locale, or of all that have pages.
-    async fn linking_to(
+    /// The pages that link to one of these, which are all that the key sees, by their ids; of one
+    /// locale, or of all that have pages.
+    ///
+    /// # Errors
+    /// [`WikiError::NotFound`] where the one is not among them, and those of one request.
+    pub async fn linking_to(
         &self,
+        pages: &[PageReading],
         id: i64,
         locale: Option<&Locale>,
     ) -> Result<HashSet<i64>, WikiError> {
-        let pages = self.rows(&ListQuery::default(), None).await?;
         let target = pages.iter().find(|page| page.id == Some(id));
         let target = target.ok_or(WikiError::NotFound)?;
         let locales: BTreeSet<&Locale> = match locale {

@@ -289,7 +289,7 @@ async fn every_filter_holds_on_both_engines() {
                 "de",
                 &["blue"],
                 "2026-04-01T00:00:00.000Z",
-                "lamp",
+                "lamp [t](/en/target)",
             ),
         ];
         for (path, locale, tags, updated, content) in rows {
@@ -321,8 +321,9 @@ async fn every_filter_holds_on_both_engines() {
                 json!({ "updatedSince": "2026-02-01" }),
                 &["docs-old/three", "docs/four", "docs/two"],
             ),
-            (json!({ "linksTo": target }), &["docs/two"]),
-            (json!({ "linksTo": target, "tags": ["blue"] }), &[]),
+            (json!({ "linksTo": target }), &["docs/four", "docs/two"]),
+            (json!({ "linksTo": target, "locale": "en" }), &["docs/two"]),
+            (json!({ "linksTo": target, "tags": ["red", "blue"] }), &[]),
             (json!({ "tags": ["none"] }), &[]),
         ] {
             let mut arguments = filter.as_object().unwrap().clone();

@@ -39,7 +39,10 @@ impl Scope {
             return Ok(scope);
         }
         let linking = match input.links_to {
-            Some(id) => Some(linking_to(wiki, &scope.listed, id).await?),
+            Some(id) => {
+                let locale = scope.locale.as_ref();
+                Some(wiki.linking_to(&scope.listed, id, locale).await?)
+            }
             None => None,
         };
         let since = since.as_ref().and_then(Date::instant);
@@ -82,10 +85,4 @@ pub(super) fn listed(pages: &[PageReading], id: i64) -> Result<&PageReading, Wik
     pages
         .find(|page| page.id == Some(id))
         .ok_or(WikiError::NotFound)
-}
-
-async fn linking_to(wiki: &Wiki, pages: &[PageReading], id: i64) -> Result<HashSet<i64>, Failure> {
-    let page = listed(pages, id)?;
-    let linking = wiki.pages_linking_to(&page.locale, &page.path).await?;
-    Ok(linking.into_iter().map(|page| page.id).collect())
 }
