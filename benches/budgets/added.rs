@@ -3,9 +3,11 @@
 
 use std::time::Instant;
 
+use tokio::runtime::Runtime;
+
 use crate::calls;
 use crate::client::{Client, one_by_one};
-use crate::figure::{Budget, Figure, Unit};
+use crate::figure::{Figure, Unit};
 use crate::server::Server;
 use crate::stats::{median, milliseconds};
 use crate::wiki::Wiki;
@@ -15,15 +17,35 @@ const WARM_UP: usize = 200;
 
 pub(crate) fn measure() -> Vec<Figure> {
     let wiki = Wiki::start();
-    let runtime = one_by_one();
-    let direct = Client::new(&wiki.address(), wiki.key(), wiki.page());
     let mut server = Server::start(&wiki.address(), wiki.key()).ready();
+    let mut turn = 0;
+    let call = || {
+        server.send(&calls::page(turn, wiki.page()));
+        server.receive();
+        turn += 1;
+    };
+    vec![added(
+        "added to a call of the wiki, median",
+        0.15,
+        &wiki,
+        &one_by_one(),
+        call,
+    )]
+}
+
+/// What a call takes beyond what the wiki itself takes for it, asked in turns.
+pub(crate) fn added(
+    what: &'static str,
+    most: f64,
+    wiki: &Wiki,
+    runtime: &Runtime,
+    mut call: impl FnMut(),
+) -> Figure {
+    let direct = Client::new(&wiki.address(), wiki.key(), wiki.page());
     let (mut through, mut own) = (Vec::new(), Vec::new());
     for turn in 0..WARM_UP + TURNS {
-        let call = calls::page(turn, wiki.page());
         let began = Instant::now();
-        server.send(&call);
-        server.receive();
+        call();
         let call_took = began.elapsed();
         let began = Instant::now();
         runtime.block_on(direct.ask());
@@ -34,11 +56,5 @@ pub(crate) fn measure() -> Vec<Figure> {
         }
     }
     let own = median(own);
-    vec![Figure {
-        what: "added to a call of the wiki, median",
-        unit: Unit::Milliseconds,
-        measured: median(through) - own,
-        budget: Budget::AtMost(0.15),
-        wiki: Some(own),
-    }]
+    Figure::at_most(what, Unit::Milliseconds, median(through) - own, most).beside(own)
 }

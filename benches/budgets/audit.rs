@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::figure::{Budget, Figure, Unit};
+use crate::figure::{Figure, Unit};
 use crate::process::BINARY;
 use crate::script::{ADDRESS, Script, keep, page};
 use crate::stats::{median, megabytes, milliseconds};
@@ -63,14 +63,14 @@ pub(crate) fn measure() -> Vec<Figure> {
             *highest = memory.max(*highest);
             milliseconds(took)
         });
-        figures.push(figure(
+        figures.push(Figure::at_most(
             what,
             Unit::Milliseconds,
             median(taken.collect()),
             2_000.0,
         ));
     }
-    let memory = |what, bytes, most| figure(what, Unit::Megabytes, megabytes(bytes), most);
+    let memory = |what, bytes, most| Figure::at_most(what, Unit::Megabytes, megabytes(bytes), most);
     figures.push(memory("100,000 events: memory, highest", peak, 48.0));
     figures.push(memory(
         "100,000 events: memory of the report",
@@ -146,15 +146,5 @@ fn run(dir: &Path, arguments: &[&str]) -> (Duration, u64) {
             highest.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
         peak = peak.max(kilobytes.unwrap_or(0) * 1024);
         std::thread::sleep(LOOK);
-    }
-}
-
-fn figure(what: &'static str, unit: Unit, measured: f64, most: f64) -> Figure {
-    Figure {
-        what,
-        unit,
-        measured,
-        budget: Budget::AtMost(most),
-        wiki: None,
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::calls;
 use crate::client::{Client, at_once};
-use crate::figure::{Budget, Figure, Unit};
+use crate::figure::{Figure, Unit};
 use crate::hosted::Hosted;
 use crate::stats::{megabytes, milliseconds, percentile};
 use crate::wiki::Wiki;
@@ -48,22 +48,16 @@ pub(crate) fn measure() -> Vec<Figure> {
     .into_iter()
     .map(|(what, percent)| {
         let own = percentile(own.clone(), percent);
-        Figure {
-            what,
-            unit: Unit::Milliseconds,
-            measured: percentile(through.clone(), percent),
-            budget: Budget::AtMost(own * MOST),
-            wiki: Some(own),
-        }
+        let measured = percentile(through.clone(), percent);
+        Figure::at_most(what, Unit::Milliseconds, measured, own * MOST).beside(own)
     })
     .collect();
-    figures.push(Figure {
-        what: "HTTP: memory after 200 clients, resident",
-        unit: Unit::Megabytes,
-        measured: megabytes(memory.resident),
-        budget: Budget::AtMost(96.0),
-        wiki: None,
-    });
+    figures.push(Figure::at_most(
+        "HTTP: memory after 200 clients, resident",
+        Unit::Megabytes,
+        megabytes(memory.resident),
+        96.0,
+    ));
     figures
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::figure::{Budget, Figure, Unit};
+use crate::figure::{Figure, Unit};
 use crate::server::{Server, message};
 use crate::stats::whole;
 use crate::wiki::Wiki;
@@ -13,11 +13,10 @@ pub(crate) fn measure() -> Vec<Figure> {
     server.send(&message(1, "tools/list", &json!({})));
     let compact = server.result().to_string();
     let bytes = u64::try_from(compact.len()).expect("a size");
-    vec![Figure {
-        what: "tools/list, compact JSON",
-        unit: Unit::Bytes,
-        measured: whole(bytes),
-        budget: Budget::AtMost(16_000.0),
-        wiki: None,
-    }]
+    vec![Figure::at_most(
+        "tools/list, compact JSON",
+        Unit::Bytes,
+        whole(bytes),
+        16_000.0,
+    )]
 }

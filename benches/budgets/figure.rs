@@ -62,6 +62,25 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
+    /// What may be so much and no more.
+    pub(crate) const fn at_most(what: &'static str, unit: Unit, measured: f64, most: f64) -> Self {
+        Self {
+            what,
+            unit,
+            measured,
+            budget: Budget::AtMost(most),
+            wiki: None,
+        }
+    }
+
+    /// The same beside what the wiki itself took.
+    pub(crate) const fn beside(self, wiki: f64) -> Self {
+        Self {
+            wiki: Some(wiki),
+            ..self
+        }
+    }
+
     /// Whether the budget is kept.
     pub(crate) fn is_kept(&self) -> bool {
         match self.budget {

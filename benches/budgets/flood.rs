@@ -3,7 +3,7 @@
 
 use crate::calls;
 use crate::client::{Client, one_by_one};
-use crate::figure::{Budget, Figure, Unit};
+use crate::figure::{Figure, Unit};
 use crate::instant::InstantWiki;
 use crate::server::Server;
 use crate::stats::megabytes;
@@ -30,13 +30,7 @@ pub(crate) fn measure() -> Vec<Figure> {
     let last = resident.last().copied().expect("several rounds");
     let mut server = Server::start(wiki.address(), key).ready();
     let peak = server.flood(FLOOD, |id| calls::page(id, page));
-    let figure = |what, measured, most| Figure {
-        what,
-        unit: Unit::Megabytes,
-        measured,
-        budget: Budget::AtMost(most),
-        wiki: None,
-    };
+    let figure = |what, measured, most| Figure::at_most(what, Unit::Megabytes, measured, most);
     vec![
         figure(
             "memory, from 20,000 to 80,000 pipelined calls",

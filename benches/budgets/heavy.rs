@@ -10,7 +10,7 @@ use tokio::runtime::Builder;
 use wikijs_mcp::demo::{DemoOptions, DemoWiki};
 
 use crate::client::{Client, one_by_one};
-use crate::figure::{Budget, Figure, Unit};
+use crate::figure::{Figure, Unit};
 use crate::pages;
 use crate::server::{Server, message};
 use crate::stats::{median, megabytes, milliseconds, whole};
@@ -76,39 +76,37 @@ pub(crate) fn measure() -> Vec<Figure> {
     let resolved = titles(&mut server, &wiki);
     let (listed, own) = list(&mut server, &wiki.address(), &key);
     vec![
-        figure(
+        Figure::at_most(
             "10,000 pages: pages indexed a second",
             Unit::PerSecond,
             whole(u64::try_from(PAGES).unwrap_or(u64::MAX)) / filled.as_secs_f64(),
             20.5,
         ),
-        figure(
+        Figure::at_most(
             "10,000 pages: anonymous memory, highest",
             Unit::Megabytes,
             megabytes(peak),
             150.0,
         ),
-        figure(
+        Figure::at_most(
             "10,000 pages: warm search of content, median",
             Unit::Milliseconds,
             typical,
             20.0,
         ),
-        figure(
+        Figure::at_most(
             "10,000 pages: a page by its title, median",
             Unit::Milliseconds,
             resolved,
             10.0,
         ),
-        Figure {
-            wiki: Some(own),
-            ..figure(
-                "10,000 pages: a listing of 50, median",
-                Unit::Milliseconds,
-                listed,
-                own * 2.0,
-            )
-        },
+        Figure::at_most(
+            "10,000 pages: a listing of 50, median",
+            Unit::Milliseconds,
+            listed,
+            own * 2.0,
+        )
+        .beside(own),
     ]
 }
 
@@ -161,14 +159,4 @@ fn call(server: &mut Server, tool: &str, arguments: &Value) -> Value {
     let mut result = server.result();
     let answer = result.get_mut("structuredContent");
     answer.expect("a structured answer").take()
-}
-
-fn figure(what: &'static str, unit: Unit, measured: f64, most: f64) -> Figure {
-    Figure {
-        what,
-        unit,
-        measured,
-        budget: Budget::AtMost(most),
-        wiki: None,
-    }
 }

@@ -3,16 +3,15 @@
 
 use std::time::Instant;
 
+use crate::added::added;
 use crate::calls;
 use crate::client::{Client, ask_often, at_once, one_by_one};
 use crate::figure::{Budget, Figure, Unit};
 use crate::hosted::Hosted;
 use crate::instant::InstantWiki;
-use crate::stats::{median, milliseconds};
+use crate::stats::median;
 use crate::wiki::Wiki;
 
-const TURNS: usize = 3_000;
-const WARM_UP: usize = 200;
 const ROUNDS: usize = 5;
 const CALLS: u16 = 10_000;
 /// How many clients call at once, each in a session of its own.
@@ -21,36 +20,18 @@ const CLIENTS: usize = 64;
 const LANES: usize = 8;
 
 pub(crate) fn measure() -> Vec<Figure> {
-    vec![added(), rate()]
+    vec![added_to_one(), rate()]
 }
 
-fn added() -> Figure {
+fn added_to_one() -> Figure {
     let wiki = Wiki::start();
     let runtime = one_by_one();
-    let direct = Client::new(&wiki.address(), wiki.key(), wiki.page());
     let server = Hosted::start(&wiki.address(), wiki.key(), &[]);
     let session = runtime.block_on(server.session(calls::page(1, wiki.page())));
-    let (mut through, mut own) = (Vec::new(), Vec::new());
-    for turn in 0..WARM_UP + TURNS {
-        let began = Instant::now();
+    let what = "HTTP: added to a call of the wiki, median";
+    added(what, 0.4, &wiki, &runtime, || {
         runtime.block_on(session.ask());
-        let call_took = began.elapsed();
-        let began = Instant::now();
-        runtime.block_on(direct.ask());
-        let wiki_took = began.elapsed();
-        if turn >= WARM_UP {
-            through.push(milliseconds(call_took));
-            own.push(milliseconds(wiki_took));
-        }
-    }
-    let own = median(own);
-    Figure {
-        what: "HTTP: added to a call of the wiki, median",
-        unit: Unit::Milliseconds,
-        measured: median(through) - own,
-        budget: Budget::AtMost(0.4),
-        wiki: Some(own),
-    }
+    })
 }
 
 fn rate() -> Figure {

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::calls;
-use crate::figure::{Budget, Figure, Unit};
+use crate::figure::{Figure, Unit};
 use crate::server::Server;
 use crate::stats::whole;
 use crate::wiki::Wiki;
@@ -36,28 +36,21 @@ pub(crate) fn measure() -> Vec<Figure> {
         }
     }
     let own = (server.worked() - worked) / whole(EDITS.try_into().unwrap_or(u64::MAX));
-    let figure = |what, unit, measured, most| Figure {
-        what,
-        unit,
-        measured,
-        budget: Budget::AtMost(most),
-        wiki: None,
-    };
     let bytes = |bytes: usize| whole(bytes.try_into().unwrap_or(u64::MAX));
     vec![
-        figure(
+        Figure::at_most(
             "one line of a page of 2 MB: sent",
             Unit::Bytes,
             bytes(sent),
             2_000.0,
         ),
-        figure(
+        Figure::at_most(
             "one line of a page of 2 MB: answered",
             Unit::Bytes,
             bytes(answered),
             4_000.0,
         ),
-        figure(
+        Figure::at_most(
             "one line of a page of 2 MB: own time",
             Unit::Milliseconds,
             own,

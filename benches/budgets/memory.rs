@@ -1,7 +1,7 @@
 //! Memory: idle after the handshake, and after many calls of all reading tools.
 
 use crate::calls;
-use crate::figure::{Budget, Figure, Unit};
+use crate::figure::{Figure, Unit};
 use crate::process::Memory;
 use crate::server::Server;
 use crate::stats::{median, megabytes};
@@ -42,16 +42,6 @@ fn figure(
     memories: &[Memory],
     of: impl Fn(&Memory) -> u64,
 ) -> Figure {
-    Figure {
-        what,
-        unit: Unit::Megabytes,
-        measured: median(
-            memories
-                .iter()
-                .map(|memory| megabytes(of(memory)))
-                .collect(),
-        ),
-        budget: Budget::AtMost(most),
-        wiki: None,
-    }
+    let all = memories.iter().map(|memory| megabytes(of(memory)));
+    Figure::at_most(what, Unit::Megabytes, median(all.collect()), most)
 }

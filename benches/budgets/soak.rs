@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 
 use crate::calls;
 use crate::client::{Client, at_once};
-use crate::figure::{Budget, Figure, Unit};
+use crate::figure::{Figure, Unit};
 use crate::hosted::{Hosted, call};
 use crate::process::Process;
 use crate::server::Server;
@@ -247,14 +247,8 @@ fn figures(
         least(late) - least(early)
     };
     vec![
-        Figure {
-            what: memory,
-            unit: Unit::Megabytes,
-            measured: median(late) - median(early),
-            // What is bounded by its number, as previews that nobody confirms, may fill later.
-            budget: Budget::AtMost(2.0),
-            wiki: None,
-        },
+        // What is bounded by its number, as previews that nobody confirms, may fill later.
+        Figure::at_most(memory, Unit::Megabytes, median(late) - median(early), 2.0),
         count(
             descriptors,
             grown(|sample| Some(sample.descriptors)),
@@ -289,11 +283,5 @@ fn least(values: Vec<f64>) -> f64 {
 }
 
 fn count(what: &'static str, grown: f64, most: f64) -> Figure {
-    Figure {
-        what,
-        unit: Unit::Pieces,
-        measured: grown,
-        budget: Budget::AtMost(most),
-        wiki: None,
-    }
+    Figure::at_most(what, Unit::Pieces, grown, most)
 }

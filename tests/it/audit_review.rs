@@ -13,7 +13,7 @@ use wikijs_mcp::audit::FileHead;
 
 use crate::command::{Command, Ended};
 use crate::docs::generated;
-use crate::harness::{Setup, id_of, sample_wiki};
+use crate::harness::{Setup, golden, id_of, sample_wiki};
 use crate::script::{ADDRESS, Script, keep, page, place};
 
 const FIRST: &str = "20300102T090000Z-00000000000000aa.jsonl";
@@ -157,16 +157,6 @@ impl Log {
 }
 
 /// Compares with a golden file.
-fn golden(name: &str, told: &str) {
-    insta::with_settings!({
-        snapshot_path => "../golden",
-        prepend_module_to_snapshot => false,
-        omit_expression => true,
-    }, {
-        assert_snapshot!(format!("audit_{name}"), told);
-    });
-}
-
 /// A command of `audit`, without a key.
 fn command(dir: &Path, arguments: &[&str]) -> Command {
     Command::new(&[&["audit"][..], arguments].concat())
@@ -185,7 +175,7 @@ fn json_of(ended: &Ended) -> Value {
 
 #[test]
 fn the_list_is_newest_first_and_nothing_in_it_steers_the_terminal() {
-    golden("list", &log().audit(&["list"]).told);
+    golden("audit_list", &log().audit(&["list"]).told);
 }
 
 #[test]
@@ -238,7 +228,7 @@ fn each_filter_takes_what_it_names() {
 #[test]
 fn a_page_says_how_to_get_the_next() {
     let log = log();
-    golden("page", &log.audit(&["list", "--limit", "2"]).told);
+    golden("audit_page", &log.audit(&["list", "--limit", "2"]).told);
     let answer = json_of(&log.audit(&["list", "--limit", "2", "--json"]));
     assert_eq!(
         (&answer["next"], &answer["older"]),
@@ -254,7 +244,7 @@ fn the_help_has_every_flag_and_examples() {
     let help = |words: &[&str]| audit(dir.path(), &[words, &["--help"]].concat()).told;
     let of =
         ["list", "show", "tail", "stats", "report", "head", "verify"].map(|word| help(&[word]));
-    golden("help", &[&[help(&[])][..], &of].concat().join("\n"));
+    golden("audit_help", &[&[help(&[])][..], &of].concat().join("\n"));
 }
 
 #[test]
@@ -275,7 +265,7 @@ fn a_flag_that_means_nothing_is_wrong_usage() {
         wrong(&["show", "xyz"]),
         wrong(&["verify", "--head", "/no/such/file"]),
     ];
-    golden("usage", &told.join("\n"));
+    golden("audit_usage", &told.join("\n"));
 }
 
 #[test]
@@ -302,7 +292,7 @@ fn a_call_is_shown_with_its_records_and_the_change_rebuilt() {
     let told: String = ["1111", "2222222222222222", "3333", "4444", "last"]
         .map(|call| log.audit(&["show", call]).told)
         .join("\n");
-    golden("show", &told);
+    golden("audit_show", &told);
 }
 
 #[test]
@@ -403,7 +393,7 @@ fn purge(log: &Log, removed: &[FileHead]) {
 #[test]
 fn a_log_that_holds_is_said_to_and_its_open_ends_too() {
     let log = log();
-    golden("verify", &log.audit(&["verify"]).told);
+    golden("audit_verify", &log.audit(&["verify"]).told);
     let answer = json_of(&log.audit(&["verify", "--json"]));
     assert_eq!(answer["holds"], true);
     let ends: Vec<&str> = answer["runs"]
@@ -445,7 +435,7 @@ fn a_changed_line_is_named() {
     log.lines(FIRST, |lines| {
         lines[3] = lines[3].replace("PATH_NOT_ALLOWED", "PATH_DENIED");
     });
-    golden("changed_line", &log.audit(&["verify"]).told);
+    golden("audit_changed_line", &log.audit(&["verify"]).told);
     let answer: Value = serde_json::from_str(&log.audit(&["verify", "--json"]).stdout).unwrap();
     assert_eq!(answer["wrong"][0]["kind"], "broken");
     assert_eq!(
@@ -671,7 +661,7 @@ fn what_cannot_be_read_is_said_beside_what_can() {
 #[test]
 fn the_figures_are_counted_and_shown_as_bars() {
     let log = log();
-    golden("stats", &log.audit(&["stats"]).told);
+    golden("audit_stats", &log.audit(&["stats"]).told);
     let answer = json_of(&log.audit(&["stats", "--json", "--client", "claude-code"]));
     assert_eq!(
         answer,
@@ -689,7 +679,7 @@ fn the_figures_are_counted_and_shown_as_bars() {
 #[test]
 fn the_tail_is_the_last_events_in_order() {
     let log = log();
-    golden("tail", &log.audit(&["tail", "-n", "4"]).told);
+    golden("audit_tail", &log.audit(&["tail", "-n", "4"]).told);
     let in_json = log.audit(&["tail", "-n", "1", "--json"]).stdout;
     let third = fs::read_to_string(log.run(THIRD)).unwrap();
     let record: Value = serde_json::from_str(&in_json).unwrap();

@@ -14,7 +14,7 @@ use wikijs_mcp::demo::DemoWiki;
 use crate::command::{Command, Ended};
 use crate::docs::generated;
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
-use crate::harness::{Setup, id_of, mutations, new_page, runs, sample_wiki};
+use crate::harness::{Setup, golden, id_of, mutations, new_page, runs, sample_wiki};
 use crate::tls_server;
 
 /// The page at which rights are looked at: the order of pages changed at once is left open.
@@ -67,16 +67,6 @@ fn steady(told: &str) -> String {
         writeln!(steady, "{}", words.join(" ")).unwrap();
     }
     steady
-}
-
-fn golden(name: &str, told: &str) {
-    insta::with_settings!({
-        snapshot_path => "../golden",
-        prepend_module_to_snapshot => false,
-        omit_expression => true,
-    }, {
-        insta::assert_snapshot!(name, told);
-    });
 }
 
 #[tokio::test]

@@ -272,3 +272,14 @@ pub(crate) fn id_of(wiki: &DemoWiki, path: &str) -> i64 {
 pub(crate) fn new_page(path: &str) -> Value {
     json!({ "path": path, "title": "New", "content": "# New\n" })
 }
+
+/// Holds a text to the golden file of a name.
+pub(crate) fn golden(name: &str, told: &str) {
+    insta::with_settings!({
+        snapshot_path => "../golden",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, {
+        insta::assert_snapshot!(name, told);
+    });
+}

@@ -8,7 +8,7 @@ use wikijs_mcp::audit::Event;
 use wikijs_mcp::demo::{DemoWiki, PageRow};
 
 use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki, told};
+use crate::harness::{Served, Setup, golden, id_of, mutations, new_page, sample_wiki, told};
 
 fn setup(wiki: &DemoWiki) -> Setup {
     Setup::of(wiki, |keys| &keys.scripter)
@@ -762,11 +762,5 @@ async fn an_operator_reads_what_the_commands_print() {
         }
     });
     let normal: String = normal.collect();
-    insta::with_settings!({
-        snapshot_path => "../golden",
-        prepend_module_to_snapshot => false,
-        omit_expression => true,
-    }, {
-        insta::assert_snapshot!("proposals", normal);
-    });
+    golden("proposals", &normal);
 }

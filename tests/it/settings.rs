@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::command::{Command, Ended};
+use crate::harness::golden;
 
 /// A key that must not show anywhere.
 const PLANTED: &str = "e30.eyJhcGkiOjEsImV4cCI6MzI1MDM2ODAwMDB9.planted";
@@ -501,13 +502,7 @@ fn the_commands_of_settings_are_told_in_full() {
     tell(home.command(&["config", "check"]));
     tell(home.command(&["config", "check", "--json"]));
     tell(home.command(&["serve"]));
-    insta::with_settings!({
-        snapshot_path => "../golden",
-        prepend_module_to_snapshot => false,
-        omit_expression => true,
-    }, {
-        insta::assert_snapshot!("settings", all);
-    });
+    golden("settings", &all);
 }
 
 #[test]

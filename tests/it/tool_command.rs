@@ -10,7 +10,7 @@ use wikijs_mcp::demo::DemoWiki;
 use wikijs_mcp::tools::{Kind, Registry, Surface, Toolset};
 
 use crate::command::{Command, Ended};
-use crate::harness::{Setup, id_of, mutations, records, sample_wiki, told};
+use crate::harness::{Setup, golden, id_of, mutations, records, sample_wiki, told};
 
 /// A command with the settings of an operator who may write, by previews.
 fn tool(wiki: &DemoWiki, dir: &Path, arguments: &[&str]) -> Command {
@@ -48,16 +48,6 @@ fn steady(told: &str) -> String {
         format!("{}\n", words.join(" ").trim_end())
     });
     lines.collect()
-}
-
-fn golden(name: &str, told: &str) {
-    insta::with_settings!({
-        snapshot_path => "../golden",
-        prepend_module_to_snapshot => false,
-        omit_expression => true,
-    }, {
-        insta::assert_snapshot!(name, told);
-    });
 }
 
 #[tokio::test]
