@@ -87,6 +87,7 @@ impl Guard {
             .disable_allowed_hosts()
             .disable_allowed_origins()
             .with_max_request_body_bytes(limits.body)
+            .with_json_response(true)
             .with_cancellation_token(stop.clone());
         let mcp = |has_sessions| -> Mcp {
             let handler = handler.clone();

@@ -25,6 +25,8 @@ impl Sessions {
     pub(super) fn new(most: usize, life: Duration) -> Self {
         let mut open = LocalSessionManager::default();
         open.session_config.keep_alive = Some(life);
+        // Answers that have gone out are not kept to be sent again: nobody bounds how large they are.
+        open.session_config.completed_cache_ttl = Duration::ZERO;
         Self {
             open: Arc::new(open),
             most,
