@@ -1,5 +1,6 @@
 //! How two texts differ, line by line.
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use similar::{ChangeTag, TextDiff};
@@ -24,9 +25,12 @@ pub fn unified_diff(before: &str, after: &str) -> (String, LineCounts) {
     if before == after {
         return (String::new(), LineCounts::default());
     }
+    // A line ends in a line feed alone, as everywhere here.
+    let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
+    let (old, new) = (lines(before), lines(after));
     let diff = TextDiff::configure()
         .deadline(Instant::now() + PATIENCE)
-        .diff_lines(before, after);
+        .diff_slices(&old, &new);
     let mut counts = LineCounts::default();
     for change in diff.iter_all_changes() {
         match change.tag() {
@@ -35,7 +39,18 @@ pub fn unified_diff(before: &str, after: &str) -> (String, LineCounts) {
             ChangeTag::Equal => {}
         }
     }
-    (diff.unified_diff().context_radius(3).to_string(), counts)
+    let mut unified = String::new();
+    for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(unified, "{}", hunk.header());
+        for change in hunk.iter_changes() {
+            let _ = write!(unified, "{}{}", change.tag(), change.value());
+            if !change.value().ends_with('\n') {
+                unified.push_str("\n\\ No newline at end of file\n");
+            }
+        }
+    }
+    (unified, counts)
 }
 
 #[cfg(test)]

@@ -161,6 +161,13 @@ proptest! {
     }
 
     #[test]
+    fn a_carriage_return_alone_ends_no_line(a in "([a\r]{0,2}\n?){0,9}", b in "([a\r]{0,2}\n?){0,9}") {
+        if a != b {
+            prop_assert_eq!(apply_patch(&a, &unified_diff(&a, &b).0), Ok(b));
+        }
+    }
+
+    #[test]
     fn a_patch_applies_elsewhere_only_if_all_its_old_lines_are_there(
         a in text(), b in text(), other in text(),
     ) {
