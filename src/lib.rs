@@ -12,6 +12,7 @@ pub mod index;
 pub mod meter;
 pub mod page;
 pub mod server;
+mod share;
 pub mod tools;
 pub mod wiki;
 pub mod write;

@@ -126,7 +126,7 @@ impl Approved {
     /// The page that it is about; none for a create.
     #[must_use]
     pub fn page(&self) -> Option<i64> {
-        self.proposed.change.before().and_then(|page| page.id)
+        self.proposed.page()
     }
 
     /// The call under which the person said yes.

@@ -10,6 +10,7 @@ use time::format_description::well_known::Rfc3339;
 use crate::audit::{CallId, ProposalId};
 use crate::change::Change;
 use crate::error::{Code, Failure};
+use crate::share::that_goes;
 
 /// The most previews that are kept.
 const MAX_PREVIEWS: usize = 100;
@@ -20,15 +21,18 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionId {
     name: Arc<str>,
+    owner: Arc<str>,
     lasts: bool,
 }
 
 impl SessionId {
-    /// The session of one connection.
+    /// The session of one connection, its own owner.
     #[must_use]
     pub fn new(name: impl Into<Arc<str>>) -> Self {
+        let name = name.into();
         Self {
-            name: name.into(),
+            owner: Arc::clone(&name),
+            name,
             lasts: true,
         }
     }
@@ -38,8 +42,17 @@ impl SessionId {
     #[must_use]
     pub fn fleeting(name: impl Into<Arc<str>>) -> Self {
         Self {
-            name: name.into(),
             lasts: false,
+            ..Self::new(name)
+        }
+    }
+
+    /// The same, counted together with all else of this owner where owners share room.
+    #[must_use]
+    pub fn owned_by(self, owner: impl Into<Arc<str>>) -> Self {
+        Self {
+            owner: owner.into(),
+            ..self
         }
     }
 
@@ -85,6 +98,14 @@ pub struct Proposed {
     pub proposal: Option<ProposalId>,
 }
 
+impl Proposed {
+    /// The page that it changes; none for a create.
+    #[must_use]
+    pub fn page(&self) -> Option<i64> {
+        self.change.before().and_then(|page| page.id)
+    }
+}
+
 #[derive(Debug)]
 struct Kept {
     session: SessionId,
@@ -119,10 +140,12 @@ impl Previews {
         }
     }
 
-    /// Keeps a change under a new token.
+    /// Keeps a change under a new token. Where there is no room, those of the owner that holds
+    /// the most go, the oldest first.
     ///
     /// # Errors
-    /// `INTERNAL_ERROR` if the system has no randomness to give.
+    /// `TOO_LARGE` if only those who hold less could give way; `INTERNAL_ERROR` if the system
+    /// has no randomness to give.
     pub fn offer(&self, session: &SessionId, proposed: Proposed) -> Result<Previewed, Failure> {
         let mut bits = [0u8; 16];
         getrandom::fill(&mut bits)
@@ -138,15 +161,8 @@ impl Previews {
         let now = Instant::now();
         kept.retain(|_, preview| preview.expires > now);
         let bytes = proposed.change.bytes();
-        let held = |kept: &HashMap<String, Kept>| {
-            kept.values().map(|preview| preview.bytes).sum::<usize>()
-        };
-        while kept.len() >= MAX_PREVIEWS || (!kept.is_empty() && held(&kept) + bytes > MAX_BYTES) {
-            let oldest = kept.iter().min_by_key(|(_, preview)| preview.expires);
-            let Some(oldest) = oldest.map(|(token, _)| token.clone()) else {
-                break;
-            };
-            kept.remove(&oldest);
+        for token in gone_for(&kept, session, bytes).ok_or_else(no_room)? {
+            kept.remove(&token);
         }
         let session = session.clone();
         kept.insert(
@@ -166,10 +182,27 @@ impl Previews {
     /// # Errors
     /// `CONFIRM_EXPIRED`, whatever the reason: a stranger learns nothing of other sessions.
     pub fn look(&self, session: &SessionId, token: &str) -> Result<Proposed, Failure> {
+        self.of(session, token, Clone::clone)
+    }
+
+    /// The page that a token's change is of; none for a create.
+    ///
+    /// # Errors
+    /// `CONFIRM_EXPIRED`, as for [`Self::look`].
+    pub fn page_of(&self, session: &SessionId, token: &str) -> Result<Option<i64>, Failure> {
+        self.of(session, token, Proposed::page)
+    }
+
+    fn of<T>(
+        &self,
+        session: &SessionId,
+        token: &str,
+        take: impl FnOnce(&Proposed) -> T,
+    ) -> Result<T, Failure> {
         self.lock()
             .get(token)
             .filter(|preview| preview.counts_for(session))
-            .map(|preview| preview.proposed.clone())
+            .map(|preview| take(&preview.proposed))
             .ok_or_else(expired)
     }
 
@@ -197,6 +230,40 @@ impl Previews {
     }
 }
 
+/// The tokens that must go for one more preview of a session; none if that is too large to be
+/// kept beside those of others.
+fn gone_for(
+    kept: &HashMap<String, Kept>,
+    session: &SessionId,
+    bytes: usize,
+) -> Option<Vec<String>> {
+    let mut held: Vec<_> = kept.iter().collect();
+    held.sort_by_key(|(_, preview)| preview.expires);
+    let mut gone = Vec::new();
+    loop {
+        let is_crowded = held.len() >= MAX_PREVIEWS;
+        let all: usize = held.iter().map(|(_, preview)| preview.bytes).sum();
+        if !is_crowded && (held.is_empty() || all + bytes <= MAX_BYTES) {
+            return Some(gone);
+        }
+        let weight = |bytes| if is_crowded { 1 } else { bytes };
+        let weights: Vec<_> = held
+            .iter()
+            .map(|(_, preview)| (&*preview.session.owner, weight(preview.bytes)))
+            .collect();
+        let place = that_goes(&weights, (&session.owner, weight(bytes)))?;
+        gone.push(held.remove(place).0.clone());
+    }
+}
+
+fn no_room() -> Failure {
+    Failure::new(
+        Code::TooLarge,
+        "The preview is too large to be kept beside those of other clients.",
+    )
+    .hint("Call again in ten minutes, or split the change.")
+}
+
 fn expired() -> Failure {
     Failure::new(
         Code::ConfirmExpired,
@@ -208,7 +275,7 @@ fn expired() -> Failure {
 mod tests {
     use std::time::Duration;
 
-    use super::{MAX_PREVIEWS, Previews, Proposed, SessionId};
+    use super::{MAX_BYTES, MAX_PREVIEWS, Previews, Proposed, SessionId};
     use crate::change::Change;
     use crate::page::PageState;
 
@@ -255,5 +322,54 @@ mod tests {
             .count();
         assert_eq!(alive, MAX_PREVIEWS);
         assert!(previews.look(&session, &tokens[0]).is_err());
+    }
+
+    fn heavy(bytes: usize) -> Proposed {
+        let mut page = change().change.before().expect("a page").clone();
+        page.content = "x".repeat(bytes);
+        Proposed {
+            change: Change::delete(page),
+            ..change()
+        }
+    }
+
+    #[test]
+    fn whoever_holds_the_most_gives_way_whatever_sessions_it_opens() {
+        let previews = Previews::new(Previews::LIFE);
+        let few = SessionId::new("a/1").owned_by("a");
+        let sessions = ["b/1", "b/2"].map(|name| SessionId::new(name).owned_by("b"));
+        let kept = previews.offer(&few, change()).expect("a token").token;
+        let first = previews.offer(&sessions[0], change()).expect("a token");
+        for number in 0..2 * MAX_PREVIEWS {
+            let session = &sessions[number % 2];
+            previews.offer(session, change()).expect("a token");
+        }
+        assert_eq!(previews.page_of(&few, &kept), Ok(Some(1)));
+        assert!(previews.page_of(&sessions[0], &first.token).is_err());
+        // Whoever has little gets its room of whoever has much.
+        let late = SessionId::new("c");
+        let token = previews.offer(&late, change()).expect("a token").token;
+        assert!(previews.look(&late, &token).is_ok());
+        assert!(previews.look(&few, &kept).is_ok());
+    }
+
+    #[test]
+    fn large_previews_do_not_push_out_those_of_who_holds_less() {
+        let previews = Previews::new(Previews::LIFE);
+        let (few, much) = (SessionId::new("a"), SessionId::new("b"));
+        let kept = previews.offer(&few, change()).expect("a token").token;
+        let large = || previews.offer(&much, heavy(MAX_BYTES / 4));
+        let tokens: Vec<String> = (0..5).map(|_| large().expect("a token").token).collect();
+        let alive = tokens.iter().map(|one| previews.look(&much, one).is_ok());
+        let alive: Vec<bool> = alive.collect();
+        assert_eq!(alive, [false, false, true, true, true]);
+        assert!(previews.look(&few, &kept).is_ok());
+        // What could only be kept in place of smaller ones is not, and costs its owner nothing.
+        let late = SessionId::new("c");
+        let small = previews.offer(&late, change()).expect("a token").token;
+        let refused = previews.offer(&late, heavy(MAX_BYTES));
+        assert_eq!(refused.unwrap_err().code, crate::error::Code::TooLarge);
+        assert!(previews.look(&late, &small).is_ok());
+        assert!(previews.look(&much, &tokens[4]).is_ok());
     }
 }

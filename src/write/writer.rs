@@ -332,11 +332,8 @@ impl Writer {
             // A token that counts for nothing must not wait for its turn.
             (Some(token), _) => self
                 .previews
-                .look(session, token)
-                .map_err(|failure| Refusal::at(Gate::Confirm, failure))?
-                .change
-                .before()
-                .and_then(|page| page.id),
+                .page_of(session, token)
+                .map_err(|failure| Refusal::at(Gate::Confirm, failure))?,
             (None, _) => match plan {
                 Plan::Undo(undo) if goes_out => self.page_of(undo).await,
                 plan => plan.id(),

@@ -289,11 +289,17 @@ fn announced(mut request: Request<Body>, caller: Caller, session: Option<String>
     for name in [header::AUTHORIZATION.as_str(), CALLER_KEY] {
         request.headers_mut().remove(name);
     }
+    let session = match session {
+        Some(id) => SessionId::new(format!("{}/{id}", caller.owner)),
+        None => SessionId::fleeting(caller.owner),
+    };
+    // Whatever key it brings: each key has previews of its own as it is.
+    let holder = caller
+        .client
+        .as_ref()
+        .map_or(UNNAMED, |client| &client.identity);
     let visit = Visit {
-        session: match session {
-            Some(id) => SessionId::new(format!("{}/{id}", caller.owner)),
-            None => SessionId::fleeting(caller.owner),
-        },
+        session: session.owned_by(holder),
         app: caller.app,
         subject: caller.subject,
         address: Some(caller.address.to_string()),
