@@ -7,17 +7,26 @@ use secrecy::SecretString;
 
 use super::super::app::App;
 use crate::audit::to_hex;
+use crate::share::that_goes;
 use crate::wiki::ApiKey;
 
 /// The longest key that is taken.
 const MOST_BYTES: usize = 4096;
+
+/// A key that a client brought.
+#[derive(Debug)]
+struct Known {
+    client: String,
+    digest: [u8; 32],
+    app: Arc<App>,
+}
 
 /// What answers for each key, the one used last at the end.
 #[derive(Debug)]
 pub(super) struct Apps {
     server: Arc<App>,
     most: usize,
-    known: Mutex<Vec<([u8; 32], Arc<App>)>>,
+    known: Mutex<Vec<Known>>,
 }
 
 impl Apps {
@@ -29,23 +38,31 @@ impl Apps {
         }
     }
 
-    /// What answers for a key, and a word by which keys are told apart; nothing if the text
-    /// can be no key.
-    pub(super) fn of(&self, key: &str) -> Option<(Arc<App>, String)> {
+    /// What answers for a client's key, and a word by which keys are told apart; nothing if the
+    /// text can be no key.
+    pub(super) fn of(&self, client: &str, key: &str) -> Option<(Arc<App>, String)> {
         let is_key = (1..=MOST_BYTES).contains(&key.len())
             && key.bytes().all(|byte| byte.is_ascii_graphic());
         let key = is_key.then(|| ApiKey::new(SecretString::from(key)))?;
         let digest = key.digest();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = known.iter().position(|(other, _)| *other == digest);
-        let app = match place {
-            Some(place) => known.remove(place).1,
+        // One key is one app, however many clients bring it.
+        let app = match known.iter().find(|other| other.digest == digest) {
+            Some(other) => Arc::clone(&other.app),
             None => Arc::new(self.server.for_key(key).ok()?),
         };
+        known.retain(|other| other.digest != digest || other.client != client);
         if known.len() >= self.most {
-            known.remove(0);
+            let held: Vec<_> = known.iter().map(|other| (&*other.client, 1)).collect();
+            if let Some(place) = that_goes(&held, (client, 1)) {
+                known.remove(place);
+            }
         }
-        known.push((digest, Arc::clone(&app)));
+        known.push(Known {
+            client: client.to_owned(),
+            digest,
+            app: Arc::clone(&app),
+        });
         Some((app, to_hex(&digest)))
     }
 }

@@ -252,7 +252,7 @@ impl Guard {
         let (app, owner, subject) = match (self.settings.has_caller_keys, headers.get(CALLER_KEY)) {
             (false, None) => (Arc::clone(&self.app), name.to_owned(), named),
             (true, Some(key)) => {
-                let known = key.to_str().ok().and_then(|key| self.apps.of(key));
+                let known = key.to_str().ok().and_then(|key| self.apps.of(name, key));
                 let (app, key) = known.ok_or(Refusal::new(
                     StatusCode::BAD_REQUEST,
                     "X-Wiki-Api-Token holds no key",
