@@ -281,23 +281,6 @@ async fn whoever_sends_slowly_is_not_waited_for() {
     assert!(connect(&format!("{body}{{")).await.contains(" 408 "));
 }
 
-/// A call that has its place, and will not end before the rest of its body comes.
-async fn begun(server: &Hosted, message: &Value) -> (TcpStream, String) {
-    let message = message.to_string();
-    let mut stream = TcpStream::connect(server.address).await.unwrap();
-    let length = format!(
-        "content-length: {}\r\nexpect: 100-continue\r\n",
-        message.len()
-    );
-    let head = server.head("POST", "/mcp", &speaking(&nobody()), &length);
-    stream.write_all(head.as_bytes()).await.unwrap();
-    // The server asks for the body: the request is past its guard.
-    let mut told = [0; 25];
-    stream.read_exact(&mut told).await.unwrap();
-    assert_eq!(&told, b"HTTP/1.1 100 Continue\r\n\r\n");
-    (stream, message)
-}
-
 #[tokio::test]
 async fn calls_sessions_and_connections_are_bounded_with_a_503() {
     let wiki = sample_wiki().await;
@@ -314,7 +297,7 @@ async fn calls_sessions_and_connections_are_bounded_with_a_503() {
     let server = Setup::of(&wiki, |keys| &keys.readonly)
         .host_within(limits)
         .await;
-    let (mut first, body) = begun(&server, &call(TREE, json!({}))).await;
+    let (mut first, body) = server.begin(&nobody(), &call(TREE, json!({}))).await;
     refused(&server.post(&nobody(), &call(TREE, json!({}))).await);
     first.write_all(body.as_bytes()).await.unwrap();
     assert_eq!(answer(first).await.status, 200);

@@ -97,6 +97,8 @@ mod search;
 mod security;
 mod settings;
 #[cfg(feature = "demo")]
+mod shares;
+#[cfg(feature = "demo")]
 mod surface;
 #[cfg(feature = "demo")]
 mod tasks;

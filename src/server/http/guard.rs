@@ -10,25 +10,25 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::super::app::App;
 use super::super::visit::Visit;
 use super::address::origin_of;
 use super::apps::Apps;
+use super::calls::Calls;
 use super::client::KnownClient;
 use super::limits::HttpLimits;
 use super::live::LiveClients;
 use super::origin;
 use super::rate::Rates;
 use super::refusal::Refusal;
-use super::sessions::Sessions;
+use super::sessions::{Owner, Sessions};
 use crate::config::ServeSettings;
 use crate::gates::SessionId;
 
 /// The header that names a session.
-const SESSION: &str = "mcp-session-id";
+pub(super) const SESSION: &str = "mcp-session-id";
 /// The header that carries the caller's own key of the wiki.
 const CALLER_KEY: &str = "x-wiki-api-token";
 /// To whom what is remembered of callers without a name belongs; no client can be named so.
@@ -44,12 +44,12 @@ pub(super) struct Guard {
     pub(super) limits: HttpLimits,
     /// The named clients; none where callers need no name.
     pub(super) clients: Option<LiveClients>,
-    /// Places for calls under way; whoever takes all of them ends the server.
-    pub(super) calls: Arc<Semaphore>,
+    /// Places for calls under way.
+    pub(super) calls: Calls,
     listening: IpAddr,
     apps: Apps,
     rates: Rates,
-    sessions: Sessions,
+    sessions: Arc<Sessions>,
     with_sessions: Mcp,
     without_sessions: Mcp,
 }
@@ -81,7 +81,7 @@ impl Guard {
         listening: IpAddr,
         stop: &CancellationToken,
     ) -> Self {
-        let sessions = Sessions::new(limits.sessions, limits.session);
+        let sessions = Arc::new(Sessions::new(&limits));
         // Host, Origin and size are checked here, before a body is read.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
@@ -105,9 +105,7 @@ impl Guard {
             with_sessions: mcp(true),
             without_sessions: mcp(false),
             apps: Apps::new(Arc::clone(&app), limits.keys),
-            calls: Arc::new(Semaphore::new(
-                usize::try_from(limits.calls).unwrap_or(usize::MAX),
-            )),
+            calls: Calls::new(&limits),
             app,
             settings,
             limits,
@@ -203,9 +201,7 @@ impl Guard {
             let request = announced(request, caller, session);
             return Ok((self.with_sessions)(request).await);
         }
-        let place = Arc::clone(&self.calls)
-            .try_acquire_owned()
-            .map_err(|_| Refusal::busy("too many calls are under way, or the server is ending"))?;
+        let place = self.calls.begin(caller.client.as_deref())?;
         let (head, body) = request.into_parts();
         let body = tokio::time::timeout(self.limits.request, read(body, self.limits.body))
             .await
@@ -214,27 +210,27 @@ impl Guard {
         let is_first = session.is_none()
             && parsed.and_then(|parsed| parsed.method).as_deref() == Some("initialize");
         let request = Request::from_parts(head, Body::from(body));
-        let response = if is_first {
-            let turn = self.sessions.open_one().await?;
-            let owner = caller.owner.clone();
-            let request = announced(request, caller, session);
-            let response = (self.with_sessions)(request).await;
-            if let Some(id) = response
-                .headers()
-                .get(SESSION)
-                .and_then(|id| id.to_str().ok())
-            {
-                self.sessions.opened(id, owner).await;
-            }
-            drop(turn);
-            response
+        let (response, place) = if is_first {
+            let owner = Owner {
+                name: caller.owner.clone(),
+                client: caller.client.as_ref().map(|client| client.identity.clone()),
+            };
+            let sessions = Arc::clone(&self.sessions);
+            let opening = (self.with_sessions)(announced(request, caller, session));
+            // In a task of its own: a client that hangs up meanwhile cuts nothing short.
+            let opening =
+                tokio::spawn(async move { (sessions.open_one(owner, opening).await, place) });
+            let (opened, place) = opening.await.map_err(|_| {
+                Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the call broke off")
+            })?;
+            (opened?, place)
         } else {
             let mcp = if session.is_some() {
                 &self.with_sessions
             } else {
                 &self.without_sessions
             };
-            mcp(announced(request, caller, session)).await
+            (mcp(announced(request, caller, session)).await, place)
         };
         // The call is under way until its answer has gone out.
         Ok(response.map(|body| {

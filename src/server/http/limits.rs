@@ -13,7 +13,10 @@ pub struct HttpLimits {
     pub sessions: usize,
     /// The most calls under way at a time.
     pub calls: u32,
-    /// The most keys of callers that are known at a time; the one used longest ago goes first.
+    /// A named client holds at most one in so many of the sessions, and of the calls under way.
+    pub shares: usize,
+    /// The most keys of callers that are known at a time; then the one goes that the client
+    /// with the most keys used longest ago.
     pub keys: usize,
     /// How long a connection may take for the head of its next request.
     pub idle: Duration,
@@ -33,6 +36,13 @@ pub struct HttpLimits {
     pub fresh: Duration,
 }
 
+impl HttpLimits {
+    /// How many of so many a named client may hold: one at least.
+    pub(super) fn share_of(&self, most: usize) -> usize {
+        (most / self.shares.max(1)).max(1)
+    }
+}
+
 impl Default for HttpLimits {
     fn default() -> Self {
         Self {
@@ -40,6 +50,7 @@ impl Default for HttpLimits {
             connections: 1024,
             sessions: 512,
             calls: 256,
+            shares: 4,
             keys: 32,
             idle: Duration::from_secs(30),
             request: Duration::from_secs(30),

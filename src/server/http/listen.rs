@@ -157,7 +157,7 @@ impl HttpServer {
             ..
         } = self;
         app.writer.begin_recovery();
-        let calls = Arc::clone(&guard.calls);
+        let calls = Arc::clone(&guard.calls.all);
         let router = router(guard);
         let places = Arc::new(Semaphore::new(limits.connections));
         let (connections, closing) = (TaskTracker::new(), CancellationToken::new());

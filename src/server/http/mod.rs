@@ -2,10 +2,11 @@
 //!
 //! A request passes, in this order: `Host` and `Origin` (`origin`), the client's token
 //! (`live`), its rate (`rate`), the owner of the session that it names (`sessions`), a
-//! place among the calls under way, the size of its body (`guard`); then it is rmcp's.
+//! place among the calls under way (`calls`), the size of its body (`guard`); then it is rmcp's.
 
 mod address;
 mod apps;
+mod calls;
 mod client;
 mod guard;
 mod health;

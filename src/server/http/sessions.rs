@@ -2,13 +2,25 @@
 //! everybody else.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::body::Body;
+use axum::http::Response;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use tokio::sync::MutexGuard;
 
+use super::guard::SESSION;
+use super::limits::HttpLimits;
 use super::refusal::Refusal;
+
+/// Whose a session is.
+#[derive(Debug)]
+pub(super) struct Owner {
+    /// The client, and where it brings one its key: nobody else may use the session.
+    pub(super) name: String,
+    /// The named client of whose share it is.
+    pub(super) client: Option<String>,
+}
 
 /// The sessions that are open, and whose they are.
 #[derive(Debug)]
@@ -16,20 +28,22 @@ pub(super) struct Sessions {
     /// rmcp's own.
     pub(super) open: Arc<LocalSessionManager>,
     most: usize,
-    owners: Mutex<HashMap<Arc<str>, String>>,
+    share: usize,
+    owners: Mutex<HashMap<Arc<str>, Owner>>,
     opening: tokio::sync::Mutex<()>,
 }
 
 impl Sessions {
-    /// None yet; each will end after this time without a message.
-    pub(super) fn new(most: usize, life: Duration) -> Self {
+    /// None yet.
+    pub(super) fn new(limits: &HttpLimits) -> Self {
         let mut open = LocalSessionManager::default();
-        open.session_config.keep_alive = Some(life);
+        open.session_config.keep_alive = Some(limits.session);
         // Answers that have gone out are not kept to be sent again: nobody bounds how large they are.
         open.session_config.completed_cache_ttl = Duration::ZERO;
         Self {
             open: Arc::new(open),
-            most,
+            most: limits.sessions,
+            share: limits.share_of(limits.sessions),
             owners: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
         }
@@ -37,24 +51,45 @@ impl Sessions {
 
     /// Whether a session is this caller's.
     pub(super) fn is_of(&self, id: &str, owner: &str) -> bool {
-        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        owners.get(id).is_some_and(|own| own == owner)
+        self.owners().get(id).is_some_and(|own| own.name == owner)
     }
 
-    /// The right to open one more, one caller after another.
-    pub(super) async fn open_one(&self) -> Result<MutexGuard<'_, ()>, Refusal> {
-        let turn = self.opening.lock().await;
-        if self.open.sessions.read().await.len() >= self.most {
+    /// Opens one more by this request, one caller after another. To be cut short by nothing, or
+    /// a session is left that is nobody's.
+    pub(super) async fn open_one(
+        &self,
+        owner: Owner,
+        request: impl Future<Output = Response<Body>>,
+    ) -> Result<Response<Body>, Refusal> {
+        let _turn = self.opening.lock().await;
+        self.has_room(owner.client.as_deref()).await?;
+        let response = request.await;
+        let id = response.headers().get(SESSION);
+        if let Some(id) = id.and_then(|id| id.to_str().ok()) {
+            self.owners().insert(id.into(), owner);
+        }
+        Ok(response)
+    }
+
+    async fn has_room(&self, client: Option<&str>) -> Result<(), Refusal> {
+        let open = self.open.sessions.read().await;
+        let mut owners = self.owners();
+        owners.retain(|id, _| open.contains_key(id));
+        let own = owners
+            .values()
+            .filter(|owner| owner.client.as_deref() == client);
+        if client.is_some() && own.count() >= self.share {
+            return Err(Refusal::busy(
+                "this client has its whole share of the sessions; end one, or try again later",
+            ));
+        }
+        if open.len() >= self.most {
             return Err(Refusal::busy("too many sessions are open; try again later"));
         }
-        Ok(turn)
+        Ok(())
     }
 
-    /// A session was opened for this caller; those that have ended are forgotten.
-    pub(super) async fn opened(&self, id: &str, owner: String) {
-        let open = self.open.sessions.read().await;
-        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        owners.retain(|id, _| open.contains_key(id));
-        owners.insert(id.into(), owner);
+    fn owners(&self) -> MutexGuard<'_, HashMap<Arc<str>, Owner>> {
+        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

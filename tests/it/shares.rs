@@ -1,0 +1,233 @@
+//! A share for each named client over HTTP: none of them can take everything.
+
+use std::time::Duration;
+
+use rmcp::ErrorData;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{InitializeRequestParams, InitializeResult};
+use rmcp::service::{RequestContext, RoleServer};
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use wikijs_mcp::server::http::{Grant, HttpLimits, HttpServer};
+
+use crate::harness::{Setup, id_of, sample_wiki};
+use crate::hosted::{Answer, Caller, Hosted, LIMITS, Names, answer, call, initialize, speaking};
+
+const TREE: &str = "wikijs_get_page_tree";
+const UPDATE: &str = "wikijs_update_page";
+
+/// Four of each, and two of them at most for one client.
+const FOUR: fn() -> HttpLimits = || HttpLimits {
+    sessions: 4,
+    calls: 4,
+    shares: 2,
+    ..LIMITS()
+};
+
+fn two(names: &Names) -> (Caller, Caller) {
+    (
+        names.add("own", Grant::default()),
+        names.add("other", Grant::default()),
+    )
+}
+
+fn keyed(caller: &Caller, key: &str) -> Caller {
+    caller.clone().with("x-wiki-api-token", key)
+}
+
+/// It was turned away for now, for this reason.
+fn refused(answer: &Answer, why: &str) {
+    assert_eq!(answer.status, 503, "{answer:?}");
+    assert!(answer.headers["retry-after"].parse::<u64>().unwrap() >= 1);
+    let message = answer.message()["error"]["message"].clone();
+    assert!(message.as_str().unwrap().contains(why), "{message}");
+}
+
+#[tokio::test]
+async fn calls_whose_bodies_never_end_take_the_share_of_their_client_alone() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = two(&names);
+    let tree = call(TREE, json!({}));
+    let server = Setup::of(&wiki, |keys| &keys.readonly)
+        .naming(&names)
+        .host_within(FOUR())
+        .await;
+    let (mut first, body) = server.begin(&other, &tree).await;
+    let _second = server.begin(&other, &tree).await;
+    let share = "this client has its whole share of the calls";
+    refused(&server.post(&other, &tree).await, share);
+    let _mine = server.begin(&own, &tree).await;
+    server.call(&own, TREE, json!({})).await.unwrap();
+    // A call that ends gives its place back.
+    first.write_all(body.as_bytes()).await.unwrap();
+    assert_eq!(answer(first).await.status, 200);
+    server.call(&other, TREE, json!({})).await.unwrap();
+}
+
+#[tokio::test]
+async fn callers_without_names_are_one_and_have_all_there_is() {
+    let wiki = sample_wiki().await;
+    let (nobody, tree) = (Caller::default(), call(TREE, json!({})));
+    let server = Setup::of(&wiki, |keys| &keys.readonly)
+        .host_within(FOUR())
+        .await;
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        server.open(&nobody).await;
+        held.push(server.begin(&nobody, &tree).await);
+    }
+    server.open(&nobody).await;
+    let full = server.post(&nobody, &initialize("2025-11-25")).await;
+    refused(&full, "too many sessions");
+    held.push(server.begin(&nobody, &tree).await);
+    refused(&server.post(&nobody, &tree).await, "too many calls");
+}
+
+#[tokio::test]
+async fn a_client_opens_its_share_of_sessions_whatever_keys_it_brings() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = two(&names);
+    let server = Setup::of(&wiki, |keys| &keys.readonly)
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .naming(&names)
+        .host_within(FOUR())
+        .await;
+    let own = keyed(&own, &wiki.keys().editor);
+    let one = server.open(&keyed(&other, &wiki.keys().editor)).await;
+    server.open(&keyed(&other, "junk-a")).await;
+    let more = keyed(&other, "junk-b");
+    let share = "this client has its whole share of the sessions";
+    let refusal = server.post(&more, &initialize("2025-11-25")).await;
+    refused(&refusal, share);
+    let session = server.open(&own).await;
+    server.call(&session, TREE, json!({})).await.unwrap();
+    // One that has ended counts no more.
+    assert_eq!(server.send("DELETE", "/mcp", &one, "").await.status, 202);
+    server.open(&more).await;
+}
+
+/// Answers nobody's first message before it may.
+struct Slow {
+    asked: CancellationToken,
+    may: CancellationToken,
+}
+
+impl ServerHandler for Slow {
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        self.asked.cancel();
+        self.may.cancelled().await;
+        self.negotiate_initialize(&request)
+    }
+}
+
+#[tokio::test]
+async fn a_session_whose_client_hung_up_while_it_was_opened_counts_for_that_client() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = two(&names);
+    let limits = HttpLimits {
+        sessions: 2,
+        connections: 1,
+        ..FOUR()
+    };
+    let (asked, may) = (CancellationToken::new(), CancellationToken::new());
+    let handler = {
+        let (asked, may) = (asked.clone(), may.clone());
+        move || Slow {
+            asked: asked.clone(),
+            may: may.clone(),
+        }
+    };
+    let (app, settings, dir) = Setup::of(&wiki, |keys| &keys.readonly).naming(&names).app();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = HttpServer::answering(app, handler, settings, limits, listener).unwrap();
+    let (address, stop) = (server.address(), CancellationToken::new());
+    let ended = tokio::spawn(server.run(stop.clone()));
+    let server = Hosted {
+        address,
+        dir,
+        stop,
+        ended,
+    };
+    let message = initialize("2025-11-25");
+    let body = message.to_string();
+    let length = format!("content-length: {}\r\n", body.len());
+    let head = server.head("POST", "/mcp", &speaking(&other), &length);
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream
+        .write_all(format!("{head}{body}").as_bytes())
+        .await
+        .unwrap();
+    asked.cancelled().await;
+    drop(stream);
+    // The one connection that there may be is free: the server saw that the client is gone.
+    let gone = async { while server.get("/healthz").await.status != 200 {} };
+    tokio::time::timeout(Duration::from_secs(20), gone)
+        .await
+        .unwrap();
+    may.cancel();
+    let share = "this client has its whole share of the sessions";
+    refused(&server.post(&other, &message).await, share);
+    assert_eq!(server.post(&own, &message).await.status, 200);
+}
+
+/// Previews a title of the page `home`: its id and token, as they confirm it.
+async fn previewed(server: &Hosted, caller: &Caller, id: i64, title: &str) -> Value {
+    let arguments = json!({ "id": id, "title": title });
+    let preview = server.call(caller, UPDATE, arguments).await.unwrap();
+    json!({ "id": id, "confirm": preview["confirm"] })
+}
+
+#[tokio::test]
+async fn previews_of_one_client_do_not_push_out_those_of_another() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = two(&names);
+    let server = Setup::of(&wiki, |keys| &keys.editor)
+        .naming(&names)
+        .host()
+        .await;
+    let id = id_of(&wiki, "home");
+    let ours = previewed(&server, &own, id, "Ours").await;
+    let takers = [server.open(&other).await, other];
+    let first = previewed(&server, &takers[0], id, "First").await;
+    for number in 0..100 {
+        let title = format!("Title {number}");
+        previewed(&server, &takers[number % 2], id, &title).await;
+    }
+    let expired = server.call(&takers[0], UPDATE, first).await.unwrap_err();
+    assert_eq!(expired["code"], "CONFIRM_EXPIRED");
+    let applied = server.call(&own, UPDATE, ours).await.unwrap();
+    assert_eq!(applied["outcome"], "applied");
+}
+
+#[tokio::test]
+async fn junk_keys_of_one_client_do_not_make_anothers_forgotten() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = two(&names);
+    let limits = HttpLimits {
+        keys: 2,
+        ..LIMITS()
+    };
+    let server = Setup::of(&wiki, |keys| &keys.readonly)
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .naming(&names)
+        .host_within(limits)
+        .await;
+    let key = &wiki.keys().editor;
+    let own = keyed(&own, key);
+    let ours = previewed(&server, &own, id_of(&wiki, "home"), "Ours").await;
+    // The same key is another's too: what was brought with it stays its own.
+    for key in [key, "junk-a", "junk-b", "junk-c"] {
+        let answer = server
+            .post(&keyed(&other, key), &call(TREE, json!({})))
+            .await;
+        assert_eq!(answer.status, 200);
+    }
+    let applied = server.call(&own, UPDATE, ours).await.unwrap();
+    assert_eq!(applied["outcome"], "applied");
+}
