@@ -7,8 +7,9 @@ use super::previews::{Proposed, SessionId};
 use crate::audit::{CallId, Client};
 use crate::change::{Change, Operation};
 use crate::page::Field;
+use crate::share::that_goes;
 
-/// The most approvals that stand at a time; the oldest goes first.
+/// The most approvals that stand at a time; then the oldest goes of the owner that has the most.
 const MAX_STANDING: usize = 100;
 /// How long an approval for a page or a kind of write stands.
 const LIFE: Duration = Duration::from_mins(30);
@@ -196,7 +197,13 @@ impl Approvals {
             let subject = Subject::of(&proposed.change)?;
             let mut standing = self.lock(now);
             if standing.len() >= MAX_STANDING {
-                standing.remove(0);
+                let held: Vec<_> = standing
+                    .iter()
+                    .map(|standing| (standing.approver.session.owner(), 1))
+                    .collect();
+                if let Some(place) = that_goes(&held, (approver.session.owner(), 1)) {
+                    standing.remove(place);
+                }
             }
             standing.push(Standing {
                 approver,

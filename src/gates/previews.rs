@@ -56,6 +56,12 @@ impl SessionId {
         }
     }
 
+    /// Whom it is counted with where owners share room.
+    #[must_use]
+    pub fn owner(&self) -> &str {
+        &self.owner
+    }
+
     /// Whether it is a session, of which something may be remembered.
     #[must_use]
     pub const fn lasts(&self) -> bool {
@@ -249,9 +255,9 @@ fn gone_for(
         let weight = |bytes| if is_crowded { 1 } else { bytes };
         let weights: Vec<_> = held
             .iter()
-            .map(|(_, preview)| (&*preview.session.owner, weight(preview.bytes)))
+            .map(|(_, preview)| (preview.session.owner(), weight(preview.bytes)))
             .collect();
-        let place = that_goes(&weights, (&session.owner, weight(bytes)))?;
+        let place = that_goes(&weights, (session.owner(), weight(bytes)))?;
         gone.push(held.remove(place).0.clone());
     }
 }

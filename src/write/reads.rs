@@ -9,8 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::gates::SessionId;
 use crate::page::{Date, PageReading};
+use crate::share::that_goes;
 
-/// The most pages whose times are remembered, over all sessions.
+/// The most pages whose times are remembered, over all sessions; then the oldest goes of the owner
+/// that has the most.
 const MAX_PAGES: usize = 1_000;
 /// The most parts of a page whose times are remembered.
 const MAX_PARTS: usize = 32;
@@ -178,13 +180,10 @@ impl All {
     /// What is known of a page; if nothing is, as if it had been seen in this state.
     fn entry(&mut self, key: &Key, at: &Date) -> &mut Seen {
         if !self.seen.contains_key(key) {
-            self.order.push_back(key.clone());
-            if self.order.len() > MAX_PAGES
-                && let Some(oldest) = self.order.pop_front()
-            {
-                self.forget_text(&oldest);
-                self.seen.remove(&oldest);
+            if self.order.len() >= MAX_PAGES {
+                self.forget_for(key);
             }
+            self.order.push_back(key.clone());
         }
         self.seen.entry(key.clone()).or_insert_with(|| Seen {
             newest: at.clone(),
@@ -194,6 +193,18 @@ impl All {
             page: None,
             place: 0,
         })
+    }
+
+    /// Forgets a page in favour of another: the oldest of the owner that has the most.
+    fn forget_for(&mut self, key: &Key) {
+        let owners = self.order.iter().map(|(session, _)| (session.owner(), 1));
+        let held: Vec<_> = owners.collect();
+        if let Some(place) = that_goes(&held, (key.0.owner(), 1))
+            && let Some(gone) = self.order.remove(place)
+        {
+            self.forget_text(&gone);
+            self.seen.remove(&gone);
+        }
     }
 
     /// Keeps a page whole in place of what was kept of it, and forgets the oldest others that
@@ -275,6 +286,19 @@ mod tests {
         }
         assert_eq!(last(&ours, 0), None);
         assert_eq!(last(&ours, 1), Some(time("1")));
+    }
+
+    #[test]
+    fn who_reads_much_makes_nothing_forgotten_that_others_read() {
+        let reads = Reads::default();
+        let (few, much) = (SessionId::new("a"), SessionId::new("b"));
+        reads.note(&few, page(0, "1"), Sight::Whole);
+        for id in 0..2 * MAX_PAGES {
+            let id = i64::try_from(id).expect("small");
+            reads.note(&much, page(id, "1"), Sight::Whole);
+        }
+        assert!(reads.last(&few, 0).is_some());
+        assert!(reads.last(&much, 0).is_none());
     }
 
     #[test]
