@@ -10,6 +10,7 @@ pub mod error;
 pub mod gates;
 pub mod index;
 pub mod meter;
+pub mod notice;
 pub mod page;
 pub mod server;
 mod share;

@@ -28,6 +28,15 @@ pub struct Coverage {
     pub most: usize,
 }
 
+impl Coverage {
+    /// The pages that will be indexed, if not all of them are yet.
+    #[must_use]
+    pub fn wanting(&self) -> Option<usize> {
+        let wanted = self.of.min(self.most);
+        (self.pages < wanted).then_some(wanted)
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 struct Progress {
     /// When the list was last looked at.

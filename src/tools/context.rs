@@ -6,6 +6,7 @@ use tokio::sync::watch;
 
 use crate::error::Failure;
 use crate::index::{ContentIndex, Coverage};
+use crate::notice::Notice;
 use crate::page::{Locale, PageReading};
 use crate::wiki::{Wiki, WikiError};
 use crate::write::{Answer, Caller, Plan, Sight, Writer};
@@ -51,7 +52,12 @@ impl Context {
             let (done, of) = (count(done), count(of));
             self.progress.send_replace(Progress { done, of });
         };
-        self.index.ready(tell).await
+        let covered = self.index.ready(tell).await?;
+        if let Some(of) = covered.wanting() {
+            let pages = covered.pages;
+            Notice::StillIndexing { pages, of }.tell();
+        }
+        Ok(covered)
     }
 
     /// The caller saw a page: its later change of the content is held against what it saw.

@@ -277,7 +277,7 @@ impl Indexed {
                 "Only the {most} pages changed last are indexed; with WIKI_INDEX=disk an operator has more of them indexed."
             ));
         }
-        if pages < of.min(most) {
+        if covered.wanting().is_some() {
             notes.push("Pages are still being indexed: search again for more.".to_owned());
         }
         if without_content > 0 {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use backoff::ExponentialBackoff;
 
 use super::error::WikiError;
+use crate::notice::Notice;
 
 /// How often and how long a read is tried.
 #[derive(Debug, Clone, Copy)]
@@ -78,6 +79,8 @@ where
         },
         |error: WikiError, wait: Duration| {
             tracing::warn!(%error, wait_ms = wait.as_millis(), "a read is tried again");
+            let why = error.to_string();
+            Notice::TriedAgain { why, wait }.tell();
         },
     )
     .await

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::audit::Outcome;
 use crate::change::{Change, Proof, StepKind, prove};
+use crate::notice::Notice;
 use crate::page::{Field, PageReading, PageState};
 use crate::wiki::{Sent, Wiki, WikiError};
 
@@ -195,6 +196,7 @@ pub(super) async fn settle(
     };
     let began = Instant::now();
     let mut stable: Option<(Seen, Instant)> = None;
+    let mut waits = false;
     let longest = patience.settling + patience.apart;
     loop {
         // A reading has retries of its own, which must not outlast the settling.
@@ -252,6 +254,9 @@ pub(super) async fn settle(
         }
         if began.elapsed() >= longest {
             return settled(Outcome::Unknown, stable.map(|(seen, _)| seen), cause);
+        }
+        if !std::mem::replace(&mut waits, true) {
+            Notice::Settling.tell();
         }
         tokio::time::sleep(patience.pause).await;
     }

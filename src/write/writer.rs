@@ -14,6 +14,7 @@ use crate::gates::{
     self, Approvals, ConfirmMode, Confirmation, Gate, Permit, Policy, Previews, Proposed, Refusal,
     SessionId, Verdict,
 };
+use crate::notice;
 use crate::page::{Field, LineCounts, PageReading};
 use crate::wiki::Wiki;
 
@@ -399,7 +400,7 @@ impl Writer {
             drop((turn, awaited));
             answer
         };
-        let task = tasks.spawn(write.in_current_span());
+        let task = tasks.spawn(notice::told_as_here(write.in_current_span()));
         Ok(Passed::Sent(
             task.await.unwrap_or_else(|_| Err(broke_off())),
         ))

@@ -25,17 +25,18 @@ fn request(method: &str, mut params: Value) -> (Caller, Value) {
 async fn what_is_not_served_or_no_longer_of_the_protocol_is_not_found() {
     let wiki = sample_wiki().await;
     let server = Setup::of(&wiki, |keys| &keys.readonly).host().await;
-    for method in [
-        "initialize",
-        "ping",
-        "logging/setLevel",
-        "resources/subscribe",
-        "no/such",
-    ] {
+    for method in ["initialize", "ping", "resources/subscribe", "no/such"] {
         let (caller, message) = request(method, json!({}));
         let answer = server.post(&caller, &message).await;
         assert_eq!(answer.status, 404, "{method}");
         assert_eq!(answer.message()["error"]["code"], -32601, "{method}");
+    }
+    // Well-formed it is another matter to whoever reads it.
+    for level in [json!({}), json!({ "level": "info" })] {
+        let (caller, message) = request("logging/setLevel", level);
+        let answer = server.post(&caller, &message).await;
+        assert_eq!(answer.status, 404, "{message}");
+        assert_eq!(answer.message()["error"]["code"], -32601, "{message}");
     }
 }
 

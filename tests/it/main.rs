@@ -58,6 +58,8 @@ mod kill;
 #[cfg(feature = "demo")]
 mod lists;
 #[cfg(feature = "demo")]
+mod logging;
+#[cfg(feature = "demo")]
 mod network;
 #[cfg(feature = "demo")]
 mod operations;

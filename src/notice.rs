@@ -1,0 +1,76 @@
+//! What is said of a call while it is under way, to whoever made it.
+//!
+//! A notice holds no text of the wiki and no secret: it leaves the server as it is.
+
+use std::fmt;
+use std::time::Duration;
+
+use tokio::sync::mpsc::Sender;
+
+tokio::task_local! {
+    static LISTENER: Option<Sender<Notice>>;
+}
+
+/// What is said of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Notice {
+    /// The wiki is asked again.
+    TriedAgain {
+        /// What became of the last try, as a fragment of a sentence.
+        why: String,
+        /// How long is waited before the next.
+        wait: Duration,
+    },
+    /// The content index does not hold all pages yet.
+    StillIndexing {
+        /// The pages that it holds.
+        pages: usize,
+        /// The pages that it will hold.
+        of: usize,
+    },
+    /// What became of a write was not clear at once; the page is read until it is.
+    Settling,
+}
+
+impl Notice {
+    /// Says it, where somebody listens. One that finds too many before it is dropped.
+    pub fn tell(self) {
+        let _ = LISTENER.try_with(|listener| listener.as_ref().map(|to| to.try_send(self)));
+    }
+
+    /// Whether something goes less well than it should.
+    #[must_use]
+    pub const fn is_warning(&self) -> bool {
+        match self {
+            Self::TriedAgain { .. } | Self::Settling => true,
+            Self::StillIndexing { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TriedAgain { why, wait } => {
+                write!(f, "{why}; it is asked again in {} ms", wait.as_millis())
+            }
+            Self::StillIndexing { pages, of } => {
+                write!(f, "the content index is still being filled: {pages} of {of} pages")
+            }
+            Self::Settling => f.write_str(
+                "what became of the write is not clear yet; the page is read until it is, nothing is sent again",
+            ),
+        }
+    }
+}
+
+/// Does work of which a listener is told.
+pub async fn told_to<F: Future>(listener: Sender<Notice>, work: F) -> F::Output {
+    LISTENER.scope(Some(listener), work).await
+}
+
+/// Work for a task of its own, of which the listener of this one is told.
+pub fn told_as_here<F: Future>(work: F) -> impl Future<Output = F::Output> {
+    let listener = LISTENER.try_with(Clone::clone).ok().flatten();
+    LISTENER.scope(listener, work)
+}
