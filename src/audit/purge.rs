@@ -1,7 +1,12 @@
 //! What goes when there is too much: kept states and ended runs, the oldest first, and never
 //! without saying so before.
 //!
-//! **Age.** A run is as old as its last record. A kept state is as old as the newest record
+//! **Age** is counted not from the clock but from the newest record that is a day older than the
+//! clock: one that jumped ahead makes nothing old before there is a day of records behind the
+//! jump. No record counts as older than the one above it, nor than the runs that its own found
+//! there, so a clock that was set back makes nothing old either.
+//!
+//! A run is as old as its last record. A kept state is as old as the newest record
 //! that names it, in whatever run, not as its file: undo needs it as long as that record is of
 //! use. One that no record names is as old as its file. A proposal is as old as the last thing
 //! that became of it; an open one goes at the latest with the states and the record that it is
@@ -27,11 +32,15 @@ use time::OffsetDateTime;
 
 use super::log::blocking;
 use super::place::Place;
-use super::reader::{RunFile, runs, scan};
+use super::reader::{RunFile, scan};
 use super::{
     AuditError, AuditLog, CallId, Entry, Event, FileHead, KeptState, Proposal, ProposalId,
-    ProposalState, Record, Unreadable, fs, heads, kept, proposals,
+    ProposalState, fs, heads, kept, proposals,
 };
+use survey::Survey;
+pub(super) use survey::{named_by, states};
+
+mod survey;
 
 /// How long a state stays after it was kept, whatever names it.
 const GRACE: Duration = Duration::from_hours(1);
@@ -129,15 +138,6 @@ struct Plan {
     _turn: File,
 }
 
-/// A kept state.
-#[derive(Debug)]
-struct Page {
-    length: u64,
-    modified: SystemTime,
-    /// When the newest record that names it was written.
-    named: Option<OffsetDateTime>,
-}
-
 impl Plan {
     /// Nothing where nothing has to go, or somebody else is at it.
     fn make(log: &AuditLog, keep: Keep, now: OffsetDateTime) -> Result<Option<Self>, AuditError> {
@@ -145,21 +145,20 @@ impl Plan {
         let Some(turn) = turn(&place)? else {
             return Ok(None);
         };
-        let mut pages = pages(&place)?;
-        let runs = runs(&place)?;
-        let mut whole = pages
-            .values()
-            .map(|page| page.length)
-            .fold(0, u64::saturating_add);
-        let mut items = Vec::new();
-        let mut makers = HashMap::new();
-        for run in &runs {
-            // A purge must not hold up the end of the server.
-            log.check()?;
-            whole = whole.saturating_add(run.length);
-            items.extend(look_at(run, &mut pages, &mut makers)?);
-        }
+        let mut survey = Survey::make(log, now)?;
+        let pages = survey.pages.values().map(|page| page.length);
+        let runs = survey.runs.iter().map(|aged| aged.run.length);
+        let whole = pages.chain(runs).fold(0, u64::saturating_add);
+        let going = survey.runs.iter().filter(|aged| aged.can_go());
+        let mut items: Vec<Doomed> = going
+            .map(|aged| Doomed {
+                item: Item::Run(aged.run.clone()),
+                length: aged.run.length,
+                age: aged.age,
+            })
+            .collect();
         let spared = OffsetDateTime::from(spared_since());
+        let pages = std::mem::take(&mut survey.pages);
         items.extend(pages.into_iter().filter_map(|(name, page)| {
             let modified = OffsetDateTime::from(page.modified);
             (modified <= spared).then(|| Doomed {
@@ -168,8 +167,8 @@ impl Plan {
                 age: page.named.unwrap_or(modified),
             })
         }));
-        let mut doomed = choose(items, whole, keep, now);
-        doomed.extend(with_proposals(&place, &doomed, &makers, keep, now)?);
+        let mut doomed = choose(items, whole, survey.oldest(keep.days), keep.bytes);
+        doomed.extend(with_proposals(&place, &doomed, &survey, keep)?);
         if doomed.is_empty() {
             return Ok(None);
         }
@@ -177,7 +176,8 @@ impl Plan {
         for doomed in &doomed {
             heads.push(doomed.head()?);
         }
-        heads.extend(repeated(&runs, &heads)?);
+        let runs = survey.runs.iter().map(|aged| &aged.run);
+        heads.extend(repeated(runs, &heads)?);
         Ok(Some(Self {
             doomed,
             heads,
@@ -254,57 +254,14 @@ fn turn(place: &Place) -> Result<Option<File>, AuditError> {
     }
 }
 
-/// The names of the kept states on the disk.
-pub(super) fn states(place: &Place) -> Result<Vec<KeptState>, AuditError> {
-    Ok(pages(place)?.into_keys().collect())
-}
-
-/// The kept states on the disk; what else lies there is none of ours.
-fn pages(place: &Place) -> Result<HashMap<KeptState, Page>, AuditError> {
-    let directory = place.pages();
-    let failed = |error: io::Error| AuditError::at(&directory, "list the kept states", &error);
-    let mut pages = HashMap::new();
-    let entries = match std::fs::read_dir(&directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(pages),
-        Err(error) => return Err(failed(error)),
-    };
-    for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let Some(name) = entry.file_name().to_str().and_then(KeptState::of_file) else {
-            continue;
-        };
-        match entry
-            .metadata()
-            .and_then(|found| Ok((found.len(), found.modified()?)))
-        {
-            Ok((length, modified)) => {
-                let named = None;
-                pages.insert(
-                    name,
-                    Page {
-                        length,
-                        modified,
-                        named,
-                    },
-                );
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(error)),
-        }
-    }
-    Ok(pages)
-}
-
 /// The proposals that are too old, and the open ones that cannot be applied without what goes.
 fn with_proposals(
     place: &Place,
     doomed: &[Doomed],
-    makers: &HashMap<String, String>,
+    survey: &Survey,
     keep: Keep,
-    now: OffsetDateTime,
 ) -> Result<Vec<Doomed>, AuditError> {
-    let oldest = now.checked_sub(time::Duration::days(i64::from(keep.proposal_days)));
+    let oldest = survey.oldest(keep.proposal_days);
     let (mut states, mut runs) = (HashSet::new(), HashSet::new());
     for doomed in doomed {
         match &doomed.item {
@@ -314,13 +271,15 @@ fn with_proposals(
         }
     }
     let goes = |proposal: &Proposal| {
-        let is_old = oldest.is_some_and(|oldest| proposal.age().is_none_or(|age| age < oldest));
-        let maker = makers.get(&proposal.id.to_string());
+        let maker = survey.makers.get(&proposal.id.to_string());
+        // It was decided after it was made, whatever the clock said then.
+        let age = proposal.age().max(maker.map(|(_, made)| *made));
+        let is_old = oldest.is_some_and(|oldest| age.is_none_or(|age| age < oldest));
         let loses = |state: &KeptState| states.contains(state);
         is_old
             || proposal.state == ProposalState::Open
                 && (proposal.before.iter().chain(&proposal.after).any(loses)
-                    || maker.is_some_and(|run| runs.contains(run.as_str())))
+                    || maker.is_some_and(|(run, _)| runs.contains(run.as_str())))
     };
     let length = |id| std::fs::metadata(place.proposal(id)).map_or(0, |found| found.len());
     let gone = proposals::all(place)?.into_iter().filter(goes);
@@ -328,60 +287,22 @@ fn with_proposals(
         .map(|proposal| Doomed {
             item: Item::Proposal(proposal.id),
             length: length(proposal.id),
-            age: now,
+            age: survey.now,
         })
         .collect())
 }
 
-/// Reads a run for the states that it names and the proposals whose making it tells, and gives
-/// it back if it may go itself.
-fn look_at(
-    run: &RunFile,
-    pages: &mut HashMap<KeptState, Page>,
-    makers: &mut HashMap<String, String>,
-) -> Result<Option<Doomed>, AuditError> {
-    let modified = OffsetDateTime::from(run.modified);
-    let mut latest: Option<OffsetDateTime> = None;
-    let mut is_newer = false;
-    for_each_line(run, |line, read| match read {
-        Ok(record) => {
-            let time = record.instant();
-            latest = latest.max(time);
-            for state in named_by(&record) {
-                name(pages, state, time.unwrap_or(modified));
-            }
-            if record.event == Event::Proposal && record.decision.as_deref() == Some("made") {
-                makers.extend(record.proposal.map(|id| (id, run.name().to_owned())));
-            }
-        }
-        Err(why) => {
-            is_newer |= matches!(why, Unreadable::Newer(_));
-            for state in any_names(line) {
-                name(pages, state, modified);
-            }
-        }
-    })?;
-    let can_go = !run.is_locked() && !is_newer;
-    Ok(can_go.then(|| Doomed {
-        item: Item::Run(run.clone()),
-        length: run.length,
-        age: latest.unwrap_or(modified),
-    }))
-}
-
-fn name(pages: &mut HashMap<KeptState, Page>, state: KeptState, time: OffsetDateTime) {
-    if let Some(page) = pages.get_mut(&state) {
-        page.named = page.named.max(Some(time));
-    }
-}
-
 /// What is too old, and the oldest of the rest until the whole is small enough.
-fn choose(mut items: Vec<Doomed>, mut whole: u64, keep: Keep, now: OffsetDateTime) -> Vec<Doomed> {
-    let oldest = now.checked_sub(time::Duration::days(i64::from(keep.days)));
+fn choose(
+    mut items: Vec<Doomed>,
+    mut whole: u64,
+    oldest: Option<OffsetDateTime>,
+    most: u64,
+) -> Vec<Doomed> {
     // Of what is equally old, states go before the run that tells of them.
     items.sort_by_key(|item| (item.age, matches!(item.item, Item::Run(_))));
     let mut is_too_much = |item: &Doomed| {
-        let goes = oldest.is_some_and(|oldest| item.age < oldest) || whole > keep.bytes;
+        let goes = oldest.is_some_and(|oldest| item.age < oldest) || whole > most;
         if goes {
             whole = whole.saturating_sub(item.length);
         }
@@ -392,10 +313,13 @@ fn choose(mut items: Vec<Doomed>, mut whole: u64, keep: Keep, now: OffsetDateTim
 }
 
 /// What the runs that go say of files that went before, where a run that stays names these.
-fn repeated(runs: &[RunFile], heads: &[FileHead]) -> Result<Vec<FileHead>, AuditError> {
+fn repeated<'a>(
+    runs: impl Iterator<Item = &'a RunFile>,
+    heads: &[FileHead],
+) -> Result<Vec<FileHead>, AuditError> {
     let going: HashSet<&str> = heads.iter().map(|head| head.file.as_str()).collect();
     let (going_runs, staying): (Vec<&RunFile>, Vec<&RunFile>) =
-        runs.iter().partition(|run| going.contains(run.name()));
+        runs.partition(|run| going.contains(run.name()));
     let mut gone: HashMap<String, FileHead> = HashMap::new();
     scan(going_runs, &["\"removed\""], |told| {
         let removed = told.record.ok().and_then(|record| record.removed);
@@ -433,40 +357,6 @@ fn remove_run(run: &RunFile) -> Result<bool, AuditError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(AuditError::at(&run.path, "remove a run", &error)),
     }
-}
-
-pub(super) fn named_by(record: &Record) -> impl Iterator<Item = KeptState> + use<> {
-    [record.before, record.after, record.found]
-        .into_iter()
-        .flatten()
-}
-
-/// Whatever may be the name of a state in a line that cannot be understood.
-fn any_names(line: &[u8]) -> impl Iterator<Item = KeptState> {
-    line.split(|byte| !byte.is_ascii_hexdigit())
-        .filter_map(KeptState::of_text)
-}
-
-/// Every line of a run, as it is and as it was read; none if the run is gone.
-fn for_each_line(
-    run: &RunFile,
-    mut each: impl FnMut(&[u8], Result<Record, Unreadable>),
-) -> Result<(), AuditError> {
-    let mut records = match run.records() {
-        Ok(records) => records,
-        Err(AuditError::Io(io::ErrorKind::NotFound)) => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    while let Some(line) = records.next_line() {
-        match line {
-            Ok(line) => each(line, Record::parse(line)),
-            Err(Unreadable::Io(kind)) => {
-                return Err(AuditError::at(&run.path, "read a run", &kind.into()));
-            }
-            Err(why) => each(&[], Err(why)),
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

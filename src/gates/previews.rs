@@ -158,7 +158,8 @@ impl Previews {
             .map_err(|_| Failure::new(Code::InternalError, "The system gave no random numbers."))?;
         let token = format!("{:032x}", u128::from_be_bytes(bits));
         let expires = Instant::now() + self.life;
-        let expires_at = (OffsetDateTime::now_utc() + self.life)
+        let expires_at = OffsetDateTime::now_utc()
+            .saturating_add(self.life.try_into().unwrap_or_default())
             .replace_nanosecond(0)
             .ok()
             .and_then(|at| at.format(&Rfc3339).ok())

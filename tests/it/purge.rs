@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
+use time::OffsetDateTime;
 use wikijs_mcp::audit::{CallId, Event, LineHash, Record};
 use wikijs_mcp::demo::DemoWiki;
 
@@ -99,6 +100,15 @@ async fn what_is_too_old_is_purged_after_the_first_write_and_the_rest_stays() {
     age_pages(dir);
     let mut old_files = old_runs.clone();
     old_files.extend(pages(dir));
+
+    // The records themselves have to say that time has passed.
+    let between = setup(&wiki).in_dir_of(&old).serve().await;
+    write(&between, id_of(&wiki, "glossary"), "between\n").await;
+    between.app.writer.finish().await;
+    let mut between = runs(dir);
+    between.retain(|run| !old_runs.contains(run));
+    let last_year = OffsetDateTime::now_utc().year() - 1;
+    written_in(&between[0], &last_year.to_string());
 
     let young = setup(&wiki).in_dir_of(&old).serve().await;
     write(&young, id_of(&wiki, "docs"), "young\n").await;

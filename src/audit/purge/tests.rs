@@ -10,8 +10,8 @@ use super::{Keep, Purged};
 use crate::audit::chain::verify;
 use crate::audit::testing::{Script, keep_long_ago, page};
 use crate::audit::{
-    AuditError, AuditLog, CallId, Entry, Event, KeptState, Proposal, ProposalId, ProposalState,
-    Record,
+    AuditError, AuditLog, CallId, Entry, Event, Filter, KeptState, Outcome, Proposal, ProposalId,
+    ProposalState, Record,
 };
 use crate::page::Date;
 
@@ -24,6 +24,11 @@ const YEAR: Keep = Keep {
 
 fn days_ago(days: i64) -> OffsetDateTime {
     NOW - time::Duration::days(days)
+}
+
+/// A run of yesterday: the records tell what day it is.
+fn yesterday(dir: &Path) {
+    run(dir, 1, &[]);
 }
 
 /// A run of that day that names these states, and was killed.
@@ -104,6 +109,7 @@ async fn what_is_older_than_asked_for_goes_and_is_on_record() {
     let fresh = keeper.keep(&page("just kept")).await.unwrap();
     let first = run(dir.path(), 400, &[old, both, fresh]);
     let second = run(dir.path(), 300, &[both, young]);
+    yesterday(dir.path());
     let log = running(dir.path()).await;
     let head = crate::audit::heads::last_line(&first).unwrap();
 
@@ -187,8 +193,9 @@ async fn what_lives_or_was_written_by_a_newer_program_stays() {
         .path()
         .join("docs/runs/20200101T000000Z-0123456789abcdef.jsonl");
     std::fs::write(&newer, format!("{{\"v\":2,\"kept\":\"{state}\"}}\n")).unwrap();
+    yesterday(dir.path());
     let log = running(dir.path()).await;
-    let purged = log.purge_at(YEAR, OffsetDateTime::now_utc()).await.unwrap();
+    let purged = log.purge_at(YEAR, NOW).await.unwrap();
     assert_eq!(purged, Purged::default());
     assert!(living.exists() && newer.exists());
     assert_eq!(is_there(&log, &[state]), [true]);
@@ -203,6 +210,7 @@ async fn nothing_goes_if_it_cannot_be_put_on_record() {
     let keeper = AuditLog::new(dir.path(), "docs");
     let state = keep_long_ago(&keeper, "old").await;
     let old = run(dir.path(), 400, &[state]);
+    yesterday(dir.path());
     let log = running(dir.path()).await;
     let own = log.runs().unwrap().pop().unwrap().path;
     std::fs::OpenOptions::new()
@@ -259,6 +267,7 @@ async fn an_explanation_that_goes_with_its_run_is_given_again() {
 #[tokio::test]
 async fn more_files_than_a_record_takes_are_told_in_several() {
     let dir = tempfile::tempdir().unwrap();
+    yesterday(dir.path());
     let log = running(dir.path()).await;
     let runs = dir.path().join("docs/runs");
     let count = super::FILES_A_RECORD + 1;
@@ -284,6 +293,7 @@ async fn purges_at_once_do_not_trip_over_each_other() {
         let state = keep_long_ago(&keeper, &n.to_string()).await;
         run(dir.path(), 400, &[state]);
     }
+    yesterday(dir.path());
     let mut at_work = Vec::new();
     for _ in 0..4 {
         let log = running(dir.path()).await;
@@ -306,6 +316,7 @@ async fn purges_at_once_do_not_trip_over_each_other() {
 #[tokio::test]
 async fn a_state_that_is_kept_again_while_a_purge_is_at_work_stays() {
     let dir = tempfile::tempdir().unwrap();
+    yesterday(dir.path());
     let log = running(dir.path()).await;
     let state = keep_long_ago(&log, "old").await;
     let plan = super::Plan::make(&log, YEAR, NOW).unwrap().unwrap();
@@ -351,6 +362,7 @@ fn proposal(day: i64, state: ProposalState, before: KeptState) -> Proposal {
 #[tokio::test]
 async fn proposals_go_when_they_are_old_and_open_ones_with_what_they_are_made_of() {
     let dir = tempfile::tempdir().unwrap();
+    yesterday(dir.path());
     let log = running(dir.path()).await;
     let old = keep_long_ago(&log, "old").await;
     let young = keep_long_ago(&log, "young").await;
@@ -371,9 +383,9 @@ async fn proposals_go_when_they_are_old_and_open_ones_with_what_they_are_made_of
     script.kill();
     let all = [
         (proposal(1, ProposalState::Open, young), true),
-        (proposal(31, ProposalState::Open, young), false),
-        (proposal(31, rejected(29), young), true),
-        (proposal(99, rejected(31), young), false),
+        (proposal(32, ProposalState::Open, young), false),
+        (proposal(32, rejected(30), young), true),
+        (proposal(99, rejected(32), young), false),
         // What it is made of goes.
         (proposal(1, ProposalState::Open, old), false),
         (proposal(1, rejected(1), old), true),
@@ -397,4 +409,105 @@ async fn proposals_go_when_they_are_old_and_open_ones_with_what_they_are_made_of
         assert_eq!(is_there, *stays, "{proposal:?}");
     }
     all_is_explained(&log);
+}
+
+/// The days of a century.
+const CENTURY: i64 = 36_500;
+
+#[tokio::test]
+async fn a_clock_that_is_wrong_by_a_century_makes_nothing_old() {
+    for jump in [CENTURY, -CENTURY] {
+        let dir = tempfile::tempdir().unwrap();
+        // It has no run of its own, whose records would have today's time.
+        let log = AuditLog::new(dir.path(), "docs");
+        let state = keep_long_ago(&log, "a year old tomorrow").await;
+        run(dir.path(), 364, &[state]);
+        yesterday(dir.path());
+        let proposal = proposal(20, ProposalState::Open, state);
+        log.keep_proposal(proposal.clone()).await.unwrap();
+        // What is written by that clock proves nothing by itself.
+        let wrong = days_ago(-jump);
+        let seen = crate::audit::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
+        Script::begin(dir.path(), wrong, seen).close(wrong);
+        assert_eq!(log.purge_at(YEAR, wrong).await.unwrap(), Purged::default());
+        assert_eq!(log.purge_at(YEAR, NOW).await.unwrap(), Purged::default());
+        assert!(log.proposal(proposal.id).await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn what_a_day_of_records_has_left_behind_is_old() {
+    let dir = tempfile::tempdir().unwrap();
+    run(dir.path(), 1, &[]);
+    run(dir.path(), -CENTURY, &[]);
+    // It has no run of its own yet, whose records would have today's time.
+    let log = AuditLog::new(dir.path(), "docs");
+    let hours_later = |hours| days_ago(-CENTURY) + time::Duration::hours(hours);
+    let purged = log.purge_at(YEAR, hours_later(23)).await.unwrap();
+    assert_eq!(purged, Purged::default());
+    let purged = log.purge_at(YEAR, hours_later(24)).await.unwrap();
+    assert_eq!(purged.runs, 1);
+    all_is_explained(&log);
+}
+
+#[tokio::test]
+async fn a_log_whose_clock_was_set_back_loses_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let keeper = AuditLog::new(dir.path(), "docs");
+    let states = [
+        keep_long_ago(&keeper, "in one run").await,
+        keep_long_ago(&keeper, "in the run after").await,
+    ];
+    let call = CallId::new().unwrap();
+    let entry = |event, state| Entry {
+        tool: Some("wikijs_update_page".to_owned()),
+        step: Some("update".to_owned()),
+        before: Some(state),
+        ..Entry::new(call, event)
+    };
+    // Set back within a run, and still so in the next one.
+    let mut script = Script::begin(dir.path(), days_ago(3), Vec::new());
+    script.entry(days_ago(2), &entry(Event::Attempt, states[0]));
+    script.entry(
+        days_ago(CENTURY),
+        &Entry {
+            outcome: Some(Outcome::Applied),
+            ..entry(Event::Outcome, states[0])
+        },
+    );
+    script.close(days_ago(CENTURY));
+    let seen = crate::audit::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
+    let open = proposal(CENTURY, ProposalState::Open, states[1]);
+    keeper.keep_proposal(open.clone()).await.unwrap();
+    let mut script = Script::begin(dir.path(), days_ago(CENTURY), seen);
+    let made = Entry {
+        decision: Some("made".to_owned()),
+        proposal: Some(open.id.to_string()),
+        before: Some(states[1]),
+        ..Entry::new(CallId::new().unwrap(), Event::Proposal)
+    };
+    script.entry(days_ago(CENTURY), &made);
+    script.close(days_ago(CENTURY));
+    yesterday(dir.path());
+
+    let log = running(dir.path()).await;
+    assert_eq!(log.purge_at(YEAR, NOW).await.unwrap(), Purged::default());
+    assert_eq!(is_there(&log, &states), [true, true]);
+    assert!(log.proposal(open.id).await.is_ok());
+    all_is_explained(&log);
+    let checked = log.verify(&[], |_, _| {}).unwrap();
+    assert_eq!(checked.wrong, []);
+    // Begun when the clock was right, and read in the order in which it was written.
+    let since = |days| Filter {
+        since: Some(days_ago(days)),
+        tool: Some("update_page".to_owned()),
+        ..Filter::default()
+    };
+    let (found, unreadable) = log.latest(&since(4), None, 10).unwrap();
+    let found = found.into_calls();
+    assert_eq!((found.len(), unreadable), (1, 0));
+    let events: Vec<Event> = found[0].records.iter().map(|record| record.event).collect();
+    assert_eq!(events, [Event::Attempt, Event::Outcome]);
+    let (none, _) = log.latest(&since(1), None, 10).unwrap();
+    assert_eq!(none.into_calls().len(), 0);
 }

@@ -1,0 +1,213 @@
+//! What there is, and how old it is.
+
+use std::collections::HashMap;
+use std::io;
+use std::time::SystemTime;
+
+use time::macros::format_description;
+use time::{Duration, OffsetDateTime, PrimitiveDateTime};
+
+use super::super::place::Place;
+use super::super::reader::{RunFile, runs};
+use super::super::{AuditError, AuditLog, Event, KeptState, Record, Unreadable};
+
+/// How much older than the clock a record must be to prove that its time has come.
+const PROVEN: Duration = Duration::DAY;
+
+/// What there is.
+#[derive(Debug)]
+pub(super) struct Survey {
+    pub(super) now: OffsetDateTime,
+    /// Up to when time has surely passed: the newest record that the clock has left behind.
+    pub(super) today: Option<OffsetDateTime>,
+    pub(super) runs: Vec<Aged>,
+    pub(super) pages: HashMap<KeptState, Page>,
+    /// The run that tells of the making of each proposal, and when.
+    pub(super) makers: HashMap<String, (String, OffsetDateTime)>,
+}
+
+/// A run, and its age.
+#[derive(Debug)]
+pub(super) struct Aged {
+    pub(super) run: RunFile,
+    pub(super) age: OffsetDateTime,
+    /// Whether a newer program wrote in it.
+    is_newer: bool,
+}
+
+/// A kept state.
+#[derive(Debug)]
+pub(super) struct Page {
+    pub(super) length: u64,
+    pub(super) modified: SystemTime,
+    /// When the newest record that names it was written.
+    pub(super) named: Option<OffsetDateTime>,
+}
+
+impl Aged {
+    pub(super) const fn can_go(&self) -> bool {
+        !self.run.is_locked() && !self.is_newer
+    }
+}
+
+impl Survey {
+    /// Reads all runs; ends early when the log does.
+    pub(super) fn make(log: &AuditLog, now: OffsetDateTime) -> Result<Self, AuditError> {
+        let place = log.place();
+        let mut survey = Self {
+            now,
+            today: None,
+            runs: Vec::new(),
+            pages: pages(&place)?,
+            makers: HashMap::new(),
+        };
+        for run in runs(&place)? {
+            // A purge must not hold up the end of the server.
+            log.check()?;
+            survey.look_at(run)?;
+        }
+        Ok(survey)
+    }
+
+    /// What is older than this many days goes; nothing where no record tells what day it is.
+    pub(super) fn oldest(&self, days: u32) -> Option<OffsetDateTime> {
+        self.today?.checked_sub(Duration::days(i64::from(days)))
+    }
+
+    /// Reads a run for its age, the states that it names and the proposals whose making it tells.
+    ///
+    /// No record counts as older than one above it, nor than the begin of a run that was there
+    /// before: where it says so, the clock was set back.
+    fn look_at(&mut self, run: RunFile) -> Result<(), AuditError> {
+        let modified = OffsetDateTime::from(run.modified);
+        let proven = self.now.checked_sub(PROVEN);
+        let mut latest: Option<OffsetDateTime> = None;
+        let mut is_newer = false;
+        for_each_line(&run, |line, read| match read {
+            Ok(record) => {
+                let time = record.instant();
+                if time <= proven {
+                    self.today = self.today.max(time);
+                }
+                let before = record.runs.iter().flatten();
+                let before = before.filter_map(|head| begin_of(&head.file));
+                latest = latest
+                    .max(time)
+                    .max(before.filter(|begin| *begin <= self.now).max());
+                let time = latest.unwrap_or(modified);
+                for state in named_by(&record) {
+                    name(&mut self.pages, state, time);
+                }
+                if record.event == Event::Proposal && record.decision.as_deref() == Some("made") {
+                    let made = record
+                        .proposal
+                        .map(|id| (id, (run.name().to_owned(), time)));
+                    self.makers.extend(made);
+                }
+            }
+            Err(why) => {
+                is_newer |= matches!(why, Unreadable::Newer(_));
+                for state in any_names(line) {
+                    name(&mut self.pages, state, modified);
+                }
+            }
+        })?;
+        self.runs.push(Aged {
+            run,
+            age: latest.unwrap_or(modified),
+            is_newer,
+        });
+        Ok(())
+    }
+}
+
+/// When a run began, as its file's name says.
+fn begin_of(file: &str) -> Option<OffsetDateTime> {
+    let form = format_description!("[year][month][day]T[hour][minute][second]Z");
+    let (begin, _) = file.split_once('-')?;
+    PrimitiveDateTime::parse(begin, form)
+        .ok()
+        .map(PrimitiveDateTime::assume_utc)
+}
+
+/// The names of the kept states on the disk.
+pub(in crate::audit) fn states(place: &Place) -> Result<Vec<KeptState>, AuditError> {
+    Ok(pages(place)?.into_keys().collect())
+}
+
+/// The kept states on the disk; what else lies there is none of ours.
+fn pages(place: &Place) -> Result<HashMap<KeptState, Page>, AuditError> {
+    let directory = place.pages();
+    let failed = |error: io::Error| AuditError::at(&directory, "list the kept states", &error);
+    let mut pages = HashMap::new();
+    let entries = match std::fs::read_dir(&directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(pages),
+        Err(error) => return Err(failed(error)),
+    };
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        let Some(name) = entry.file_name().to_str().and_then(KeptState::of_file) else {
+            continue;
+        };
+        match entry
+            .metadata()
+            .and_then(|found| Ok((found.len(), found.modified()?)))
+        {
+            Ok((length, modified)) => {
+                let named = None;
+                pages.insert(
+                    name,
+                    Page {
+                        length,
+                        modified,
+                        named,
+                    },
+                );
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Ok(pages)
+}
+
+fn name(pages: &mut HashMap<KeptState, Page>, state: KeptState, time: OffsetDateTime) {
+    if let Some(page) = pages.get_mut(&state) {
+        page.named = page.named.max(Some(time));
+    }
+}
+
+pub(in crate::audit) fn named_by(record: &Record) -> impl Iterator<Item = KeptState> + use<> {
+    [record.before, record.after, record.found]
+        .into_iter()
+        .flatten()
+}
+
+/// Whatever may be the name of a state in a line that cannot be understood.
+fn any_names(line: &[u8]) -> impl Iterator<Item = KeptState> {
+    line.split(|byte| !byte.is_ascii_hexdigit())
+        .filter_map(KeptState::of_text)
+}
+
+/// Every line of a run, as it is and as it was read; none if the run is gone.
+fn for_each_line(
+    run: &RunFile,
+    mut each: impl FnMut(&[u8], Result<Record, Unreadable>),
+) -> Result<(), AuditError> {
+    let mut records = match run.records() {
+        Ok(records) => records,
+        Err(AuditError::Io(io::ErrorKind::NotFound)) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    while let Some(line) = records.next_line() {
+        match line {
+            Ok(line) => each(line, Record::parse(line)),
+            Err(Unreadable::Io(kind)) => {
+                return Err(AuditError::at(&run.path, "read a run", &kind.into()));
+            }
+            Err(why) => each(&[], Err(why)),
+        }
+    }
+    Ok(())
+}
