@@ -101,6 +101,17 @@ fn pages_and_packages_name_no_setting_that_there_is_not() {
 }
 
 #[test]
+fn the_registrys_entry_and_the_image_are_one_owners() {
+    let entry: Value = serde_json::from_str(&read("server.json")).unwrap();
+    let name = entry["name"].as_str().unwrap();
+    let label = format!("LABEL io.modelcontextprotocol.server.name=\"{name}\"");
+    assert!(read("Dockerfile").lines().any(|line| line == label));
+    let owned = name.strip_prefix("io.github.").unwrap();
+    let image = entry["packages"][0]["identifier"].as_str().unwrap();
+    assert!(image.starts_with(&format!("ghcr.io/{owned}:")), "{image}");
+}
+
+#[test]
 fn the_registrys_entry_is_of_this_version() {
     let entry: Value = serde_json::from_str(&read("server.json")).unwrap();
     let version = env!("CARGO_PKG_VERSION");
