@@ -8,7 +8,8 @@ use wikijs_mcp::audit::Event;
 use wikijs_mcp::demo::{DemoWiki, PageRow};
 
 use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, golden, id_of, mutations, new_page, sample_wiki, told};
+use crate::harness::{Served, Setup, golden, id_of, mutations, new_page, runs, sample_wiki, told};
+use crate::purge::{written_in, years_ago};
 
 fn setup(wiki: &DemoWiki) -> Setup {
     Setup::of(wiki, |keys| &keys.scripter)
@@ -696,15 +697,27 @@ async fn old_proposals_are_purged_on_record_and_young_ones_stay() {
     let served = served(&wiki).await;
     let dir = Arc::clone(&served.dir);
     let old = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
-    let young = edit(&served, id_of(&wiki, "docs"), json!({ "title": "1" })).await;
     served.app.writer.finish().await;
+    let old_runs = runs(dir.path());
+    written_in(&old_runs[0], &years_ago(2));
     let text = std::fs::read_to_string(file(&served, &old)).unwrap();
     let value: Value = serde_json::from_str(&text).unwrap();
     let created = value["created"].as_str().unwrap();
-    let text = text.replace(created, "2001-01-01T00:00:00.000Z");
+    let text = text.replace(created, &format!("{}-01-01T00:00:00.000Z", years_ago(2)));
     std::fs::write(file(&served, &old), text).unwrap();
+    // The records have to say that time has passed since.
+    let between = setup(&wiki).in_dir(&dir).serve().await;
+    let young = edit(&between, id_of(&wiki, "docs"), json!({ "title": "1" })).await;
+    between.app.writer.finish().await;
+    let mut runs = runs(dir.path());
+    runs.retain(|run| !old_runs.contains(run));
+    written_in(&runs[0], &years_ago(1));
     // The first proposal of a run purges, since a dry run never writes.
-    let next = setup(&wiki).in_dir(&dir).serve().await;
+    let next = setup(&wiki)
+        .with("WIKI_AUDIT_KEEP_DAYS", "36500")
+        .in_dir(&dir)
+        .serve()
+        .await;
     edit(&next, id_of(&wiki, "glossary"), json!({ "title": "1" })).await;
     next.app.writer.finish().await;
     assert!(!file(&served, &old).exists());

@@ -38,7 +38,7 @@ fn age_pages(dir: &Path) {
 }
 
 /// Writes a run again as if it had been written in that year.
-fn written_in(run: &Path, year: &str) {
+pub(crate) fn written_in(run: &Path, year: &str) {
     let mut text = String::new();
     let mut prev = LineHash::FIRST;
     for line in fs::read_to_string(run).unwrap().lines() {
@@ -54,6 +54,11 @@ fn written_in(run: &Path, year: &str) {
         writeln!(text, "{body},\"hash\":\"{prev}\"}}").unwrap();
     }
     fs::write(run, text).unwrap();
+}
+
+/// The year, so many years ago.
+pub(crate) fn years_ago(years: i32) -> String {
+    (OffsetDateTime::now_utc().year() - years).to_string()
 }
 
 /// Waits until a file is gone.
@@ -107,8 +112,7 @@ async fn what_is_too_old_is_purged_after_the_first_write_and_the_rest_stays() {
     between.app.writer.finish().await;
     let mut between = runs(dir);
     between.retain(|run| !old_runs.contains(run));
-    let last_year = OffsetDateTime::now_utc().year() - 1;
-    written_in(&between[0], &last_year.to_string());
+    written_in(&between[0], &years_ago(1));
 
     let young = setup(&wiki).in_dir_of(&old).serve().await;
     write(&young, id_of(&wiki, "docs"), "young\n").await;
