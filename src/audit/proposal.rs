@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-use super::{CallId, Client, KeptState, ProposalId};
+use super::record::Stamp;
+use super::{CallId, Client, Entry, Event, KeptState, ProposalId, Record};
 use crate::change::Operation;
-use crate::page::{Date, Field, Locale, PagePath};
+use crate::page::{Date, Field, LineCounts, Locale, PagePath};
 
 /// The form of proposal that is written; a reader must not guess at a newer one.
 pub(super) const VERSION: u32 = 1;
@@ -14,8 +15,9 @@ pub const MAX_WHY: usize = 500;
 
 /// A proposal as its file has it; the members are in this order.
 ///
-/// The page before and after is in the kept states, which the record of its making names too:
-/// whoever changes the file alone changes nothing that is applied.
+/// The page before and after is in the kept states. All but the title, the session and the times
+/// is in the record of its making too: whoever changes the file alone changes nothing that is
+/// applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
@@ -133,6 +135,86 @@ impl ProposalState {
 impl Proposal {
     /// The form of a new one.
     pub const VERSION: u32 = VERSION;
+
+    /// What a record says of a loss that was accepted; nothing where there is none.
+    #[must_use]
+    pub fn loss(lost: &[Field]) -> Option<String> {
+        let lost: Vec<&str> = lost.iter().map(|field| field.name()).collect();
+        (!lost.is_empty()).then(|| format!("loss accepted: {}", lost.join(", ")))
+    }
+
+    /// The members that are not as the record of its making has them; none in the file that was
+    /// made with that record. Texts that a record cuts are compared as far as it has them.
+    #[must_use]
+    pub fn differs_from(&self, made: &Record) -> Vec<&'static str> {
+        let stamp = Stamp {
+            seq: made.seq,
+            time: OffsetDateTime::UNIX_EPOCH,
+            run: made.run,
+            wiki: &made.wiki,
+            prev: made.prev,
+        };
+        let own = Record::of(&self.making(), &stamp);
+        [
+            ("call", own.call == made.call),
+            ("tool", own.tool == made.tool),
+            ("client", own.client == made.client),
+            ("operation", own.operation == made.operation),
+            ("page", own.id == made.id),
+            ("locale", own.locale == made.locale),
+            ("path", own.path == made.path),
+            ("newPath", own.new_path == made.new_path),
+            ("fields", own.fields == made.fields),
+            ("linesAdded", own.lines_added == made.lines_added),
+            ("linesRemoved", own.lines_removed == made.lines_removed),
+            ("lost", own.reason == made.reason),
+            ("undoes", own.undoes == made.undoes),
+            ("before", own.before == made.before),
+            ("after", own.after == made.after),
+        ]
+        .into_iter()
+        .filter_map(|(name, is_same)| (!is_same).then_some(name))
+        .collect()
+    }
+
+    /// What was put on record when it was made.
+    fn making(&self) -> Entry {
+        Entry {
+            client: Some(self.client.clone()),
+            tool: Some(self.tool.clone()),
+            operation: Some(self.operation),
+            id: self.page,
+            locale: Some(self.locale.clone()),
+            path: Some(self.path.clone()),
+            new_path: self.new_path.clone(),
+            reason: Self::loss(&self.lost),
+            fields: self.fields.clone(),
+            lines: LineCounts {
+                added: self.lines_added,
+                removed: self.lines_removed,
+            },
+            before: self.before,
+            after: self.after,
+            undoes: self.undoes,
+            ..Entry::new(self.call, Event::Proposal)
+        }
+    }
+
+    /// The same, but of whom and of what page the record of its making says, where the file says
+    /// otherwise.
+    pub(super) fn by(mut self, made: &Record) -> Self {
+        if self.differs_from(made).is_empty() {
+            return self;
+        }
+        tracing::warn!(proposal = %self.id, "audit: the file of a proposal is not as its record says");
+        self.client = made.client.clone().unwrap_or_default();
+        self.operation = made.operation.unwrap_or(self.operation);
+        self.page = made.id;
+        self.locale = made.locale.clone().unwrap_or(self.locale);
+        self.path = made.path.clone().unwrap_or(self.path);
+        self.new_path.clone_from(&made.new_path);
+        self
+    }
 
     /// When something last became of it.
     pub(super) fn age(&self) -> Option<OffsetDateTime> {

@@ -1,5 +1,6 @@
 //! The proposals on the disk: one file each, replaced whole, and decided by one at a time.
 
+use std::collections::HashMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
@@ -10,7 +11,7 @@ use super::place::Place;
 use super::proposal::VERSION;
 use super::reader::{runs, scan};
 use super::{
-    AuditError, AuditLog, CallId, Event, KeptState, Proposal, ProposalId, ProposalState, RunId, fs,
+    AuditError, AuditLog, CallId, Event, Proposal, ProposalId, ProposalState, Record, RunId, fs,
 };
 
 /// The most proposals that are kept.
@@ -19,6 +20,9 @@ const MOST: usize = 10_000;
 const MAX_FILE: u64 = 64 * 1024;
 /// How long to wait between two looks at a proposal that another decides.
 const POLL: Duration = Duration::from_millis(20);
+
+/// The file of a proposal: its name, and what it says.
+pub(super) type Read = (ProposalId, Result<Proposal, AuditError>);
 
 /// A proposal that nobody else can decide as long as this lives.
 #[derive(Debug)]
@@ -32,10 +36,8 @@ pub struct HeldProposal {
 /// What the log has of a proposal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProposalOnRecord {
-    /// The states before and after, as it was made; none if its making is not on record.
-    pub made: Option<(Option<KeptState>, Option<KeptState>)>,
-    /// The call that it takes back, as it was made.
-    pub undoes: Option<CallId>,
+    /// The record of its making.
+    pub made: Option<Record>,
     /// Calls that attempted to apply it.
     pub attempts: Vec<CallId>,
     /// Whether a person rejected it.
@@ -61,22 +63,42 @@ impl AuditLog {
         .await
     }
 
-    /// All proposals of the wiki, oldest first; files that are none of ours are passed over.
+    /// All proposals of the wiki, oldest first; files that are none of ours are passed over. Whose
+    /// they are and of what page goes by the records of their making, where there are such.
     ///
     /// # Errors
-    /// If the directory cannot be read; one that is not there has none.
+    /// If the directory or the runs cannot be read; a directory that is not there has none.
     pub async fn proposals(&self) -> Result<Vec<Proposal>, AuditError> {
         let place = self.place();
-        blocking(move || all(&place)).await
+        blocking(move || {
+            let all = all(&place)?;
+            if all.is_empty() {
+                return Ok(all);
+            }
+            let made = makings(&place)?;
+            let by_record = |proposal: Proposal| match made.get(&proposal.id.to_string()) {
+                Some(made) => proposal.by(made),
+                None => proposal,
+            };
+            Ok(all.into_iter().map(by_record).collect())
+        })
+        .await
     }
 
-    /// One proposal.
+    /// One proposal, as of [`AuditLog::proposals`].
     ///
     /// # Errors
-    /// [`AuditError::NoProposal`], [`AuditError::BadProposal`].
+    /// [`AuditError::NoProposal`], [`AuditError::BadProposal`]; if the runs cannot be read.
     pub async fn proposal(&self, id: ProposalId) -> Result<Proposal, AuditError> {
         let place = self.place();
-        blocking(move || read(&place.proposal(id), id).map(|(proposal, _)| proposal)).await
+        blocking(move || {
+            let (proposal, _) = read(&place.proposal(id), id)?;
+            Ok(match on_record(&place, id)?.made {
+                Some(made) => proposal.by(&made),
+                None => proposal,
+            })
+        })
+        .await
     }
 
     /// Holds a proposal, to decide it: one at a time, among all processes that share the audit
@@ -132,6 +154,22 @@ impl HeldProposal {
 
 /// The proposals on the disk.
 pub(super) fn all(place: &Place) -> Result<Vec<Proposal>, AuditError> {
+    let mut all = Vec::new();
+    for (id, read) in files(place)? {
+        match read {
+            Ok(proposal) => all.push(proposal),
+            Err(AuditError::BadProposal) => {
+                tracing::warn!(proposal = %id, "audit: the file of a proposal is passed over");
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    all.sort_by(|a, b| (a.created.as_str(), a.id).cmp(&(b.created.as_str(), b.id)));
+    Ok(all)
+}
+
+/// Each file that bears the name of a proposal, read.
+pub(super) fn files(place: &Place) -> Result<Vec<Read>, AuditError> {
     let directory = place.proposals();
     let failed = |error: io::Error| AuditError::at(&directory, "list the proposals", &error);
     let entries = match std::fs::read_dir(&directory) {
@@ -139,7 +177,7 @@ pub(super) fn all(place: &Place) -> Result<Vec<Proposal>, AuditError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(failed(error)),
     };
-    let mut all = Vec::new();
+    let mut files = Vec::new();
     for entry in entries {
         let path = entry.map_err(failed)?.path();
         let id = path.file_name().and_then(|name| name.to_str());
@@ -150,16 +188,12 @@ pub(super) fn all(place: &Place) -> Result<Vec<Proposal>, AuditError> {
             continue;
         };
         match read(&path, id) {
-            Ok((proposal, _)) => all.push(proposal),
+            // Purged meanwhile.
             Err(AuditError::NoProposal) => {}
-            Err(AuditError::BadProposal) => {
-                tracing::warn!(path = %path.display(), "audit: the file of a proposal is passed over");
-            }
-            Err(error) => return Err(error),
+            read => files.push((id, read.map(|(proposal, _)| proposal))),
         }
     }
-    all.sort_by(|a, b| (a.created.as_str(), a.id).cmp(&(b.created.as_str(), b.id)));
-    Ok(all)
+    Ok(files)
 }
 
 /// Removes a proposal, unless somebody is deciding it; says whether it is gone.
@@ -231,6 +265,23 @@ fn write(place: &Place, proposal: &Proposal) -> Result<(), AuditError> {
     })
 }
 
+/// The record of each proposal's making, by its id.
+fn makings(place: &Place) -> Result<HashMap<String, Record>, AuditError> {
+    let mut made = HashMap::new();
+    scan(&runs(place)?, &["\"decision\":\"made\""], |told| {
+        let Ok(record) = told.record else { return };
+        if let (true, Some(id)) = (is_making(&record), record.proposal.clone()) {
+            made.entry(id).or_insert(record);
+        }
+    })?;
+    Ok(made)
+}
+
+/// Whether a record tells that a proposal was made.
+pub(super) fn is_making(record: &Record) -> bool {
+    record.event == Event::Proposal && record.decision.as_deref() == Some("made")
+}
+
 fn on_record(place: &Place, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
     let name = id.to_string();
     let mut found = ProposalOnRecord::default();
@@ -243,10 +294,7 @@ fn on_record(place: &Place, id: ProposalId) -> Result<ProposalOnRecord, AuditErr
                 return;
             }
             match (record.event, record.decision.as_deref()) {
-                (Event::Proposal, Some("made")) => {
-                    found.made = Some((record.before, record.after));
-                    found.undoes = record.undoes;
-                }
+                _ if is_making(&record) => drop(found.made.get_or_insert(record)),
                 (Event::Proposal, Some("rejected")) => found.is_rejected = true,
                 (Event::Attempt, _) => found.attempts.extend(record.call),
                 _ => {}

@@ -337,7 +337,8 @@ fn repeated<'a>(
         let Ok(record) = told.record else { return };
         let states = named_by(&record).map(|state| format!("{state}.json.gz"));
         let runs = record.runs.iter().flatten().map(|head| head.file.clone());
-        for file in states.chain(runs) {
+        let made = record.proposal.iter().map(|id| format!("{id}.json"));
+        for file in states.chain(runs).chain(made) {
             repeated.extend(gone.remove(&file));
         }
     })?;

@@ -5,7 +5,9 @@
 //! What is missing must be named by a purge. Runs that are written meanwhile do no harm.
 //!
 //! Memory: a word for each run, each kept page that a record names, and each file that a purge
-//! names; no record is held.
+//! names, and the records of each proposal; no other record is held.
+
+mod proposals;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -38,6 +40,8 @@ pub struct Checked {
     pub runs: Vec<CheckedRun>,
     /// How many kept pages are what their names say.
     pub pages: u64,
+    /// How many proposals are what the log says of them.
+    pub proposals: u64,
     /// How many files went in a purge that is on record.
     pub purged: u64,
     /// All that is wrong; nothing if all holds.
@@ -72,6 +76,7 @@ impl AuditLog {
         checking.runs(&runs)?;
         checking.missing()?;
         checking.pages(runs.len())?;
+        checking.proposals()?;
         checking.checked.purged = u64::try_from(checking.seen.purged.len()).unwrap_or(u64::MAX);
         Ok(checking.checked)
     }
@@ -261,7 +266,6 @@ fn lost(run: String, length: u64, seen: u64, witness: Witness) -> Wrong {
     }
 }
 
-/// The kept pages that a line names.
 /// Whether a file is named after the run that its line says, as every run's is. A record of a
 /// newer form is not asked.
 fn bears_name(link: &Link<'_>, name: &str) -> bool {
@@ -271,6 +275,7 @@ fn bears_name(link: &Link<'_>, name: &str) -> bool {
     })
 }
 
+/// The kept pages that a line names.
 fn names(link: &Link<'_>) -> impl Iterator<Item = KeptState> + use<> {
     const WORDS: [&str; 3] = ["\"before\":\"", "\"after\":\"", "\"found\":\""];
     let text = std::str::from_utf8(link.line).unwrap_or_default();

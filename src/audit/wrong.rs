@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::KeptState;
 use super::chain::Broken;
+use super::{KeptState, ProposalId};
 
 /// One thing that is wrong with a log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +64,34 @@ pub enum Wrong {
         /// Its name.
         state: KeptState,
     },
+    /// The file of a proposal is none.
+    #[error("the proposal {id} cannot be read: its file is damaged, or a newer version wrote it")]
+    BadProposal {
+        /// Its id.
+        id: ProposalId,
+    },
+    /// The file of a proposal says something else than the log.
+    #[error("the proposal {id} was changed: its file is not as on record in {}", members.join(", "))]
+    ChangedProposal {
+        /// Its id.
+        id: ProposalId,
+        /// The members of the file that differ.
+        members: Vec<&'static str>,
+    },
+    /// There is the file of a proposal, and nothing tells of its making.
+    #[error("the proposal {id} is not on record: no record tells of its making")]
+    UnrecordedProposal {
+        /// Its id.
+        id: ProposalId,
+    },
+    /// The file of a proposal is missing.
+    #[error(
+        "the file of the proposal {id} is missing: on record it is open, and no purge names it"
+    )]
+    MissingProposal {
+        /// Its id.
+        id: ProposalId,
+    },
 }
 
 impl Wrong {
@@ -78,6 +106,10 @@ impl Wrong {
             Self::Misnamed { .. } => "misnamed",
             Self::ChangedPage { .. } => "changed_page",
             Self::MissingPage { .. } => "missing_page",
+            Self::BadProposal { .. } => "bad_proposal",
+            Self::ChangedProposal { .. } => "changed_proposal",
+            Self::UnrecordedProposal { .. } => "unrecorded_proposal",
+            Self::MissingProposal { .. } => "missing_proposal",
         }
     }
 
@@ -93,6 +125,10 @@ impl Wrong {
             Self::ChangedPage { state } | Self::MissingPage { state } => {
                 format!("{state}.json.gz")
             }
+            Self::BadProposal { id }
+            | Self::ChangedProposal { id, .. }
+            | Self::UnrecordedProposal { id }
+            | Self::MissingProposal { id } => format!("{id}.json"),
         }
     }
 }

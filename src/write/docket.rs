@@ -79,9 +79,7 @@ impl Docket {
             .filter(|after| change.moves() && after.path != target.path)
             .map(|after| after.path.clone());
         self.entry.fields = change.fields();
-        let lost: Vec<&str> = change.lost().iter().map(|field| field.name()).collect();
-        self.entry.reason =
-            (!lost.is_empty()).then(|| format!("loss accepted: {}", lost.join(", ")));
+        self.entry.reason = Proposal::loss(change.lost());
     }
 
     /// It takes another write back.

@@ -1,8 +1,8 @@
 //! A proposal is reviewed, applied or rejected.
 //!
-//! Applied, it goes the way of every write. Neither its file nor the states are trusted: they
-//! must be those that the record of its making names, say nothing that a call could not say, and
-//! fit the page as it is.
+//! Applied, it goes the way of every write. Neither its file nor the states are trusted: the file
+//! must say what the record of its making says, the states must be those that it names, say
+//! nothing that a call could not say, and fit the page as it is.
 
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::audit::{
     AuditError, CallId, CallSelector, HeldProposal, Outcome, Proposal, ProposalId, ProposalState,
+    Record,
 };
 use crate::change::Change;
 use crate::error::{Code, Failure};
@@ -163,14 +164,13 @@ impl Writer {
             return Err(decided(&proposal.state));
         }
         let on_record = self.audit.proposal_on_record(id).await.map_err(at_log)?;
-        if on_record.made != Some((proposal.before, proposal.after))
-            || on_record.undoes != proposal.undoes
-        {
+        let is_made = |made: &Record| proposal.differs_from(made).is_empty();
+        if !on_record.made.as_ref().is_some_and(is_made) {
             return Err(Failure::new(
                 Code::AuditUnavailable,
                 "The proposal is not the one whose making is on record; nothing was sent.",
             )
-            .hint("Look at WIKI_AUDIT_DIR: the proposal's file was changed, or the record of its making is gone."));
+            .hint("The proposal's file was changed, or the record of its making is gone; `wikijs-mcp audit verify` says more."));
         }
         // The log knows of decisions that were cut short before the file did.
         for call in on_record.attempts {

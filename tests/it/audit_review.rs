@@ -625,6 +625,179 @@ fn a_kept_page_that_was_changed_or_is_missing_shows() {
     assert_eq!(log.audit(&["verify"]).code, 0);
 }
 
+const PROPOSAL: &str = "7777777777777777";
+
+/// Puts a proposal into a log, whose making is on record; what became of it is on record too.
+fn propose(log: &Log, later: &[Value], is_closed: bool) -> Value {
+    let making = json!({
+        "call": "8888888888888888", "event": "proposal", "decision": "made", "proposal": PROPOSAL,
+        "client": { "name": "claude-code", "version": "2.1" }, "tool": "wikijs_update_page",
+        "operation": "move", "id": 7, "locale": "en", "path": "docs/setup", "newPath": "docs/start",
+        "fields": ["path", "description"], "linesAdded": 2, "linesRemoved": 1,
+        "before": log.before, "after": log.after, "reason": "loss accepted: description",
+    });
+    let at = log.dir.path();
+    let mut run = Script::begin(at, "2030-01-05T09:00:00", "00000000000000dd", &log.heads);
+    run.add("2030-01-05T09:00:01", &making);
+    for record in later {
+        run.add("2030-01-05T09:00:02", record);
+    }
+    if is_closed {
+        run.close("2030-01-05T09:00:03");
+    } else {
+        run.kill();
+    }
+    let mut file = making;
+    let members = file.as_object_mut().unwrap();
+    for name in ["event", "decision", "proposal", "reason"] {
+        members.remove(name);
+    }
+    for (name, value) in [
+        ("v", json!(1)),
+        ("id", json!(PROPOSAL)),
+        ("page", json!(7)),
+        ("state", json!("open")),
+        ("created", json!("2030-01-05T09:00:01.002Z")),
+        ("session", json!("0123456789abcdef")),
+        ("title", json!("Setup")),
+        ("lost", json!(["description"])),
+    ] {
+        members.insert(name.to_owned(), value);
+    }
+    put(log, PROPOSAL, &file);
+    file
+}
+
+fn proposal_file(log: &Log, id: &str) -> PathBuf {
+    place(log.dir.path()).join(format!("proposals/{id}.json"))
+}
+
+fn put(log: &Log, id: &str, file: &Value) {
+    let path = proposal_file(log, id);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, file.to_string()).unwrap();
+}
+
+fn with(file: &Value, name: &str, value: Value) -> Value {
+    let mut file = file.clone();
+    file[name] = value;
+    file
+}
+
+#[test]
+fn a_proposal_whose_file_is_not_as_on_record_is_named_with_what_differs() {
+    let log = log();
+    let file = propose(&log, &[], true);
+    let holds = log.audit(&["verify"]);
+    assert_eq!(holds.code, 0, "{}", holds.told);
+    assert!(holds.stdout.contains("1 proposals"), "{}", holds.told);
+    let other = json!({ "name": "cursor", "version": "2.1" });
+    let renamed = json!({ "name": "claude-code", "version": "2.1", "subject": "boss" });
+    for (name, value) in [
+        ("call", json!("9999999999999999")),
+        ("tool", json!("wikijs_delete_page")),
+        ("client", other),
+        ("client", renamed),
+        ("operation", json!("update")),
+        ("page", json!(8)),
+        ("locale", json!("de")),
+        ("path", json!("docs/else")),
+        ("newPath", json!("docs/else")),
+        ("fields", json!(["path"])),
+        ("linesAdded", json!(3)),
+        ("linesRemoved", json!(0)),
+        ("lost", json!(["description", "scriptJs"])),
+        ("undoes", json!("1111111111111111")),
+        ("before", json!(log.after)),
+        ("after", json!(log.before)),
+    ] {
+        put(&log, PROPOSAL, &with(&file, name, value));
+        assert_eq!(
+            log.wrong(&[]),
+            format!(
+                "wrong the proposal {PROPOSAL} was changed: its file is not as on record in {name}\n"
+            )
+        );
+    }
+    // Nobody decided.
+    let decided = "2030-01-06T09:00:00.000Z";
+    for state in [
+        json!({ "state": "rejected", "decided": decided, "reason": "no" }),
+        json!({ "state": "replaced", "decided": decided, "replacedBy": "0123456789abcdef" }),
+        json!({ "state": "applied", "decided": decided, "appliedBy": "1111111111111111" }),
+    ] {
+        let mut changed = file.clone();
+        let members = changed.as_object_mut().unwrap();
+        members.extend(state.as_object().unwrap().clone());
+        put(&log, PROPOSAL, &changed);
+        assert!(log.wrong(&[]).ends_with("on record in state\n"), "{state}");
+    }
+    let answer: Value = serde_json::from_str(&log.audit(&["verify", "--json"]).stdout).unwrap();
+    assert_eq!(answer["wrong"][0]["kind"], "changed_proposal");
+    assert_eq!(answer["wrong"][0]["file"], format!("{PROPOSAL}.json"));
+    assert_eq!(answer["proposals"], 0);
+}
+
+#[test]
+fn a_proposal_that_cannot_be_read_or_is_not_on_record_is_named() {
+    let log = log();
+    let file = propose(&log, &[], true);
+    let newer = with(&file, "v", json!(2));
+    let bad = format!(
+        "wrong the proposal {PROPOSAL} cannot be read: its file is damaged, or a newer version wrote it\n"
+    );
+    for text in ["", "{}", "[]", &newer.to_string()] {
+        fs::write(proposal_file(&log, PROPOSAL), text).unwrap();
+        assert_eq!(log.wrong(&[]), bad, "{text}");
+    }
+    put(&log, PROPOSAL, &file);
+    let copy = "0123456789abcdef";
+    put(&log, copy, &with(&file, "id", json!(copy)));
+    assert_eq!(
+        log.wrong(&[]),
+        format!("wrong the proposal {copy} is not on record: no record tells of its making\n")
+    );
+    // What bears no proposal's name is none of ours.
+    fs::remove_file(proposal_file(&log, copy)).unwrap();
+    fs::write(proposal_file(&log, "notes"), "{}").unwrap();
+    assert_eq!(log.audit(&["verify"]).code, 0);
+}
+
+#[test]
+fn a_proposal_that_is_open_on_record_has_a_file_unless_a_purge_names_it() {
+    let gone = |later: &[Value], is_closed: bool| {
+        let log = log();
+        propose(&log, later, is_closed);
+        fs::remove_file(proposal_file(&log, PROPOSAL)).unwrap();
+        log
+    };
+    let open = gone(&[], true);
+    assert_eq!(
+        open.wrong(&[]),
+        format!(
+            "wrong the file of the proposal {PROPOSAL} is missing: on record it is open, and no purge names it\n"
+        )
+    );
+    let removed = FileHead {
+        file: format!("{PROPOSAL}.json"),
+        length: 9,
+        hash: None,
+    };
+    purge(&open, &[removed]);
+    assert_eq!(open.audit(&["verify"]).code, 0);
+    // Killed before the file was made, or kept no more since the disk was full, or decided.
+    let refused = json!({ "call": "8888888888888888", "event": "refusal", "proposal": PROPOSAL });
+    let rejected = json!({
+        "call": "9999999999999999", "event": "proposal", "decision": "rejected",
+        "proposal": PROPOSAL, "reason": "no",
+    });
+    for (later, is_closed) in [(&[][..], false), (&[refused], true), (&[rejected], true)] {
+        let log = gone(later, is_closed);
+        let ended = log.audit(&["verify"]);
+        assert_eq!(ended.code, 0, "{later:?} {}", ended.told);
+    }
+}
+
 #[test]
 fn a_half_written_last_line_is_no_tampering_and_another_is() {
     let half = log();

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rmcp::model::{ClientCapabilities, ClientConfig, Implementation};
+use rmcp::service::ClientLifecycleMode;
 use serde_json::{Value, json};
 use wikijs_mcp::audit::Event;
 use wikijs_mcp::demo::{DemoWiki, PageRow};
@@ -57,6 +59,14 @@ async fn with(
         .with("WIKI_MUTATIONS_ENABLED", "true")
         .with("WIKI_LOG", "off")
         .with(setting.0, setting.1);
+    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+}
+
+/// Runs `audit …`.
+async fn audit(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
+    let command = Command::new(&[&["audit"], arguments].concat())
+        .with("WIKI_BASE_URL", &wiki.address())
+        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap());
     tokio::task::spawn_blocking(|| command.run()).await.unwrap()
 }
 
@@ -490,7 +500,23 @@ async fn a_file_that_was_changed_is_not_applied() {
         "\"undoes\": \"0123456789abcdef\",\n  \"before\":",
     );
     let renamed = whole.replace(&id, &other);
-    for (changed, code) in [(swapped.as_str(), 1), (&undo, 1), (&renamed, 2), ("{}", 2)] {
+    let value: Value = serde_json::from_str(&whole).unwrap();
+    let forged = |name: &str, member: Value| {
+        let mut forged = value.clone();
+        forged[name] = member;
+        forged.to_string()
+    };
+    let forged = [
+        forged("path", json!("home/else")),
+        forged("locale", json!("de")),
+        forged("operation", json!("move")),
+        forged("call", json!("0123456789abcdef")),
+        forged("client", json!({ "name": "other", "version": "0" })),
+        forged("lost", json!(["scriptJs"])),
+    ];
+    let forged = forged.iter().map(|changed| (changed.as_str(), 1));
+    let others = [(swapped.as_str(), 1), (&undo, 1), (&renamed, 2), ("{}", 2)];
+    for (changed, code) in others.into_iter().chain(forged) {
         std::fs::write(file(&served, &id), changed).unwrap();
         let refused = operator(&wiki, &served, &["apply", &id, "--yes"]).await;
         assert_eq!(refused.code, code, "{}", refused.told);
@@ -608,20 +634,98 @@ async fn an_agent_sees_what_its_own_client_proposed_and_what_its_key_may_read() 
     let part = became(&reader, &id).await;
     assert_eq!((part.get("diff"), part.get("changes")), (None, None));
     // Another client's is the same as none.
-    let text = std::fs::read_to_string(file(&served, &id)).unwrap();
-    let name: Value = serde_json::from_str(&text).unwrap();
-    let name = format!("\"name\": {}", name["client"]["name"]);
-    assert!(text.contains(&name));
-    std::fs::write(
-        file(&served, &id),
-        text.replace(&name, "\"name\": \"other\""),
-    )
-    .unwrap();
-    let error = |id: &str| served.call("wikijs_get_proposal", json!({ "id": id }));
+    let named = ClientConfig::new(
+        ClientCapabilities::default(),
+        Implementation::new("other", "1"),
+    );
+    let other = setup(&wiki)
+        .in_dir_of(&served)
+        .serve_to(named, ClientLifecycleMode::Initialize)
+        .await;
+    let error = |id: &str| other.call("wikijs_get_proposal", json!({ "id": id }));
     let (theirs, none) = (error(&id).await, error("0123456789abcdef").await);
     assert_eq!(theirs.unwrap_err(), none.unwrap_err());
-    let listed = served.call("wikijs_list_proposals", json!({})).await;
+    let listed = other.call("wikijs_list_proposals", json!({})).await;
     assert_eq!(listed.unwrap()["proposals"], json!([]));
+    // Nor is it the other's by what somebody wrote into its file.
+    forge(
+        &served,
+        &id,
+        "client",
+        json!({ "name": "other", "version": "1" }),
+    );
+    let (theirs, none) = (error(&id).await, error("0123456789abcdef").await);
+    assert_eq!(theirs.unwrap_err(), none.unwrap_err());
+    assert_eq!(became(&served, &id).await["id"], id.as_str());
+}
+
+/// Changes one member of a proposal's file.
+fn forge(served: &Served, id: &str, name: &str, member: Value) {
+    let text = std::fs::read_to_string(file(served, id)).unwrap();
+    let mut forged: Value = serde_json::from_str(&text).unwrap();
+    forged[name] = member;
+    std::fs::write(file(served, id), forged.to_string()).unwrap();
+}
+
+#[tokio::test]
+async fn filters_go_by_the_record_of_the_making() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
+    let own = served
+        .records()
+        .into_iter()
+        .find_map(|record| record.client);
+    let own = own.unwrap().name;
+    forge(
+        &served,
+        &id,
+        "client",
+        json!({ "name": "trusted", "version": "1" }),
+    );
+    forge(&served, &id, "path", json!("docs/harmless"));
+    for (arguments, found) in [
+        (&["--client", "trusted"][..], 0),
+        (&["--path", "docs"], 0),
+        (&["--client", &own, "--path", "home"], 1),
+    ] {
+        let listed = operator(&wiki, &served, &[&["list", "--json"], arguments].concat()).await;
+        let proposals = read(&listed)["proposals"].as_array().unwrap().len();
+        assert_eq!(proposals, found, "{}", listed.told);
+        let yes = ["apply", "--yes", "--json"];
+        let applied = operator(&wiki, &served, &[&yes, arguments].concat()).await;
+        let results = read(&applied)["results"].as_array().unwrap().len();
+        assert_eq!(results, found, "{}", applied.told);
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+    let verified = audit(&wiki, &served, &["verify"]).await;
+    assert_eq!(verified.code, 5);
+    let wrong =
+        format!("the proposal {id} was changed: its file is not as on record in client, path");
+    assert!(verified.stdout.contains(&wrong), "{}", verified.told);
+}
+
+#[tokio::test]
+async fn verify_holds_whatever_became_of_a_proposal() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let moved = json!({ "path": "docs/moved", "content": "Moved.\n" });
+    edit(&served, id_of(&wiki, "glossary"), json!({ "title": "1" })).await;
+    let second = edit(&served, id_of(&wiki, "glossary"), json!({ "title": "2" })).await;
+    let third = propose(&served, "wikijs_create_page", new_page("docs/x")).await;
+    let same = edit(&served, id_of(&wiki, "home"), json!({ "title": "3" })).await;
+    edit(&served, id_of(&wiki, "releases/2-4"), moved).await;
+    let home = id_of(&wiki, "home");
+    wiki.with_store(|store| store.rewrite(home, |page| "3".clone_into(&mut page.title)));
+    operator(&wiki, &served, &["apply", &second, &same, "--yes"]).await;
+    operator(&wiki, &served, &["reject", &third, "--why", "no"]).await;
+    let verified = audit(&wiki, &served, &["verify"]).await;
+    assert_eq!(verified.code, 0, "{}", verified.told);
+    assert!(
+        verified.stdout.contains(", 5 proposals,"),
+        "{}",
+        verified.told
+    );
 }
 
 #[tokio::test]

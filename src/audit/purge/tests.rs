@@ -10,8 +10,8 @@ use super::{Keep, Purged};
 use crate::audit::chain::verify;
 use crate::audit::testing::{Script, keep_long_ago, page};
 use crate::audit::{
-    AuditError, AuditLog, CallId, Entry, Event, Filter, KeptState, Outcome, Proposal, ProposalId,
-    ProposalState, Record,
+    AuditError, AuditLog, CallId, Entry, Event, FileHead, Filter, KeptState, Outcome, Proposal,
+    ProposalId, ProposalState, Record,
 };
 use crate::page::Date;
 
@@ -235,12 +235,19 @@ async fn an_explanation_that_goes_with_its_run_is_given_again() {
     let dir = tempfile::tempdir().unwrap();
     let first = run(dir.path(), 800, &[]);
     let gone = crate::audit::heads::of_runs(&dir.path().join("docs/runs"), "").unwrap();
-    // A run that saw the first one, removed it and ended; and one that saw it and goes on.
+    let proposal = FileHead {
+        file: "0123456789abcdef.json".to_owned(),
+        length: 9,
+        hash: None,
+    };
+    let removed = [gone.clone(), vec![proposal.clone()]].concat();
+    // A run that saw the first one, removed it and ended; and one that saw it, made the proposal
+    // that was removed too, and goes on.
     let mut second = Script::begin(dir.path(), days_ago(700), gone.clone());
     second.entry(
         days_ago(700),
         &Entry {
-            removed: gone.clone(),
+            removed,
             ..Entry::new(CallId::new().unwrap(), Event::Purge)
         },
     );
@@ -248,7 +255,11 @@ async fn an_explanation_that_goes_with_its_run_is_given_again() {
     let mut third = Script::begin(dir.path(), days_ago(750), gone.clone());
     third.entry(
         days_ago(10),
-        &Entry::new(CallId::new().unwrap(), Event::Refusal),
+        &Entry {
+            decision: Some("made".to_owned()),
+            proposal: Some("0123456789abcdef".to_owned()),
+            ..Entry::new(CallId::new().unwrap(), Event::Proposal)
+        },
     );
     third.close(days_ago(10));
     std::fs::remove_file(&first).unwrap();
@@ -261,7 +272,9 @@ async fn an_explanation_that_goes_with_its_run_is_given_again() {
     all_is_explained(&log);
     let records = records(&log);
     let purge = records.iter().find(|it| it.event == Event::Purge).unwrap();
-    assert!(purge.removed.as_ref().unwrap().contains(&gone[0]));
+    for head in [&gone[0], &proposal] {
+        assert!(purge.removed.as_ref().unwrap().contains(head));
+    }
 }
 
 #[tokio::test]

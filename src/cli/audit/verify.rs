@@ -88,6 +88,7 @@ fn in_json(wiki: &str, checked: &Checked) -> Value {
         "holds": checked.wrong.is_empty(),
         "runs": checked.runs.iter().map(run).collect::<Vec<_>>(),
         "pages": checked.pages,
+        "proposals": checked.proposals,
         "purged": checked.purged,
         "wrong": checked.wrong.iter().map(wrong).collect::<Vec<_>>(),
     })
@@ -109,10 +110,11 @@ fn show(wiki: &str, checked: &Checked) {
         .map(|chain| chain.records)
         .sum();
     print::line(&format!(
-        "{}: {} runs, {records} records, {} kept pages, {} files purged",
+        "{}: {} runs, {records} records, {} kept pages, {} proposals, {} files purged",
         print::harmless(wiki),
         checked.runs.len(),
         checked.pages,
+        checked.proposals,
         checked.purged
     ));
     let open: Vec<String> = checked.runs.iter().filter_map(open_end).collect();

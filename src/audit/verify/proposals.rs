@@ -1,0 +1,129 @@
+//! Whether each proposal is what the log says of it.
+
+use std::collections::HashMap;
+
+use super::super::proposals::{files, is_making};
+use super::super::{
+    AuditError, Event, Proposal, ProposalId, ProposalState, Record, Wrong, chain::End,
+};
+use super::{Checking, runs, scan};
+
+/// What the log has of a proposal.
+#[derive(Debug, Default)]
+struct Told {
+    /// The record of its making, its run's file and its line.
+    made: Option<(Record, String, u64)>,
+    /// All that tells what became of it, and what tried to apply it.
+    later: Vec<Record>,
+}
+
+impl<P> Checking<P> {
+    pub(super) fn proposals(&mut self) -> Result<(), AuditError> {
+        // The files come first: what they say is on record by then.
+        let files = files(&self.place)?;
+        let mut told: HashMap<String, Told> = HashMap::new();
+        scan(&runs(&self.place)?, &["\"proposal\":\""], |found| {
+            let Ok(mut record) = found.record else { return };
+            let Some(id) = record.proposal.take() else {
+                return;
+            };
+            let told = told.entry(id).or_default();
+            if is_making(&record) {
+                let run = found.run.name().to_owned();
+                told.made.get_or_insert((record, run, found.line));
+            } else {
+                told.later.push(record);
+            }
+        })?;
+        // A purge may have gone on meanwhile.
+        self.seen.read(&runs(&self.place)?)?;
+        let mut wrong = Vec::new();
+        for (id, file) in files {
+            let told = told.remove(&id.to_string()).unwrap_or_default();
+            let found = match file {
+                Ok(proposal) => self.wrong_with(&proposal, &told),
+                Err(AuditError::BadProposal) => Some(Wrong::BadProposal { id }),
+                Err(error) => return Err(error),
+            };
+            if found.is_none() {
+                self.checked.proposals = self.checked.proposals.saturating_add(1);
+            }
+            wrong.extend(found.map(|found| (id, found)));
+        }
+        for (id, told) in told {
+            let Ok(id) = id.parse() else { continue };
+            if self.is_awaited(&told) && !self.is_purged(id) {
+                wrong.push((id, Wrong::MissingProposal { id }));
+            }
+        }
+        wrong.sort_by_key(|(id, _)| *id);
+        let wrong = wrong.into_iter().map(|(_, wrong)| wrong);
+        self.checked.wrong.extend(wrong);
+        Ok(())
+    }
+
+    fn wrong_with(&self, proposal: &Proposal, told: &Told) -> Option<Wrong> {
+        let id = proposal.id;
+        // What was decided may outlive the runs that tell of it, which alone are named with hashes.
+        let may_be_purged = if proposal.state == ProposalState::Open {
+            self.is_purged(id)
+        } else {
+            let mut purged = self.seen.purged.values();
+            purged.any(|head| head.hash.is_some())
+        };
+        let Some((made, ..)) = &told.made else {
+            return (!may_be_purged).then_some(Wrong::UnrecordedProposal { id });
+        };
+        let mut members = proposal.differs_from(made);
+        if !may_be_purged && !is_told(&told.later, &proposal.state) {
+            members.push("state");
+        }
+        (!members.is_empty()).then_some(Wrong::ChangedProposal { id, members })
+    }
+
+    /// Whether there must be a file: not where somebody decided, where it could not be kept, and
+    /// where the run may have been ended, or be, between the record and the file.
+    fn is_awaited(&self, told: &Told) -> bool {
+        let Some((made, run, line)) = &told.made else {
+            return false;
+        };
+        let is_settled = |record: &Record| {
+            record.event == Event::Proposal
+                || record.event == Event::Refusal && record.call == made.call
+        };
+        let mut checked = self.checked.runs.iter();
+        let chain = checked.find(|checked| checked.file == *run);
+        let is_followed = chain.and_then(|run| run.chain.as_ref().ok());
+        let is_behind =
+            is_followed.is_some_and(|chain| chain.end == End::Closed || *line < chain.records);
+        is_behind && !told.later.iter().any(is_settled)
+    }
+
+    fn is_purged(&self, id: ProposalId) -> bool {
+        self.seen.purged.contains_key(&format!("{id}.json"))
+    }
+}
+
+/// Whether these records of a proposal tell that this became of it. A file that is still open
+/// where they tell more was left behind by a process that was killed; the log decides then.
+fn is_told(later: &[Record], state: &ProposalState) -> bool {
+    let says = |record: &Record, word: &str| {
+        record.event == Event::Proposal && record.decision.as_deref() == Some(word)
+    };
+    match state {
+        ProposalState::Open => true,
+        ProposalState::Applied { applied_by, .. } => later.iter().any(|record| {
+            let is_write = record.event == Event::Attempt || says(record, "applied");
+            is_write && record.call == Some(*applied_by)
+        }),
+        ProposalState::Rejected { reason, .. } => later
+            .iter()
+            .any(|record| says(record, "rejected") && record.reason.as_ref() == Some(reason)),
+        ProposalState::Replaced { replaced_by, .. } => {
+            let by = Some(format!("by {replaced_by}"));
+            later
+                .iter()
+                .any(|record| says(record, "replaced") && record.reason == by)
+        }
+    }
+}
