@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::output::some_count;
-use crate::audit::{Proposal, ProposalState};
-use crate::page::{Field, escape_hidden};
+use crate::audit::{MAX_WHY, Proposal, ProposalState};
+use crate::page::{Field, escape_hidden, escaped};
 
 /// A proposal, flat.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -47,7 +47,7 @@ impl From<Proposal> for View {
         match &proposal.state {
             ProposalState::Open => {}
             ProposalState::Applied { applied_by: by, .. } => applied_by = Some(by.to_string()),
-            ProposalState::Rejected { reason: why, .. } => reason = Some(why.clone()),
+            ProposalState::Rejected { reason: why, .. } => reason = Some(escaped(why, MAX_WHY)),
             ProposalState::Replaced {
                 replaced_by: by, ..
             } => replaced_by = Some(by.to_string()),

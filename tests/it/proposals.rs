@@ -668,6 +668,20 @@ fn forge(served: &Served, id: &str, name: &str, member: Value) {
 }
 
 #[tokio::test]
+async fn a_reason_in_a_changed_file_hides_nothing_from_the_agent() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
+    forge(&served, &id, "state", json!("rejected"));
+    forge(&served, &id, "decided", json!("2030-01-01T00:00:00.000Z"));
+    forge(&served, &id, "reason", json!("a\u{1b}[2J\u{202e}b\nc"));
+    let shown = "a\\u{1b}[2J\\u{202e}b c";
+    assert_eq!(became(&served, &id).await["reason"], shown);
+    let listed = served.call("wikijs_list_proposals", json!({})).await;
+    assert_eq!(listed.unwrap()["proposals"][0]["reason"], shown);
+}
+
+#[tokio::test]
 async fn filters_go_by_the_record_of_the_making() {
     let wiki = sample_wiki().await;
     let served = served(&wiki).await;
