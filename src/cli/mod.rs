@@ -1,11 +1,13 @@
 //! The command line: one file a subcommand. The only room that prints.
 
+mod advice;
 mod audit;
 mod completions;
 mod config;
 mod confirmed;
 mod doctor;
 mod exit;
+mod files;
 mod flags;
 mod index;
 mod log;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::advice::advice;
 use super::exit::Exit;
 use crate::error::Failure;
 use crate::page::is_invisible;
@@ -109,6 +110,18 @@ pub(super) fn harmless(text: &str) -> String {
     text.chars().flat_map(shown).collect()
 }
 
+/// A page's locale and path, in the form that prefixes have too.
+pub(super) fn place(locale: &str, path: &str) -> String {
+    harmless(&format!("{locale}:{path}"))
+}
+
+/// How many columns the terminal has; nothing where stdout is none.
+pub(super) fn width() -> Option<usize> {
+    let stdout = std::io::stdout();
+    let size = rustix::termios::tcgetwinsize(&stdout).ok()?;
+    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
+}
+
 /// One line of a difference, in colour on a terminal. What could steer the terminal is shown
 /// escaped.
 pub(super) fn diff_line(text: &str) {
@@ -128,7 +141,7 @@ pub(super) fn failure(failure: &Failure, is_json: bool) -> (Exit, String) {
     }
     (
         Exit::of(failure.code),
-        format!("{failure} {}", failure.hint),
+        format!("{failure} {}", advice(failure)),
     )
 }
 

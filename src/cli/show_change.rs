@@ -20,7 +20,7 @@ pub(super) fn preview(preview: &Preview) {
     print::line(&format!(
         "{} {} ({})",
         preview.operation,
-        print::harmless(&preview.target.path),
+        print::place(&preview.target.locale, &preview.target.path),
         preview.target.url
     ));
     fields(&preview.changes);
@@ -37,7 +37,7 @@ pub(super) fn applied(word: &str, applied: &Applied) {
     print::line(&format!(
         "{word}: {} {}{id}, call {}",
         applied.operation,
-        print::harmless(&applied.target.path),
+        print::place(&applied.target.locale, &applied.target.path),
         applied.call
     ));
     warnings(&applied.notes.warnings);

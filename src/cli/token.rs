@@ -9,7 +9,7 @@ use time::{Date, OffsetDateTime, UtcOffset};
 use super::exit::Exit;
 use super::print::{self, Paint};
 use super::table::{Cell, Table};
-use super::{Outcome, start};
+use super::{Outcome, files, start};
 use crate::config::ServeSettings;
 use crate::server::http::{ClientConfirm, Grant, NamedClient, Token, TokensFile, TokensFileError};
 use crate::tools::{Registry, Surface, Toolset};
@@ -98,7 +98,7 @@ pub(super) fn run(arguments: Arguments) -> Outcome {
         Command::New(new) => make(&file, new),
         Command::List { json } => list(&file, json),
         Command::Revoke { name, json } => {
-            file.remove(&name).map_err(failed)?;
+            file.remove(&name).map_err(failed(&file))?;
             print::line(&if json {
                 json!({ "revoked": name }).to_string()
             } else {
@@ -136,7 +136,7 @@ fn make(file: &TokensFile, new: New) -> Outcome {
     let token =
         Token::new().map_err(|_| (Exit::Failed, "the system gave no random numbers".to_owned()))?;
     file.add(NamedClient::new(&new.name, &token, may).map_err(wrong)?)
-        .map_err(failed)?;
+        .map_err(failed(file))?;
     if new.json {
         print::line(&json!({ "name": new.name, "token": token.reveal() }).to_string());
     } else {
@@ -186,7 +186,7 @@ fn end(when: &str) -> Result<String, String> {
 }
 
 fn list(file: &TokensFile, is_json: bool) -> Outcome {
-    let clients = file.read().map_err(failed)?;
+    let clients = file.read().map_err(failed(file))?;
     if is_json {
         let shown = clients.iter().map(|client| {
             json!({ "name": client.name, "created": client.created, "may": client.may, "expired": has_ended(client) })
@@ -243,10 +243,12 @@ fn less(may: &Grant) -> String {
     print::harmless(&words.join(", "))
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "it is a function for map_err"
-)]
-fn failed(error: TokensFileError) -> (Exit, String) {
-    (Exit::Failed, error.to_string())
+fn failed(file: &TokensFile) -> impl Fn(TokensFileError) -> (Exit, String) {
+    |error| {
+        let told = match error {
+            TokensFileError::Io(why) => files::unwritten(file.path(), why),
+            error => error.to_string(),
+        };
+        (Exit::Failed, told)
+    }
 }

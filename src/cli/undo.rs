@@ -2,8 +2,10 @@
 
 use super::confirmed::confirmed;
 use super::exit::Exit;
+use super::proposals::since;
 use super::{Outcome, print, show_change, start};
 use crate::audit::CallSelector;
+use crate::error::{Code, Failure};
 use crate::server::App;
 use crate::write::{Plan, Preview, Undo};
 
@@ -33,13 +35,15 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
                 .to_owned(),
         )
     })?;
+    let app = start::app_for_operator()?;
     // Who asks for JSON is shown nothing to say yes to.
     if !arguments.yes && (arguments.json || !print::can_ask()) {
+        let found = app.writer.story(&call, None).await;
+        found.map_err(|failure| print::failure(&failure, arguments.json))?;
         return Err(wrong(
             "nobody can be asked here; look at the call first, then pass --yes".to_owned(),
         ));
     }
-    let app = start::app_for_operator()?;
     let undo = Undo {
         subject: None,
         call,
@@ -59,7 +63,7 @@ async fn take_back(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
     };
     let undone = confirmed(app, &start::operator("undo"), Plan::Undo(undo), says_yes)
         .await
-        .map_err(|failure| print::failure(&failure, arguments.json))?;
+        .map_err(|failure| refused(failure, arguments.json))?;
     match undone {
         None => Err((Exit::Refused, "not taken back".to_owned())),
         Some(applied) if applied.is_unchanged => {
@@ -74,4 +78,13 @@ async fn take_back(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
             Ok(Exit::Done)
         }
     }
+}
+
+/// A person sees what changed of the page since.
+fn refused(mut failure: Failure, is_json: bool) -> (Exit, String) {
+    if !is_json && failure.code == Code::EditConflict {
+        since(&failure);
+        "With --force, these fields go back all the same.".clone_into(&mut failure.hint);
+    }
+    print::failure(&failure, is_json)
 }

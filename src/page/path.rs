@@ -210,6 +210,20 @@ impl Prefix {
         Ok(Self { locale, path })
     }
 
+    /// Reads below which pages somebody looks: as [`Prefix::parse`], and `de/docs` or `/de/docs`,
+    /// since no path that readers can see begins with a locale (W16).
+    ///
+    /// # Errors
+    /// One sentence about what is wrong.
+    pub fn sought(text: &str) -> Result<Self, String> {
+        match text.trim().trim_start_matches('/').split_once('/') {
+            Some((locale, path)) if is_locale_like(&locale.to_lowercase()) => {
+                Self::parse(&format!("{locale}:{path}"))
+            }
+            _ => Self::parse(text),
+        }
+    }
+
     /// Why it may hold for no page at all, if that is likely: a gate that its operator thinks
     /// closed must not stand open in silence.
     #[must_use]

@@ -64,7 +64,7 @@ impl Reference {
 
 impl Reference {
     /// The place below which pages are meant, and its locale where the text names one:
-    /// `docs`, `/en/docs`, or an address on this wiki.
+    /// `docs`, `/en/docs`, `en:docs`, or an address on this wiki.
     ///
     /// # Errors
     /// One sentence: it is an address elsewhere.
@@ -74,8 +74,14 @@ impl Reference {
             let way = address_of(&address, wiki).and_then(|way| way.places.into_iter().next());
             return way.ok_or("is an address of another site");
         }
-        // Without the slash before it, the first segment may as well be a folder.
-        let in_locale = text.strip_prefix('/').and_then(split_locale);
+        // Without a slash before it or a colon, the first segment may as well be a folder.
+        let is_prefix = text
+            .split_once(':')
+            .is_some_and(|(first, _)| !first.contains('/'));
+        let in_locale = text
+            .strip_prefix('/')
+            .or(is_prefix.then_some(text))
+            .and_then(split_locale);
         Ok(match in_locale {
             Some((locale, path)) => (Some(locale), path),
             None => (None, PagePath::of(text)),
@@ -97,9 +103,10 @@ fn of_name(name: &str, section: Option<String>) -> Interpretation {
     }
 }
 
-/// The locale that a path begins with, as addresses have it, and the rest.
+/// The locale that a path begins with, as addresses (`en/docs`) or prefixes (`en:docs`) have it,
+/// and the rest.
 fn split_locale(path: &str) -> Option<(Locale, PagePath)> {
-    let (first, rest) = path.split_once('/')?;
+    let (first, rest) = path.split_once(['/', ':'])?;
     let is_locale = is_locale_like(&first.to_lowercase());
     (is_locale && !rest.is_empty()).then(|| (Locale::as_stored(first), PagePath::of(rest)))
 }

@@ -71,7 +71,7 @@ impl Tool for ListProposals {
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
-        let prefix = input.path.as_deref().map(Prefix::parse).transpose();
+        let prefix = input.path.as_deref().map(Prefix::sought).transpose();
         let prefix = prefix.map_err(|fault| input::invalid_argument("path", fault))?;
         let session = input
             .mine

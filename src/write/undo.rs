@@ -94,7 +94,10 @@ impl Writer {
     }
 
     /// What is on record of a call, if it is this subject's.
-    pub(super) async fn story(
+    ///
+    /// # Errors
+    /// `NOTHING_TO_UNDO` if there is none, or several begin like that; `AUDIT_UNAVAILABLE`.
+    pub async fn story(
         &self,
         call: &CallSelector,
         subject: Option<&str>,

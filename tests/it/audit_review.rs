@@ -202,6 +202,8 @@ fn each_filter_takes_what_it_names() {
         (&["--path", "docs/start"], &["3"]),
         (&["--path", "doc"], &[]),
         (&["--path", "de:intern"], &["2"]),
+        (&["--path", "de/intern"], &["2"]),
+        (&["--path", "/de/intern/plan"], &["2"]),
         (&["--path", "en:intern"], &[]),
         (&["--client", "Claude-Code"], &["3", "1"]),
         (&["--gate", "paths"], &["2"]),
@@ -882,7 +884,7 @@ async fn a_tail_that_follows_sees_what_a_server_does_and_ends_when_interrupted()
         .unwrap()
         .unwrap();
     assert!(
-        outcome.ends_with("wikijs_update_page  update  en/docs  applied"),
+        outcome.ends_with("wikijs_update_page  update  en:docs  applied"),
         "{outcome}"
     );
 

@@ -409,7 +409,7 @@ async fn programs_are_answered_in_json_alone() {
     assert_eq!((ended.code, ended.stderr.as_str()), (6, ""));
     let told: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!((&told["wrong"], &told["warnings"]), (&json!(0), &json!(1)));
-    assert_eq!(told["rights"]["page"], "/en/docs/configuration");
+    assert_eq!(told["rights"]["page"], "en:docs/configuration");
     let full = told["checks"].as_array().unwrap().iter();
     let full = full
         .clone()

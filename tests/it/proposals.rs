@@ -758,7 +758,9 @@ async fn proposals_are_listed_by_state_client_path_and_time() {
     assert_eq!(ids(&[]).await, [json!(docs)]);
     assert_eq!(ids(&["--all"]).await, [json!(home), json!(docs)]);
     assert_eq!(ids(&["--all", "--path", "home"]).await, [json!(home)]);
-    assert_eq!(ids(&["--path", "en:docs"]).await, [json!(docs)]);
+    for path in ["en:docs", "en/docs", "/en/docs"] {
+        assert_eq!(ids(&["--path", path]).await, [json!(docs)], "{path}");
+    }
     assert_eq!(ids(&["--path", "de:docs"]).await, [json!(null); 0]);
     assert_eq!(ids(&["--client", "nobody"]).await, [json!(null); 0]);
     assert_eq!(ids(&["--since", "2999-01-01"]).await, [json!(null); 0]);

@@ -45,6 +45,7 @@ async fn every_form_of_reference_names_the_page_for_every_kind_of_key() {
             "/docs/install/linux",
             "/en/docs/install/linux",
             "en/docs/install/linux/",
+            "en:docs/install/linux",
             "[[docs/install/linux]]",
             "[[Installing on Linux]]",
             "[[Installing on Linux|how to]]",
@@ -241,6 +242,7 @@ async fn a_path_to_look_below_may_name_its_locale_or_be_an_address() {
         let plain = below("docs").await;
         assert!(!plain.as_array().unwrap().is_empty(), "{tool}");
         assert_eq!(below("/en/docs").await, plain, "{tool}");
+        assert_eq!(below("en:docs").await, plain, "{tool}");
         assert_eq!(below(&address).await, plain, "{tool}");
     }
     for (path, locale) in [

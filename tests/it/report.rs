@@ -90,7 +90,8 @@ fn a_report_that_cannot_be_written_is_an_error() {
     assert_eq!(
         ended.told,
         "$ wikijs-mcp audit report --html /no/such/directory/x.html\n\
-         error: the report cannot be written: entity not found\nexit 1\n"
+         error: /no/such/directory/x.html cannot be written: its directory is not there; make it, \
+         or name another file\nexit 1\n"
     );
 }
 

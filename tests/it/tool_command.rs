@@ -285,6 +285,15 @@ async fn arguments_come_from_a_file_or_stdin_and_faults_in_them_are_told() {
     let missing = ["call", "wikijs_get_page_by_id", "--args", "{\"id\": 9999}"];
     all.push_str(&run(tool(&wiki, dir.path(), &missing)).await.told);
     golden("tool_faults", &all);
+    let near = r#"{"path": "docs/instal/linux"}"#;
+    let near = ["call", "wikijs_get_page_by_path", "--args", near];
+    let near = run(tool(&wiki, dir.path(), &near)).await;
+    let line = format!(
+        "\n    Installing on Linux  en:docs/install/linux (id {})\n",
+        id_of(&wiki, "docs/install/linux")
+    );
+    assert!(near.stderr.starts_with("  nearest:\n    "), "{}", near.told);
+    assert!(near.stderr.contains(&line), "{}", near.told);
     let json = [&missing[..], &["--json"]].concat();
     let ended = run(tool(&wiki, dir.path(), &json)).await;
     let told: Value = serde_json::from_str(&ended.stdout).unwrap();

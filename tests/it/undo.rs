@@ -193,6 +193,8 @@ async fn an_operator_takes_a_write_back_from_the_command_line() {
             .env("WIKI_LOG", "error");
         tokio::task::spawn_blocking(move || command.output().unwrap())
     };
+    let none = run(&["undo", "0000000000000000"]).await.unwrap();
+    assert_eq!(none.status.code(), Some(3), "{none:?}");
     let asked = run(&["undo", "last"]).await.unwrap();
     assert_eq!(asked.status.code(), Some(2));
     assert!(
@@ -216,6 +218,26 @@ async fn an_operator_takes_a_write_back_from_the_command_line() {
         .collect();
     assert!(gates.contains(&"operator".to_owned()), "{gates:?}");
     assert!(told(&records).contains(&"outcome create applied".to_owned()));
+}
+
+#[tokio::test]
+async fn an_empty_log_has_nothing_to_take_back_whoever_could_be_asked() {
+    let wiki = sample_wiki().await;
+    let dir = tempfile::TempDir::new().unwrap();
+    for arguments in [&["undo", "last"][..], &["undo", "last", "--yes"]] {
+        let command = crate::command::Command::new(arguments)
+            .with("WIKI_BASE_URL", &wiki.address())
+            .with("WIKI_API_TOKEN", &wiki.keys().scripter)
+            .with("WIKI_MUTATIONS_ENABLED", "true")
+            .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap());
+        let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+        assert_eq!(ended.code, 3, "{}", ended.told);
+        assert_eq!(
+            ended.stderr,
+            "error: NOTHING_TO_UNDO: No applied write is on record that was not taken back. \
+             `wikijs-mcp audit list --outcome applied` has the writes that there are.\n"
+        );
+    }
 }
 
 /// Somebody writes between our write and our reading it back: what is theirs stays theirs.

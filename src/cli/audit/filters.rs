@@ -21,7 +21,7 @@ pub(super) struct Filters {
     #[arg(long, value_name = "KIND", value_parser = operation)]
     operation: Option<Operation>,
     /// Of pages at or below this path, which may begin with a locale (`docs`, `de:docs`)
-    #[arg(long, value_name = "PREFIX", value_parser = Prefix::parse)]
+    #[arg(long, value_name = "PREFIX", value_parser = Prefix::sought)]
     path: Option<Prefix>,
     /// Through the client of this name
     #[arg(long, value_name = "NAME")]

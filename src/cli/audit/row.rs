@@ -103,7 +103,7 @@ pub(super) fn page(
         return id.map_or_else(String::new, |id| format!("id {id}"));
     };
     let moved = new_path.map_or_else(String::new, |path| format!(" -> {path}"));
-    print::harmless(&format!("{locale}/{path}{moved}"))
+    format!("{}{}", print::place(locale, path), print::harmless(&moved))
 }
 
 /// How a call ended, with the gate where one stopped it.

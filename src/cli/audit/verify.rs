@@ -10,7 +10,7 @@ use crate::audit::{Checked, CheckedRun, FileHead, Wrong};
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::progress::Progress;
-use crate::cli::{Outcome, start};
+use crate::cli::{Outcome, files, start};
 
 /// The most that are said to people, of each kind.
 const SHOWN: usize = 100;
@@ -56,8 +56,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 
 fn heads(file: &PathBuf) -> Result<Vec<FileHead>, (Exit, String)> {
     let wrong = |what: String| (Exit::Usage, format!("--head: {what}"));
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| wrong(format!("the file cannot be read: {}", error.kind())))?;
+    let text =
+        std::fs::read_to_string(file).map_err(|error| wrong(files::unread(file, error.kind())))?;
     head::read(&text).map_err(wrong)
 }
 

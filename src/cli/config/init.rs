@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::cli::exit::Exit;
-use crate::cli::{Outcome, print, start};
+use crate::cli::{Outcome, files, print, start};
 use crate::config::{Draft, file_place};
 
 /// Arguments of `config init`.
@@ -46,10 +46,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let drafted = fill(&mut draft, arguments.key_stdin);
     drafted.map_err(wrong)?;
     draft.check(&path).map_err(wrong)?;
-    draft.write(&path, arguments.force).map_err(|error| {
-        let message = format!("{shown} cannot be written: {}", error.kind());
-        (Exit::Failed, message)
-    })?;
+    draft
+        .write(&path, arguments.force)
+        .map_err(|error| (Exit::Failed, files::unwritten(&path, error.kind())))?;
     print::line(&if arguments.json {
         json!({ "file": path }).to_string()
     } else {

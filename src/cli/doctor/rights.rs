@@ -73,7 +73,7 @@ pub(super) async fn found(
         Ok(rights) => rights,
         Err(error) => return failed(error.into()),
     };
-    let place = format!("/{}/{}", page.locale, page.path);
+    let place = format!("{}:{}", page.locale, page.path);
     let found = told(&rights, policy, &place);
     let seen = Seen {
         page: place,

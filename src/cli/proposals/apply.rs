@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::advice::advice;
 use super::super::confirmed::confirmed;
 use super::super::print::Paint;
 use super::super::{Outcome, print, show_change, start};
@@ -186,7 +187,7 @@ fn tell(id: ProposalId, said: &Said, is_json: bool) -> Value {
         Said::Applied(applied) => show_change::applied("applied", applied),
         Said::Declined => print::line(&format!("not applied: {id}")),
         Said::Failed(failure) => {
-            print::error(&format!("{id}: {failure} {}", failure.hint));
+            print::error(&format!("{id}: {failure} {}", advice(failure)));
             if !failure.details.contains_key("merged") {
                 super::since(failure);
             }

@@ -69,7 +69,7 @@ fn table(proposals: &[Proposal]) -> Table {
             proposal.id.to_string().into(),
             Cell::painted(proposal.state.as_str(), paint),
             proposal.operation.as_str().into(),
-            print::harmless(&format!("{}:{}", proposal.locale, proposal.path)).into(),
+            print::place(proposal.locale.as_str(), proposal.path.as_str()).into(),
             format!("+{} -{}", proposal.lines_added, proposal.lines_removed).into(),
             print::harmless(proposal.created.as_str()).into(),
             super::client(&proposal.client).into(),

@@ -54,7 +54,7 @@ struct Filter {
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
     /// Only those of pages at or below this path (`docs`, `de:docs`)
-    #[arg(long, value_name = "PREFIX", value_parser = Prefix::parse)]
+    #[arg(long, value_name = "PREFIX", value_parser = Prefix::sought)]
     path: Option<Prefix>,
 }
 
@@ -108,7 +108,7 @@ fn hindered(failure: &Failure) {
 }
 
 /// What changed of the page since a proposal was made, where its failure says so.
-fn since(failure: &Failure) {
+pub(super) fn since(failure: &Failure) {
     let (fields, diff) = (failure.details.get("changes"), failure.details.get("diff"));
     if fields.is_some() || diff.is_some() {
         print::line("changed since:");

@@ -52,8 +52,8 @@ async fn reject(app: &App, arguments: &Arguments) -> Result<(), Failure> {
     for id in named(app, &arguments.ids).await? {
         let proposal = app.writer.reject(&caller, id, &arguments.why).await?;
         if !arguments.json {
-            let path = print::harmless(proposal.path.as_str());
-            print::line(&format!("rejected: {id}, {} {path}", proposal.operation));
+            let place = print::place(proposal.locale.as_str(), proposal.path.as_str());
+            print::line(&format!("rejected: {id}, {} {place}", proposal.operation));
         }
         rejected.push(proposal);
     }

@@ -60,12 +60,11 @@ fn tell(review: &Review) {
     let proposal = &review.proposal;
     let harmless = print::harmless;
     print::line(&format!(
-        "{} {}: {} {}:{} ({})",
+        "{} {}: {} {} ({})",
         print::painted("proposal", Paint::Bold),
         proposal.id,
         proposal.operation,
-        harmless(proposal.locale.as_str()),
-        harmless(proposal.path.as_str()),
+        print::place(proposal.locale.as_str(), proposal.path.as_str()),
         review.url,
     ));
     print::line(&format!(

@@ -8,6 +8,9 @@ use crate::cli::show_change;
 use crate::cli::table::{Cell, Table};
 use crate::error::Failure;
 
+/// What is said of an empty list.
+const NOTHING: &str = "nothing was found";
+
 /// Prints an answer.
 pub(super) fn print(answer: &Value) {
     let list = |name: &str| answer.get(name).and_then(Value::as_array);
@@ -61,10 +64,44 @@ pub(super) fn details(failure: &Failure, is_json: bool) {
     for (name, value) in &failure.details {
         if let (Some(diff), "diff") = (value.as_str(), name.as_str()) {
             show_change::diff(diff);
+        } else if let Some(items) = value.as_array().filter(|items| items.iter().all(is_told)) {
+            print::note(&format!("  {name}:"));
+            for item in items {
+                print::note(&format!("    {}", told(item)));
+            }
         } else {
             print::note(&format!("  {name}: {}", text(value)));
         }
     }
+}
+
+/// Whether a detail is a fault of an argument, or a page.
+fn is_told(item: &Value) -> bool {
+    item.get("path").is_some()
+        && ["message", "locale"]
+            .iter()
+            .any(|name| item.get(name).is_some())
+}
+
+/// A fault of an argument, or a page, in a line.
+fn told(item: &Value) -> String {
+    match item.get("message") {
+        Some(message) => format!("{}: {}", of(item, "path"), text(message)),
+        None => page_in_line(item),
+    }
+}
+
+/// A page's title, place and id.
+fn page_in_line(page: &Value) -> String {
+    let id = page
+        .get("id")
+        .map_or_else(String::new, |id| format!(" (id {id})"));
+    let title = print::painted(&of(page, "title"), Paint::Bold);
+    format!("{title}  {}{id}", place(page))
+}
+
+fn place(page: &Value) -> String {
+    format!("{}:{}", of(page, "locale"), of(page, "path"))
 }
 
 /// A value in one line: text as it is, lists with commas, all else as JSON.
@@ -81,6 +118,10 @@ pub(super) fn text(value: &Value) -> String {
 
 /// Rows of those members that any of them has.
 fn columns(rows: &[Value], wanted: &[&'static str]) {
+    if rows.is_empty() {
+        print::line(NOTHING);
+        return;
+    }
     let is_there = |name: &&&'static str| rows.iter().any(|row| row.get(**name).is_some());
     let head: Vec<&'static str> = wanted.iter().filter(is_there).copied().collect();
     let mut table = Table::new(&head);
@@ -93,15 +134,10 @@ fn columns(rows: &[Value], wanted: &[&'static str]) {
 
 fn hits_found(hits: &[Value], answer: &Value) {
     if hits.is_empty() {
-        print::line("nothing was found");
+        print::line(NOTHING);
     }
     for hit in hits {
-        let place = format!("/{}/{}", of(hit, "locale"), of(hit, "path"));
-        let id = hit
-            .get("id")
-            .map_or_else(String::new, |id| format!(" (id {id})"));
-        let title = print::painted(&of(hit, "title"), Paint::Bold);
-        print::line(&format!("{title}  {place}{id}"));
+        print::line(&page_in_line(hit));
         for name in ["description", "snippet"] {
             let told = of(hit, name);
             if !told.is_empty() {
@@ -163,11 +199,10 @@ fn write(answer: &Value) {
         None => "preview".to_owned(),
     };
     print::line(&format!(
-        "{}: {} /{}/{}{id}, call {}",
+        "{}: {} {}{id}, call {}",
         print::painted(&what, Paint::Bold),
         of(answer, "operation"),
-        of(&target, "locale"),
-        of(&target, "path"),
+        place(&target),
         of(answer, "callId"),
     ));
     if let Some(changed) = answer.get("changed") {

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::exit::Exit;
-use super::{Outcome, print, start};
+use super::{Outcome, files, print, start};
 use crate::server::App;
 use crate::tools::{Definition, Registry, nearest};
 use crate::write::Patience;
@@ -88,7 +88,10 @@ fn read(file: Option<&Path>) -> Result<String, (Exit, String)> {
         None => std::io::read_to_string(std::io::stdin()),
     };
     text.map_err(|error| {
-        let message = format!("the arguments cannot be read: {}", error.kind());
+        let message = file.map_or_else(
+            || format!("standard input cannot be read: {}", error.kind()),
+            |file| files::unread(file, error.kind()),
+        );
         (Exit::Usage, message)
     })
 }

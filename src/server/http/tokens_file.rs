@@ -60,7 +60,9 @@ impl TokensFile {
         Self(path)
     }
 
-    pub(super) fn path(&self) -> &Path {
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
         &self.0
     }
 

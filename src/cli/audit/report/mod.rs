@@ -21,7 +21,7 @@ use super::{note_unreadable, unread};
 use crate::audit::{AuditError, AuditLog, CallStory, Latest};
 use crate::cli::exit::Exit;
 use crate::cli::progress::Progress;
-use crate::cli::{Outcome, print, start};
+use crate::cli::{Outcome, files, print, start};
 
 /// The most calls that are listed; what is older is counted alone.
 const MAX_CALLS: usize = 10_000;
@@ -121,10 +121,7 @@ fn write(
     calls: &[CallStory],
     progress: &mut Progress,
 ) -> Result<(), (Exit, String)> {
-    let failed = |error: io::Error| {
-        let message = format!("the report cannot be written: {}", error.kind());
-        (Exit::Failed, message)
-    };
+    let failed = |error: io::Error| (Exit::Failed, files::unwritten(path, error.kind()));
     let file = OpenOptions::new()
         .write(true)
         .create(true)

@@ -36,7 +36,7 @@
   const word = (outcome) => outcome.replace('_', ' ');
   const place = (call) => {
     if (call.path === undefined) return call.id === undefined ? '' : `id ${call.id}`;
-    const path = `${call.locale === undefined ? '' : `${call.locale}/`}${call.path}`;
+    const path = `${call.locale === undefined ? '' : `${call.locale}:`}${call.path}`;
     return call.newPath === undefined ? path : `${path} → ${call.newPath}`;
   };
   const client = (call) => (call.client === undefined ? '' : call.client.subject ?? call.client.name);

@@ -1,0 +1,75 @@
+//! What to do next, for whoever sits at the terminal: the hints of errors are for agents.
+
+use crate::error::{Code, Failure};
+use crate::wiki::sentence;
+
+/// Who is told to tell the user is one with the user here.
+const TELL: [&str; 3] = [
+    "Tell the user: ",
+    "Tell the user that ",
+    "Tell the user to ",
+];
+
+/// The hint of a failure, in an operator's words where an agent's would mislead.
+pub(super) fn advice(failure: &Failure) -> String {
+    let hint = failure.hint.as_str();
+    if failure.details.contains_key("merged") {
+        return "Nothing was sent. Both changes fit into one: see `wikijs-mcp proposals apply --merge`."
+            .to_owned();
+    }
+    if hint == failure.code.hint()
+        && let Some(own) = at_terminal(failure.code)
+    {
+        return own.to_owned();
+    }
+    let told = TELL.iter().find_map(|tell| hint.strip_prefix(tell));
+    told.map_or_else(
+        || hint.to_owned(),
+        |told| sentence(told.trim_end_matches('.')),
+    )
+}
+
+/// An operator's words for the hint of a code; none where the agent's do.
+const fn at_terminal(code: Code) -> Option<&'static str> {
+    Some(match code {
+        Code::InvalidInput => "Correct what is named, then try again.",
+        Code::PageNotFound => {
+            "The page may have been moved or deleted; `wikijs-mcp tool call wikijs_search_pages` finds pages."
+        }
+        Code::ConfirmRequired => "Give the operator's token in the arguments, as confirm.",
+        Code::ConfirmMismatch => "Give the right token; for a changed call, leave confirm out.",
+        Code::ConfirmExpired => "Try again: the preview is made anew.",
+        Code::ApprovalDenied => "Nothing was sent.",
+        Code::EditConflict => {
+            "Nothing was sent. Try again: the preview is made of the page as it is now."
+        }
+        Code::AuditUnavailable => {
+            "Nothing was sent. Look at WIKI_AUDIT_DIR; `wikijs-mcp doctor` says more."
+        }
+        Code::NothingToUndo => {
+            "`wikijs-mcp audit list --outcome applied` has the writes that there are."
+        }
+        Code::ProposalOutdated => {
+            "Nothing was sent. What is still wanted can be proposed anew, of the page as it is."
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::advice;
+    use crate::error::{Code, Failure};
+
+    #[test]
+    fn nobody_at_the_terminal_is_told_to_tell_the_user_or_to_call_again() {
+        for code in Code::ALL {
+            let told = advice(&Failure::new(*code, "x"));
+            for word in ["the user", "without confirm", "details.changes"] {
+                assert!(!told.contains(word), "{code}: {told}");
+            }
+        }
+        let of_a_place = Failure::new(Code::WikiError, "x").hint("Tell the user to look at it.");
+        assert_eq!(advice(&of_a_place), "Look at it.");
+    }
+}

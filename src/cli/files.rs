@@ -1,0 +1,37 @@
+//! Files that a command was told to read or write, and could not: which, why, and what to do.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use super::print;
+
+/// A file that could not be written.
+pub(super) fn unwritten(path: &Path, why: ErrorKind) -> String {
+    let why = match why {
+        ErrorKind::NotFound => "its directory is not there; make it, or name another file",
+        ErrorKind::PermissionDenied => {
+            "this user may not write there; mend the rights, or name another file"
+        }
+        ErrorKind::IsADirectory => "it is a directory; name a file in it",
+        ErrorKind::NotADirectory => "what it should lie in is no directory; name another file",
+        ErrorKind::StorageFull => "the disk is full; make room, or name another file",
+        other => return format!("{} cannot be written: {other}", shown(path)),
+    };
+    format!("{} cannot be written: {why}", shown(path))
+}
+
+/// A file that could not be read.
+pub(super) fn unread(path: &Path, why: ErrorKind) -> String {
+    let why = match why {
+        ErrorKind::NotFound => "it is not there; look at its name",
+        ErrorKind::PermissionDenied => "this user may not read it; mend its rights",
+        ErrorKind::IsADirectory => "it is a directory; name a file in it",
+        ErrorKind::InvalidData => "it is no text in UTF-8",
+        other => return format!("{} cannot be read: {other}", shown(path)),
+    };
+    format!("{} cannot be read: {why}", shown(path))
+}
+
+fn shown(path: &Path) -> String {
+    print::harmless(&path.to_string_lossy())
+}
