@@ -40,8 +40,8 @@ pub struct ProposalOnRecord {
     pub made: Option<Record>,
     /// Calls that attempted to apply it.
     pub attempts: Vec<CallId>,
-    /// Whether a person rejected it.
-    pub is_rejected: bool,
+    /// That a person rejected it, or a later one replaced it, in a word.
+    pub decided: Option<&'static str>,
 }
 
 impl AuditLog {
@@ -295,7 +295,8 @@ fn on_record(place: &Place, id: ProposalId) -> Result<ProposalOnRecord, AuditErr
             }
             match (record.event, record.decision.as_deref()) {
                 _ if is_making(&record) => drop(found.made.get_or_insert(record)),
-                (Event::Proposal, Some("rejected")) => found.is_rejected = true,
+                (Event::Proposal, Some("rejected")) => found.decided = Some("rejected"),
+                (Event::Proposal, Some("replaced")) => found.decided = Some("replaced"),
                 (Event::Attempt, _) => found.attempts.extend(record.call),
                 _ => {}
             }

@@ -184,10 +184,10 @@ impl Writer {
                 return Err(decided(&state));
             }
         }
-        if on_record.is_rejected {
+        if let Some(decided) = on_record.decided {
             return Err(Failure::new(
                 Code::ProposalOutdated,
-                "The proposal was rejected.",
+                format!("The proposal was {decided}."),
             ));
         }
         Ok(held)

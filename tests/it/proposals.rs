@@ -479,6 +479,11 @@ async fn a_later_proposal_of_the_session_replaces_the_earlier_and_no_other() {
         .map(|proposal| proposal["id"].as_str().unwrap())
         .collect();
     assert_eq!(ids, [again.as_str(), second.as_str()]);
+    // Nor does a file that is open again, or still is, bring it back.
+    forge(&ours, &first, "state", json!("open"));
+    let refused = operator(&wiki, &ours, &["apply", &first, "--yes"]).await;
+    assert_eq!(refused.code, 3, "{}", refused.told);
+    assert_eq!(mutations(&wiki).len(), 0);
 }
 
 #[tokio::test]
