@@ -178,8 +178,10 @@ impl Proposal {
     }
 
     /// What was put on record when it was made.
-    fn making(&self) -> Entry {
+    pub(super) fn making(&self) -> Entry {
         Entry {
+            decision: Some("made".to_owned()),
+            proposal: Some(self.id.to_string()),
             client: Some(self.client.clone()),
             tool: Some(self.tool.clone()),
             operation: Some(self.operation),

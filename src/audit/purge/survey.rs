@@ -9,7 +9,7 @@ use time::{Duration, OffsetDateTime, PrimitiveDateTime};
 
 use super::super::place::Place;
 use super::super::reader::{RunFile, runs};
-use super::super::{AuditError, AuditLog, Event, KeptState, Record, Unreadable};
+use super::super::{AuditError, AuditLog, KeptState, Record, Unreadable, proposals};
 
 /// How much older than the clock a record must be to prove that its time has come.
 const PROVEN: Duration = Duration::DAY;
@@ -98,7 +98,7 @@ impl Survey {
                 for state in named_by(&record) {
                     name(&mut self.pages, state, time);
                 }
-                if record.event == Event::Proposal && record.decision.as_deref() == Some("made") {
+                if proposals::is_making(&record) {
                     let made = record
                         .proposal
                         .map(|id| (id, (run.name().to_owned(), time)));

@@ -493,13 +493,7 @@ async fn a_log_whose_clock_was_set_back_loses_nothing() {
     let open = proposal(CENTURY, ProposalState::Open, states[1]);
     keeper.keep_proposal(open.clone()).await.unwrap();
     let mut script = Script::begin(dir.path(), days_ago(CENTURY), seen);
-    let made = Entry {
-        decision: Some("made".to_owned()),
-        proposal: Some(open.id.to_string()),
-        before: Some(states[1]),
-        ..Entry::new(CallId::new().unwrap(), Event::Proposal)
-    };
-    script.entry(days_ago(CENTURY), &made);
+    script.entry(days_ago(CENTURY), &open.making());
     script.close(days_ago(CENTURY));
     yesterday(dir.path());
 
