@@ -7,15 +7,15 @@ use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use crate::config::LogSettings;
 
 /// Starts the log. Other crates' lines pass from warnings on: rmcp logs whole messages, with
-/// what pages say, at its lower levels.
+/// what pages say, at its lower levels, and each client that hangs up as an error.
 ///
 /// # Errors
 /// One sentence, if the directory cannot be written.
 pub(super) fn start(settings: &LogSettings) -> Result<(), String> {
     let filter = match settings.level {
         "off" => "off".to_owned(),
-        "error" => "error".to_owned(),
-        level => format!("warn,rmcp=error,wikijs_mcp={level}"),
+        "error" => "error,rmcp::service=off".to_owned(),
+        level => format!("warn,rmcp=error,rmcp::service=off,wikijs_mcp={level}"),
     };
     let writer = match &settings.dir {
         None => BoxMakeWriter::new(std::io::stderr),

@@ -34,6 +34,7 @@ pub(super) fn asker(
     codec: &RequestStateCodec,
     request: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
+    has_session: bool,
 ) -> (Asker, mpsc::Receiver<HandedOut>) {
     let (handout, handed_out) = Handout::new();
     let version = context.protocol_version().unwrap_or_default();
@@ -42,6 +43,9 @@ pub(super) fn asker(
         .and_then(|client| client.elicitation)
         .is_some_and(|modes| modes.form.is_some() || modes.url.is_none());
     let asker = if !can_ask {
+        Asker::Nobody
+    } else if version < ProtocolVersion::V_2026_07_28 && !has_session {
+        // Without a session, which the old generation answers in, no answer would come.
         Asker::Nobody
     } else if version < ProtocolVersion::V_2026_07_28 {
         Asker::Within(Arc::new(Person {

@@ -94,7 +94,8 @@ impl Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let codec = &visit.app.codec;
-        let (asker, mut handed_out) = elicit::asker(codec, &request, &context);
+        let (asker, mut handed_out) =
+            elicit::asker(codec, &request, &context, visit.session.lasts());
         tracing::debug!(request = ?context.id, "a call");
         let (progress, said) = watch::channel(Progress::default());
         let caller = caller(visit, tool, asker, &context);

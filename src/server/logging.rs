@@ -20,6 +20,8 @@ pub(super) type SetLevel = rmcp::model::SetLevelRequestParams;
 
 /// The most messages about one call.
 const MOST: usize = 8;
+/// How long a client may take to take one, or all that are left when the answer is there.
+const PATIENCE: Duration = Duration::from_millis(250);
 
 /// From the least to the most severe.
 const LEVELS: [LoggingLevel; 8] = [
@@ -85,7 +87,8 @@ impl Level {
             answer = notice::told_to(listener, work) => answer,
             never = log.pass_on() => match never {},
         };
-        log.pass_on_the_rest().await;
+        // An answer does not wait for a client that takes nothing.
+        let _ = tokio::time::timeout(PATIENCE, log.pass_on_the_rest()).await;
         answer
     }
 }
@@ -126,7 +129,7 @@ impl Log<'_> {
             .with_logger("wikijs-mcp");
         // A connection that is closing takes no more notifications.
         let sent = self.context.peer.notify_logging_message(told);
-        let _ = tokio::time::timeout(Duration::from_millis(250), sent).await;
+        let _ = tokio::time::timeout(PATIENCE, sent).await;
     }
 }
 

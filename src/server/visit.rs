@@ -24,7 +24,12 @@ pub(super) struct Visit {
     pub(super) address: Option<String>,
     /// What the named client may do less than the server.
     pub(super) rights: Option<Rights>,
+    /// What is held as long as the call is under way, whether its client still waits or not.
+    pub(super) _held: Option<Arc<dyn Held>>,
 }
+
+/// What a call holds.
+pub(super) trait Held: std::fmt::Debug + Send + Sync {}
 
 /// What a named client may do less than the server.
 #[derive(Debug, Clone, Default)]
@@ -44,6 +49,7 @@ impl Visit {
             subject: None,
             address: None,
             rights: None,
+            _held: None,
         }
     }
 

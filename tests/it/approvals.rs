@@ -201,22 +201,28 @@ async fn deletes_moves_styles_and_scripts_are_asked_about_every_time() {
 
 #[tokio::test]
 async fn without_a_session_there_is_only_once() {
-    for generation in BOTH {
-        let wiki = sample_wiki().await;
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "home");
+    let [old, new] = BOTH;
+    let fleeting = || {
         let mut setup = setup(&wiki);
         setup.session = SessionId::fleeting("somebody");
-        let (served, mut person) = serve(setup, generation).await;
-        let id = id_of(&wiki, "home");
-        for text in ["1", "2"] {
-            let asking = async {
-                let asked = person.is_asked().await;
-                assert_eq!(asked.offered(), ["once", "no"]);
-                asked.answers("once");
-            };
-            let call = served.call(UPDATE, description(id, text));
-            tokio::join!(call, asking).0.unwrap();
-        }
+        setup
+    };
+    let (served, mut person) = serve(fleeting(), new).await;
+    for text in ["1", "2"] {
+        let asking = async {
+            let asked = person.is_asked().await;
+            assert_eq!(asked.offered(), ["once", "no"]);
+            asked.answers("once");
+        };
+        let call = served.call(UPDATE, description(id, text));
+        tokio::join!(call, asking).0.unwrap();
     }
+    // The old generation answers in its session, so without one nobody can.
+    let (served, _person) = serve(fleeting(), old).await;
+    let refused = served.call(UPDATE, description(id, "3")).await;
+    assert_eq!(refused.unwrap_err()["code"], "APPROVAL_DENIED");
 }
 
 #[tokio::test]

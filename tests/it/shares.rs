@@ -7,7 +7,7 @@ use rmcp::handler::server::ServerHandler;
 use rmcp::model::{InitializeRequestParams, InitializeResult};
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use wikijs_mcp::server::http::{Grant, HttpLimits, HttpServer};
@@ -230,4 +230,94 @@ async fn junk_keys_of_one_client_do_not_make_anothers_forgotten() {
     }
     let applied = server.call(&own, UPDATE, ours).await.unwrap();
     assert_eq!(applied["outcome"], "applied");
+}
+
+/// A wiki that takes connections and never answers.
+async fn mute_wiki() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    (listener, address)
+}
+
+fn numbered(id: u32) -> Value {
+    let mut message = call(TREE, json!({}));
+    message["id"] = json!(id);
+    message
+}
+
+#[tokio::test]
+async fn a_call_counts_until_it_has_ended_though_its_client_hung_up() {
+    let (mute, address) = mute_wiki().await;
+    let names = Names::new();
+    let (own, other) = two(&names);
+    let server = Setup::at(&address, "e30.e30.x")
+        .naming(&names)
+        .host_within(FOUR())
+        .await;
+    let session = server.open(&other).await;
+    for id in 1..=2 {
+        let (mut stream, body) = server.begin(&session, &numbered(id)).await;
+        stream.write_all(body.as_bytes()).await.unwrap();
+        // The wiki is asked, so the call is under way; then its client is gone.
+        let (asked, _) = mute.accept().await.unwrap();
+        asked.readable().await.unwrap();
+        drop(stream);
+        // Held, so that the wiki goes on saying nothing.
+        std::mem::forget(asked);
+    }
+    let share = "this client has its whole share of the calls";
+    refused(&server.post(&session, &numbered(3)).await, share);
+    // Another client has its own.
+    let session = server.open(&own).await;
+    assert_eq!(server.tools(&session).await.len(), 10);
+}
+
+#[tokio::test]
+async fn a_client_holds_its_share_of_streams_alone() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = two(&names);
+    let server = Setup::of(&wiki, |keys| &keys.readonly)
+        .naming(&names)
+        .host_within(HttpLimits {
+            connections: 8,
+            ..FOUR()
+        })
+        .await;
+    let session = server.open(&other).await;
+    let listen = |caller: &Caller| {
+        let head = server.head("GET", "/mcp", &speaking(caller), "");
+        async move {
+            let mut stream = TcpStream::connect(server.address).await.unwrap();
+            stream.write_all(head.as_bytes()).await.unwrap();
+            let mut first = [0; 12];
+            stream.read_exact(&mut first).await.unwrap();
+            (stream, String::from_utf8_lossy(&first).into_owned())
+        }
+    };
+    let mut held = Vec::new();
+    for _ in 0..4 {
+        let (stream, status) = listen(&session).await;
+        assert!(status.ends_with("200"), "{status}");
+        held.push(stream);
+    }
+    assert!(listen(&session).await.1.ends_with("503"));
+    let session = server.open(&own).await;
+    assert!(listen(&session).await.1.ends_with("200"));
+}
+
+#[tokio::test]
+async fn a_request_of_an_id_that_is_under_way_is_refused() {
+    let (mute, address) = mute_wiki().await;
+    let server = Setup::at(&address, "e30.e30.x").host().await;
+    let session = server.open(&Caller::default()).await;
+    let (mut stream, body) = server.begin(&session, &numbered(7)).await;
+    stream.write_all(body.as_bytes()).await.unwrap();
+    let (_asked, _) = mute.accept().await.unwrap();
+    let again = server.post(&session, &numbered(7)).await;
+    assert_eq!(again.status, 400, "{again:?}");
+    // One that has ended may be used again, as some clients do.
+    let ping = json!({ "jsonrpc": "2.0", "id": 8, "method": "ping" });
+    for _ in 0..3 {
+        assert_eq!(server.post(&session, &ping).await.status, 200);
+    }
 }

@@ -13,17 +13,17 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::super::app::App;
-use super::super::visit::Visit;
+use super::super::visit::{Held, Visit};
 use super::address::origin_of;
 use super::apps::Apps;
-use super::calls::Calls;
 use super::client::KnownClient;
 use super::limits::HttpLimits;
 use super::live::LiveClients;
 use super::origin;
+use super::places::{Place, Places};
 use super::rate::Rates;
 use super::refusal::Refusal;
-use super::sessions::{Owner, Sessions};
+use super::sessions::{Owner, RequestId, Sessions, UnderWay};
 use crate::config::ServeSettings;
 use crate::gates::SessionId;
 
@@ -45,7 +45,9 @@ pub(super) struct Guard {
     /// The named clients; none where callers need no name.
     pub(super) clients: Option<LiveClients>,
     /// Places for calls under way.
-    pub(super) calls: Calls,
+    pub(super) calls: Places,
+    /// Places for the streams of sessions.
+    streams: Places,
     listening: IpAddr,
     apps: Apps,
     rates: Rates,
@@ -69,7 +71,18 @@ struct Caller {
 #[derive(Deserialize)]
 struct Peek {
     method: Option<String>,
+    id: Option<RequestId>,
 }
+
+/// What a call holds until it has ended, whether its client still waits or not: a session goes on
+/// with it.
+#[derive(Debug)]
+struct Call {
+    _place: Arc<Place>,
+    _request: Option<UnderWay>,
+}
+
+impl Held for Call {}
 
 impl Guard {
     pub(super) fn new<H: ServerHandler>(
@@ -105,7 +118,8 @@ impl Guard {
             with_sessions: mcp(true),
             without_sessions: mcp(false),
             apps: Apps::new(Arc::clone(&app), limits.keys),
-            calls: Calls::new(&limits),
+            calls: Places::for_calls(&limits),
+            streams: Places::for_streams(&limits),
             app,
             settings,
             limits,
@@ -198,17 +212,20 @@ impl Guard {
             ));
         }
         if request.method() != Method::POST {
-            let request = announced(request, caller, session);
-            return Ok((self.with_sessions)(request).await);
+            let place = self.streams.take(caller.client.as_deref())?;
+            let request = announced(request, caller, session, None);
+            return Ok(holding(place, (self.with_sessions)(request).await));
         }
-        let place = self.calls.begin(caller.client.as_deref())?;
+        let place = Arc::new(self.calls.take(caller.client.as_deref())?);
         let (head, body) = request.into_parts();
         let body = tokio::time::timeout(self.limits.request, read(body, self.limits.body))
             .await
             .map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body took too long"))??;
-        let parsed = serde_json::from_slice::<Peek>(&body).ok();
-        let is_first = session.is_none()
-            && parsed.and_then(|parsed| parsed.method).as_deref() == Some("initialize");
+        let (method, id) = match serde_json::from_slice(&body) {
+            Ok(Peek { method, id }) => (method, id),
+            Err(_) => (None, None),
+        };
+        let is_first = session.is_none() && method.as_deref() == Some("initialize");
         let request = Request::from_parts(head, Body::from(body));
         let (response, place) = if is_first {
             let owner = Owner {
@@ -216,7 +233,7 @@ impl Guard {
                 client: caller.client.as_ref().map(|client| client.identity.clone()),
             };
             let sessions = Arc::clone(&self.sessions);
-            let opening = (self.with_sessions)(announced(request, caller, session));
+            let opening = (self.with_sessions)(announced(request, caller, session, None));
             // In a task of its own: a client that hangs up meanwhile cuts nothing short.
             let opening =
                 tokio::spawn(async move { (sessions.open_one(owner, opening).await, place) });
@@ -230,15 +247,18 @@ impl Guard {
             } else {
                 &self.without_sessions
             };
-            (mcp(announced(request, caller, session)).await, place)
+            let call = Call {
+                _place: Arc::clone(&place),
+                _request: match (&session, method.and(id)) {
+                    (Some(session), Some(id)) => Some(self.sessions.begin(session.clone(), id)?),
+                    _ => None,
+                },
+            };
+            let request = announced(request, caller, session, Some(Arc::new(call)));
+            (mcp(request).await, place)
         };
-        // The call is under way until its answer has gone out.
-        Ok(response.map(|body| {
-            let answer = body.into_data_stream();
-            Body::from_stream(answer.inspect(move |_| {
-                let _held = &place;
-            }))
-        }))
+        // The call is under way until its answer has gone out, too.
+        Ok(holding(place, response))
     }
 
     fn caller(&self, peer: SocketAddr, headers: &HeaderMap) -> Result<Caller, Refusal> {
@@ -281,7 +301,12 @@ impl Guard {
 }
 
 /// The request with what was found out of its caller, and without what is secret in it.
-fn announced(mut request: Request<Body>, caller: Caller, session: Option<String>) -> Request<Body> {
+fn announced(
+    mut request: Request<Body>,
+    caller: Caller,
+    session: Option<String>,
+    held: Option<Arc<dyn Held>>,
+) -> Request<Body> {
     for name in [header::AUTHORIZATION.as_str(), CALLER_KEY] {
         request.headers_mut().remove(name);
     }
@@ -300,9 +325,20 @@ fn announced(mut request: Request<Body>, caller: Caller, session: Option<String>
         subject: caller.subject,
         address: Some(caller.address.to_string()),
         rights: caller.client.map(|client| client.rights.clone()),
+        _held: held,
     };
     request.extensions_mut().insert(Arc::new(visit));
     request
+}
+
+/// A response that holds a place until it has gone out.
+fn holding(place: impl Send + Sync + 'static, response: Response<Body>) -> Response<Body> {
+    response.map(|body| {
+        let parts = body.into_data_stream();
+        Body::from_stream(parts.inspect(move |_| {
+            let _held = &place;
+        }))
+    })
 }
 
 const fn too_large() -> Refusal {

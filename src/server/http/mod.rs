@@ -6,7 +6,6 @@
 
 mod address;
 mod apps;
-mod calls;
 mod client;
 mod guard;
 mod health;
@@ -14,6 +13,7 @@ mod limits;
 mod listen;
 mod live;
 mod origin;
+mod places;
 mod rate;
 mod refusal;
 mod sessions;

@@ -1,13 +1,14 @@
 //! Whose sessions they are: an id counts for the client that was given it, and is unknown to
 //! everybody else.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::Response;
+use axum::http::{Response, StatusCode};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use serde::Deserialize;
 
 use super::guard::SESSION;
 use super::limits::HttpLimits;
@@ -31,6 +32,32 @@ pub(super) struct Sessions {
     share: usize,
     owners: Mutex<HashMap<Arc<str>, Owner>>,
     opening: tokio::sync::Mutex<()>,
+    under_way: Arc<Mutex<HashSet<Request>>>,
+}
+
+/// A request of a session: its session and its id.
+type Request = (String, RequestId);
+
+/// The id of a request, as the protocol has it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[serde(untagged)]
+pub(super) enum RequestId {
+    Number(i64),
+    Text(String),
+}
+
+/// A request that is under way in its session.
+#[derive(Debug)]
+pub(super) struct UnderWay {
+    request: Request,
+    all: Arc<Mutex<HashSet<Request>>>,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.remove(&self.request);
+    }
 }
 
 impl Sessions {
@@ -46,12 +73,34 @@ impl Sessions {
             share: limits.share_of(limits.sessions),
             owners: Mutex::default(),
             opening: tokio::sync::Mutex::default(),
+            under_way: Arc::default(),
         }
     }
 
     /// Whether a session is this caller's.
     pub(super) fn is_of(&self, id: &str, owner: &str) -> bool {
         self.owners().get(id).is_some_and(|own| own.name == owner)
+    }
+
+    /// Begins a request, unless one of the same id is under way in the session: rmcp would keep
+    /// what it has of the first for as long as the session lives.
+    pub(super) fn begin(&self, session: String, id: RequestId) -> Result<UnderWay, Refusal> {
+        let request = (session, id);
+        let mut all = self
+            .under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if !all.insert(request.clone()) {
+            return Err(Refusal::new(
+                StatusCode::BAD_REQUEST,
+                "a request of the same id is under way in this session",
+            ));
+        }
+        drop(all);
+        Ok(UnderWay {
+            request,
+            all: Arc::clone(&self.under_way),
+        })
     }
 
     /// Opens one more by this request, one caller after another. To be cut short by nothing, or

@@ -1,0 +1,87 @@
+//! Places for what is under way: so many for all, and a share of them for each named client.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::client::KnownClient;
+use super::limits::HttpLimits;
+use super::refusal::Refusal;
+
+/// A place for one call or stream, given back when it is dropped.
+pub(super) type Place = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
+
+/// Places for calls or streams.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// Whoever takes all of them ends the server.
+    pub(super) all: Arc<Semaphore>,
+    share: usize,
+    /// What is left of its share to each client that has a place.
+    shares: Mutex<HashMap<String, Arc<Semaphore>>>,
+    taken: Taken,
+}
+
+/// What is said where no place is left.
+#[derive(Debug)]
+struct Taken {
+    all: &'static str,
+    share: &'static str,
+}
+
+impl Places {
+    /// For calls under way.
+    pub(super) fn for_calls(limits: &HttpLimits) -> Self {
+        let most = usize::try_from(limits.calls).unwrap_or(usize::MAX);
+        Self::new(
+            limits,
+            most,
+            Taken {
+                all: "too many calls are under way, or the server is ending",
+                share: "this client has its whole share of the calls under way; try again when one of them has ended",
+            },
+        )
+    }
+
+    /// For streams that wait for what a session is told: each is a connection.
+    pub(super) fn for_streams(limits: &HttpLimits) -> Self {
+        Self::new(
+            limits,
+            limits.connections,
+            Taken {
+                all: "too many streams are open",
+                share: "this client has its whole share of the streams; close one, or try again later",
+            },
+        )
+    }
+
+    fn new(limits: &HttpLimits, most: usize, taken: Taken) -> Self {
+        Self {
+            all: Arc::new(Semaphore::new(most)),
+            share: limits.share_of(most),
+            shares: Mutex::default(),
+            taken,
+        }
+    }
+
+    /// One more place; of a call, before its body has come.
+    pub(super) fn take(&self, client: Option<&KnownClient>) -> Result<Place, Refusal> {
+        let own = client.map(|client| self.of_share(client)).transpose()?;
+        let place = Arc::clone(&self.all)
+            .try_acquire_owned()
+            .map_err(|_| Refusal::busy(self.taken.all))?;
+        Ok((place, own))
+    }
+
+    fn of_share(&self, client: &KnownClient) -> Result<OwnedSemaphorePermit, Refusal> {
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        // Each place that is taken holds on to its share.
+        shares.retain(|_, share| Arc::strong_count(share) > 1);
+        let share = shares
+            .entry(client.identity.clone())
+            .or_insert_with(|| Arc::new(Semaphore::new(self.share)));
+        let place = Arc::clone(share).try_acquire_owned();
+        place.map_err(|_| Refusal::busy(self.taken.share))
+    }
+}
