@@ -82,10 +82,11 @@ impl ContentIndex {
         (self.coverage(&progress), progress.is_running)
     }
 
-    /// An index like this one of what another key sees.
+    /// An index like this one of what a caller's key sees; never on the disk, where one would
+    /// stay of every key that anybody made up.
     #[must_use]
     pub fn for_key(&self, wiki: Arc<Wiki>) -> Self {
-        Self::new(wiki, self.settings.clone())
+        Self::new(wiki, self.settings.clone().in_memory())
     }
 
     /// Whether there is one at all.

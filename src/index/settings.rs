@@ -72,6 +72,15 @@ impl IndexSettings {
     pub fn file(&self, wiki: &WikiSettings) -> Option<PathBuf> {
         Some(named(self.dir.as_deref()?, wiki))
     }
+
+    /// The same without the disk.
+    pub(super) fn in_memory(mut self) -> Self {
+        if self.mode == IndexMode::Disk {
+            self.mode = IndexMode::Memory;
+            self.most = self.most.min(MOST_PAGES);
+        }
+        self
+    }
 }
 
 fn named(dir: &Path, wiki: &WikiSettings) -> PathBuf {

@@ -429,6 +429,30 @@ async fn each_caller_key_sees_what_the_wiki_lets_it_see() {
 }
 
 #[tokio::test]
+async fn no_callers_key_leaves_an_index_on_the_disk() {
+    let (wiki, dir) = (sample_wiki().await, tempfile::TempDir::new().unwrap());
+    let server = Setup::of(&wiki, |keys| &keys.admin)
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .with("WIKI_INDEX", "disk")
+        .with("WIKI_INDEX_DIR", dir.path().to_str().unwrap())
+        .host()
+        .await;
+    let search = json!({ "query": "linux", "in": "content" });
+    for key in ["junk0", "junk1", &wiki.keys().readonly, &wiki.keys().admin] {
+        let caller = Caller::default().with("x-wiki-api-token", key);
+        // A key that is none is told so, or reads as a guest; either way nothing stays of it.
+        let _ = server
+            .call(&caller, "wikijs_search_pages", search.clone())
+            .await;
+    }
+    let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+    let reader = Caller::default().with("x-wiki-api-token", &wiki.keys().readonly);
+    let found = server.call(&reader, "wikijs_search_pages", search).await;
+    assert!(!found.unwrap()["hits"].as_array().unwrap().is_empty());
+}
+
+#[tokio::test]
 async fn writes_with_callers_keys_are_in_one_log_and_end_before_it() {
     let wiki = sample_wiki().await;
     let server = Setup::of(&wiki, |keys| &keys.readonly)
