@@ -1,10 +1,17 @@
-//! `wikijs-mcp index`: the content index on the disk.
+//! `wikijs-mcp index`: the content indexes on the disk.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde_json::json;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 use super::exit::Exit;
+use super::print::harmless;
+use super::table::Table;
 use super::{Outcome, print, start};
-use crate::index;
+use crate::index::{self, OnDisk};
 
 /// Arguments of `index`.
 #[derive(Debug, clap::Args)]
@@ -15,35 +22,159 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// Show every index below `WIKI_INDEX_DIR`, of whatever wiki and key
+    #[command(
+        after_help = "Examples:\n  wikijs-mcp index status\n  wikijs-mcp index status --json"
+    )]
+    Status {
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Remove the index of the configured wiki and key from the disk; the next search that
     /// needs it makes it anew
-    #[command(after_help = "Examples:\n  wikijs-mcp index clear")]
+    #[command(after_help = "Examples:\n  wikijs-mcp index clear\n  wikijs-mcp index clear --all")]
     Clear {
+        /// Remove every index below `WIKI_INDEX_DIR`, of whatever wiki and key; one that a server
+        /// is filling at the moment stays
+        #[arg(long)]
+        all: bool,
         /// Answer in JSON
         #[arg(long)]
         json: bool,
     },
 }
 
+type Failed = (Exit, String);
+
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let Command::Clear { json } = arguments.command;
-    let wrong = |error: String| (Exit::Usage, error);
     let settings = start::settings()?;
-    let file = settings.index.file(&settings.wiki).ok_or_else(|| {
-        wrong("WIKI_INDEX_DIR is missing, and there is no home directory".to_owned())
-    })?;
-    let was_there = index::clear(&file).map_err(|error| {
-        let message = format!("the index cannot be removed: {}", error.kind());
-        (Exit::Failed, message)
-    })?;
-    if json {
+    let missing = || {
+        let missing = "WIKI_INDEX_DIR is missing, and there is no home directory";
+        (Exit::Usage, missing.to_owned())
+    };
+    let dir = settings.index.dir.clone().ok_or_else(missing)?;
+    let file = settings.index.file(&settings.wiki).ok_or_else(missing)?;
+    match arguments.command {
+        Command::Status { json } => status(&dir, &file, json),
+        Command::Clear { all: true, json } => clear_all(&dir, json),
+        Command::Clear { all: false, json } => clear(&dir, &file, json),
+    }
+}
+
+fn clear(dir: &Path, file: &Path, is_json: bool) -> Outcome {
+    let was_there = removed(file)?;
+    if is_json {
         print::line(&json!({ "removed": was_there }).to_string());
+        return Ok(Exit::Done);
+    }
+    print::line(if was_there {
+        "the index was removed"
     } else {
-        print::line(if was_there {
-            "the index was removed"
-        } else {
-            "there was no index"
-        });
+        "there was no index of this wiki and key"
+    });
+    let others = all(dir)?.len();
+    if others > 0 {
+        print::note(&format!(
+            "{others} of other wikis or keys: see `wikijs-mcp index status`, remove with `wikijs-mcp index clear --all`"
+        ));
     }
     Ok(Exit::Done)
+}
+
+fn clear_all(dir: &Path, is_json: bool) -> Outcome {
+    let (filled, others): (Vec<PathBuf>, Vec<PathBuf>) = all(dir)?
+        .into_iter()
+        .map(|index| index.file)
+        .partition(|file| index::is_being_filled(file));
+    for file in &others {
+        removed(file)?;
+    }
+    if is_json {
+        let answer = json!({ "removed": !others.is_empty(), "indexes": others.len(), "beingFilled": filled.len() });
+        print::line(&answer.to_string());
+    } else {
+        print::line(&match others.len() {
+            0 => "no index was removed".to_owned(),
+            1 => "1 index was removed".to_owned(),
+            count => format!("{count} indexes were removed"),
+        });
+    }
+    match filled.len() {
+        0 => Ok(Exit::Done),
+        count => Err((
+            Exit::Failed,
+            format!("{count} stayed, being filled by a server now: try again, or end that server"),
+        )),
+    }
+}
+
+fn status(dir: &Path, own: &Path, is_json: bool) -> Outcome {
+    let indexes = all(dir)?;
+    if is_json {
+        let shown: Vec<_> = indexes
+            .iter()
+            .map(|index| {
+                json!({
+                    "file": index.file,
+                    "wiki": index.wiki,
+                    "digest": index.digest,
+                    "pages": index.pages,
+                    "bytes": index.bytes,
+                    "changed": told(index.changed),
+                    "ofThisKey": index.file == own,
+                })
+            })
+            .collect();
+        print::line(&json!({ "dir": dir, "indexes": shown }).to_string());
+        return Ok(Exit::Done);
+    }
+    if indexes.is_empty() {
+        print::line(&format!("no index below {}", shown(dir)));
+        return Ok(Exit::Done);
+    }
+    print::line(&format!("below {}:", shown(dir)));
+    let mut table = Table::new(&["wiki", "wiki and key", "pages", "bytes", "changed", "whose"]);
+    for index in &indexes {
+        let pages = index.pages.map(|pages| pages.to_string());
+        let whose = if index.file == own {
+            "this wiki and key"
+        } else {
+            "another"
+        };
+        table.row(vec![
+            harmless(&index.wiki).into(),
+            index.digest.clone().into(),
+            pages.unwrap_or_else(|| "unreadable".to_owned()).into(),
+            index.bytes.to_string().into(),
+            told(index.changed).unwrap_or_default().into(),
+            whose.into(),
+        ]);
+    }
+    table.print();
+    Ok(Exit::Done)
+}
+
+fn all(dir: &Path) -> Result<Vec<OnDisk>, Failed> {
+    index::all(dir).map_err(|error| {
+        let message = format!("{} cannot be read: {}", shown(dir), error.kind());
+        (Exit::Failed, message)
+    })
+}
+
+fn removed(file: &Path) -> Result<bool, Failed> {
+    index::clear(file).map_err(|error| {
+        let message = format!("the index cannot be removed: {}", error.kind());
+        (Exit::Failed, message)
+    })
+}
+
+fn shown(path: &Path) -> String {
+    harmless(&path.to_string_lossy())
+}
+
+/// A time in UTC, to the second.
+fn told(time: Option<SystemTime>) -> Option<String> {
+    let time = OffsetDateTime::from(time?).replace_nanosecond(0).ok()?;
+    time.format(&Rfc3339).ok()
 }

@@ -6,6 +6,7 @@
 
 mod fill;
 mod find;
+mod on_disk;
 mod pace;
 mod settings;
 mod snippet;
@@ -17,5 +18,6 @@ mod content_index;
 
 pub use content_index::{ContentIndex, Coverage, clear};
 pub use find::{ContentHit, RareWords};
+pub use on_disk::{OnDisk, all, is_being_filled};
 pub use settings::{IndexMode, IndexSettings, MOST_ON_DISK, MOST_PAGES, Pace};
 pub use store::IndexError;

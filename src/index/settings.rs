@@ -12,6 +12,11 @@ pub const MOST_PAGES: usize = 2_000;
 /// The most pages of an index on the disk.
 pub const MOST_ON_DISK: usize = 100_000;
 
+/// How the name of an index on the disk ends.
+pub(super) const ENDING: &str = ".db";
+/// The digits of the digest in it, in hexadecimal.
+pub(super) const DIGEST_CHARS: usize = 32;
+
 /// Where the index is kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum IndexMode {
@@ -97,5 +102,5 @@ fn named(dir: &Path, wiki: &WikiSettings) -> PathBuf {
         .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))
         .take(64)
         .collect();
-    dir.join(format!("{host}~{name:032x}.db"))
+    dir.join(format!("{host}~{name:0DIGEST_CHARS$x}{ENDING}"))
 }

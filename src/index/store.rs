@@ -14,7 +14,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 use sha2::{Digest as _, Sha256};
 
 use super::tokens::columns;
@@ -22,6 +22,8 @@ use crate::page::{Date, Format, Locale, Outline, PagePath, PageReading};
 
 /// Raised with every change of the tables; an index of another version is made anew.
 const VERSION: i64 = 1;
+/// What the names of an index's files end with.
+pub(super) const BESIDE: [&str; 5] = ["", "-wal", "-shm", "-journal", ".lock"];
 /// How much of the index SQLite keeps in memory, in KiB.
 const CACHE_KIB: i64 = 16 * 1024;
 /// What one page may be worth by where a word stands in it, in the order of the columns.
@@ -366,13 +368,31 @@ fn reading(row: &Row<'_>) -> rusqlite::Result<PageReading> {
     Ok(page)
 }
 
+/// The file of an index and those that may lie beside it.
+pub(super) fn files(file: &Path) -> impl Iterator<Item = PathBuf> {
+    BESIDE.iter().map(|end| {
+        let mut name = file.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    })
+}
+
+/// How many pages an index on the disk holds; it is not made where it is none.
+pub(super) fn pages_in(file: &Path) -> rusqlite::Result<usize> {
+    // With the right to write: who opens it last puts what lies beside it in its place.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(file, flags)?;
+    let pages: i64 = db.query_row("SELECT count(*) FROM page WHERE missing = 0", [], |row| {
+        row.get(0)
+    })?;
+    Ok(usize::try_from(pages).unwrap_or_default())
+}
+
 /// Removes an index and what lies beside it; whether it was there.
 pub(super) fn remove(file: &Path) -> io::Result<bool> {
     let mut was_there = false;
-    for suffix in ["", "-wal", "-shm", "-journal", ".lock"] {
-        let mut name = file.as_os_str().to_owned();
-        name.push(suffix);
-        match fs::remove_file(PathBuf::from(name)) {
+    for file in files(file) {
+        match fs::remove_file(file) {
             Ok(()) => was_there = true,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
