@@ -1,14 +1,16 @@
 //! How every command begins: the layers of settings, the program's own log, then the settings, and
 //! who it is.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
 use super::exit::Exit;
 use super::log;
 use crate::audit::{AuditLog, Client};
-use crate::config::{AuditSettings, Given, Layers, Settings, log_settings};
+use crate::config::{AuditSettings, Given, Layers, ServeSettings, Settings, log_settings};
 use crate::gates::SessionId;
 use crate::server::App;
+use crate::server::http::check_start;
 use crate::write::{Asker, Caller, Patience};
 
 /// What the command line says of settings; as much the whole process's as its environment.
@@ -92,6 +94,16 @@ pub(super) fn app_for_operator() -> Result<Arc<App>, (Exit, String)> {
     settings.policy = settings.policy.for_operator();
     let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
     Ok(Arc::new(app))
+}
+
+/// Checks what a server over HTTP checks at its start; where no address is set, what would stop it
+/// at any.
+///
+/// # Errors
+/// One sentence about what would stop the start.
+pub(super) fn check_http(settings: &ServeSettings) -> Result<(), String> {
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    check_start(settings, settings.address.unwrap_or(any))
 }
 
 /// The operator, who calls by a command.

@@ -468,6 +468,39 @@ fn every_fault_is_named_at_once() {
 }
 
 #[test]
+fn what_would_stop_a_server_over_http_is_named() {
+    let home = Home::new();
+    let (garbage, loose) = (
+        home.write("garbage", "nonsense\n", 0o600),
+        home.write("loose", "", 0o666),
+    );
+    let tokens = |file: &str| format!("serve_tokens_file = \"{file}\"\n");
+    let open = "serve_address = \"0.0.0.0:8799\"\n";
+    for (more, fault) in [
+        (tokens(&garbage), "line 1 of the tokens file is no client"),
+        (
+            tokens(&loose),
+            "the tokens file may be written by others than its owner",
+        ),
+        (
+            open.to_owned(),
+            "an address that is not loopback needs named clients",
+        ),
+        (
+            open.to_owned() + &tokens("none-yet"),
+            "WIKI_SERVE_TOKENS_FILE names no client yet",
+        ),
+    ] {
+        let ended = home.check(&good(&more));
+        assert_eq!(ended.code, 2, "{}", ended.told);
+        let told = format!("error: {fault}");
+        assert!(ended.stderr.starts_with(&told), "{}", ended.told);
+    }
+    let fine = "serve_address = \"127.0.0.1:8799\"\n".to_owned() + &tokens("none-yet");
+    assert_eq!(home.check(&good(&fine)).code, 0);
+}
+
+#[test]
 fn the_commands_of_settings_are_told_in_full() {
     let home = Home::new();
     let mut all = String::new();

@@ -52,6 +52,11 @@ fn check(layers: &Layers) -> Result<Vec<String>, Vec<String>> {
         Err(faults) => (None, faults),
     };
     faults.extend(log.err());
+    faults.extend(
+        settings
+            .as_ref()
+            .and_then(|settings| start::check_http(&settings.serve).err()),
+    );
     match settings {
         Some(settings) if faults.is_empty() => {
             let warnings = settings.warnings.clone();

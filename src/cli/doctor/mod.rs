@@ -133,8 +133,11 @@ fn settings_found(settings: &Settings) -> Vec<Finding> {
     );
     let warnings = settings.warnings.iter();
     let warnings = warnings.map(|warning| Finding::warning(warning.clone(), None));
+    let http = start::check_http(&settings.serve).err();
+    let http = http.map(|fault| Finding::wrong(fault, "Correct this before `serve --http`."));
     std::iter::once(Finding::good(seen))
         .chain(warnings)
+        .chain(http)
         .collect()
 }
 

@@ -74,6 +74,39 @@ pub fn refused_start(settings: &ServeSettings, address: SocketAddr) -> Option<&'
     }
 }
 
+/// Checks all that a server checks before it listens at an address: the settings, and the file of
+/// named clients.
+///
+/// # Errors
+/// One sentence about what would stop the start.
+pub fn check_start(settings: &ServeSettings, address: SocketAddr) -> Result<(), String> {
+    clients_at_start(settings, address, Duration::ZERO).map(drop)
+}
+
+/// The named clients of a server that may begin.
+fn clients_at_start(
+    settings: &ServeSettings,
+    address: SocketAddr,
+    fresh: Duration,
+) -> Result<Option<LiveClients>, String> {
+    if let Some(why) = refused_start(settings, address) {
+        return Err(why.to_owned());
+    }
+    let clients = settings
+        .tokens_file
+        .clone()
+        .map(|path| LiveClients::open(TokensFile::new(path), settings.person_limit, fresh));
+    let clients = clients.transpose().map_err(|error| error.to_string())?;
+    let is_empty = clients.as_ref().is_some_and(|clients| clients.count() == 0);
+    if is_empty && !address.ip().to_canonical().is_loopback() {
+        return Err(
+            "WIKI_SERVE_TOKENS_FILE names no client yet; make one with `wikijs-mcp token new`"
+                .to_owned(),
+        );
+    }
+    Ok(clients)
+}
+
 impl HttpServer {
     /// A server at a listener; nothing is accepted yet.
     ///
@@ -102,18 +135,8 @@ impl HttpServer {
         listener: TcpListener,
     ) -> Result<Self, String> {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        if let Some(why) = refused_start(&settings, address) {
-            return Err(why.to_owned());
-        }
-        let clients = settings.tokens_file.clone().map(|path| {
-            let file = TokensFile::new(path);
-            LiveClients::open(file, settings.person_limit, limits.fresh)
-        });
-        let clients = clients.transpose().map_err(|error| error.to_string())?;
+        let clients = clients_at_start(&settings, address, limits.fresh)?;
         if let Some(clients) = clients.as_ref().filter(|clients| clients.count() == 0) {
-            if !address.ip().to_canonical().is_loopback() {
-                return Err("WIKI_SERVE_TOKENS_FILE names no client yet; make one with `wikijs-mcp token new`".to_owned());
-            }
             tracing::warn!(
                 clients = clients.count(),
                 "nobody may call yet: WIKI_SERVE_TOKENS_FILE names no client"

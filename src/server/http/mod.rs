@@ -23,5 +23,5 @@ mod tokens_file;
 pub use address::Network;
 pub use client::{ClientConfirm, Grant, NamedClient, TOKEN_PREFIX, Token};
 pub use limits::HttpLimits;
-pub use listen::{HttpServer, refused_start};
+pub use listen::{HttpServer, check_start, refused_start};
 pub use tokens_file::{TokensFile, TokensFileError};
