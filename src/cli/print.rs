@@ -6,9 +6,10 @@
     reason = "this is the room that prints"
 )]
 
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::io::{BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::time::Duration;
 
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcsetattr};
 use serde_json::json;
 
 use super::advice::advice;
@@ -180,6 +181,52 @@ pub(super) fn prompt(question: &str) -> Option<String> {
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer).ok()?;
     (read > 0).then(|| answer.trim().to_owned())
+}
+
+/// Asks for one line that nobody may look at; nothing if the terminal has gone away, or for
+/// Ctrl-C.
+pub(super) fn prompt_hidden(question: &str) -> Option<String> {
+    let _hidden = Hidden::begin()?;
+    print!("{question} ");
+    std::io::stdout().flush().ok()?;
+    let mut typed = Vec::new();
+    for byte in std::io::stdin().lock().bytes() {
+        match byte.ok()? {
+            b'\n' => return Some(String::from_utf8_lossy(&typed).trim().to_owned()),
+            INTERRUPT => break,
+            byte => typed.push(byte),
+        }
+    }
+    println!();
+    None
+}
+
+/// What Ctrl-C types.
+const INTERRUPT: u8 = 3;
+
+/// A terminal that shows nothing of what is typed, until this goes.
+struct Hidden(rustix::termios::Termios);
+
+impl Hidden {
+    fn begin() -> Option<Self> {
+        let before = rustix::termios::tcgetattr(std::io::stdin()).ok()?;
+        let mut modes = before.clone();
+        modes
+            .local_modes
+            .remove(LocalModes::ECHO | LocalModes::ISIG);
+        modes.local_modes.insert(LocalModes::ECHONL);
+        // No key ends the program, which would leave the terminal so: Ctrl-C ends the line.
+        modes.special_codes[SpecialCodeIndex::VEOL] = INTERRUPT;
+        tcsetattr(std::io::stdin(), OptionalActions::Now, &modes).ok()?;
+        Some(Self(before))
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        // Nobody is left to be told.
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.0);
+    }
 }
 
 /// All of stdin, trimmed.

@@ -66,7 +66,7 @@ fn fill(draft: &mut Draft, key_stdin: bool) -> Result<(), String> {
         set(draft, KEY, &print::read_all()?)?;
     }
     if print::can_ask() {
-        return interview(draft, &mut print::prompt);
+        return interview(draft, &mut print::prompt, &mut print::prompt_hidden);
     }
     if !draft.has(ADDRESS) {
         return Err("nobody can be asked here; pass --base-url".to_owned());
@@ -77,9 +77,13 @@ fn fill(draft: &mut Draft, key_stdin: bool) -> Result<(), String> {
     Ok(())
 }
 
+/// Asks a question; nothing if nobody answers any more.
+type Ask<'a> = &'a mut dyn FnMut(&str) -> Option<String>;
+
 /// Asks for what is needed and not known yet.
-fn interview(draft: &mut Draft, ask: &mut dyn FnMut(&str) -> Option<String>) -> Result<(), String> {
-    let mut answer = |question: &str| ask(question).ok_or("no answer; nothing was written");
+fn interview(draft: &mut Draft, ask: Ask<'_>, ask_hidden: Ask<'_>) -> Result<(), String> {
+    const NO_ANSWER: &str = "no answer; nothing was written";
+    let mut answer = |question: &str| ask(question).ok_or(NO_ANSWER);
     if !draft.has(ADDRESS) {
         set(
             draft,
@@ -88,9 +92,10 @@ fn interview(draft: &mut Draft, ask: &mut dyn FnMut(&str) -> Option<String>) -> 
         )?;
     }
     if !draft.has(KEY) && !draft.has(KEY_FILE) {
-        let key = answer(
-            "API key: paste it, or name a file that holds it as @FILE, or a command that prints it as !COMMAND:",
-        )?;
+        let key = ask_hidden(
+            "API key (not shown): paste it, or name a file that holds it as @FILE, or a command that prints it as !COMMAND:",
+        )
+        .ok_or(NO_ANSWER)?;
         match (key.strip_prefix('@'), key.strip_prefix('!')) {
             (Some(file), _) => set(draft, KEY_FILE, file)?,
             (_, Some(command)) => set(draft, KEY_COMMAND, command)?,
@@ -126,13 +131,26 @@ fn set(draft: &mut Draft, name: &'static str, value: &str) -> Result<(), String>
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::{Draft, interview};
 
     fn interviewed(answers: &[&str]) -> Result<Vec<String>, String> {
-        let mut answers = answers.iter().map(|answer| (*answer).to_owned());
+        let answers = answers.iter().map(|answer| (*answer).to_owned());
+        let answers = RefCell::new(answers);
         let mut draft = Draft::default();
-        interview(&mut draft, &mut |_| answers.next())?;
-        assert_eq!(answers.next(), None);
+        let (mut shown, mut hidden) = (
+            |question: &str| {
+                assert!(!question.contains("key"), "{question}");
+                answers.borrow_mut().next()
+            },
+            |question: &str| {
+                assert!(question.contains("key"), "{question}");
+                answers.borrow_mut().next()
+            },
+        );
+        interview(&mut draft, &mut shown, &mut hidden)?;
+        assert_eq!(answers.borrow_mut().next(), None);
         let text = draft.text();
         let set = text
             .lines()
