@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::print;
+use crate::config::why_unread;
 
 /// A file that could not be written.
 pub(super) fn unwritten(path: &Path, why: ErrorKind) -> String {
@@ -22,14 +23,7 @@ pub(super) fn unwritten(path: &Path, why: ErrorKind) -> String {
 
 /// A file that could not be read.
 pub(super) fn unread(path: &Path, why: ErrorKind) -> String {
-    let why = match why {
-        ErrorKind::NotFound => "it is not there; look at its name",
-        ErrorKind::PermissionDenied => "this user may not read it; mend its rights",
-        ErrorKind::IsADirectory => "it is a directory; name a file in it",
-        ErrorKind::InvalidData => "it is no text in UTF-8",
-        other => return format!("{} cannot be read: {other}", shown(path)),
-    };
-    format!("{} cannot be read: {why}", shown(path))
+    format!("{} cannot be read: {}", shown(path), why_unread(why))
 }
 
 fn shown(path: &Path) -> String {

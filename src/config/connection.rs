@@ -8,6 +8,7 @@ use url::Url;
 
 use super::parse::{SettingError, Source};
 use super::token_command;
+use super::unread::why_unread;
 use crate::page::{Locale, check_editor};
 use crate::wiki::{ApiKey, RetryLimits, TimeLimits};
 
@@ -61,10 +62,9 @@ pub(super) fn key(source: &Source<'_>, warnings: &mut Vec<String>) -> Result<Api
         [(NAME, Some(key))] => (NAME, key.clone()),
         [(FILE, Some(file))] => {
             let unreadable = |error: std::io::Error| {
-                SettingError::new(
-                    FILE,
-                    format!("names a file that cannot be read: {}", error.kind()),
-                )
+                // Not which: a key could have been put where its file should be named.
+                let why = why_unread(error.kind());
+                SettingError::new(FILE, format!("names a file that cannot be read: {why}"))
             };
             let file = File::open(file).map_err(unreadable)?;
             if file.metadata().map_err(unreadable)?.mode() & 0o044 != 0 {

@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::foreign::changeable_by_others;
 use super::names::SETTINGS;
 use super::setting::{Kind, Setting};
+use super::unread::why_unread;
 use crate::tools::{did_you_mean, nearest};
 
 /// A larger file is none of ours, in bytes.
@@ -70,7 +71,10 @@ impl File {
                 fault,
             }]
         };
-        let unreadable = |error: std::io::Error| whole(format!("cannot be read: {}", error.kind()));
+        let unreadable = |error: std::io::Error| {
+            let why = why_unread(error.kind());
+            whole(format!("cannot be read: {why}"))
+        };
         let file = match std::fs::File::open(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !is_asked_for => {
                 return Ok(None);

@@ -20,6 +20,7 @@ mod settings;
 mod shown;
 mod storage;
 mod token_command;
+mod unread;
 
 pub use draft::Draft;
 pub use file::FileFault;
@@ -32,3 +33,4 @@ pub use serve::{ServeSettings, address_of};
 pub use setting::{Kind, Setting, table};
 pub use settings::{AuditSettings, LogSettings, Settings, log_settings};
 pub use shown::Shown;
+pub use unread::why_unread;

@@ -8,6 +8,7 @@ use url::Url;
 
 use super::foreign::changeable_by_others;
 use super::parse::{SettingError, Source};
+use super::unread::why_unread;
 use crate::wiki::{Network, Proxy, authorities, headers, is_loopback};
 
 /// The most of a file that is read, in bytes: all authorities of a system take a quarter.
@@ -88,10 +89,8 @@ fn first(
 /// A file's bytes and its mode. Whoever may write it could send the key elsewhere.
 fn read(name: &'static str, path: &str) -> Result<(Vec<u8>, u32), SettingError> {
     let unreadable = |error: std::io::Error| {
-        SettingError::new(
-            name,
-            format!("names a file that cannot be read: {}", error.kind()),
-        )
+        let why = why_unread(error.kind());
+        SettingError::new(name, format!("names a file that cannot be read: {why}"))
     };
     let file = File::open(path).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;

@@ -1,6 +1,6 @@
 //! A key out of a command: an array of arguments, never a line for a shell.
 
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -28,7 +28,15 @@ pub(super) fn run(command: &[String], limit: Duration) -> Result<String, String>
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
-        .map_err(|error| format!("cannot be run: {}", error.kind()))?;
+        .map_err(|error| match error.kind() {
+            ErrorKind::NotFound => {
+                "cannot be run: its program is not there; look at its name".to_owned()
+            }
+            ErrorKind::PermissionDenied => {
+                "cannot be run: this user may not run its program".to_owned()
+            }
+            other => format!("cannot be run: {other}"),
+        })?;
     let (sender, printed) = mpsc::channel();
     if let Some(stdout) = child.stdout.take() {
         std::thread::spawn(move || {
@@ -98,7 +106,7 @@ mod tests {
         );
         assert_eq!(
             run_for(&["/nonexistent/program"], LIMIT),
-            Err("cannot be run: entity not found".to_owned())
+            Err("cannot be run: its program is not there; look at its name".to_owned())
         );
         assert_eq!(
             run_for(&["sh", "-c", "kill -9 $$"], LIMIT),

@@ -153,7 +153,7 @@ fn a_file_is_read_where_it_is_named_or_in_the_users_configuration_and_nowhere_el
         (missing.code, &*missing.stderr),
         (
             2,
-            "error: the settings file gone.toml cannot be read: entity not found\n"
+            "error: the settings file gone.toml cannot be read: it is not there; look at its name\n"
         )
     );
 }
@@ -300,7 +300,7 @@ fn a_key_comes_from_one_place_of_the_latest_layer_that_names_any() {
         ),
         (
             "token_command = [\"nothing-of-this-name\"]",
-            "cannot be run: entity not found",
+            "cannot be run: its program is not there; look at its name",
         ),
         (
             "token_command = [\"true\"]",
@@ -390,7 +390,7 @@ fn a_new_file_is_its_owners_alone_and_is_never_written_over_unasked() {
         ),
         (
             &["--api-token-file", "gone"],
-            "api_token_file names a file that cannot be read: entity not found",
+            "api_token_file names a file that cannot be read: it is not there; look at its name",
         ),
         (
             &["--api-token-file", "gone", "--key-stdin"],
