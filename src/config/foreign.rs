@@ -3,10 +3,13 @@
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 
-/// Why what a file says is not to be trusted: others may write it, or it is another user's. The
-/// metadata must be of the open file, so that nobody can put another in its place between.
+/// Why what a file says is not to be trusted: others may write it, or it is another user's; or
+/// that it is none. The metadata must be of the open file, so that nobody can put another in its place between.
 #[must_use]
 pub fn changeable_by_others(file: &Metadata) -> Option<&'static str> {
+    if file.is_dir() {
+        return Some("is a directory; name a file in it");
+    }
     fault(file.mode(), file.uid(), rustix::process::geteuid().as_raw())
 }
 

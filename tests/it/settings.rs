@@ -172,6 +172,11 @@ fn a_file_that_cannot_be_trusted_or_understood_stops_the_start() {
             )
         );
     }
+    for dir in ["/tmp", home.0.path().to_str().unwrap()] {
+        let ended = home.command(&["config", "check", "--config", dir]).run();
+        let told = "is a directory; name a file in it\n";
+        assert!(ended.stderr.ends_with(told), "{}", ended.told);
+    }
     let large = home.write("large.toml", &"#\n".repeat(1 << 19), 0o600);
     let ended = home.command(&["index", "clear", "--config", &large]).run();
     assert!(
