@@ -213,6 +213,10 @@ async fn policies_locales_and_pages_are_told() {
         .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "de:docs,en:docs")
         .with("WIKI_CONFIRM", "person"))
     .await;
+    let previews = run(on(&["doctor", "--page", PAGE]).with("WIKI_MUTATION_DRY_RUN", "true")).await;
+    let warned = "previews of writes are on, and the key may not write here";
+    assert!(previews.stdout.contains(warned), "{}", previews.told);
+    assert_eq!(previews.code, 6);
     let nowhere = run(on(&["doctor", "--page", "docs/nowhere-at-all"])).await;
     golden(
         "doctor_settings",

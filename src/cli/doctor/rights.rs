@@ -98,10 +98,14 @@ fn told(rights: &Rights, policy: &Policy, place: &str) -> Vec<Finding> {
             "Let GET requests for pages pass what stands before the wiki, or name a published page by --page.",
         ));
     }
-    let writes = policy.is_enabled && !policy.is_dry_run;
-    if writes && rights.has(Right::WritePages) == Some(false) {
+    if policy.is_enabled && rights.has(Right::WritePages) == Some(false) {
+        let what = if policy.is_dry_run {
+            "previews of writes"
+        } else {
+            "writes"
+        };
         found.push(Finding::warning(
-            "writes are on, and the key may not write here",
+            format!("{what} are on, and the key may not write here"),
             "Give the key's group write:pages, or leave writes off.",
         ));
     }
