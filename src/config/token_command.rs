@@ -63,7 +63,9 @@ pub(super) fn run(command: &[String], limit: Duration) -> Result<String, String>
         (Some(0), Ok(Ok(text))) => Ok(text.trim().to_owned()),
         (Some(0), Ok(Err(_))) => Err("printed what is no text".to_owned()),
         (Some(0), Err(_)) => Err(too_long()),
-        (Some(code), _) => Err(format!("failed with exit code {code}")),
+        (Some(code), _) => Err(format!(
+            "failed with exit code {code}; run it by hand to see why: what it says on stderr may hold the key and is not shown"
+        )),
         (None, _) => Err("was ended by a signal".to_owned()),
     }
 }
@@ -100,10 +102,12 @@ mod tests {
     #[test]
     fn a_command_that_fails_is_told_without_what_it_said() {
         let failing = ["sh", "-c", "echo out; echo secret >&2; exit 3"];
-        assert_eq!(
-            run_for(&failing, LIMIT),
-            Err("failed with exit code 3".to_owned())
+        let told = run_for(&failing, LIMIT).unwrap_err();
+        assert!(
+            told.starts_with("failed with exit code 3; run it by hand"),
+            "{told}"
         );
+        assert!(!told.contains("secret") && !told.contains("out"), "{told}");
         assert_eq!(
             run_for(&["/nonexistent/program"], LIMIT),
             Err("cannot be run: its program is not there; look at its name".to_owned())

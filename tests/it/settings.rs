@@ -301,7 +301,7 @@ fn a_key_comes_from_one_place_of_the_latest_layer_that_names_any() {
     for (key, fault) in [
         (
             "token_command = [\"sh\", \"-c\", \"echo x >&2; exit 7\"]",
-            "failed with exit code 7",
+            "failed with exit code 7; run it by hand to see why: what it says on stderr may hold the key and is not shown",
         ),
         (
             "token_command = [\"nothing-of-this-name\"]",
