@@ -12,13 +12,24 @@ use super::unread::why_unread;
 use crate::page::{Locale, check_editor};
 use crate::wiki::{ApiKey, RetryLimits, TimeLimits};
 
+const ALLOWED_ADDRESS: &str = "must be an address such as https://wiki.example.com";
+
 pub(super) fn base_url(source: &Source<'_>) -> Result<Url, SettingError> {
     const NAME: &str = "WIKI_BASE_URL";
-    let allowed = "must be an address such as https://wiki.example.com";
     let text = source
         .filled(NAME)?
-        .ok_or_else(|| SettingError::new(NAME, format!("is missing; it {allowed}")))?;
-    let url = Url::parse(&text).map_err(|_| SettingError::new(NAME, allowed))?;
+        .ok_or_else(|| SettingError::new(NAME, format!("is missing; it {ALLOWED_ADDRESS}")))?;
+    parse_base_url(&text)
+}
+
+/// The wiki's address, as a setting or a person gives it.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_base_url(text: &str) -> Result<Url, SettingError> {
+    const NAME: &str = "WIKI_BASE_URL";
+    let allowed = ALLOWED_ADDRESS;
+    let url = Url::parse(text).map_err(|_| SettingError::new(NAME, allowed))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err(SettingError::new(NAME, allowed));
     }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -105,18 +105,32 @@ impl Draft {
                 .mode(0o700)
                 .create(dir)?;
         }
-        if replace {
-            match std::fs::remove_file(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+        if !replace {
+            return self.write_new(path);
         }
-        std::fs::OpenOptions::new()
+        // The old file is there until the new one is whole.
+        let mut new = path.to_owned().into_os_string();
+        new.push(format!(".{}.new", std::process::id()));
+        let new = PathBuf::from(new);
+        let replaced = self
+            .write_new(&new)
+            .and_then(|()| std::fs::rename(&new, path));
+        if replaced.is_err() {
+            // What went wrong before is what counts.
+            let _ = std::fs::remove_file(&new);
+        }
+        replaced
+    }
+
+    fn write_new(&self, path: &Path) -> io::Result<()> {
+        let mut options = std::fs::OpenOptions::new();
+        let mut file = options
             .write(true)
             .create_new(true)
             .mode(0o600)
-            .open(path)?
-            .write_all(self.text().as_bytes())
+            .open(path)?;
+        file.write_all(self.text().as_bytes())?;
+        file.sync_all()
     }
 }
 
@@ -160,5 +174,20 @@ mod tests {
         let file = file.map_err(|faults| faults[0].to_string()).unwrap();
         let entry = file.get("WIKI_MUTATION_CONFIRM_TOKEN").unwrap();
         assert_eq!(entry.values, [value]);
+    }
+
+    #[test]
+    fn the_old_file_stays_where_the_new_one_cannot_be_written() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let (path, text) = (dir.path().join("config.toml"), Draft::default().text());
+        std::fs::write(&path, "old").unwrap();
+        let taken = format!("config.toml.{}.new", std::process::id());
+        std::fs::create_dir(dir.path().join(&taken)).unwrap();
+        assert!(Draft::default().write(&path, true).is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+        std::fs::remove_dir(dir.path().join(&taken)).unwrap();
+        Draft::default().write(&path, true).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

@@ -22,6 +22,7 @@ mod storage;
 mod token_command;
 mod unread;
 
+pub use connection::parse_base_url;
 pub use draft::Draft;
 pub use file::FileFault;
 pub use foreign::changeable_by_others;

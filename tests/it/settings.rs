@@ -450,12 +450,23 @@ fn a_new_file_is_its_owners_alone_and_is_never_written_over_unasked() {
         again.told
     );
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    // Without a key the old file stays as it was.
+    let empty = ["config", "init", "--base-url", "https://wiki.example.com"];
+    let empty = home.command(&[&empty[..], &["--key-stdin", "--force"]].concat());
+    let told = "error: no key was given; nothing was written\n";
+    assert_eq!(empty.run().stderr, told);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     assert_eq!(init(&["--key-stdin", "--force", "--json"]).code, 0);
     assert!(
         !fs::read_to_string(&file)
             .unwrap()
             .contains("\nmutations_enabled")
     );
+    let mode = fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let dir = fs::read_dir(file.parent().unwrap()).unwrap();
+    assert_eq!(dir.count(), 1);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::cli::exit::Exit;
 use crate::cli::{Outcome, files, print, start};
-use crate::config::{Draft, file_place};
+use crate::config::{Draft, file_place, parse_base_url};
 
 /// Arguments of `config init`.
 #[derive(Debug, clap::Args)]
@@ -63,7 +63,7 @@ fn fill(draft: &mut Draft, key_stdin: bool) -> Result<(), String> {
         set(draft, name, value)?;
     }
     if key_stdin {
-        set(draft, KEY, &print::read_all()?)?;
+        set_key(draft, &print::read_all()?)?;
     }
     if print::can_ask() {
         return interview(draft, &mut print::prompt, &mut print::prompt_hidden);
@@ -84,12 +84,12 @@ type Ask<'a> = &'a mut dyn FnMut(&str) -> Option<String>;
 fn interview(draft: &mut Draft, ask: Ask<'_>, ask_hidden: Ask<'_>) -> Result<(), String> {
     const NO_ANSWER: &str = "no answer; nothing was written";
     let mut answer = |question: &str| ask(question).ok_or(NO_ANSWER);
-    if !draft.has(ADDRESS) {
-        set(
-            draft,
-            ADDRESS,
-            &answer("Address of the wiki, such as https://wiki.example.com:")?,
-        )?;
+    while !draft.has(ADDRESS) {
+        let address = answer("Address of the wiki, such as https://wiki.example.com:")?;
+        match parse_base_url(&address) {
+            Ok(_) => set(draft, ADDRESS, &address)?,
+            Err(error) => print::note(&format!("The address {}.", error.fault)),
+        }
     }
     if !draft.has(KEY) && !draft.has(KEY_FILE) {
         let key = ask_hidden(
@@ -99,7 +99,7 @@ fn interview(draft: &mut Draft, ask: Ask<'_>, ask_hidden: Ask<'_>) -> Result<(),
         match (key.strip_prefix('@'), key.strip_prefix('!')) {
             (Some(file), _) => set(draft, KEY_FILE, file)?,
             (_, Some(command)) => set(draft, KEY_COMMAND, command)?,
-            _ => set(draft, KEY, &key)?,
+            _ => set_key(draft, &key)?,
         }
     }
     if draft.has(ENABLED) || draft.has(DRY_RUN) {
@@ -121,6 +121,13 @@ fn interview(draft: &mut Draft, ask: Ask<'_>, ask_hidden: Ask<'_>) -> Result<(),
         }
     }
     Ok(())
+}
+
+fn set_key(draft: &mut Draft, key: &str) -> Result<(), String> {
+    if key.is_empty() {
+        return Err("no key was given; nothing was written".to_owned());
+    }
+    set(draft, KEY, key)
 }
 
 fn set(draft: &mut Draft, name: &'static str, value: &str) -> Result<(), String> {
@@ -164,6 +171,11 @@ mod tests {
             interviewed(&["https://w", "e30.e30.x", ""]).unwrap(),
             ["base_url = \"https://w\"", "api_token = \"e30.e30.x\""]
         );
+        // What is no address is asked for again.
+        assert_eq!(
+            interviewed(&["", "wiki", "https://w?x", "https://w", "e30.e30.x", "no"]).unwrap(),
+            ["base_url = \"https://w\"", "api_token = \"e30.e30.x\""]
+        );
         assert_eq!(
             interviewed(&["https://w", "@/keys/wiki", "preview", ""]).unwrap(),
             [
@@ -186,7 +198,11 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_none_ends_it() {
-        for answers in [&["https://w"][..], &["https://w", "k", "perhaps"]] {
+        for answers in [
+            &["https://w"][..],
+            &["https://w", ""],
+            &["https://w", "k", "perhaps"],
+        ] {
             let told = interviewed(answers).unwrap_err();
             assert!(told.ends_with("nothing was written"), "{told}");
         }
