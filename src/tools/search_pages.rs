@@ -274,7 +274,7 @@ impl Indexed {
         let mut notes = Vec::new();
         if of > most {
             notes.push(format!(
-                "Only the {most} pages changed last are indexed; with WIKI_INDEX=disk an operator has more of them indexed."
+                "Only the {most} pages changed last are indexed; with WIKI_INDEX=disk an operator has more of them indexed for the server's own key."
             ));
         }
         if covered.wanting().is_some() {
