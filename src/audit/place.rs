@@ -1,5 +1,6 @@
 //! Where the log of a wiki lies.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
@@ -24,6 +25,28 @@ impl Place {
         Self {
             wiki: root.join(directory_name(wiki_name)),
         }
+    }
+
+    /// Whether the directory is there; where that cannot be seen, reading it says why.
+    pub(super) fn is_there(&self) -> bool {
+        let seen = std::fs::metadata(&self.wiki);
+        !seen.is_err_and(|error| {
+            matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+        })
+    }
+
+    /// The names of the directories beside it that hold runs, in order.
+    pub(super) fn others(&self) -> Vec<String> {
+        let beside = self.wiki.parent().and_then(|root| root.read_dir().ok());
+        let mut names: Vec<String> = beside
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|entry| entry.path() != self.wiki && entry.path().join("runs").is_dir())
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
     }
 
     pub(super) fn runs(&self) -> PathBuf {

@@ -134,6 +134,24 @@ impl Iterator for Records {
 }
 
 impl AuditLog {
+    /// The directory of the wiki's records.
+    #[must_use]
+    pub fn dir(&self) -> PathBuf {
+        self.place().wiki
+    }
+
+    /// Whether that directory is there: a log that was never begun has none. Blocks.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.place().is_there()
+    }
+
+    /// The names of the directories of other wikis beside it. Blocks.
+    #[must_use]
+    pub fn others(&self) -> Vec<String> {
+        self.place().others()
+    }
+
     /// All runs of the wiki, oldest first: by the start in their names. Blocks.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
 use super::exit::Exit;
-use super::log;
+use super::{log, print};
 use crate::audit::{AuditLog, Client};
 use crate::config::{AuditSettings, Given, Layers, ServeSettings, Settings, log_settings};
 use crate::gates::SessionId;
@@ -48,16 +48,46 @@ fn load() -> Result<Settings, (Exit, String)> {
     Settings::load(&layers()?).map_err(|faults| first(&faults))
 }
 
+/// How many other wikis are named where the log of one is not there.
+const SHOWN_WIKIS: usize = 10;
+
 /// Starts the log and gives the audit log of the configured wiki, to be read back; no key is
 /// needed for that.
 ///
 /// # Errors
-/// The setting that is missing or bad, with the exit code for it.
+/// The setting that is missing or bad, with the exit code for it; also if there is no log, since
+/// a mistyped address or directory would look like one in which all is well.
 pub(super) fn audit_log() -> Result<AuditLog, (Exit, String)> {
     start_log("warn")?;
     let settings = AuditSettings::read(&layers()?.source())
         .map_err(|error| (Exit::Usage, error.to_string()))?;
-    Ok(AuditLog::new(&settings.dir, &settings.wiki))
+    let log = AuditLog::new(&settings.dir, &settings.wiki);
+    if log.is_there() {
+        return Ok(log);
+    }
+    let others = log.others();
+    let beside = match others.as_slice() {
+        [] => "nor of any other wiki".to_owned(),
+        others => {
+            let shown: Vec<&str> = others
+                .iter()
+                .take(SHOWN_WIKIS)
+                .map(String::as_str)
+                .collect();
+            let more = if shown.len() < others.len() {
+                ", …"
+            } else {
+                ""
+            };
+            format!("there are logs of {}{more}", shown.join(", "))
+        }
+    };
+    let message = format!(
+        "there is no log of {} at {}; {beside}: look at WIKI_BASE_URL and WIKI_AUDIT_DIR",
+        log.wiki(),
+        settings.dir.display(),
+    );
+    Err((Exit::Usage, print::harmless(&message)))
 }
 
 /// Starts the log alone, for commands that need no wiki.

@@ -4,6 +4,7 @@
 //! must say what the record of its making says, the states must be those that it names, say
 //! nothing that a call could not say, and fit the page as it is.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -40,6 +41,12 @@ pub struct Review {
 }
 
 impl Writer {
+    /// Where the records and the proposals of its wiki lie.
+    #[must_use]
+    pub fn log_dir(&self) -> PathBuf {
+        self.audit.dir()
+    }
+
     /// All proposals of the wiki, oldest first.
     ///
     /// # Errors

@@ -282,10 +282,55 @@ fn the_address_is_needed_and_a_key_is_not() {
         ended.told
     );
     let dir = TempDir::new().unwrap();
+    fs::create_dir_all(place(dir.path())).unwrap();
     assert_snapshot!(audit(dir.path(), &["list"]).told, @r"
     $ wikijs-mcp audit list
     no calls
     ");
+    assert_snapshot!(audit(dir.path(), &["verify"]).stdout, @r"
+    wiki.example.com: 0 runs, 0 records, 0 kept pages, 0 proposals, 0 files purged
+    nothing is on record yet
+    ");
+}
+
+#[test]
+fn a_log_that_is_not_there_does_not_pass_for_one_in_which_all_is_well() {
+    let log = log();
+    let elsewhere = TempDir::new().unwrap();
+    let html = elsewhere.path().join("x.html");
+    let html = html.to_str().unwrap();
+    for arguments in [
+        &["verify"][..],
+        &["list"],
+        &["show", "last"],
+        &["stats"],
+        &["report", "--html", html],
+        &["tail"],
+        &["head"],
+    ] {
+        let mistyped = command(log.dir.path(), arguments)
+            .with("WIKI_BASE_URL", "https://wikki.example.com")
+            .run();
+        let at = log.dir.path().to_str().unwrap();
+        assert_eq!(
+            (mistyped.code, mistyped.stderr),
+            (
+                2,
+                format!(
+                    "error: there is no log of wikki.example.com at {at}; there are logs of \
+                     wiki.example.com: look at WIKI_BASE_URL and WIKI_AUDIT_DIR\n"
+                )
+            ),
+            "{arguments:?}"
+        );
+        let empty = audit(elsewhere.path(), arguments);
+        assert_eq!((empty.code, &*empty.stdout), (2, ""), "{}", empty.told);
+        assert!(
+            empty.stderr.contains("nor of any other wiki"),
+            "{}",
+            empty.told
+        );
+    }
 }
 
 #[test]

@@ -235,6 +235,9 @@ async fn every_kind_of_write_is_applied_as_it_was_proposed() {
     assert_eq!(page(&wiki, gone), None);
     let none = operator(&wiki, &served, &["list"]).await;
     assert_eq!(none.stdout, "no proposals\n");
+    let place = file(&served, "x");
+    let place = place.ancestors().nth(2).unwrap().display();
+    assert_eq!(none.stderr, format!("looked for in {place}\n"));
 }
 
 #[tokio::test]

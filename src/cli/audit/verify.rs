@@ -30,11 +30,11 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let log = start::audit_log()?;
     let heads = match &arguments.head {
         None => Vec::new(),
         Some(file) => heads(file)?,
     };
+    let log = start::audit_log()?;
     let mut progress = Progress::new();
     let checked = log
         .verify(&heads, |done, whole| {
@@ -131,7 +131,9 @@ fn show(wiki: &str, checked: &Checked) {
             print::harmless(&wrong.to_string())
         ));
     });
-    print::line(&if checked.wrong.is_empty() {
+    print::line(&if checked.wrong.is_empty() && checked.runs.is_empty() {
+        print::painted("nothing is on record yet", Paint::Yellow)
+    } else if checked.wrong.is_empty() {
         print::painted("all of it holds", Paint::Green)
     } else {
         print::painted(&format!("{} wrong", checked.wrong.len()), Paint::Red)

@@ -48,6 +48,10 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         print::line(&json!({ "proposals": proposals }).to_string());
     } else if proposals.is_empty() {
         print::line("no proposals");
+        print::note(&print::harmless(&format!(
+            "looked for in {}",
+            app.writer.log_dir().display()
+        )));
     } else {
         table(&proposals).print();
     }
