@@ -419,6 +419,13 @@ async fn a_page_that_was_only_touched_or_already_is_as_proposed_is_not_outdated(
     );
     assert_eq!(mutations(&wiki).len(), 1);
     assert_eq!(became(&served, &second).await["state"], "applied");
+    for (id, told, not) in [
+        (&first, "takes it back", "already was"),
+        (&second, "the page already was as proposed", "undo"),
+    ] {
+        let shown = operator(&wiki, &served, &["show", id]).await.stdout;
+        assert!(shown.contains(told) && !shown.contains(not), "{shown}");
+    }
 }
 
 #[tokio::test]

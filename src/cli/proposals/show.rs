@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::print::{self, Paint};
 use super::super::{Outcome, show_change, start};
 use super::{Exit, named};
-use crate::audit::ProposalState;
+use crate::audit::{Ending, ProposalState};
 use crate::error::Failure;
 use crate::server::App;
 use crate::write::Review;
@@ -31,9 +31,18 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     if arguments.json {
         print::line(&as_json(&review).to_string());
     } else {
-        tell(&review);
+        tell(&review, ending(&app, &review.proposal.state).await);
     }
     Ok(Exit::Done)
+}
+
+/// How the call ended that applied it; none where no call did, or none is on record any more.
+async fn ending(app: &App, state: &ProposalState) -> Option<Ending> {
+    let ProposalState::Applied { applied_by, .. } = state else {
+        return None;
+    };
+    let story = app.writer.story(&(*applied_by).into(), None).await;
+    story.ok().map(|story| story.ending())
 }
 
 async fn review(app: &App, id: String) -> Result<Review, Failure> {
@@ -56,7 +65,7 @@ fn as_json(review: &Review) -> Value {
     shown
 }
 
-fn tell(review: &Review) {
+fn tell(review: &Review, ending: Option<Ending>) {
     let proposal = &review.proposal;
     let harmless = print::harmless;
     print::line(&format!(
@@ -78,10 +87,16 @@ fn tell(review: &Review) {
         ProposalState::Applied {
             decided,
             applied_by,
-        } => print::line(&format!(
-            "applied {}; `wikijs-mcp undo {applied_by}` takes it back",
-            harmless(decided.as_str())
-        )),
+        } => {
+            let then = match ending {
+                Some(Ending::Unchanged) => {
+                    "; the page already was as proposed, and nothing was sent".to_owned()
+                }
+                Some(Ending::Applied) => format!("; `wikijs-mcp undo {applied_by}` takes it back"),
+                _ => format!(", call {applied_by}"),
+            };
+            print::line(&format!("applied {}{then}", harmless(decided.as_str())));
+        }
         ProposalState::Rejected { decided, reason } => print::line(&format!(
             "rejected {}: {}",
             harmless(decided.as_str()),
