@@ -133,13 +133,12 @@ impl Docket {
 
     /// It is confirmed, by a person's approval where that is the way.
     pub(super) fn confirmed(&mut self, mode: &ConfirmMode, approval: Option<CallId>) {
-        let gate = match mode {
-            ConfirmMode::Operator => Gate::Operator,
+        self.confirmed = match mode {
+            ConfirmMode::Operator => (Gate::Operator, "yes"),
             ConfirmMode::Token(_) | ConfirmMode::Preview | ConfirmMode::Person { .. } => {
-                Gate::Confirm
+                (Gate::Confirm, mode.as_str())
             }
         };
-        self.confirmed = (gate, mode.as_str());
         self.entry.approval = approval.map(|call| call.to_string());
     }
 
