@@ -1,5 +1,7 @@
 //! What to do next, for whoever sits at the terminal: the hints of errors are for agents.
 
+use serde_json::Value;
+
 use crate::error::{Code, Failure};
 use crate::wiki::sentence;
 
@@ -15,6 +17,10 @@ pub(super) fn advice(failure: &Failure) -> String {
     let hint = failure.hint.as_str();
     if failure.details.contains_key("merged") {
         return "Nothing was sent. Both changes fit into one: see `wikijs-mcp proposals apply --merge`."
+            .to_owned();
+    }
+    if failure.details.get("reason").and_then(Value::as_str) == Some("cannot_ask") {
+        return "Nothing was sent. `tool call` asks only about previews: set WIKI_CONFIRM=preview for it, or WIKI_CONFIRM_FALLBACK."
             .to_owned();
     }
     if hint == failure.code.hint()

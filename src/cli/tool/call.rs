@@ -43,6 +43,9 @@ pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) ->
         show(&first, arguments.json);
     }
     let Some(token) = token else {
+        if first.get("dryRun") == Some(&Value::Bool(true)) {
+            print::note(&not_written(&first));
+        }
         return Ok(Exit::Done);
     };
     if !arguments.yes {
@@ -58,6 +61,19 @@ pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) ->
     let written = ask(app, tool, &given, arguments.json).await?;
     show(&written, arguments.json);
     Ok(Exit::Done)
+}
+
+/// Why a preview without a token is all there is, and how it is written.
+fn not_written(preview: &Value) -> String {
+    preview.get("proposal").and_then(Value::as_str).map_or_else(
+        || "nothing was written: nothing would change".to_owned(),
+        |id| {
+            format!(
+                "nothing was written: writes end as proposals here (WIKI_MUTATION_DRY_RUN, or \
+                 WIKI_CONFIRM_FALLBACK=proposal); `wikijs-mcp proposals apply {id}` writes it"
+            )
+        },
+    )
 }
 
 async fn ask(
