@@ -3,7 +3,12 @@
 use crate::audit::{Ending, Filter};
 use crate::change::Operation;
 use crate::cli::when::When;
+use crate::gates::Gate;
 use crate::page::Prefix;
+use crate::tools::{Registry, Surface, Toolset, did_you_mean, nearest};
+
+/// The commands that are on record where a call has its tool.
+const COMMANDS: [&str; 3] = ["undo", "proposals apply", "proposals reject"];
 
 /// Which calls are meant; several flags narrow them further.
 #[derive(Debug, clap::Args)]
@@ -15,7 +20,7 @@ pub(super) struct Filters {
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     until: Option<When>,
     /// Of this tool, with or without `wikijs_` before its name
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = tool)]
     tool: Option<String>,
     /// Of this kind: create, update, move or delete
     #[arg(long, value_name = "KIND", value_parser = operation)]
@@ -27,8 +32,8 @@ pub(super) struct Filters {
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
     /// Where this gate decided last, such as enabled, paths, confirm or operator
-    #[arg(long, value_name = "NAME")]
-    gate: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = gate)]
+    gate: Option<Gate>,
     /// That ended so: `applied`, `unchanged`, `not_applied`, `partly_applied`, `unknown`, `open`,
     /// `refused`, `preview`, `approval`, `proposal` or `purge`
     #[arg(long, value_name = "WORD", value_parser = ending)]
@@ -46,7 +51,7 @@ impl Filters {
             named("operation", word(self.operation.map(Operation::as_str))),
             named("path", self.path.as_ref().map(ToString::to_string)),
             named("client", self.client.clone()),
-            named("gate", self.gate.clone()),
+            named("gate", word(self.gate.map(Gate::as_str))),
             named("outcome", word(self.outcome.map(Ending::as_str))),
         ]
         .into_iter()
@@ -62,10 +67,40 @@ impl Filters {
             operation: self.operation,
             path: self.path.clone(),
             client: self.client.clone(),
-            gate: self.gate.clone(),
+            gate: self.gate.map(|gate| gate.as_str().to_owned()),
             ending: self.outcome,
         }
     }
+}
+
+/// A tool of ours, or a command that writes.
+fn tool(word: &str) -> Result<String, String> {
+    let registry = Registry::of(&Surface::of(&Toolset::ALL)).map_err(|error| error.to_string())?;
+    let tools = registry.definitions().map(|tool| tool.name);
+    let names: Vec<&str> = tools
+        .flat_map(|name| [Some(name), name.strip_prefix("wikijs_")])
+        .flatten()
+        .chain(COMMANDS)
+        .collect();
+    if names.contains(&word) {
+        return Ok(word.to_owned());
+    }
+    let meant = did_you_mean(nearest(word, names, 0.8));
+    Err(format!(
+        "must be a tool, or one of {}{meant}",
+        COMMANDS.join(", ")
+    ))
+}
+
+fn gate(word: &str) -> Result<Gate, String> {
+    Gate::ALL
+        .into_iter()
+        .find(|gate| gate.as_str() == word)
+        .ok_or_else(|| {
+            let words = Gate::ALL.map(Gate::as_str);
+            let meant = did_you_mean(nearest(word, words, 0.8));
+            format!("must be one of {}{meant}", words.join(", "))
+        })
 }
 
 fn operation(word: &str) -> Result<Operation, String> {
