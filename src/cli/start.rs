@@ -58,12 +58,33 @@ const SHOWN_WIKIS: usize = 10;
 /// The setting that is missing or bad, with the exit code for it; also if there is no log, since
 /// a mistyped address or directory would look like one in which all is well.
 pub(super) fn audit_log() -> Result<AuditLog, (Exit, String)> {
+    let log = audit_log_to_come()?;
+    missing(&log).map_or(Ok(log), |message| Err((Exit::Usage, message)))
+}
+
+/// The same for who waits for what is to come: that there is no log yet is a note.
+///
+/// # Errors
+/// The setting that is missing or bad, with the exit code for it.
+pub(super) fn audit_log_followed() -> Result<AuditLog, (Exit, String)> {
+    let log = audit_log_to_come()?;
+    if let Some(message) = missing(&log) {
+        print::note(&message);
+    }
+    Ok(log)
+}
+
+fn audit_log_to_come() -> Result<AuditLog, (Exit, String)> {
     start_log("warn")?;
     let settings = AuditSettings::read(&layers()?.source())
         .map_err(|error| (Exit::Usage, error.to_string()))?;
-    let log = AuditLog::new(&settings.dir, &settings.wiki);
+    Ok(AuditLog::new(&settings.dir, &settings.wiki))
+}
+
+/// That there is no log, and of which wikis there are some at that place; nothing if there is.
+fn missing(log: &AuditLog) -> Option<String> {
     if log.is_there() {
-        return Ok(log);
+        return None;
     }
     let others = log.others();
     let beside = match others.as_slice() {
@@ -82,12 +103,13 @@ pub(super) fn audit_log() -> Result<AuditLog, (Exit, String)> {
             format!("there are logs of {}{more}", shown.join(", "))
         }
     };
+    let dir = log.dir();
     let message = format!(
         "there is no log of {} at {}; {beside}: look at WIKI_BASE_URL and WIKI_AUDIT_DIR",
         log.wiki(),
-        settings.dir.display(),
+        dir.parent().unwrap_or(&dir).display(),
     );
-    Err((Exit::Usage, print::harmless(&message)))
+    Some(print::harmless(&message))
 }
 
 /// Starts the log alone, for commands that need no wiki.

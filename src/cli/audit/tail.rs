@@ -41,7 +41,11 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: &Arguments) -> Outcome {
-    let log = start::audit_log()?;
+    let log = if arguments.follow {
+        start::audit_log_followed()?
+    } else {
+        start::audit_log()?
+    };
     let stop = CancellationToken::new();
     let signals = Signals::listen(stop.clone()).map_err(|error| (Exit::Failed, error))?;
     let (mut records, mut tail) = log
