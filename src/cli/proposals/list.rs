@@ -8,6 +8,8 @@ use super::super::when::When;
 use super::super::{Outcome, start};
 use super::{Exit, Filter, is_open};
 use crate::audit::{Proposal, ProposalState};
+use crate::change::Operation;
+use crate::page::Field;
 
 /// Arguments of `proposals list`.
 #[derive(Debug, clap::Args)]
@@ -60,7 +62,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
 
 fn table(proposals: &[Proposal]) -> Table {
     let mut table = Table::new(&[
-        "id", "state", "write", "page", "lines", "proposed", "client",
+        "id", "state", "write", "page", "lines", "fields", "proposed", "client",
     ]);
     for proposal in proposals {
         let paint = match proposal.state {
@@ -74,10 +76,33 @@ fn table(proposals: &[Proposal]) -> Table {
             Cell::painted(proposal.state.as_str(), paint),
             proposal.operation.as_str().into(),
             print::place(proposal.locale.as_str(), proposal.path.as_str()).into(),
-            format!("+{} -{}", proposal.lines_added, proposal.lines_removed).into(),
+            lines(proposal).into(),
+            fields(proposal).into(),
             print::harmless(proposal.created.as_str()).into(),
             super::client(&proposal.client).into(),
         ]);
     }
     table
+}
+
+/// The lines of content that come and go.
+fn lines(proposal: &Proposal) -> String {
+    match (proposal.lines_added, proposal.lines_removed) {
+        (0, 0) => String::new(),
+        (added, removed) => format!("+{added} -{removed}"),
+    }
+}
+
+/// What changes of a page beside its content; a new page has all fields, and none is left of
+/// one that goes.
+fn fields(proposal: &Proposal) -> String {
+    if matches!(proposal.operation, Operation::Create | Operation::Delete) {
+        return String::new();
+    }
+    let fields = proposal.fields.iter().copied();
+    let names: Vec<&str> = fields
+        .filter(|field| *field != Field::Content)
+        .map(Field::name)
+        .collect();
+    names.join(", ")
 }
