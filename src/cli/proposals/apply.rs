@@ -6,7 +6,7 @@ use super::super::advice::advice;
 use super::super::confirmed::confirmed;
 use super::super::print::Paint;
 use super::super::{Outcome, print, show_change, start};
-use super::{Exit, Filter, hindered, is_open, named};
+use super::{Exit, Which, hindered};
 use crate::audit::{CallId, ProposalId};
 use crate::error::{Code, Failure};
 use crate::server::App;
@@ -15,7 +15,6 @@ use crate::write::{Applied, Apply, Caller, Plan, Preview, Undo};
 /// Arguments of `proposals apply`.
 #[derive(Debug, clap::Args)]
 #[command(
-    group = clap::ArgGroup::new("which").required(true).multiple(true).args(["ids", "client", "path", "all"]),
     after_help = "Examples:\n  wikijs-mcp proposals apply 4f2a\n  wikijs-mcp proposals apply --client claude-code --path docs\n  wikijs-mcp proposals apply --all --yes --keep-going --json"
 )]
 #[expect(
@@ -23,14 +22,8 @@ use crate::write::{Applied, Apply, Caller, Plan, Preview, Undo};
     reason = "each is a switch of the command line"
 )]
 pub(super) struct Arguments {
-    /// The proposals' ids, or four or more of their first characters
-    #[arg(conflicts_with_all = ["client", "path", "all"])]
-    ids: Vec<String>,
     #[command(flatten)]
-    filter: Filter,
-    /// All open ones
-    #[arg(long)]
-    all: bool,
+    which: Which,
     /// Do not ask
     #[arg(long)]
     yes: bool,
@@ -67,7 +60,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
 }
 
 async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
-    let ids = wanted(app, arguments).await?;
+    let ids = arguments.which.wanted(app).await?;
     if ids.is_empty() && !arguments.json {
         print::line("no proposals");
     }
@@ -104,20 +97,6 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
         offer_undo(app, &applied, exit).await?;
     }
     Ok(exit)
-}
-
-/// Those that were named, or the open ones that fit, oldest first.
-async fn wanted(app: &App, arguments: &Arguments) -> Result<Vec<ProposalId>, Failure> {
-    if !arguments.ids.is_empty() {
-        return named(app, &arguments.ids).await;
-    }
-    let all = app.writer.proposals().await?;
-    let fits = |proposal: &&_| is_open(proposal) && arguments.filter.fits(proposal);
-    Ok(all
-        .iter()
-        .filter(fits)
-        .map(|proposal| proposal.id)
-        .collect())
 }
 
 async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Arguments) -> Said {

@@ -67,6 +67,37 @@ impl Filter {
     }
 }
 
+/// Which proposals are decided on: those that are named, or the open ones that fit.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+#[command(group = clap::ArgGroup::new("which").required(true).multiple(true).args(["ids", "client", "path", "all"]))]
+struct Which {
+    /// The proposals' ids, or four or more of their first characters
+    #[arg(conflicts_with_all = ["client", "path", "all"])]
+    ids: Vec<String>,
+    #[command(flatten)]
+    filter: Filter,
+    /// All open ones
+    #[arg(long)]
+    all: bool,
+}
+
+impl Which {
+    /// Their ids; of the open ones, oldest first.
+    async fn wanted(&self, app: &App) -> Result<Vec<ProposalId>, Failure> {
+        if !self.ids.is_empty() {
+            return named(app, &self.ids).await;
+        }
+        let all = app.writer.proposals().await?;
+        let fits = |proposal: &&Proposal| is_open(proposal) && self.filter.fits(proposal);
+        Ok(all
+            .iter()
+            .filter(fits)
+            .map(|proposal| proposal.id)
+            .collect())
+    }
+}
+
 fn is_open(proposal: &Proposal) -> bool {
     proposal.state == ProposalState::Open
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::super::{Outcome, print, start};
-use super::{Exit, named};
+use super::{Exit, Which};
 use crate::audit::MAX_WHY;
 use crate::error::Failure;
 use crate::page::is_invisible;
@@ -12,12 +12,11 @@ use crate::server::App;
 /// Arguments of `proposals reject`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp proposals reject 4f2a --why \"belongs into docs/install\""
+    after_help = "Examples:\n  wikijs-mcp proposals reject 4f2a --why \"belongs into docs/install\"\n  wikijs-mcp proposals reject --client claude-code --path docs --why \"asked for nowhere\""
 )]
 pub(super) struct Arguments {
-    /// The proposals' ids, or four or more of their first characters
-    #[arg(required = true)]
-    ids: Vec<String>,
+    #[command(flatten)]
+    which: Which,
     /// The reason: one line of at most 500 characters, which the agent can read
     #[arg(long, value_name = "TEXT", value_parser = reason)]
     why: String,
@@ -49,7 +48,11 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
 async fn reject(app: &App, arguments: &Arguments) -> Result<(), Failure> {
     let caller = start::operator("proposals reject");
     let mut rejected = Vec::new();
-    for id in named(app, &arguments.ids).await? {
+    let ids = arguments.which.wanted(app).await?;
+    if ids.is_empty() && !arguments.json {
+        print::line("no proposals");
+    }
+    for id in ids {
         let proposal = app.writer.reject(&caller, id, &arguments.why).await?;
         if !arguments.json {
             let place = print::place(proposal.locale.as_str(), proposal.path.as_str());
