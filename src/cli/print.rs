@@ -14,6 +14,7 @@ use serde_json::json;
 
 use super::advice::advice;
 use super::exit::Exit;
+use crate::audit::Client;
 use crate::error::Failure;
 use crate::page::is_invisible;
 
@@ -114,6 +115,15 @@ pub(super) fn harmless(text: &str) -> String {
 /// A page's locale and path, in the form that prefixes have too.
 pub(super) fn place(locale: &str, path: &str) -> String {
     harmless(&format!("{locale}:{path}"))
+}
+
+/// A client as it names itself, with its version.
+pub(super) fn client(client: &Client) -> String {
+    let named = [client.name.as_str(), client.version.as_str()].join(" ");
+    match named.trim() {
+        "" => "an unnamed client".to_owned(),
+        named => harmless(named),
+    }
 }
 
 /// How many columns the terminal has; nothing where stdout is none.

@@ -347,6 +347,26 @@ fn a_call_is_shown_with_its_records_and_the_change_rebuilt() {
 }
 
 #[test]
+fn a_client_without_a_name_is_said_to_have_none() {
+    let dir = TempDir::new().unwrap();
+    let mut run = Script::begin(dir.path(), "2030-01-02T09:00:00", "00000000000000aa", &[]);
+    let client = json!({ "name": "", "version": "", "subject": "alice", "address": "192.0.2.1" });
+    run.add(
+        "2030-01-02T09:00:01",
+        &json!({
+            "call": "1111111111111111", "event": "refusal", "client": client,
+            "tool": "wikijs_create_page", "gate": "enabled", "decision": "refused",
+        }),
+    );
+    run.close("2030-01-02T09:00:02");
+    let shown = audit(dir.path(), &["show", "1111"]).stdout;
+    assert!(
+        shown.contains("  client    an unnamed client, as alice, from 192.0.2.1\n"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn a_call_is_shown_to_programs_with_its_records_as_they_stand_in_the_log() {
     let log = log();
     let answer = json_of(&log.audit(&["show", "1111", "--json"]));

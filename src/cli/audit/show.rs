@@ -103,13 +103,8 @@ fn client(row: &Row<'_>) -> Option<String> {
             .as_ref()
             .map_or_else(String::new, |value| format!(", {name} {value}"))
     };
-    Some(print::harmless(&format!(
-        "{} {}{}{}",
-        client.name,
-        client.version,
-        also("as", &client.subject),
-        also("from", &client.address)
-    )))
+    let more = [also("as", &client.subject), also("from", &client.address)].concat();
+    Some(print::client(client) + &print::harmless(&more))
 }
 
 fn records(call: &CallStory) {

@@ -156,11 +156,7 @@ fn changes(fields: Option<&Value>, diff: Option<&Value>) {
 
 /// Who proposed: the client as it names itself, and its name here if it has one.
 fn client(client: &Client) -> String {
-    let named = [client.name.as_str(), client.version.as_str()].join(" ");
-    let named = match named.trim() {
-        "" => "an unnamed client".to_owned(),
-        named => print::harmless(named),
-    };
+    let named = print::client(client);
     match &client.subject {
         Some(subject) => format!("{} ({named})", print::harmless(subject)),
         None => named,
