@@ -327,6 +327,11 @@ async fn a_proposal_of_a_page_that_changed_since_is_outdated_and_merged_if_that_
 
     let merged = operator(&wiki, &served, &["apply", &proposal, "--yes", "--merge"]).await;
     assert_eq!(merged.code, 0, "{}", merged.told);
+    assert!(!merged.told.contains("OUTDATED"), "{}", merged.told);
+    for line in ["\n  +theirs", "\n  +ours"] {
+        let count = merged.stdout.matches(line).count();
+        assert_eq!(count, 1, "{}", merged.told);
+    }
     let after = page(&wiki, id).unwrap();
     assert_eq!(after.content, lines("ours", "theirs"));
     assert_eq!(
@@ -800,6 +805,27 @@ async fn proposals_are_listed_by_state_client_path_and_time() {
     ] {
         let ended = operator(&wiki, &served, arguments).await;
         assert_eq!(ended.code, code, "{}", ended.told);
+    }
+}
+
+#[tokio::test]
+async fn those_that_fit_are_rejected_together() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let home = edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
+    let docs = propose(&served, "wikijs_create_page", new_page("docs/x")).await;
+    let bare = operator(&wiki, &served, &["reject", "--why", "no"]).await;
+    assert_eq!(bare.code, 2, "{}", bare.told);
+    for (which, states) in [
+        (&["--path", "docs"][..], ["open", "rejected"]),
+        (&["--client", "nobody"], ["open", "rejected"]),
+        (&["--all"], ["rejected", "rejected"]),
+    ] {
+        let arguments = [&["reject", "--why", "no"], which].concat();
+        let rejected = operator(&wiki, &served, &arguments).await;
+        assert_eq!(rejected.code, 0, "{}", rejected.told);
+        let now = [became(&served, &home).await, became(&served, &docs).await];
+        assert_eq!(now.map(|one| one["state"].clone()), states, "{which:?}");
     }
 }
 

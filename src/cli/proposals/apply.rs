@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::super::advice::advice;
 use super::super::confirmed::confirmed;
-use super::super::print::Paint;
 use super::super::{Outcome, print, show_change, start};
 use super::{Exit, Which, hindered};
 use crate::audit::{CallId, ProposalId};
@@ -105,7 +104,7 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
             if !arguments.json {
                 print::line(&format!(
                     "{} {id}:",
-                    print::painted("proposal", Paint::Bold)
+                    print::painted("proposal", print::Paint::Bold)
                 ));
                 show_change::preview(preview);
             }
@@ -130,17 +129,16 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
     if failure.code != Code::ProposalOutdated || !failure.details.contains_key("merged") {
         return said;
     }
-    if !arguments.json {
-        if arguments.yes {
-            hindered(failure);
-        } else {
-            // What it is merged with that, the preview shows.
-            print::line(&print::painted(&failure.to_string(), Paint::Yellow));
-            super::since(failure);
-        }
-    }
     // Whoever is asked is shown the merged change itself, and says yes to that.
-    if arguments.merge || !arguments.yes {
+    let goes_on = arguments.merge || !arguments.yes;
+    if goes_on && !arguments.json {
+        // What it is merged with that, the preview shows.
+        super::since(failure);
+        print::line("merged with that, the proposal is:");
+    } else if !arguments.json {
+        hindered(failure);
+    }
+    if goes_on {
         return write(true).await;
     }
     said
