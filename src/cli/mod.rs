@@ -31,7 +31,8 @@ mod demo;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use serde_json::json;
 
 pub use exit::Exit;
 pub use reference::reference;
@@ -81,10 +82,10 @@ const LAST_WAIT: Duration = Duration::from_millis(200);
 pub fn main() -> ExitCode {
     let parsed = command().try_get_matches().and_then(|matches| {
         start::give(flags::given(&matches));
-        Arguments::from_arg_matches(&matches)
+        Ok((wants_json(&matches), Arguments::from_arg_matches(&matches)?))
     });
-    let arguments = match parsed {
-        Ok(arguments) => arguments,
+    let (wants_json, arguments) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => {
             let is_help = !error.use_stderr();
             print::help(&error.render().to_string(), is_help);
@@ -108,9 +109,21 @@ pub fn main() -> ExitCode {
     runtime.shutdown_timeout(LAST_WAIT);
     exit.unwrap_or_else(|(exit, message)| {
         print::error(&message);
+        // A program that was promised JSON gets some, unless it was answered already.
+        if wants_json && !print::has_said() {
+            print::line(&json!({ "error": { "message": message } }).to_string());
+        }
         exit
     })
     .into()
+}
+
+/// Whether the command was called with `--json`.
+fn wants_json(matches: &ArgMatches) -> bool {
+    match matches.subcommand() {
+        Some((_, matches)) => wants_json(matches),
+        None => matches!(matches.try_get_one("json"), Ok(Some(true))),
+    }
 }
 
 /// All commands, with all their flags.

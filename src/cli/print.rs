@@ -7,6 +7,7 @@
 )]
 
 use std::io::{BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcsetattr};
@@ -18,14 +19,24 @@ use crate::audit::Client;
 use crate::error::Failure;
 use crate::page::is_invisible;
 
+/// Whether a line was said on stdout.
+static HAS_SAID: AtomicBool = AtomicBool::new(false);
+
+/// Whether a line was said on stdout.
+pub(super) fn has_said() -> bool {
+    HAS_SAID.load(Ordering::Relaxed)
+}
+
 /// One line for a person, or for a program that asked for it, on stdout.
 pub(super) fn line(text: &str) {
+    HAS_SAID.store(true, Ordering::Relaxed);
     // A reader that has gone away is no reason to fail.
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
 /// A line, and whether there still is a reader for it.
 pub(super) fn is_read(text: &str) -> bool {
+    HAS_SAID.store(true, Ordering::Relaxed);
     let mut stdout = std::io::stdout();
     writeln!(stdout, "{text}")
         .and_then(|()| stdout.flush())

@@ -102,3 +102,43 @@ impl Command {
         }
     }
 }
+
+#[test]
+fn a_failure_is_json_too_for_whoever_asked_for_that() {
+    let dir = tempfile::TempDir::new().unwrap();
+    for arguments in [
+        &["audit", "show", "last"][..],
+        &["audit", "verify"],
+        &["audit", "report", "--html", "/no/such/directory/x.html"],
+        &["token", "new", "a"],
+        &["token", "revoke", "a"],
+        &["config", "init"],
+        &["tool", "show", "nope"],
+        &["tool", "call", "nope"],
+        &["undo", "last"],
+        &["proposals", "list"],
+    ] {
+        let in_json = [arguments, &["--json"]].concat();
+        for settings in [
+            &[][..],
+            &[
+                ("WIKI_BASE_URL", "http://127.0.0.1:9"),
+                ("WIKI_API_TOKEN", "e30.e30.x"),
+                ("WIKI_SERVE_TOKENS_FILE", "/no/such/directory/tokens"),
+            ],
+        ] {
+            let command =
+                Command::new(&in_json).with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap());
+            let with = |command: Command, (name, value): &(&str, &str)| command.with(name, value);
+            let ended = settings.iter().fold(command, with).run();
+            if ended.code == 0 {
+                assert_eq!(arguments, ["proposals", "list"], "{}", ended.told);
+                continue;
+            }
+            let answer: serde_json::Value =
+                serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told));
+            let message = answer["error"]["message"].as_str().unwrap();
+            assert!(ended.stderr.contains(message), "{}", ended.told);
+        }
+    }
+}
