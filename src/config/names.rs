@@ -134,7 +134,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_READ_ONLY",
         Flag,
         "`false`",
-        "Whether every tool that can change the wiki is left out, whatever else is set.",
+        "Whether every tool that can change the wiki is left out, whatever else is set. It does not bind the operator's own `undo` and `proposals apply`; `WIKI_MUTATIONS_ENABLED` does.",
     ),
     setting(
         "WIKI_HTTP_TIMEOUT_MS",
