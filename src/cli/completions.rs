@@ -23,6 +23,12 @@ pub(super) fn run(arguments: &Arguments) -> Exit {
         "wikijs-mcp",
         &mut script,
     );
-    print::line(String::from_utf8_lossy(&script).trim_end());
+    let mut script = String::from_utf8_lossy(&script).into_owned();
+    if arguments.shell == Shell::Bash {
+        // clap_complete 4.6 has two forms of a hyphen in the program's name there, one where it
+        // sets a command and one where it looks for it.
+        script = script.replace("wikijs__subcmd__mcp", "wikijs__mcp");
+    }
+    print::line(script.trim_end());
     Exit::Done
 }

@@ -565,3 +565,38 @@ fn a_shell_completes_what_the_help_names() {
     }
     assert_eq!(Command::new(&["completions", "cmd"]).run().code, 2);
 }
+
+#[test]
+fn bash_completes_below_the_top_level_too() {
+    let script = Command::new(&["completions", "bash"]).run().stdout;
+    let lines: [(&[&str], &[&str]); 7] = [
+        (&["prop"], &["proposals"]),
+        (&["proposals", "sh"], &["show"]),
+        (&["proposals", "list", "--st"], &["--state"]),
+        (&["audit", "list", "--outc"], &["--outcome"]),
+        (&["config", ""], &["check", "show", "init"]),
+        (&["token", "new", "x", "--read"], &["--read-only"]),
+        (&["completions", ""], &["bash", "zsh"]),
+    ];
+    for (words, wanted) in lines {
+        let last = words.last().unwrap();
+        let before = words.iter().rev().nth(1).unwrap_or(&"wikijs-mcp");
+        let line: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+        let asked = format!(
+            "{script}\nCOMP_WORDS=(wikijs-mcp {})\nCOMP_CWORD={}\n\
+             _wikijs__mcp wikijs-mcp '{last}' '{before}'\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            line.join(" "),
+            words.len()
+        );
+        let bash = std::process::Command::new("bash")
+            .args(["--norc", "-c", &asked])
+            .output();
+        // Skipped where there is no bash.
+        let Ok(bash) = bash else { return };
+        let told = String::from_utf8(bash.stdout).unwrap();
+        let replies: Vec<&str> = told.lines().collect();
+        for word in wanted {
+            assert!(replies.contains(word), "{words:?}: {told}{:?}", bash.stderr);
+        }
+    }
+}
