@@ -434,6 +434,16 @@ async fn health_says_what_is_wrong() {
             .starts_with("line 1 of the tokens file"),
         "{broken}"
     );
+    std::fs::remove_file(names.path()).unwrap();
+    let gone = ready().await;
+    assert_eq!(
+        gone["checks"]["settings"],
+        "the tokens file is missing or names no client: nobody may call"
+    );
+    names.add("ci", Grant::default());
+    assert_eq!(ready().await["ready"], true);
+    std::fs::write(names.path(), "").unwrap();
+    assert_eq!(ready().await["ready"], false);
     std::fs::write(names.path(), whole).unwrap();
     assert_eq!(ready().await["ready"], true);
     let may = |mode| std::fs::set_permissions(names.path(), Permissions::from_mode(mode)).unwrap();

@@ -57,9 +57,11 @@ impl LiveClients {
         self.now().clients.len()
     }
 
-    /// Why the file as it is now is not in force, if it is not.
+    /// Why the file as it is now is not in force, or lets nobody in, if that is so.
     pub(super) fn fault(&self) -> Option<TokensFileError> {
-        self.now().fault.clone()
+        let now = self.now();
+        let nobody = || now.clients.is_empty().then_some(TokensFileError::NoClient);
+        now.fault.clone().or_else(nobody)
     }
 
     /// Whose token it is.
@@ -85,7 +87,10 @@ impl LiveClients {
         state.stamp = stamp;
         match known(&self.file, self.thinking) {
             Ok(clients) => {
-                tracing::info!(clients = clients.len(), "the tokens file was read again");
+                match clients.len() {
+                    0 => tracing::warn!("{}", TokensFileError::NoClient),
+                    clients => tracing::info!(clients, "the tokens file was read again"),
+                }
                 state.clients = clients;
                 state.fault = None;
             }

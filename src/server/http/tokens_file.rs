@@ -35,6 +35,9 @@ pub enum TokensFileError {
         /// What is wrong.
         fault: String,
     },
+    /// There is no client in it, or no file.
+    #[error("the tokens file is missing or names no client: nobody may call")]
+    NoClient,
     /// A client of this name is there already.
     #[error("a client of this name is there already; revoke it first")]
     Taken,
