@@ -5,9 +5,13 @@ use super::print::{self, Paint};
 /// How far a row's further lines are indented.
 const INDENT: usize = 4;
 
-/// Rows under a head, each column as wide as its widest cell. On a terminal that is narrower
-/// than a row, its last columns stand in lines of their own, the same in each row. Text from
-/// outside belongs in a cell only by way of [`print::harmless`].
+/// The width that a column is narrowed to at most, where its words allow it.
+const NARROW: usize = 24;
+
+/// Rows under a head, each column as wide as its widest cell. Where a terminal is narrower than
+/// that, wide cells are wrapped at words; where it is narrower still, the last columns stand in
+/// lines of their own, the same in each row. Nothing is cut. Text from outside belongs in a cell
+/// only by way of [`print::harmless`].
 #[derive(Debug)]
 pub(super) struct Table {
     head: Vec<&'static str>,
@@ -68,54 +72,115 @@ impl Table {
             .map(|name| Cell::painted(*name, Paint::Bold))
             .collect();
         let all = || std::iter::once(&head).chain(&self.rows);
-        let mut widths = vec![0; head.len()];
+        // Of each column, its widest cell and its longest word.
+        let mut columns = vec![(0, 0); head.len()];
         for row in all() {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.text.chars().count());
+            for ((width, word), cell) in columns.iter_mut().zip(row) {
+                let longest = cell.text.split(' ').map(length).max();
+                *width = length(&cell.text).max(*width);
+                *word = longest.unwrap_or_default().max(*word);
             }
         }
-        let most = most.unwrap_or(usize::MAX);
-        let room = most.saturating_sub(INDENT);
+        let (widths, most) = match most {
+            None => (
+                columns.iter().map(|(width, _)| *width).collect(),
+                usize::MAX,
+            ),
+            Some(most) => (narrowed(&columns, most), most),
+        };
         all()
-            .flat_map(|row| row_lines(row, &widths, most, room))
+            .flat_map(|row| row_lines(row, &widths, most))
             .collect()
     }
 }
 
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The widths with which a row fits into one line; if there are none, those with which it takes
+/// few.
+fn narrowed(columns: &[(usize, usize)], most: usize) -> Vec<usize> {
+    let up_to = |limit: usize| {
+        let widths = columns.iter();
+        let widths = widths.map(move |(width, word)| (*width).min(limit.max(*word)));
+        widths.collect::<Vec<usize>>()
+    };
+    let fits = |widths: &Vec<usize>| {
+        let gaps = widths.len().saturating_sub(1) * 2;
+        widths.iter().sum::<usize>() + gaps <= most
+    };
+    let room = most.saturating_sub(INDENT).max(1);
+    (NARROW..=most)
+        .rev()
+        .map(up_to)
+        .find(fits)
+        .unwrap_or_else(|| {
+            let mut widths = up_to(NARROW);
+            if let (Some(last), Some((width, _))) = (widths.last_mut(), columns.last()) {
+                *last = *width;
+            }
+            widths.iter().map(|width| (*width).min(room)).collect()
+        })
+}
+
 /// A row: a new line begins before each column that has no room in the one before it.
-fn row_lines(row: &[Cell], widths: &[usize], most: usize, room: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let (mut line, mut used, mut gap) = (String::new(), 0_usize, 0_usize);
+fn row_lines(row: &[Cell], widths: &[usize], most: usize) -> Vec<String> {
+    let mut groups = vec![(0, Vec::new())];
+    let mut used = 0_usize;
     for (width, cell) in widths.iter().zip(row) {
-        let width = (*width).min(room);
-        if used > 0 && used.saturating_add(2).saturating_add(width) > most {
-            lines.push(std::mem::take(&mut line));
-            line.push_str(&" ".repeat(INDENT));
-            (used, gap) = (INDENT, 0);
+        if used > 0 && used.saturating_add(2).saturating_add(*width) > most {
+            groups.push((INDENT, Vec::new()));
+            used = INDENT;
         } else if used > 0 {
             used = used.saturating_add(2);
         }
-        line.push_str(&" ".repeat(gap));
-        let text = cut(&cell.text, width);
-        let length = text.chars().count();
-        line.push_str(&match cell.paint {
-            Some(paint) => print::painted(&text, paint),
-            None => text,
-        });
-        used = used.saturating_add(width);
-        gap = width.saturating_sub(length).saturating_add(2);
+        used = used.saturating_add(*width);
+        if let Some((_, group)) = groups.last_mut() {
+            group.push((*width, cell.paint, wrapped(&cell.text, *width)));
+        }
     }
-    lines.push(line);
-    let lines = lines.into_iter().map(|line| line.trim_end().to_owned());
+    let lines = groups.iter().flat_map(|(indent, group)| {
+        let height = group.iter().map(|(_, _, lines)| lines.len()).max();
+        (0..height.unwrap_or_default()).map(move |number| {
+            let mut line = " ".repeat(*indent);
+            for (width, paint, lines) in group {
+                let text = lines.get(number).map_or("", String::as_str);
+                line.push_str(&match paint {
+                    Some(paint) if !text.is_empty() => print::painted(text, *paint),
+                    _ => text.to_owned(),
+                });
+                line.push_str(&" ".repeat(width.saturating_sub(length(text)) + 2));
+            }
+            line.trim_end().to_owned()
+        })
+    });
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-fn cut(text: &str, most: usize) -> String {
-    if text.chars().nth(most).is_none() {
-        return text.to_owned();
+/// A text in lines of at most so many characters, broken at words where they are short enough.
+fn wrapped(text: &str, most: usize) -> Vec<String> {
+    if length(text) <= most {
+        return vec![text.to_owned()];
     }
-    let kept = text.chars().take(most.saturating_sub(1));
-    kept.chain(['…']).collect()
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.is_empty() && length(&line) + 1 + length(word) > most {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        for letter in word.chars() {
+            if length(&line) >= most {
+                lines.push(std::mem::take(&mut line));
+            }
+            line.push(letter);
+        }
+    }
+    lines.push(line);
+    lines
 }
 
 #[cfg(test)]
@@ -154,7 +219,7 @@ mod tests {
                 "1234  docs"
             ]
         );
-        // Nothing is wider than the terminal.
+        // Nothing is wider than the terminal, and nothing is cut.
         assert_eq!(
             table.lines(Some(10)),
             [
@@ -162,10 +227,62 @@ mod tests {
                 "    path",
                 "    state",
                 "1",
-                "    docs/…",
+                "    docs/l",
+                "    ong",
                 "    open",
                 "1234",
                 "    docs"
+            ]
+        );
+    }
+
+    #[test]
+    fn wide_cells_are_wrapped_at_words_under_their_column() {
+        let mut table = Table::new(&["name", "meaning"]);
+        table.row(vec![
+            "content".into(),
+            "The whole new text, in place of edits and of sections".into(),
+        ]);
+        table.row(vec!["id".into(), "The page".into()]);
+        assert_eq!(
+            table.lines(Some(40)),
+            [
+                "name     meaning",
+                "content  The whole new text, in place of",
+                "         edits and of sections",
+                "id       The page"
+            ]
+        );
+        // No room beside the first column: a line of its own, of which nothing is lost either.
+        assert_eq!(
+            table.lines(Some(30)),
+            [
+                "name",
+                "    meaning",
+                "content",
+                "    The whole new text, in",
+                "    place of edits and of",
+                "    sections",
+                "id",
+                "    The page"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_wide_column_gives_way_before_another_gets_a_line_of_its_own() {
+        let mut table = Table::new(&["setting", "value", "from"]);
+        table.row(vec![
+            "audit_dir".into(),
+            "wikijs-mcp/audit in the user's state directory".into(),
+            "default".into(),
+        ]);
+        assert_eq!(
+            table.lines(Some(49)),
+            [
+                "setting    value                          from",
+                "audit_dir  wikijs-mcp/audit in the        default",
+                "           user's state directory"
             ]
         );
     }
