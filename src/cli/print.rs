@@ -184,9 +184,14 @@ pub(super) async fn in_progress<T>(what: &str, work: impl Future<Output = T>) ->
     done
 }
 
+/// Whether stdin is a terminal, where no program speaks.
+pub(super) fn is_typed() -> bool {
+    std::io::stdin().is_terminal()
+}
+
 /// Whether there is somebody to ask.
 pub(super) fn can_ask() -> bool {
-    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+    is_typed() && std::io::stdout().is_terminal()
 }
 
 /// Asks a question; only `y` or `yes` is a yes.

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::exit::Exit;
 use super::signals::Signals;
-use super::{Outcome, start};
+use super::{Outcome, print, start};
 #[cfg(feature = "demo")]
 use crate::config::ServeSettings;
 use crate::config::{Settings, address_of};
@@ -59,6 +59,9 @@ async fn serve(settings: Settings, http: Option<SocketAddr>) -> Outcome {
     let app = Arc::new(app);
     match http.or(serve.address) {
         None => {
+            if print::is_typed() {
+                print::note("waiting for an MCP client on standard input; Ctrl-C ends this");
+            }
             serve_stdio(app, stop).await.map_err(failed)?;
         }
         Some(address) => {

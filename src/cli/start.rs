@@ -7,10 +7,11 @@ use std::sync::{Arc, OnceLock};
 use super::exit::Exit;
 use super::{log, print};
 use crate::audit::{AuditLog, Client};
-use crate::config::{AuditSettings, Given, Layers, ServeSettings, Settings, log_settings};
+use crate::config::{self, AuditSettings, Given, Layers, ServeSettings, Settings, log_settings};
 use crate::gates::SessionId;
 use crate::server::App;
 use crate::server::http::check_start;
+use crate::tools::Registry;
 use crate::write::{Asker, Caller, Patience};
 
 /// What the command line says of settings; as much the whole process's as its environment.
@@ -110,6 +111,17 @@ fn missing(log: &AuditLog) -> Option<String> {
         dir.parent().unwrap_or(&dir).display(),
     );
     Some(print::harmless(&message))
+}
+
+/// Starts the log and gives the tools that the settings offer; no wiki is needed for that.
+///
+/// # Errors
+/// The setting that is bad, with the exit code for it.
+pub(super) fn registry() -> Result<Registry, (Exit, String)> {
+    start_log("warn")?;
+    let surface =
+        config::offered(&layers()?.source()).map_err(|error| (Exit::Usage, error.to_string()))?;
+    Registry::of(&surface).map_err(|error| (Exit::Usage, error.to_string()))
 }
 
 /// Starts the log alone, for commands that need no wiki.

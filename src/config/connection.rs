@@ -16,9 +16,14 @@ const ALLOWED_ADDRESS: &str = "must be an address such as https://wiki.example.c
 
 pub(super) fn base_url(source: &Source<'_>) -> Result<Url, SettingError> {
     const NAME: &str = "WIKI_BASE_URL";
-    let text = source
-        .filled(NAME)?
-        .ok_or_else(|| SettingError::new(NAME, format!("is missing; it {ALLOWED_ADDRESS}")))?;
+    let text = source.filled(NAME)?.ok_or_else(|| {
+        SettingError::new(
+            NAME,
+            format!(
+                "is missing; it {ALLOWED_ADDRESS} (`wikijs-mcp config init` writes a settings file)"
+            ),
+        )
+    })?;
     parse_base_url(&text)
 }
 

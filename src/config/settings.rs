@@ -187,6 +187,14 @@ impl AuditSettings {
     }
 }
 
+/// Which tools are offered: no address or key is needed to know that.
+///
+/// # Errors
+/// The setting that is bad.
+pub fn offered(source: &Source<'_>) -> Result<Surface, SettingError> {
+    policy::surface(source).map_err(|fault| source.placed(fault))
+}
+
 /// Where the program's own log goes, and from which level on where nothing is said; read before
 /// all else, so that everything else can be logged.
 ///

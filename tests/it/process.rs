@@ -338,7 +338,11 @@ fn a_missing_or_bad_setting_stops_the_start_in_one_line() {
         ("HOME", "/nonexistent"),
     ];
     for (name, value, wanted) in [
-        ("WIKI_BASE_URL", None, "WIKI_BASE_URL is missing"),
+        (
+            "WIKI_BASE_URL",
+            None,
+            "WIKI_BASE_URL is missing; it must be an address such as https://wiki.example.com (`wikijs-mcp config init`",
+        ),
         ("WIKI_API_TOKEN", None, "WIKI_API_TOKEN is missing"),
         ("WIKI_BASE_URL", Some("wiki"), "WIKI_BASE_URL must be"),
         (

@@ -81,6 +81,19 @@ async fn tools_are_listed_and_shown_from_their_definitions() {
     assert_eq!(wiki.requests().len(), 0);
 }
 
+#[test]
+fn tools_are_listed_and_shown_without_any_setting() {
+    for arguments in [&["tool", "list"][..], &["tool", "show", "wikijs_list_tags"]] {
+        let ended = Command::new(arguments).run();
+        assert_eq!((ended.code, &*ended.stderr), (0, ""), "{}", ended.told);
+        assert!(ended.stdout.contains("wikijs_list_tags"), "{}", ended.told);
+    }
+    let bad = Command::new(&["tool", "list"])
+        .with("WIKI_TOOLS", "made_up")
+        .run();
+    assert_eq!(bad.code, 2, "{}", bad.told);
+}
+
 #[tokio::test]
 async fn every_example_does_something() {
     let registry = Registry::of(&Surface::of(&Toolset::ALL)).unwrap();

@@ -44,23 +44,23 @@ enum Command {
 }
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
-    let mut settings = start::settings()?;
-    // There is no later search that would find a larger index.
-    settings.index.pace.patience = settings.wiki.retry.total;
-    let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
-    let app = Arc::new(app);
-    let registry = app.registry();
     match arguments.command {
         Command::List { json } => {
-            show::list(&registry, json);
+            show::list(&start::registry()?, json);
             Ok(Exit::Done)
         }
         Command::Show { name, json } => {
-            show::one(find(&registry, &name)?, json);
+            show::one(find(&start::registry()?, &name)?, json);
             Ok(Exit::Done)
         }
         Command::Call(arguments) => {
-            let tool = find(&registry, &arguments.name)?.name;
+            let mut settings = start::settings()?;
+            // There is no later search that would find a larger index.
+            settings.index.pace.patience = settings.wiki.retry.total;
+            let app =
+                App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
+            let app = Arc::new(app);
+            let tool = find(&app.registry(), &arguments.name)?.name;
             let exit = call::run(&app, tool, &arguments).await;
             app.writer.finish().await;
             exit
