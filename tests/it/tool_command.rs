@@ -94,6 +94,29 @@ fn tools_are_listed_and_shown_without_any_setting() {
     assert_eq!(bad.code, 2, "{}", bad.told);
 }
 
+#[test]
+fn a_tool_is_known_without_what_all_names_begin_with_and_guesses_are_near() {
+    let show = |name: &str| Command::new(&["tool", "show", name]).run();
+    let whole = show("wikijs_search_pages");
+    assert_eq!(show("search_pages").stdout, whole.stdout);
+    for (name, told) in [
+        ("serch_pages", "did you mean wikijs_search_pages?"),
+        ("wikijs_undo_writes", "`wikijs-mcp tool list` names"),
+        (
+            "wikijs_undo_write",
+            "is in the toolset undo, but the settings do not offer it",
+        ),
+        (
+            "get_proposal",
+            "wikijs_get_proposal is in the toolset proposals",
+        ),
+    ] {
+        let ended = show(name);
+        assert_eq!(ended.code, 2, "{name}");
+        assert!(ended.stderr.contains(told), "{}", ended.told);
+    }
+}
+
 #[tokio::test]
 async fn every_example_does_something() {
     let registry = Registry::of(&Surface::of(&Toolset::ALL)).unwrap();

@@ -16,7 +16,7 @@ use crate::server::App;
     after_help = "Examples:\n  wikijs-mcp tool call wikijs_search_pages --args '{\"query\": \"backup\"}'\n  wikijs-mcp tool call wikijs_update_page --args @change.json\n  echo '{\"id\": 7}' | wikijs-mcp tool call wikijs_get_page_by_id --args - --json"
 )]
 pub(super) struct Arguments {
-    /// The tool's name
+    /// The tool's name, with or without `wikijs_` before it
     pub(super) name: String,
     /// Its arguments: a JSON object, `@` and a file that holds one, or `-` for stdin
     #[arg(long, value_name = "JSON", default_value = "{}")]

@@ -12,8 +12,11 @@ use std::sync::Arc;
 use super::exit::Exit;
 use super::{Outcome, files, print, start};
 use crate::server::App;
-use crate::tools::{Definition, Registry, nearest};
+use crate::tools::{Definition, Registry, Surface, Toolset, nearest};
 use crate::write::Patience;
+
+/// What the names of all tools begin with.
+const PREFIX: &str = "wikijs_";
 
 /// Arguments of `tool`.
 #[derive(Debug, clap::Args)]
@@ -33,7 +36,7 @@ enum Command {
     /// Show what a tool is for, its arguments and an example
     #[command(after_help = "Examples:\n  wikijs-mcp tool show wikijs_list_pages")]
     Show {
-        /// The tool's name
+        /// The tool's name, with or without `wikijs_` before it
         name: String,
         /// Answer in JSON
         #[arg(long)]
@@ -68,17 +71,45 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     }
 }
 
-/// The tool of a name, or what is wrong with the name.
+/// The tool of a name, with or without what all names begin with, or what is wrong with it.
 fn find<'a>(registry: &'a Registry, name: &str) -> Result<&'a Definition, (Exit, String)> {
-    registry.find(name).ok_or_else(|| {
-        let names = registry.definitions().map(|tool| tool.name);
-        let hint = nearest(name, names, 0.8).map_or_else(
-            || "`wikijs-mcp tool list` names those that there are".to_owned(),
-            |nearest| format!("did you mean {nearest}?"),
+    let bare = bare(name);
+    let full = [PREFIX, bare].concat();
+    registry.find(&full).ok_or_else(|| {
+        let told = in_toolset(&full).map_or_else(
+            || {
+                let (name, meant) = (print::harmless(name), meant(registry, bare));
+                format!("there is no tool {name}; {meant}")
+            },
+            |toolset| format!(
+                "{full} is in the toolset {toolset}, but the settings do not offer it; see WIKI_TOOLSETS, WIKI_TOOLS, WIKI_EXCLUDE_TOOLS and WIKI_READ_ONLY"
+            ),
         );
-        let name = print::harmless(name);
-        (Exit::Usage, format!("there is no tool {name}; {hint}"))
+        (Exit::Usage, told)
     })
+}
+
+fn bare(name: &str) -> &str {
+    name.strip_prefix(PREFIX).unwrap_or(name)
+}
+
+/// The toolset of a tool, whether it is offered or not.
+fn in_toolset(name: &str) -> Option<Toolset> {
+    Toolset::ALL.into_iter().find(|toolset| {
+        let all = Registry::of(&Surface::of(&[*toolset]));
+        all.is_ok_and(|all| all.find(name).is_some())
+    })
+}
+
+/// What a name may have been meant for: a tool that differs from it by a third at most.
+fn meant(registry: &Registry, name: &str) -> String {
+    let names = registry.definitions().map(|tool| bare(tool.name));
+    nearest(name, names, 0.0)
+        .filter(|known| strsim::levenshtein(known, name) * 3 <= known.chars().count())
+        .map_or_else(
+            || "`wikijs-mcp tool list` names those that there are".to_owned(),
+            |near| format!("did you mean {PREFIX}{near}?"),
+        )
 }
 
 /// Reads a file, or stdin where it has no name.
