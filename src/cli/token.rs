@@ -10,7 +10,8 @@ use super::exit::Exit;
 use super::print::{self, Paint};
 use super::table::{Cell, Table};
 use super::{Outcome, files, start};
-use crate::config::ServeSettings;
+use crate::config::{ServeSettings, allowed_prefixes};
+use crate::page::Prefix;
 use crate::server::http::{ClientConfirm, Grant, NamedClient, Token, TokensFile, TokensFileError};
 use crate::tools::{Registry, Surface, Toolset};
 
@@ -86,8 +87,9 @@ struct New {
 pub(super) fn run(arguments: Arguments) -> Outcome {
     start::start_log("warn")?;
     let wrong = |error: String| (Exit::Usage, error);
-    let settings = ServeSettings::read(&start::layers()?.source())
-        .map_err(|error| wrong(error.to_string()))?;
+    let layers = start::layers()?;
+    let source = layers.source();
+    let settings = ServeSettings::read(&source).map_err(|error| wrong(error.to_string()))?;
     let file = settings.tokens_file.ok_or_else(|| {
         wrong(
             "WIKI_SERVE_TOKENS_FILE is missing; it must name the file of named clients".to_owned(),
@@ -95,7 +97,15 @@ pub(super) fn run(arguments: Arguments) -> Outcome {
     })?;
     let file = TokensFile::new(file);
     match arguments.command {
-        Command::New(new) => make(&file, new),
+        Command::New(new) => {
+            let allowed = allowed_prefixes(&source).map_err(|error| wrong(error.to_string()))?;
+            let vain = in_vain(&new, settings.rate, allowed.as_deref());
+            let exit = make(&file, new)?;
+            for note in &vain {
+                print::note(note);
+            }
+            Ok(exit)
+        }
         Command::List { json } => list(&file, json),
         Command::Revoke { name, json } => {
             file.remove(&name).map_err(failed(&file))?;
@@ -144,6 +154,23 @@ fn make(file: &TokensFile, new: New) -> Outcome {
         print::note("Keep this token: it is not shown again.");
     }
     Ok(Exit::Done)
+}
+
+/// What of a grant can have no effect, since the server's own settings allow less.
+fn in_vain(new: &New, most: u32, allowed: Option<&[Prefix]>) -> Vec<String> {
+    let rate = new.rate.filter(|rate| *rate > most);
+    let rate =
+        rate.map(|_| format!("--rate: WIKI_SERVE_RATE allows {most} a minute, which stays so"));
+    let outside = new.prefixes.iter().flatten().filter(|text| {
+        let own = Prefix::parse(text).ok();
+        own.zip(allowed)
+            .is_some_and(|(own, allowed)| allowed.iter().all(|prefix| prefix.and(&own).is_none()))
+    });
+    let outside = outside.map(|text| {
+        let text = print::harmless(text);
+        format!("--prefixes: {text} lies outside WIKI_ALLOWED_MUTATION_PATH_PREFIXES; nothing can be written there")
+    });
+    rate.into_iter().chain(outside).collect()
 }
 
 /// When a token ends that lives so long, or until that date.

@@ -32,6 +32,6 @@ pub use parse::{Origin, SettingError, Source};
 pub use schema::schema;
 pub use serve::{ServeSettings, address_of};
 pub use setting::{Kind, Setting, table};
-pub use settings::{AuditSettings, LogSettings, Settings, log_settings, offered};
+pub use settings::{AuditSettings, LogSettings, Settings, allowed_prefixes, log_settings, offered};
 pub use shown::Shown;
 pub use unread::why_unread;

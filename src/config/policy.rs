@@ -6,7 +6,7 @@ use secrecy::SecretString;
 
 use super::parse::{SettingError, Source};
 use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
-use crate::page::Trash;
+use crate::page::{Prefix, Trash};
 use crate::tools::{Surface, Toolset};
 
 const FALLBACK: &str = "WIKI_CONFIRM_FALLBACK";
@@ -16,12 +16,16 @@ pub(super) fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
         is_enabled: source.flag("WIKI_MUTATIONS_ENABLED", false)?,
         is_dry_run: source.flag("WIKI_MUTATION_DRY_RUN", true)?,
         confirm: confirm(source)?,
-        allowed: source.prefixes("WIKI_ALLOWED_MUTATION_PATH_PREFIXES")?,
+        allowed: allowed(source)?,
         denied: source
             .prefixes("WIKI_DENIED_MUTATION_PATH_PREFIXES")?
             .unwrap_or_default(),
         trash: trash(source)?,
     })
+}
+
+pub(super) fn allowed(source: &Source<'_>) -> Result<Option<Vec<Prefix>>, SettingError> {
+    source.prefixes("WIKI_ALLOWED_MUTATION_PATH_PREFIXES")
 }
 
 fn trash(source: &Source<'_>) -> Result<Option<Trash>, SettingError> {

@@ -9,6 +9,7 @@ use super::{connection, network, policy, storage};
 use crate::audit::Keep;
 use crate::gates::Policy;
 use crate::index::IndexSettings;
+use crate::page::Prefix;
 use crate::tools::Surface;
 use crate::wiki::{WikiSettings, is_loopback};
 
@@ -193,6 +194,14 @@ impl AuditSettings {
 /// The setting that is bad.
 pub fn offered(source: &Source<'_>) -> Result<Surface, SettingError> {
     policy::surface(source).map_err(|fault| source.placed(fault))
+}
+
+/// The only prefixes that may be written, where there are such.
+///
+/// # Errors
+/// The setting that is bad.
+pub fn allowed_prefixes(source: &Source<'_>) -> Result<Option<Vec<Prefix>>, SettingError> {
+    policy::allowed(source).map_err(|fault| source.placed(fault))
 }
 
 /// Where the program's own log goes, and from which level on where nothing is said; read before

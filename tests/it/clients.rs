@@ -652,6 +652,32 @@ fn tokens_are_made_listed_and_revoked() {
     ] {
         assert_eq!(token(&arguments).code, code, "{arguments:?}");
     }
+    let vain = |prefixes: &str, rate: &str| {
+        let name = format!("{prefixes}-{rate}");
+        let arguments = [
+            "token",
+            "new",
+            &name,
+            "--prefixes",
+            prefixes,
+            "--rate",
+            rate,
+        ];
+        let made = Command::new(&arguments)
+            .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())
+            .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs,en:team")
+            .run();
+        assert_eq!(made.code, 0, "{}", made.told);
+        made.stderr
+            .replace("Keep this token: it is not shown again.\n", "")
+    };
+    assert_eq!(vain("docs", "600"), "");
+    assert_eq!(vain("team", "1"), "");
+    assert_eq!(
+        vain("other", "99999"),
+        "--rate: WIKI_SERVE_RATE allows 600 a minute, which stays so\n\
+         --prefixes: other lies outside WIKI_ALLOWED_MUTATION_PATH_PREFIXES; nothing can be written there\n"
+    );
     let missing = Command::new(&["token", "list"]).run();
     assert_eq!(
         (
