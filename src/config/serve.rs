@@ -1,6 +1,6 @@
 //! Settings of the server over HTTP.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -51,14 +51,23 @@ impl ServeSettings {
     }
 }
 
-/// An address to listen at, as a setting or an argument has it.
+/// An address to listen at, as a setting or an argument has it. A port alone, or one of
+/// `localhost`, is loopback's.
 ///
 /// # Errors
 /// What is wrong.
 pub fn address_of(text: &str) -> Result<SocketAddr, SettingError> {
     let allowed = "must be an address and a port, such as 127.0.0.1:8765";
+    let (host, port) = text.rsplit_once(':').unwrap_or(("", text));
+    let of_port = || {
+        let is_loopback = host.is_empty() || host.eq_ignore_ascii_case("localhost");
+        let port = port.parse().ok().filter(|_| is_loopback)?;
+        Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
+    };
     text.parse()
-        .map_err(|_| SettingError::new("WIKI_SERVE_ADDRESS", allowed))
+        .ok()
+        .or_else(of_port)
+        .ok_or_else(|| SettingError::new("WIKI_SERVE_ADDRESS", allowed))
 }
 
 fn list<T>(
@@ -92,4 +101,35 @@ fn origin(text: &str) -> Result<String, String> {
         // A path or a slash behind would look as if it counted.
         .filter(|origin| origin.eq_ignore_ascii_case(text))
         .ok_or_else(|| "must be an origin such as https://app.example.com".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address_of;
+
+    #[test]
+    fn a_port_alone_or_of_localhost_is_loopbacks() {
+        for (text, address) in [
+            ("127.0.0.1:8765", "127.0.0.1:8765"),
+            ("[::1]:8765", "[::1]:8765"),
+            ("0.0.0.0:1", "0.0.0.0:1"),
+            ("localhost:8765", "127.0.0.1:8765"),
+            (":8765", "127.0.0.1:8765"),
+            ("8765", "127.0.0.1:8765"),
+        ] {
+            let read = address_of(text).map(|address| address.to_string());
+            assert_eq!(read.ok().as_deref(), Some(address), "{text}");
+        }
+        for bad in [
+            "",
+            ":",
+            "localhost",
+            "wiki:8765",
+            "99999",
+            "127.0.0.1",
+            "::1",
+        ] {
+            assert!(address_of(bad).is_err(), "{bad}");
+        }
+    }
 }

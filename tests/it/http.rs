@@ -416,6 +416,11 @@ async fn health_says_what_is_wrong() {
         .host_within(limits)
         .await;
     assert_eq!(server.get("/healthz").await.status, 200);
+    let root = server.get("/").await;
+    assert_eq!(
+        (root.status, &*root.body),
+        (404, "there is nothing here; MCP is at /mcp\n")
+    );
     let ready = async || {
         let answer = server.get("/readyz").await;
         let body: Value = serde_json::from_str(&answer.body).unwrap();

@@ -231,6 +231,7 @@ fn router(guard: Guard) -> Router {
         readiness: Readiness::default(),
     });
     Router::new()
+        .route("/", any(nothing_here))
         .route("/mcp", any(mcp))
         .route("/healthz", get(async || health::alive()))
         .route("/readyz", get(readyz))
@@ -244,6 +245,15 @@ async fn mcp(
     request: Request,
 ) -> Response<Body> {
     shared.guard.mcp(peer, request).await
+}
+
+/// For whoever looks whether the server is there, or forgot the path.
+async fn nothing_here() -> Response<Body> {
+    respond(
+        axum::http::StatusCode::NOT_FOUND,
+        "text/plain; charset=utf-8",
+        "there is nothing here; MCP is at /mcp\n".to_owned(),
+    )
 }
 
 async fn readyz(State(shared): State<Arc<Shared>>) -> Response<Body> {
