@@ -36,6 +36,19 @@ pub(super) fn server_settings() -> Result<Settings, (Exit, String)> {
     load()
 }
 
+/// Starts the log and reads the settings of a command that works with the wiki, and says what is
+/// worth knowing about them.
+///
+/// # Errors
+/// The first setting that is missing or bad, with the exit code for it.
+pub(super) fn settings_to_work_with() -> Result<Settings, (Exit, String)> {
+    let settings = settings()?;
+    for warning in &settings.warnings {
+        tracing::warn!("{warning}");
+    }
+    Ok(settings)
+}
+
 /// Starts the log and reads the settings of a command, whose output says all but warnings.
 ///
 /// # Errors
@@ -154,7 +167,7 @@ fn first(faults: &[impl ToString]) -> (Exit, String) {
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
 pub(super) fn app_for_operator() -> Result<Arc<App>, (Exit, String)> {
-    let mut settings = settings()?;
+    let mut settings = settings_to_work_with()?;
     settings.policy = settings.policy.for_operator();
     let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
     Ok(Arc::new(app))

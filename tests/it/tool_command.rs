@@ -118,6 +118,27 @@ fn a_tool_is_known_without_what_all_names_begin_with_and_guesses_are_near() {
 }
 
 #[tokio::test]
+async fn a_key_that_can_be_none_is_not_passed_over_in_silence() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    for arguments in [
+        &["tool", "call", "wikijs_list_tags"][..],
+        &["undo", "last", "--yes"],
+        &["proposals", "list"],
+    ] {
+        let command = Command::new(arguments)
+            .with("WIKI_BASE_URL", &wiki.address())
+            .with("WIKI_API_TOKEN", "foo")
+            .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap());
+        let told = run(command).await.stderr;
+        assert!(
+            told.contains("does not have the form of a Wiki.js key"),
+            "{told}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn every_example_does_something() {
     let registry = Registry::of(&Surface::of(&Toolset::ALL)).unwrap();
     for definition in registry.definitions() {

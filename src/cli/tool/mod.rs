@@ -57,7 +57,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             Ok(Exit::Done)
         }
         Command::Call(arguments) => {
-            let mut settings = start::settings()?;
+            let mut settings = start::settings_to_work_with()?;
             // There is no later search that would find a larger index.
             settings.index.pace.patience = settings.wiki.retry.total;
             let app =
