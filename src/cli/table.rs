@@ -5,7 +5,7 @@ use super::print::{self, Paint};
 /// How far a row's further lines are indented.
 const INDENT: usize = 4;
 
-/// The width that a column is narrowed to at most, where its words allow it.
+/// No column is narrowed to less than this, nor to less than its longest word.
 const NARROW: usize = 24;
 
 /// Rows under a head, each column as wide as its widest cell. Where a terminal is narrower than
