@@ -326,6 +326,32 @@ fn answers_are_still_given_to_a_client_that_closed_stdin_behind_its_last_request
     assert_eq!(program.end().code, Some(0));
 }
 
+/// Needs util-linux's `script`, which gives a command a terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn at_a_terminal_it_says_that_it_waits_and_elsewhere_it_does_not() {
+    const WAITS: &str = "waiting for an MCP client on standard input";
+    let dir = TempDir::new().unwrap();
+    let serve = |mut command: Command| {
+        let command = command.env_clear().stdin(Stdio::null());
+        let command = command.envs([
+            ("WIKI_BASE_URL", "http://127.0.0.1:9"),
+            ("WIKI_API_TOKEN", PLANTED),
+            ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+            ("PATH", "/usr/bin:/bin"),
+        ]);
+        let ended = command.output().ok()?;
+        let said = [ended.stdout, ended.stderr].concat();
+        Some(String::from_utf8(said).unwrap().matches(WAITS).count())
+    };
+    let own = env!("CARGO_BIN_EXE_wikijs-mcp");
+    assert_eq!(serve(Command::new(own)), Some(0));
+    let mut script = Command::new("script");
+    script.args(["-qec", own, "/dev/null"]);
+    // Skipped where there is none.
+    assert_eq!(serve(script).unwrap_or(1), 1);
+}
+
 #[test]
 fn a_missing_or_bad_setting_stops_the_start_in_one_line() {
     let dir = TempDir::new().unwrap();
