@@ -17,7 +17,11 @@
 //! hour, since the attempt that names it may be just about to be recorded (keeping touches the
 //! file, and neither can slip between the other's look and deed). By days, a state stays as
 //! long as a record that names it is young enough; by bytes, even a young one goes when it is
-//! the oldest.
+//! the oldest, and a proposal too, unless its file was written within the last hour.
+//!
+//! **The bound in bytes** is one for what can go. What stays whatever is asked is not counted:
+//! otherwise a run that only grows would push out all that others have done, and the whole would
+//! still be too large.
 //!
 //! **On record.** `purge` records name all that goes, before anything does. Where a run goes
 //! that explains the absence of others (its own `purge` records), and a run that stays still
@@ -43,7 +47,7 @@ pub(super) use survey::{named_by, states};
 mod survey;
 
 /// How long a state stays after it was kept, whatever names it.
-const GRACE: Duration = Duration::from_hours(1);
+pub(crate) const GRACE: Duration = Duration::from_hours(1);
 /// How many files one record names; far from the longest line, also where names are long.
 const FILES_A_RECORD: usize = 4096;
 
@@ -54,7 +58,8 @@ pub struct Keep {
     pub days: u32,
     /// Proposals that are older go.
     pub proposal_days: u32,
-    /// What all runs and kept states together may take on the disk; 0 leaves what must stay.
+    /// What the runs, kept states and proposals that can go may take together on the disk; 0
+    /// leaves what must stay.
     pub bytes: u64,
 }
 
@@ -128,6 +133,7 @@ struct Doomed {
     item: Item,
     length: u64,
     age: OffsetDateTime,
+    is_old: bool,
 }
 
 /// What goes, and what is said of it; the turn to purge is held as long as this lives.
@@ -146,29 +152,39 @@ impl Plan {
             return Ok(None);
         };
         let mut survey = Survey::make(log, now)?;
-        let pages = survey.pages.values().map(|page| page.length);
-        let runs = survey.runs.iter().map(|aged| aged.run.length);
-        let whole = pages.chain(runs).fold(0, u64::saturating_add);
+        let oldest = survey.oldest(keep.days);
+        let is_old = |age| oldest.is_some_and(|oldest| age < oldest);
         let going = survey.runs.iter().filter(|aged| aged.can_go());
         let mut items: Vec<Doomed> = going
             .map(|aged| Doomed {
                 item: Item::Run(aged.run.clone()),
                 length: aged.run.length,
                 age: aged.age,
+                is_old: is_old(aged.age),
             })
             .collect();
-        let spared = OffsetDateTime::from(spared_since());
+        let spared = spared_since();
         let pages = std::mem::take(&mut survey.pages);
-        items.extend(pages.into_iter().filter_map(|(name, page)| {
-            let modified = OffsetDateTime::from(page.modified);
-            (modified <= spared).then(|| Doomed {
+        let pages = pages
+            .into_iter()
+            .filter(|(_, page)| page.modified <= spared);
+        items.extend(pages.map(|(name, page)| {
+            let age = page.named.unwrap_or_else(|| page.modified.into());
+            Doomed {
                 item: Item::Page(name),
                 length: page.length,
-                age: page.named.unwrap_or(modified),
-            })
+                age,
+                is_old: is_old(age),
+            }
         }));
-        let mut doomed = choose(items, whole, survey.oldest(keep.days), keep.bytes);
-        doomed.extend(with_proposals(&place, &doomed, &survey, keep)?);
+        let all = proposals::all(&place)?;
+        let of_proposals = all.iter().map(|it| of_proposal(&place, it, &survey, keep));
+        items.extend(of_proposals.filter_map(|(doomed, written)| {
+            (doomed.is_old || written.is_some_and(|at| at <= spared)).then_some(doomed)
+        }));
+        let mut doomed = choose(items, keep.bytes);
+        let losing = losing(&all, &doomed, &survey).into_iter();
+        doomed.extend(losing.map(|it| of_proposal(&place, it, &survey, keep).0));
         if doomed.is_empty() {
             return Ok(None);
         }
@@ -254,61 +270,62 @@ fn turn(place: &Place) -> Result<Option<File>, AuditError> {
     }
 }
 
-/// The proposals that are too old, and the open ones that cannot be applied without what goes.
-fn with_proposals(
+/// A proposal as something that can go, and when its file was written.
+fn of_proposal(
     place: &Place,
-    doomed: &[Doomed],
+    proposal: &Proposal,
     survey: &Survey,
     keep: Keep,
-) -> Result<Vec<Doomed>, AuditError> {
+) -> (Doomed, Option<SystemTime>) {
+    let file = std::fs::metadata(place.proposal(proposal.id)).ok();
+    let made = survey.makers.get(&proposal.id.to_string());
+    // It was decided after it was made, whatever the clock said then.
+    let age = proposal.age().max(made.map(|(_, made)| *made));
+    let age = age.unwrap_or(OffsetDateTime::UNIX_EPOCH);
     let oldest = survey.oldest(keep.proposal_days);
-    let (mut states, mut runs) = (HashSet::new(), HashSet::new());
+    let doomed = Doomed {
+        item: Item::Proposal(proposal.id),
+        length: file.as_ref().map_or(0, std::fs::Metadata::len),
+        age,
+        is_old: oldest.is_some_and(|oldest| age < oldest),
+    };
+    (doomed, file.and_then(|file| file.modified().ok()))
+}
+
+/// The other open proposals that cannot be applied without what goes.
+fn losing<'a>(all: &'a [Proposal], doomed: &[Doomed], survey: &Survey) -> Vec<&'a Proposal> {
+    let (mut states, mut runs, mut gone) = (HashSet::new(), HashSet::new(), HashSet::new());
     for doomed in doomed {
         match &doomed.item {
             Item::Page(name) => drop(states.insert(*name)),
             Item::Run(run) => drop(runs.insert(run.name())),
-            Item::Proposal(_) => {}
+            Item::Proposal(id) => drop(gone.insert(*id)),
         }
     }
-    let goes = |proposal: &Proposal| {
+    let loses = |proposal: &&Proposal| {
         let maker = survey.makers.get(&proposal.id.to_string());
-        // It was decided after it was made, whatever the clock said then.
-        let age = proposal.age().max(maker.map(|(_, made)| *made));
-        let is_old = oldest.is_some_and(|oldest| age.is_none_or(|age| age < oldest));
-        let loses = |state: &KeptState| states.contains(state);
-        is_old
-            || proposal.state == ProposalState::Open
-                && (proposal.before.iter().chain(&proposal.after).any(loses)
-                    || maker.is_some_and(|(run, _)| runs.contains(run.as_str())))
+        let mut made_of = proposal.before.iter().chain(&proposal.after);
+        proposal.state == ProposalState::Open
+            && !gone.contains(&proposal.id)
+            && (made_of.any(|state| states.contains(state))
+                || maker.is_some_and(|(run, _)| runs.contains(run.as_str())))
     };
-    let length = |id| std::fs::metadata(place.proposal(id)).map_or(0, |found| found.len());
-    let gone = proposals::all(place)?.into_iter().filter(goes);
-    Ok(gone
-        .map(|proposal| Doomed {
-            item: Item::Proposal(proposal.id),
-            length: length(proposal.id),
-            age: survey.now,
-        })
-        .collect())
+    all.iter().filter(loses).collect()
 }
 
-/// What is too old, and the oldest of the rest until the whole is small enough.
-fn choose(
-    mut items: Vec<Doomed>,
-    mut whole: u64,
-    oldest: Option<OffsetDateTime>,
-    most: u64,
-) -> Vec<Doomed> {
+/// What is too old, and the oldest of the rest until what stays of all this is small enough.
+fn choose(mut items: Vec<Doomed>, most: u64) -> Vec<Doomed> {
+    let lengths = items.iter().map(|item| item.length);
+    let mut whole = lengths.fold(0, u64::saturating_add);
     // Of what is equally old, states go before the run that tells of them.
     items.sort_by_key(|item| (item.age, matches!(item.item, Item::Run(_))));
-    let mut is_too_much = |item: &Doomed| {
-        let goes = oldest.is_some_and(|oldest| item.age < oldest) || whole > most;
+    items.retain(|item| {
+        let goes = item.is_old || whole > most;
         if goes {
             whole = whole.saturating_sub(item.length);
         }
         goes
-    };
-    items.retain(|item| is_too_much(item));
+    });
     items
 }
 

@@ -152,14 +152,10 @@ async fn the_oldest_goes_until_the_rest_is_small_enough() {
         .map(|(n, state)| run(dir.path(), 30 - n, &[*state]))
         .collect();
     let log = running(dir.path()).await;
+    // The own run cannot go, however large it is, and nothing goes in its place.
     let length = |path: &Path| path.metadata().unwrap().len();
-    let whole: u64 = log
-        .runs()
-        .unwrap()
-        .iter()
-        .map(|run| run.length)
-        .chain(states.iter().map(|state| length(&log.place().kept(*state))))
-        .sum();
+    let pages = states.iter().map(|state| length(&log.place().kept(*state)));
+    let whole: u64 = runs.iter().map(|run| length(run)).chain(pages).sum();
     let keep = |bytes| Keep { bytes, ..YEAR };
     assert_eq!(
         log.purge_at(keep(whole), NOW).await.unwrap(),
@@ -344,6 +340,58 @@ async fn a_purge_of_nothing_leaves_no_trace() {
     let log = AuditLog::new(dir.path(), "docs");
     assert_eq!(log.purge(YEAR).await.unwrap(), Purged::default());
     assert!(!dir.path().join("docs").exists());
+}
+
+#[tokio::test]
+async fn who_makes_a_living_run_grow_pushes_nothing_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let keeper = AuditLog::new(dir.path(), "docs");
+    let state = keep_long_ago(&keeper, "of an honest write").await;
+    let honest = run(dir.path(), 9, &[state]);
+    let log = running(dir.path()).await;
+    let fresh = keeper.keep(&page("just kept")).await.unwrap();
+    let most = honest.metadata().unwrap().len();
+    let most = most + log.place().kept(state).metadata().unwrap().len();
+    let own = log.runs().unwrap().pop().unwrap().path;
+    while own.metadata().unwrap().len() <= 2 * most {
+        let refusal = Entry::new(CallId::new().unwrap(), Event::Refusal);
+        log.record(refusal).await.unwrap();
+    }
+    let keep = Keep {
+        bytes: most,
+        ..YEAR
+    };
+    assert_eq!(log.purge_at(keep, NOW).await.unwrap(), Purged::default());
+    assert!(honest.exists());
+    assert_eq!(is_there(&log, &[state, fresh]), [true, true]);
+}
+
+#[tokio::test]
+async fn proposals_count_and_go_when_they_are_the_oldest() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = running(dir.path()).await;
+    let state = log.keep(&page("just kept")).await.unwrap();
+    let all = [3, 2, 1].map(|day| proposal(day, ProposalState::Open, state));
+    let mut lengths = Vec::new();
+    for proposal in &all {
+        log.keep_proposal(proposal.clone()).await.unwrap();
+        let file = std::fs::File::open(log.place().proposal(proposal.id)).unwrap();
+        lengths.push(file.metadata().unwrap().len());
+    }
+    let keep = Keep {
+        bytes: lengths[1..].iter().sum(),
+        ..YEAR
+    };
+    // What was just written stays.
+    assert_eq!(log.purge_at(keep, NOW).await.unwrap(), Purged::default());
+    for proposal in &all {
+        let file = std::fs::File::open(log.place().proposal(proposal.id)).unwrap();
+        let hours_ago = SystemTime::now() - Duration::from_hours(2);
+        file.set_modified(hours_ago).unwrap();
+    }
+    let purged = log.purge_at(keep, NOW).await.unwrap();
+    assert_eq!((purged.proposals, purged.bytes), (1, lengths[0]));
+    assert!(log.proposal(all[0].id).await.is_err());
 }
 
 fn proposal(day: i64, state: ProposalState, before: KeptState) -> Proposal {
