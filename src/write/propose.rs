@@ -9,11 +9,13 @@ use crate::audit::{AuditError, ProposalId, ProposalState};
 use crate::change::Change;
 use crate::gates::{Gate, Refusal, SessionId};
 use crate::page::{Locale, PagePath};
+use crate::share::that_goes;
 
 use super::docket::{Docket, now, unavailable};
 use super::writer::Writer;
 
-/// How many proposals are remembered, so that a later one of the session can replace them.
+/// How many proposals are remembered, so that a later one of the session can replace them; then
+/// those are forgotten of the owner that has the most.
 const MOST: usize = 10_000;
 
 /// What the sessions of this run proposed last for each page.
@@ -43,15 +45,20 @@ impl Subject {
 
 impl Proposed {
     /// The proposal that a new one takes the place of.
-    fn replace(&self, session: &SessionId, change: &Change, id: ProposalId) -> Option<ProposalId> {
+    fn replace(&self, session: &SessionId, subject: Subject, id: ProposalId) -> Option<ProposalId> {
         if !session.lasts() {
             return None;
         }
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.len() >= MOST {
-            last.clear();
+            let owners = last.keys().map(|(session, _)| (session.owner(), 1));
+            let held: Vec<_> = owners.collect();
+            let place = that_goes(&held, (session.owner(), 1));
+            let most = place.and_then(|place| held.get(place));
+            let most = most.map(|(owner, _)| (*owner).to_owned());
+            last.retain(|(session, _), _| Some(session.owner()) != most.as_deref());
         }
-        last.insert((session.clone(), Subject::of(change)), id)
+        last.insert((session.clone(), subject), id)
     }
 }
 
@@ -71,7 +78,7 @@ impl Writer {
     ) -> Result<ProposalId, Refusal> {
         let made = self.make_proposal(docket, session, change).await;
         let id = made.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
-        if let Some(old) = self.proposed.replace(session, change, id)
+        if let Some(old) = self.proposed.replace(session, Subject::of(change), id)
             && let Err(error) = self.replace(docket, old, id).await
         {
             tracing::warn!(%error, proposal = %old, "a proposal could not be replaced");
@@ -117,5 +124,26 @@ impl Writer {
             replaced_by: by,
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, Proposed, Subject};
+    use crate::audit::ProposalId;
+    use crate::gates::SessionId;
+
+    #[test]
+    fn who_proposes_much_makes_nothing_forgotten_that_others_proposed() {
+        let proposed = Proposed::default();
+        let few = SessionId::new("a/1").owned_by("a");
+        let much = SessionId::new("b/1").owned_by("b");
+        let id = ProposalId::new().unwrap();
+        proposed.replace(&few, Subject::Page(0), id);
+        for page in 0..i64::try_from(MOST).unwrap() {
+            proposed.replace(&much, Subject::Page(page), id);
+        }
+        assert_eq!(proposed.replace(&few, Subject::Page(0), id), Some(id));
+        assert_eq!(proposed.replace(&much, Subject::Page(0), id), None);
     }
 }

@@ -16,7 +16,8 @@ use crate::share::that_goes;
 const MAX_PAGES: usize = 1_000;
 /// The most parts of a page whose times are remembered.
 const MAX_PARTS: usize = 32;
-/// The most bytes of pages that are remembered whole, over all sessions.
+/// The most bytes of pages that are remembered whole, over all sessions; then the oldest goes of
+/// the owner that has the most.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 type Key = (SessionId, i64);
@@ -207,23 +208,35 @@ impl All {
         }
     }
 
-    /// Keeps a page whole in place of what was kept of it, and forgets the oldest others that
-    /// there is no room for.
+    /// Keeps a page whole in place of what was kept of it, and forgets others that there is no
+    /// room for; it is not kept where its owner would have the most by this page alone.
     fn put(&mut self, key: &Key, page: Option<Arc<PageReading>>) {
         self.forget_text(key);
         let Some(page) = page else { return };
+        let new = bytes(&page);
+        while self.bytes + new > MAX_BYTES {
+            let Some(gone) = self.text_that_goes((key.0.owner(), new)) else {
+                return;
+            };
+            self.forget_text(&gone);
+        }
         self.count += 1;
-        self.bytes += bytes(&page);
+        self.bytes += new;
         if let Some(seen) = self.seen.get_mut(key) {
             seen.place = self.count;
             seen.page = Some(page);
             self.texts.insert(self.count, key.clone());
         }
-        while self.bytes > MAX_BYTES
-            && let Some((_, oldest)) = self.texts.pop_first()
-        {
-            self.forget_text(&oldest);
-        }
+    }
+
+    fn text_that_goes(&self, newcomer: (&str, usize)) -> Option<Key> {
+        let length = |key| self.seen.get(key)?.page.as_deref().map(bytes);
+        let texts = self.texts.values();
+        let held: Vec<_> = texts
+            .map(|key| (key.0.owner(), length(key).unwrap_or(0)))
+            .collect();
+        let place = that_goes(&held, newcomer)?;
+        self.texts.values().nth(place).cloned()
     }
 
     fn forget_text(&mut self, key: &Key) {
@@ -299,6 +312,30 @@ mod tests {
         }
         assert!(reads.last(&few, 0).is_some());
         assert!(reads.last(&much, 0).is_none());
+    }
+
+    #[test]
+    fn who_reads_large_pages_takes_no_text_away_that_others_read() {
+        let reads = Reads::default();
+        let few = SessionId::new("a/1").owned_by("a");
+        let much = ["b/1", "b/2"].map(|name| SessionId::new(name).owned_by("b"));
+        let with_text = |id, length| PageReading {
+            content: Some("x".repeat(length)),
+            ..page(id, "1")
+        };
+        let has_text = |session, id| {
+            let seen = reads.last(session, id);
+            seen.is_some_and(|seen| seen.page.is_some())
+        };
+        reads.note(&few, with_text(0, 10), Sight::Whole);
+        for (id, session) in (1..).zip(&much) {
+            reads.note(session, with_text(id, MAX_BYTES * 3 / 5), Sight::Whole);
+        }
+        assert!(has_text(&few, 0) && !has_text(&much[0], 1) && has_text(&much[1], 2));
+        // One that leaves no room beside it is not kept, and nothing goes for it.
+        let late = SessionId::new("c");
+        reads.note(&late, with_text(3, MAX_BYTES - 2_000), Sight::Whole);
+        assert!(has_text(&few, 0) && has_text(&much[1], 2) && !has_text(&late, 3));
     }
 
     #[test]
