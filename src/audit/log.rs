@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::mem;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -33,6 +34,7 @@ struct Shared {
     state: Arc<Mutex<State>>,
     /// Why the log is of no use any more, for [`AuditLog::check`], which waits for nobody.
     over: OnceLock<AuditError>,
+    kept_bytes: AtomicU64,
     tree: Arc<Mutex<()>>,
     pages: Arc<PageLocks>,
 }
@@ -88,6 +90,7 @@ impl AuditLog {
                 place: Place::new(dir, wiki_name),
                 state: Arc::new(Mutex::new(State::Fresh)),
                 over: OnceLock::new(),
+                kept_bytes: AtomicU64::new(0),
                 tree: Arc::default(),
                 pages: Arc::default(),
             }),
@@ -183,7 +186,18 @@ impl AuditLog {
     /// If the state is not surely kept. The log itself stays usable.
     pub async fn keep(&self, state: &PageState) -> Result<KeptState, AuditError> {
         let (shared, state) = (Arc::clone(&self.shared), state.clone());
-        blocking(move || kept::keep(&shared.place, &state)).await
+        blocking(move || {
+            let kept = kept::keep(&shared.place, &state)?;
+            let length = std::fs::metadata(shared.place.kept(kept)).map_or(0, |file| file.len());
+            shared.kept_bytes.fetch_add(length, Ordering::Relaxed);
+            Ok(kept)
+        })
+        .await
+    }
+
+    /// How many bytes of states this process kept, or kept again.
+    pub(crate) fn kept_bytes(&self) -> u64 {
+        self.shared.kept_bytes.load(Ordering::Relaxed)
     }
 
     /// Reads a kept state back.

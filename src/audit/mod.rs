@@ -70,6 +70,7 @@ pub use log::{AuditLog, OnRecord};
 pub use open::OpenAttempt;
 pub use proposal::{MAX_WHY, Proposal, ProposalState};
 pub use proposals::{HeldProposal, ProposalOnRecord};
+pub(crate) use purge::GRACE;
 pub use purge::{Keep, Purged};
 pub use reader::{Records, RunFile};
 pub use rebuilt::Rebuilt;

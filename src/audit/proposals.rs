@@ -1,6 +1,6 @@
 //! The proposals on the disk: one file each, replaced whole, and decided by one at a time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
@@ -97,6 +97,31 @@ impl AuditLog {
                 Some(made) => proposal.by(&made),
                 None => proposal,
             })
+        })
+        .await
+    }
+
+    /// Those of these proposals whose files say that they are open.
+    ///
+    /// # Errors
+    /// If a file cannot be read; one that is not there, or is damaged, is not open.
+    pub(crate) async fn still_open(
+        &self,
+        ids: Vec<ProposalId>,
+    ) -> Result<HashSet<ProposalId>, AuditError> {
+        let place = self.place();
+        blocking(move || {
+            let mut open = HashSet::new();
+            for id in ids {
+                match read(&place.proposal(id), id) {
+                    Ok((proposal, _)) if proposal.state == ProposalState::Open => {
+                        open.insert(id);
+                    }
+                    Ok(_) | Err(AuditError::NoProposal | AuditError::BadProposal) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(open)
         })
         .await
     }

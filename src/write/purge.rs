@@ -3,15 +3,45 @@
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::audit::{AuditError, Purged};
+use crate::audit::{AuditError, GRACE, Purged};
 use crate::gates::ConfirmMode;
 
 use super::writer::Writer;
 
 /// How long a server that goes on living waits before the next purge.
 const EVERY: Duration = Duration::from_hours(24);
+/// The part of the bound in bytes after which it does not wait that long: the eighth.
+const PARTS: u64 = 8;
 /// How long the end of the server waits for a purge.
 const AT_THE_END: Duration = Duration::from_secs(5);
+
+/// When this run purged last.
+#[derive(Debug, Default)]
+pub(super) struct LastPurge {
+    at: Option<Instant>,
+    /// How many bytes had been kept then.
+    kept: u64,
+    /// How many had been kept at the purge before it; what was kept since then may still be there,
+    /// since the last hour is spared.
+    seen: u64,
+}
+
+impl LastPurge {
+    /// Whether another is due, which is one then: once a day, and as often as once in the hour
+    /// that a purge spares where much was kept.
+    fn is_due(&mut self, now: Instant, kept: u64, most: u64) -> bool {
+        let is_due = self.at.is_none_or(|last| {
+            let passed = now.duration_since(last);
+            let is_much = kept.saturating_sub(self.seen) >= most / PARTS;
+            passed >= EVERY || passed >= GRACE && is_much
+        });
+        if is_due {
+            self.at = Some(now);
+            self.seen = std::mem::replace(&mut self.kept, kept);
+        }
+        is_due
+    }
+}
 
 impl Writer {
     /// Waits for a purge under way, but not for long.
@@ -21,25 +51,22 @@ impl Writer {
         let _ = tokio::time::timeout(AT_THE_END, self.purges.wait()).await;
     }
 
-    /// Purges the audit directory if this run has not done so today. Nobody waits for it but the
+    /// Purges the audit directory if that is due. Nobody waits for it but the
     /// end of the server, a little: one that lives for a single write must purge as well.
     pub(super) fn purge_if_due(&self) {
         // A command ends at once, and may be taking back what is oldest.
         if matches!(self.policy.confirm, ConfirmMode::Operator) {
             return;
         }
-        {
-            let now = Instant::now();
-            let mut last = self
-                .last_purge
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            if last.is_some_and(|last| now.duration_since(last) < EVERY) {
-                return;
-            }
-            *last = Some(now);
-        }
         let (audit, keep) = (Arc::clone(&self.audit), self.keep);
+        let is_due = self
+            .last_purge
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_due(Instant::now(), audit.kept_bytes(), keep.bytes);
+        if !is_due {
+            return;
+        }
         self.purges.spawn(async move {
             match audit.purge(keep).await {
                 Ok(purged) if purged == Purged::default() => {}
@@ -61,5 +88,34 @@ impl Writer {
                 Err(error) => tracing::warn!(%error, "the audit directory could not be purged"),
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::LastPurge;
+
+    #[test]
+    fn a_purge_is_due_once_a_day_or_when_much_was_kept_and_can_go() {
+        let (mut last, start, most) = (LastPurge::default(), Instant::now(), 800);
+        let mut is_due = |minutes: u64, kept| {
+            let now = start + Duration::from_secs(minutes * 60);
+            last.is_due(now, kept, most)
+        };
+        assert!(is_due(0, 10));
+        // Much was kept, but within the hour it could not go.
+        assert!(!is_due(59, 500));
+        assert!(is_due(60, 500));
+        // That purge spared some of it; the next one does not, and then there is nothing new.
+        assert!(!is_due(61, 500));
+        assert!(is_due(120, 500));
+        assert!(!is_due(180, 599));
+        assert!(is_due(181, 600));
+        assert!(is_due(241, 600));
+        assert!(!is_due(301, 600));
+        assert!(!is_due(241 + 24 * 60 - 1, 600));
+        assert!(is_due(241 + 24 * 60, 600));
     }
 }

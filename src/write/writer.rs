@@ -1,7 +1,7 @@
 //! The one way of every write.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::OnceCell;
 use tokio_util::task::TaskTracker;
@@ -24,6 +24,7 @@ use super::docket::{Docket, unavailable};
 use super::person::{Asked, Behind, ask_anew};
 use super::plan::{Caller, Plan};
 use super::propose;
+use super::purge::LastPurge;
 use super::reads::{Reads, Sight};
 use super::refusals::Refusals;
 use super::settle::{Patience, Settled};
@@ -44,7 +45,7 @@ pub struct Writer {
     pub(super) reads: Reads,
     pub(super) proposed: propose::Proposed,
     pub(super) keep: Keep,
-    pub(super) last_purge: Mutex<Option<Instant>>,
+    pub(super) last_purge: Mutex<LastPurge>,
     pub(super) recovery: OnceCell<()>,
     pub(super) tasks: TaskTracker,
     pub(super) purges: TaskTracker,

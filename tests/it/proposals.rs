@@ -608,6 +608,32 @@ async fn without_a_record_there_is_no_proposal_and_no_preview() {
 }
 
 #[tokio::test]
+async fn proposals_beyond_the_share_of_their_owner_are_refused_and_leave_no_pages() {
+    let wiki = sample_wiki().await;
+    let served = setup(&wiki).with("WIKI_AUDIT_KEEP_MB", "1").serve().await;
+    let new = |path: &str| json!({ "path": path, "title": path, "content": path.repeat(500_000) });
+    let kept = |proposal: &str| {
+        let wiki = file(&served, proposal).parent().unwrap().to_owned();
+        let pages = std::fs::read_dir(wiki.with_file_name("pages")).unwrap();
+        pages.count()
+    };
+    // Eight megabytes at least, of texts as they are.
+    propose(&served, "wikijs_create_page", new("docs/a")).await;
+    let second = propose(&served, "wikijs_create_page", new("docs/b")).await;
+    let before = kept(&second);
+    for path in ["docs/c", "docs/d"] {
+        let error = served.call("wikijs_create_page", new(path)).await;
+        assert_eq!(error.unwrap_err()["code"], "TOO_LARGE");
+    }
+    assert_eq!(kept(&second), before);
+    let refused = served.records().into_iter();
+    let refused = refused.filter(|record| record.event == Event::Refusal);
+    assert_eq!(refused.count(), 2);
+    // A small one has room.
+    edit(&served, id_of(&wiki, "home"), json!({ "title": "1" })).await;
+}
+
+#[tokio::test]
 async fn what_changes_nothing_is_no_proposal() {
     let wiki = sample_wiki().await;
     let served = served(&wiki).await;
