@@ -80,7 +80,11 @@ const LAST_WAIT: Duration = Duration::from_millis(200);
 /// that picks an exit code.
 #[must_use]
 pub fn main() -> ExitCode {
-    let parsed = command().try_get_matches().and_then(|matches| {
+    // Whole commands with all their flags take time and memory to make: only where one is told.
+    let matches = every_flag()
+        .try_get_matches()
+        .or_else(|_| command().try_get_matches());
+    let parsed = matches.and_then(|matches| {
         start::give(flags::given(&matches));
         Ok((wants_json(&matches), Arguments::from_arg_matches(&matches)?))
     });
@@ -127,8 +131,13 @@ fn wants_json(matches: &ArgMatches) -> bool {
 }
 
 /// All commands, with all their flags.
+fn every_flag() -> clap::Command {
+    flags::add_to(Arguments::command())
+}
+
+/// The same, as they are told.
 fn command() -> clap::Command {
-    flags::only_at_the_top(flags::add_to(Arguments::command()))
+    flags::only_at_the_top(every_flag())
 }
 
 /// A command's end, or its error with the exit code that goes with it.

@@ -7,8 +7,13 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use rmcp::ServiceExt;
-use rmcp::service::{QuitReason, ServerInitializeError};
+use rmcp::service::{
+    QuitReason, RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage,
+};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, ReadBuf};
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -39,6 +44,11 @@ const MANY: u64 = 256;
 const PAUSES: u32 = 250;
 const PAUSE: Duration = Duration::from_millis(2);
 
+/// How many answers may wait to be taken before nothing more is read.
+const MANY_ANSWERS: usize = 64;
+/// After so long something is read all the same: the client may have closed stdin.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// Serves until stdin closes or `stop` is cancelled, then lets writes under way finish and
 /// closes the audit log.
 ///
@@ -65,7 +75,11 @@ pub async fn serve_stdio(app: Arc<App>, stop: CancellationToken) -> Result<Ended
             connection.cancel();
         }
     });
-    let ended = match handler.serve_with_ct((stdin, stdout), connection).await {
+    let transport = AsTaken {
+        inner: AsyncRwTransport::new_server(stdin, stdout),
+        room: Arc::new(Semaphore::new(MANY_ANSWERS)),
+    };
+    let ended = match handler.serve_with_ct(transport, connection).await {
         Ok(running) => match running.waiting().await {
             Ok(QuitReason::Cancelled) if stop.is_cancelled() => Ok(Ended::ByToken),
             Ok(_) => Ok(Ended::ByClient),
@@ -80,6 +94,40 @@ pub async fn serve_stdio(app: Arc<App>, stop: CancellationToken) -> Result<Ended
     last_answers.abort();
     app.writer.finish().await;
     ended
+}
+
+/// A transport that takes messages no faster than its own are taken: whoever sends without
+/// reading must not make the memory grow.
+struct AsTaken<T> {
+    inner: T,
+    room: Arc<Semaphore>,
+}
+
+impl<T: Transport<RoleServer>> Transport<RoleServer> for AsTaken<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let room = Arc::clone(&self.room);
+        let sent = self.inner.send(message);
+        async move {
+            // It is never closed.
+            let _place = room.acquire_owned().await;
+            sent.await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        // Whoever waits for room before has it first.
+        let _ = tokio::time::timeout(PATIENCE, self.room.acquire()).await;
+        self.inner.receive().await
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.inner.close().await
+    }
 }
 
 /// stdin, read no faster than calls end, and a token that tells when it has closed.
@@ -121,11 +169,43 @@ mod tests {
     use std::task::Poll;
     use std::time::Duration;
 
-    use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
+    use futures_util::FutureExt as _;
+    use rmcp::model::{EmptyResult, RequestId, ServerJsonRpcMessage, ServerResult};
+    use rmcp::transport::Transport as _;
+    use rmcp::transport::async_rw::AsyncRwTransport;
+    use tokio::io::{
+        AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader, ReadBuf,
+    };
+    use tokio::sync::Semaphore;
     use tokio_util::sync::CancellationToken;
 
     use super::super::metrics::Metrics;
-    use super::{MANY, UntilClosed};
+    use super::{AsTaken, MANY, UntilClosed};
+
+    #[tokio::test]
+    async fn nothing_is_read_while_answers_wait_to_be_taken() {
+        let (mut to_server, input) = tokio::io::duplex(1024);
+        let (output, mut from_server) = tokio::io::duplex(8);
+        let room = Arc::new(Semaphore::new(1));
+        let mut transport = AsTaken {
+            inner: AsyncRwTransport::new_server(input, output),
+            room: Arc::clone(&room),
+        };
+        let ping = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+        to_server.write_all(ping).await.expect("room");
+        let answer = ServerResult::EmptyResult(EmptyResult {});
+        let answer = ServerJsonRpcMessage::response(answer, RequestId::Number(0));
+        let sent = tokio::spawn(transport.send(answer));
+        while room.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert!(transport.receive().now_or_never().is_none());
+        let mut line = String::new();
+        let mut lines = BufReader::new(&mut from_server);
+        lines.read_line(&mut line).await.expect("an answer");
+        sent.await.expect("no panic").expect("sent");
+        assert!(transport.receive().await.is_some());
+    }
 
     #[tokio::test]
     async fn no_more_is_read_while_many_calls_are_under_way_but_a_little_after_a_while() {
