@@ -231,6 +231,11 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                 Err(error) => return Err(error),
             }
         }
+        // What keeps a page has begun its run before.
+        if self.checked.runs.is_empty() && !there.is_empty() && runs(&self.place)?.is_empty() {
+            let pages = u64::try_from(there.len()).unwrap_or(u64::MAX);
+            self.checked.wrong.push(Wrong::NoRuns { pages });
+        }
         let purged =
             |seen: &Seen, state: &KeptState| seen.purged.contains_key(&format!("{state}.json.gz"));
         self.named.retain(|state| !purged(&self.seen, state));

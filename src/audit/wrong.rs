@@ -24,6 +24,12 @@ pub enum Wrong {
         /// Who saw it.
         witness: Witness,
     },
+    /// There are kept pages, and no run at all.
+    #[error("no run is there, though pages were kept ({pages}), which only runs do")]
+    NoRuns {
+        /// How many kept pages there are.
+        pages: u64,
+    },
     /// A run is shorter than it was.
     #[error("{run} is shorter than {witness} saw it: {length} of {seen} bytes")]
     Shorter {
@@ -101,6 +107,7 @@ impl Wrong {
         match self {
             Self::Broken { .. } => "broken",
             Self::MissingRun { .. } => "missing_run",
+            Self::NoRuns { .. } => "no_runs",
             Self::Shorter { .. } => "shorter",
             Self::Rewritten { .. } => "rewritten",
             Self::Misnamed { .. } => "misnamed",
@@ -122,6 +129,7 @@ impl Wrong {
             | Self::Shorter { run, .. }
             | Self::Rewritten { run, .. }
             | Self::Misnamed { run } => run.clone(),
+            Self::NoRuns { .. } => "runs".to_owned(),
             Self::ChangedPage { state } | Self::MissingPage { state } => {
                 format!("{state}.json.gz")
             }

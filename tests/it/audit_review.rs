@@ -666,6 +666,15 @@ fn a_run_that_nobody_saw_later_is_missed_by_heads_kept_elsewhere_alone() {
 }
 
 #[test]
+fn pages_without_any_run_show_that_all_of_them_were_removed() {
+    let log = log();
+    fs::remove_dir_all(log.run(FIRST).parent().unwrap()).unwrap();
+    let told = log.wrong(&[]);
+    let end = "pages were kept (3), which only runs do\n";
+    assert!(told.contains(end), "{told}");
+}
+
+#[test]
 fn a_kept_page_that_was_changed_or_is_missing_shows() {
     let log = log();
     let other = fs::read(log.page(&log.after)).unwrap();
