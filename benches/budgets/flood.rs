@@ -2,7 +2,6 @@
 //! sends all it has without waiting for any answer.
 
 use crate::calls;
-use crate::client::{Client, one_by_one};
 use crate::figure::{Figure, Unit};
 use crate::instant::InstantWiki;
 use crate::server::Server;
@@ -17,8 +16,7 @@ const FLOOD: usize = 30_000;
 pub(crate) fn measure() -> Vec<Figure> {
     let demo = Wiki::start();
     let (key, page) = (demo.key(), demo.page());
-    let answer = one_by_one().block_on(Client::new(&demo.address(), key, page).ask());
-    let wiki = InstantWiki::start(&answer);
+    let wiki = InstantWiki::like(&demo);
     let mut server = Server::start(wiki.address(), key).ready();
     let mut resident = Vec::with_capacity(ROUNDS);
     for _ in 0..ROUNDS {

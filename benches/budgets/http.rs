@@ -37,8 +37,7 @@ fn added_to_one() -> Figure {
 fn rate() -> Figure {
     let demo = Wiki::start();
     let (key, page) = (demo.key(), demo.page());
-    let answer = one_by_one().block_on(Client::new(&demo.address(), key, page).ask());
-    let wiki = InstantWiki::start(&answer);
+    let wiki = InstantWiki::like(&demo);
     let runtime = at_once();
     let direct = Client::new(wiki.address(), key, page);
     let server = Hosted::start(wiki.address(), key, &[]);

@@ -7,7 +7,8 @@ use std::thread;
 
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::client::one_by_one;
+use crate::client::{Client, one_by_one};
+use crate::wiki::Wiki;
 
 /// A running wiki; it lives as long as the process.
 pub(crate) struct InstantWiki {
@@ -15,8 +16,14 @@ pub(crate) struct InstantWiki {
 }
 
 impl InstantWiki {
+    /// Starts one that answers with what another wiki says of its page.
+    pub(crate) fn like(wiki: &Wiki) -> Self {
+        let client = Client::new(&wiki.address(), wiki.key(), wiki.page());
+        Self::start(&one_by_one().block_on(client.ask()))
+    }
+
     /// Starts it with its one answer, on a thread of its own.
-    pub(crate) fn start(body: &[u8]) -> Self {
+    fn start(body: &[u8]) -> Self {
         let head = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: {}\r\n\r\n",
             body.len()

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::calls;
-use crate::client::{Client, at_once, one_by_one};
+use crate::client::{Client, at_once};
 use crate::figure::{Budget, Figure, Unit};
 use crate::instant::InstantWiki;
 use crate::server::Server;
@@ -20,8 +20,7 @@ const LANES: usize = 8;
 pub(crate) fn measure() -> Vec<Figure> {
     let demo = Wiki::start();
     let (key, page) = (demo.key(), demo.page());
-    let answer = one_by_one().block_on(Client::new(&demo.address(), key, page).ask());
-    let wiki = InstantWiki::start(&answer);
+    let wiki = InstantWiki::like(&demo);
     let runtime = at_once();
     let direct = Client::new(wiki.address(), key, page);
     let mut server = Server::start(wiki.address(), key).ready();
