@@ -65,12 +65,14 @@ impl Writer {
     /// cannot be read.
     pub async fn review(&self, id: ProposalId) -> Result<Review, Failure> {
         // A decision that was cut short is found out here.
-        let hindrance = self.hold_open(id, Duration::ZERO).await.err();
-        let proposal = self
-            .audit
-            .proposal(id)
-            .await
-            .map_err(|error| told(&error))?;
+        let (proposal, hindrance) = match self.hold_open(id, Duration::ZERO).await {
+            // It is as the log says: that need not be looked up again.
+            Ok(held) => (held.proposal().clone(), None),
+            Err(failure) => {
+                let found = self.audit.proposal(id).await;
+                (found.map_err(|error| told(&error))?, Some(failure))
+            }
+        };
         let is_open = proposal.state == ProposalState::Open;
         let change = match self.kept_change(&proposal).await {
             Ok(change) => Some(change),
