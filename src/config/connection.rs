@@ -1,11 +1,11 @@
 //! The wiki's address and key, and what a caller need not say of it.
 
 use std::fs::File;
-use std::os::unix::fs::MetadataExt as _;
 
 use secrecy::SecretString;
 use url::Url;
 
+use super::foreign::readable_by_others;
 use super::parse::{SettingError, Source};
 use super::token_command;
 use super::unread::why_unread;
@@ -83,11 +83,8 @@ pub(super) fn key(source: &Source<'_>, warnings: &mut Vec<String>) -> Result<Api
                 SettingError::new(FILE, format!("names a file that cannot be read: {why}"))
             };
             let file = File::open(file).map_err(unreadable)?;
-            if file.metadata().map_err(unreadable)?.mode() & 0o044 != 0 {
-                warnings.push(format!(
-                    "the file that {FILE} names may be read by others than its owner; take that away with chmod 600"
-                ));
-            }
+            let metadata = file.metadata().map_err(unreadable)?;
+            warnings.extend(readable_by_others(FILE, &metadata));
             let text = std::io::read_to_string(file).map_err(unreadable)?;
             (FILE, text.trim().to_owned())
         }

@@ -13,6 +13,15 @@ pub fn changeable_by_others(file: &Metadata) -> Option<&'static str> {
     fault(file.mode(), file.uid(), rustix::process::geteuid().as_raw())
 }
 
+/// That others may read a file that holds a secret, where a setting names it and they may.
+pub(super) fn readable_by_others(setting: &str, file: &Metadata) -> Option<String> {
+    (file.mode() & 0o044 != 0).then(|| {
+        format!(
+            "the file that {setting} names may be read by others than its owner; take that away with chmod 600"
+        )
+    })
+}
+
 const fn fault(mode: u32, owner: u32, this_user: u32) -> Option<&'static str> {
     if mode & 0o022 != 0 {
         Some("may be written by others than its owner; take that away with chmod go-w")

@@ -1,12 +1,11 @@
 //! What lies between this program and the wiki: proxy, authorities, headers.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read as _;
-use std::os::unix::fs::MetadataExt as _;
 
 use url::Url;
 
-use super::foreign::changeable_by_others;
+use super::foreign::{changeable_by_others, readable_by_others};
 use super::parse::{SettingError, Source};
 use super::unread::why_unread;
 use crate::wiki::{Network, Proxy, authorities, headers, is_loopback};
@@ -35,15 +34,11 @@ pub(super) fn network(
             authorities(&pem).map_err(|fault| SettingError::new(AUTHORITIES, fault))?;
     }
     if let Some(path) = source.filled(HEADERS)? {
-        let (text, mode) = read(HEADERS, &path)?;
+        let (text, metadata) = read(HEADERS, &path)?;
         let text = String::from_utf8(text)
             .map_err(|_| SettingError::new(HEADERS, "names a file that is not UTF-8 text"))?;
         network.headers = headers(&text).map_err(|fault| SettingError::new(HEADERS, fault))?;
-        if mode & 0o044 != 0 {
-            warnings.push(format!(
-                "the file that {HEADERS} names may be read by others than its owner; take that away with chmod 600"
-            ));
-        }
+        warnings.extend(readable_by_others(HEADERS, &metadata));
     }
     Ok(network)
 }
@@ -86,8 +81,8 @@ fn first(
     Ok(None)
 }
 
-/// A file's bytes and its mode. Whoever may write it could send the key elsewhere.
-fn read(name: &'static str, path: &str) -> Result<(Vec<u8>, u32), SettingError> {
+/// A file's bytes, and what is known of it. Whoever may write it could send the key elsewhere.
+fn read(name: &'static str, path: &str) -> Result<(Vec<u8>, Metadata), SettingError> {
     let unreadable = |error: std::io::Error| {
         let why = why_unread(error.kind());
         SettingError::new(name, format!("names a file that cannot be read: {why}"))
@@ -107,7 +102,7 @@ fn read(name: &'static str, path: &str) -> Result<(Vec<u8>, u32), SettingError> 
     if u64::try_from(bytes.len()).is_ok_and(|length| length > MOST) {
         return Err(SettingError::new(name, "names a file of more than 1 MB"));
     }
-    Ok((bytes, metadata.mode()))
+    Ok((bytes, metadata))
 }
 
 #[cfg(test)]
