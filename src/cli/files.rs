@@ -16,16 +16,12 @@ pub(super) fn unwritten(path: &Path, why: ErrorKind) -> String {
         ErrorKind::IsADirectory => "it is a directory; name a file in it",
         ErrorKind::NotADirectory => "what it should lie in is no directory; name another file",
         ErrorKind::StorageFull => "the disk is full; make room, or name another file",
-        other => return format!("{} cannot be written: {other}", shown(path)),
+        other => return format!("{} cannot be written: {other}", print::path(path)),
     };
-    format!("{} cannot be written: {why}", shown(path))
+    format!("{} cannot be written: {why}", print::path(path))
 }
 
 /// A file that could not be read.
 pub(super) fn unread(path: &Path, why: ErrorKind) -> String {
-    format!("{} cannot be read: {}", shown(path), why_unread(why))
-}
-
-fn shown(path: &Path) -> String {
-    print::harmless(&path.to_string_lossy())
+    format!("{} cannot be read: {}", print::path(path), why_unread(why))
 }

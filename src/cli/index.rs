@@ -130,10 +130,10 @@ fn status(dir: &Path, own: &Path, is_json: bool) -> Outcome {
         return Ok(Exit::Done);
     }
     if indexes.is_empty() {
-        print::line(&format!("no index below {}", shown(dir)));
+        print::line(&format!("no index below {}", print::path(dir)));
         return Ok(Exit::Done);
     }
-    print::line(&format!("below {}:", shown(dir)));
+    print::line(&format!("below {}:", print::path(dir)));
     let mut table = Table::new(&["wiki", "wiki and key", "pages", "bytes", "changed", "whose"]);
     for index in &indexes {
         let pages = index.pages.map(|pages| pages.to_string());
@@ -157,7 +157,7 @@ fn status(dir: &Path, own: &Path, is_json: bool) -> Outcome {
 
 fn all(dir: &Path) -> Result<Vec<OnDisk>, Failed> {
     index::all(dir).map_err(|error| {
-        let message = format!("{} cannot be read: {}", shown(dir), error.kind());
+        let message = format!("{} cannot be read: {}", print::path(dir), error.kind());
         (Exit::Failed, message)
     })
 }
@@ -167,10 +167,6 @@ fn removed(file: &Path) -> Result<bool, Failed> {
         let message = format!("the index cannot be removed: {}", error.kind());
         (Exit::Failed, message)
     })
-}
-
-fn shown(path: &Path) -> String {
-    harmless(&path.to_string_lossy())
 }
 
 /// A time in UTC, to the second.

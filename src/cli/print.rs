@@ -7,6 +7,7 @@
 )]
 
 use std::io::{BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -121,6 +122,11 @@ pub(super) fn harmless(text: &str) -> String {
         c => vec![c],
     };
     text.chars().flat_map(shown).collect()
+}
+
+/// A file's name.
+pub(super) fn path(path: &Path) -> String {
+    harmless(&path.to_string_lossy())
 }
 
 /// A page's locale and path, in the form that prefixes have too.

@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         print::line(&format!(
             "{} calls, written to {}",
             calls.len(),
-            print::harmless(&arguments.html.to_string_lossy())
+            print::path(&arguments.html)
         ));
         if head.older > 0 {
             print::note(&format!("{} older ones are counted alone", head.older));
