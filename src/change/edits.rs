@@ -137,6 +137,14 @@ impl NewContent {
 }
 
 impl NewTags {
+    /// Those that are to be added to what the page has.
+    pub const fn added_mut(&mut self) -> Option<&mut Vec<String>> {
+        match self {
+            Self::Some { add, .. } => Some(add),
+            Self::All(_) => None,
+        }
+    }
+
     fn onto(self, before: &[String]) -> Vec<String> {
         match self {
             Self::All(tags) => tags,
@@ -188,10 +196,13 @@ impl Edits {
         *self == Self::default()
     }
 
-    /// Whether a part of the page is to change, rather than a text in it.
+    /// The part of the page that is to change, where it is one and not a text.
     #[must_use]
-    pub const fn is_of_section(&self) -> bool {
-        matches!(self.content, Some(NewContent::Section { .. }))
+    pub const fn section(&self) -> Option<&Selector> {
+        match &self.content {
+            Some(NewContent::Section { selector, .. }) => Some(selector),
+            _ => None,
+        }
     }
 
     /// The page with these changes made. A field whose new value means the same as the old

@@ -5,6 +5,7 @@
 
 mod compare;
 mod edits;
+mod escapes;
 mod merge;
 mod plan;
 mod proof;

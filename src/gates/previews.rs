@@ -17,6 +17,9 @@ const MAX_PREVIEWS: usize = 100;
 /// The most bytes of pages that they may hold together.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
+/// How many characters a token has: 128 bits in hex.
+const TOKEN_CHARS: usize = 32;
+
 /// Whom a preview belongs to: a stdio process, or a session of HTTP bound to its client.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionId {
@@ -187,7 +190,8 @@ impl Previews {
     /// What a token stands for, if it counts for this session.
     ///
     /// # Errors
-    /// `CONFIRM_EXPIRED`, whatever the reason: a stranger learns nothing of other sessions.
+    /// `CONFIRM_MISMATCH` for what has not the form of a token; else `CONFIRM_EXPIRED`, whatever
+    /// the reason: a stranger learns nothing of other sessions.
     pub fn look(&self, session: &SessionId, token: &str) -> Result<Proposed, Failure> {
         self.of(session, token, Clone::clone)
     }
@@ -195,7 +199,7 @@ impl Previews {
     /// The page that a token's change is of; none for a create.
     ///
     /// # Errors
-    /// `CONFIRM_EXPIRED`, as for [`Self::look`].
+    /// As for [`Self::look`].
     pub fn page_of(&self, session: &SessionId, token: &str) -> Result<Option<i64>, Failure> {
         self.of(session, token, Proposed::page)
     }
@@ -210,22 +214,22 @@ impl Previews {
             .get(token)
             .filter(|preview| preview.counts_for(session))
             .map(|preview| take(&preview.proposed))
-            .ok_or_else(expired)
+            .ok_or_else(|| uncounted(token))
     }
 
     /// Uses up a token. Of two calls at once with one token, one gets the proof.
     ///
     /// # Errors
-    /// `CONFIRM_EXPIRED`.
+    /// As for [`Self::look`].
     pub fn spend(&self, session: &SessionId, token: &str) -> Result<Spent, Failure> {
         let mut kept = self.lock();
         if !kept
             .get(token)
             .is_some_and(|preview| preview.counts_for(session))
         {
-            return Err(expired());
+            return Err(uncounted(token));
         }
-        let preview = kept.remove(token).ok_or_else(expired)?;
+        let preview = kept.remove(token).ok_or_else(|| uncounted(token))?;
         Ok(Spent {
             proposed: preview.proposed,
         })
@@ -271,7 +275,16 @@ fn no_room() -> Failure {
     .hint("Call again in ten minutes, or split the change.")
 }
 
-fn expired() -> Failure {
+/// Why a token does not count.
+fn uncounted(token: &str) -> Failure {
+    let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    if token.len() != TOKEN_CHARS || !token.bytes().all(is_hex) {
+        return Failure::new(
+            Code::ConfirmMismatch,
+            "The argument confirm is no token of a preview: those have 32 characters, 0 to 9 and a to f.",
+        )
+        .hint("Call again without confirm; pass the value of confirm in that preview, to the letter.");
+    }
     Failure::new(
         Code::ConfirmExpired,
         "The confirm token is unknown, older than ten minutes or already used.",
@@ -329,6 +342,24 @@ mod tests {
             .count();
         assert_eq!(alive, MAX_PREVIEWS);
         assert!(previews.look(&session, &tokens[0]).is_err());
+    }
+
+    #[test]
+    fn what_has_not_the_form_of_a_token_is_no_expired_one() {
+        let previews = Previews::new(Previews::LIFE);
+        let session = SessionId::new("a");
+        let code = |token: &str| previews.look(&session, token).unwrap_err().code;
+        let token = previews.offer(&session, change()).expect("a token").token;
+        for bad in [
+            "",
+            "yes",
+            "true",
+            token.get(1..).unwrap_or_default(),
+            &token.to_uppercase().replace(char::is_numeric, "A"),
+        ] {
+            assert_eq!(code(bad), crate::error::Code::ConfirmMismatch, "{bad}");
+        }
+        assert_eq!(code(&"0".repeat(32)), crate::error::Code::ConfirmExpired);
     }
 
     fn heavy(bytes: usize) -> Proposed {

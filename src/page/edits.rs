@@ -2,7 +2,13 @@
 
 use thiserror::Error;
 
+use super::alike::Alike;
 use super::place::{DiffersIn, MAX_PLACES, Place};
+
+/// The most lines that are named as the nearest.
+const MAX_NEAREST: usize = 3;
+/// How alike such a line is at least, of 1000.
+const LEAST_LIKENESS: usize = 400;
 
 /// One change: a text that is in the page once, and what shall stand in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +40,9 @@ pub enum EditFault {
         differs_in: Option<DiffersIn>,
         /// The first places where nearly that text stands, at most ten.
         places: Vec<Place>,
+        /// Where there are none: the lines most like the longest line of the text, at most three,
+        /// the most alike first.
+        nearest: Vec<Place>,
     },
     /// The text is there more than once.
     #[error("the old text of edit {index} is in the page more than once")]
@@ -72,10 +81,16 @@ fn only_place(text: &str, index: usize, sought: &str) -> Result<usize, EditFault
     match found.as_slice() {
         [] => {
             let (differs_in, places) = nearly(text, sought);
+            let nearest = if places.is_empty() {
+                nearest_lines(text, sought)
+            } else {
+                Vec::new()
+            };
             Err(EditFault::NotFound {
                 index,
                 differs_in,
                 places,
+                nearest,
             })
         }
         [only] => Ok(*only),
@@ -129,6 +144,19 @@ fn nearly(text: &str, sought: &str) -> (Option<DiffersIn>, Vec<Place>) {
         }
     }
     (None, Vec::new())
+}
+
+/// The lines most like the longest line of a text, which is the one that tells most of it.
+fn nearest_lines(text: &str, sought: &str) -> Vec<Place> {
+    let longest = sought.lines().max_by_key(|line| line.trim().len());
+    let alike = Alike::to(longest.unwrap_or_default());
+    let lines = text.lines().enumerate();
+    let likeness = |alike: &Alike, (_, line): &(usize, &str)| alike.likeness(line);
+    alike
+        .nearest(lines, MAX_NEAREST, LEAST_LIKENESS, likeness)
+        .into_iter()
+        .map(|(index, line)| Place::whole(index + 1, line))
+        .collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Everything here is pure. Other rooms share these words: a [`PageState`] is what a read
 //! gives, what a change is made of and what the audit log keeps.
 
+mod alike;
 mod block;
 mod checks;
 mod css;

@@ -47,6 +47,26 @@ impl PagePath {
         self.0.rsplit('/').next().unwrap_or_default()
     }
 
+    /// The path of the folder that it lies in; empty at the root.
+    #[must_use]
+    pub fn folder(&self) -> Self {
+        Self(
+            self.0
+                .rsplit_once('/')
+                .map_or("", |(folder, _)| folder)
+                .to_owned(),
+        )
+    }
+
+    /// Whether this path is `suffix` itself or ends with it, segment by segment; letter case does
+    /// not count.
+    #[must_use]
+    pub fn ends_with(&self, suffix: &str) -> bool {
+        let (path, suffix) = (self.0.to_lowercase(), suffix.to_lowercase());
+        path.strip_suffix(&suffix)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    }
+
     /// Whether it has segments that something else might take for "here" or "up".
     #[must_use]
     pub fn climbs(&self) -> bool {

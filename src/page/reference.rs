@@ -74,6 +74,11 @@ impl Reference {
             let way = address_of(&address, wiki).and_then(|way| way.places.into_iter().next());
             return way.ok_or("is an address of another site");
         }
+        Ok(Self::prefix(text))
+    }
+
+    /// The place that a text names that is no address.
+    fn prefix(text: &str) -> (Option<Locale>, PagePath) {
         // Without a slash before it or a colon, the first segment may as well be a folder.
         let is_prefix = text
             .split_once(':')
@@ -82,10 +87,36 @@ impl Reference {
             .strip_prefix('/')
             .or(is_prefix.then_some(text))
             .and_then(split_locale);
-        Ok(match in_locale {
+        match in_locale {
             Some((locale, path)) => (Some(locale), path),
             None => (None, PagePath::of(text)),
-        })
+        }
+    }
+}
+
+impl Reference {
+    /// The place that a text names where a page shall come to be, and its locale where the text
+    /// names one: as [`Self::place`], and `en/docs` too, since no page may come to be below a
+    /// folder that reads as a locale (W16).
+    ///
+    /// # Errors
+    /// One sentence: it is an address elsewhere.
+    pub fn new_place(text: &str, wiki: &Url) -> Result<(Option<Locale>, PagePath), &'static str> {
+        if Url::parse(text).is_ok_and(|address| address.has_host()) {
+            return Self::place(text, wiki);
+        }
+        Ok(Self::split(text))
+    }
+
+    /// The same of a text that is no address.
+    #[must_use]
+    pub fn split(text: &str) -> (Option<Locale>, PagePath) {
+        let (locale, path) = Self::prefix(text);
+        match locale {
+            Some(locale) => (Some(locale), path),
+            None => split_locale(path.as_str())
+                .map_or((None, path), |(locale, path)| (Some(locale), path)),
+        }
     }
 }
 

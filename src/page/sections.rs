@@ -1,14 +1,19 @@
 //! Parts of a Markdown page: found by a selector, and changed while all else stays as it is.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::Serialize;
 use thiserror::Error;
 
+use super::alike::Alike;
 use super::hidden::escaped;
 use super::outline::{Heading, Outline};
 use super::place::line_feeds;
 use super::selector::Selector;
+
+/// How texts are made the same that shall count as the same.
+type Fold = fn(&str) -> Cow<'_, str>;
 
 /// The most characters of a heading's text that are shown.
 const MAX_TEXT: usize = 200;
@@ -72,8 +77,8 @@ pub enum SectionMode {
 ///
 /// A name is compared with whole heading texts, and one with a `/` with paths, too: a heading's
 /// text behind those of the headings that it stands under, from any of them on. So a heading with
-/// a `/` in its own text is found, alone or in a path. White space around texts does not count,
-/// letter case does.
+/// a `/` in its own text is found, alone or in a path. White space around texts does not count;
+/// letter case counts only where headings of that very case are there.
 ///
 /// # Errors
 /// There is none, or there are several. White space alone before the first heading is no part.
@@ -175,14 +180,10 @@ impl Outline<'_> {
 
     fn named(&self, name: &str) -> Result<Section, SectionFault> {
         let name = name.trim();
-        let matching = |is: &dyn Fn(&Heading) -> bool| -> Vec<&Heading> {
-            self.headings.iter().filter(|heading| is(heading)).collect()
-        };
-        let found = if name.contains('/') {
-            matching(&|heading| self.is_path(heading, name))
-        } else {
-            matching(&|heading| heading.text == name)
-        };
+        let mut found = self.of_name(name, |text| Cow::Borrowed(text));
+        if found.is_empty() {
+            found = self.of_name(&name.to_lowercase(), |text| Cow::Owned(text.to_lowercase()));
+        }
         match found.as_slice() {
             [] => Err(SectionFault::NotFound),
             [only] => Ok(section(only)),
@@ -192,9 +193,21 @@ impl Outline<'_> {
         }
     }
 
+    /// The headings of a name, which was folded as their texts are.
+    fn of_name(&self, name: &str, fold: Fold) -> Vec<&Heading> {
+        let is_named = |heading: &&Heading| {
+            if name.contains('/') {
+                self.is_path(heading, name, fold)
+            } else {
+                fold(&heading.text) == name
+            }
+        };
+        self.headings.iter().filter(is_named).collect()
+    }
+
     /// Whether a path leads to a heading, from any heading above it on.
-    fn is_path(&self, heading: &Heading, path: &str) -> bool {
-        let Some(rest) = path.strip_suffix(heading.text.as_str()) else {
+    fn is_path(&self, heading: &Heading, path: &str, fold: Fold) -> bool {
+        let Some(rest) = path.strip_suffix(&*fold(&heading.text)) else {
             return false;
         };
         let Some(above) = rest.trim_end().strip_suffix('/') else {
@@ -203,7 +216,37 @@ impl Outline<'_> {
         heading
             .parent
             .and_then(|parent| self.headings.get(parent))
-            .is_some_and(|parent| self.is_path(parent, above.trim_end()))
+            .is_some_and(|parent| self.is_path(parent, above.trim_end(), fold))
+    }
+
+    /// Names the headings that a selector most likely means which names none: those whose texts
+    /// are most alike, or of the level and about the index that it says.
+    #[must_use]
+    pub fn nearest_headings(&self, selector: &Selector, most: usize) -> Vec<Candidate> {
+        let all = self.headings.iter();
+        match selector {
+            Selector::Named(name) => {
+                let last = name.rsplit('/').next().unwrap_or_default();
+                let alike = Alike::to(last);
+                let likeness = |alike: &Alike, heading: &&Heading| alike.likeness(&heading.text);
+                let nearest = alike.nearest(all, most, 0, likeness);
+                nearest
+                    .into_iter()
+                    .flat_map(|heading| self.candidates(&[heading]))
+                    .collect()
+            }
+            Selector::Heading { level, .. } => {
+                let of_level: Vec<&Heading> =
+                    all.filter(|heading| heading.level == *level).collect();
+                let skipped = of_level.len().saturating_sub(most);
+                match of_level.get(skipped..) {
+                    // The index is behind the last one.
+                    Some(last) if !last.is_empty() => self.candidates(last),
+                    _ => self.candidates(&self.headings.iter().take(most).collect::<Vec<_>>()),
+                }
+            }
+            Selector::Section { .. } => self.candidates(&all.take(most).collect::<Vec<_>>()),
+        }
     }
 
     /// Names every heading, in page order.

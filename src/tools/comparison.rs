@@ -21,11 +21,49 @@ const MAX_VERSIONS: usize = 1_000;
 pub(super) struct Compare {
     /// A versionId, a time, or current.
     #[garde(custom(is_point))]
+    #[serde(deserialize_with = "point")]
     from: String,
     /// Default current.
     #[garde(inner(custom(is_point)))]
+    #[serde(default, deserialize_with = "some_point")]
     to: Option<String>,
 }
+
+/// Takes a versionId as a number, too, which it is in a history.
+struct PointText;
+
+impl serde::de::Visitor<'_> for PointText {
+    type Value = String;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(A_POINT)
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_owned())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+}
+
+fn point<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    deserializer.deserialize_any(PointText)
+}
+
+fn some_point<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    point(deserializer).map(Some)
+}
+
+/// What a state of a page is named by.
+const A_POINT: &str = "a versionId, a time in ISO 8601, or current";
 
 /// What lies between the two.
 #[derive(Debug, Serialize)]
@@ -83,9 +121,7 @@ impl Point {
 fn is_point(text: &str, _: &()) -> garde::Result {
     match Point::parse(text) {
         Some(_) => Ok(()),
-        None => Err(garde::Error::new(
-            "must be a versionId, a time in ISO 8601, or current",
-        )),
+        None => Err(garde::Error::new(format!("must be {A_POINT}"))),
     }
 }
 

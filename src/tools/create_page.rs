@@ -23,7 +23,7 @@ pub(super) struct Input {
     #[garde(skip)]
     confirm: Option<String>,
     /// Without the locale, e.g. "docs/install".
-    #[garde(custom(rule::required(rule::new_path)))]
+    #[garde(custom(rule::required(rule::new_place)))]
     path: String,
     #[garde(custom(rule::required(rule::title)))]
     title: String,
@@ -69,9 +69,10 @@ impl Tool for CreatePage {
     type Output = Write;
 
     async fn run(context: Context, input: Input) -> Result<Write, Failure> {
+        let (locale, path) = input::new_place(&context.wiki, &input.path, input.locale.as_deref())?;
         let page = NewPage {
-            locale: context.locale(input.locale.as_deref()),
-            path: input::new_path(&input.path)?,
+            locale: locale.unwrap_or_else(|| context.locale(None)),
+            path,
             title: input.title,
             description: input.description.unwrap_or_default(),
             content: input.content,

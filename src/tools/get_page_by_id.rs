@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::page_view::{self, MAX_AT_ONCE, Output, Wanted, one_or_several, page_input};
-use super::tool::{Kind, Tool};
+use super::tool::{Explained, Kind, NAMED_BY_ID, Tool};
 use crate::error::Failure;
 
 /// The tool.
@@ -24,6 +24,7 @@ section: type[index][/type[index]][?full=true (64 kB)], or a heading's text or p
 Types: heading:h1 to heading:h6, section, block:paragraph, block:code, block:list, block:table, block:blockquote; from 0.\n\
 heading:h2[0]/block:code[0] is the first code below the first h2.";
     const KIND: Kind = Kind::Read;
+    const EXPLAINED: Explained = NAMED_BY_ID;
     type Input = Input;
     type Output = Output;
 

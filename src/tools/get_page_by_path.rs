@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::input::rule;
 use super::page_view::{self, MAX_AT_ONCE, Output, Wanted, one_or_several, page_input};
-use super::tool::{Kind, Tool};
+use super::tool::{Explained, Kind, Tool};
 use crate::error::Failure;
 use crate::page::Locale;
 
@@ -17,7 +17,6 @@ page_input! {
     /// In place of path.
     #[garde(length(min = 1, max = MAX_AT_ONCE), inner(inner(custom(rule::required(rule::text)))))]
     paths: Option<Vec<String>>,
-    /// Default: as configured.
     #[garde(custom(rule::optional(rule::locale)))]
     locale: Option<String>,
 }
@@ -30,6 +29,10 @@ section: type[index][/type[index]][?full=true (64 kB)], or a heading's text or p
 Types: heading:h1 to heading:h6, section, block:paragraph, block:code, block:list, block:table, block:blockquote; from 0.\n\
 heading:h2[0]/block:code[0] is the first code below the first h2.";
     const KIND: Kind = Kind::Read;
+    const EXPLAINED: Explained = &[
+        ("id", "is not taken here; wikijs_get_page_by_id takes it"),
+        ("title", "is not taken by that name: a title goes into path"),
+    ];
     type Input = Input;
     type Output = Output;
 

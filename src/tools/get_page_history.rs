@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::comparison::{self, Compare, Comparison};
 use super::context::Context;
-use super::tool::{Kind, Tool};
+use super::tool::{Explained, Kind, NAMED_BY_ID, Tool};
 use crate::change::compare;
 use crate::error::Failure;
 use crate::page::{Field, PageReading};
@@ -73,6 +73,7 @@ impl Tool for GetPageHistory {
     const TITLE: &'static str = "Get page history";
     const DESCRIPTION: &'static str = "See who changed what of a page and when, newest first; an entry is a version that a later change left behind (so the last change is in none: compare from the first versionId). No version holds tags, styles or scripts. Or compare two states.";
     const KIND: Kind = Kind::Read;
+    const EXPLAINED: Explained = NAMED_BY_ID;
     type Input = Input;
     type Output = Output;
 

@@ -23,7 +23,6 @@ pub(super) struct Input {
     /// Default: the root.
     #[garde(custom(rule::optional(rule::text)))]
     path: Option<String>,
-    /// Default: as configured.
     #[garde(custom(rule::optional(rule::locale)))]
     locale: Option<String>,
     /// Levels; default 1.

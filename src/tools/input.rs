@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::error::{Code, Failure};
-use crate::page::{Locale, PagePath, Reference};
+use crate::page::{Locale, NewPath, PagePath, Reference};
 use crate::wiki::Wiki;
 
 /// One fault of the arguments.
@@ -37,11 +37,12 @@ impl Fault {
 pub fn parse<T>(
     schema: &Map<String, Value>,
     explained: &[(&str, &str)],
-    arguments: Map<String, Value>,
+    mut arguments: Map<String, Value>,
 ) -> Result<T, Failure>
 where
     T: DeserializeOwned + Validate<Context = ()>,
 {
+    read_digits(schema, &mut arguments);
     let faults = check_shape(schema, explained, &arguments);
     if !faults.is_empty() {
         return Err(invalid(&faults));
@@ -94,6 +95,34 @@ pub fn invalid(faults: &[Fault]) -> Failure {
 #[must_use]
 pub fn invalid_argument(path: &str, message: impl Into<String>) -> Failure {
     invalid(&[Fault::new(path, message)])
+}
+
+/// Takes `"240"` for 240 where a whole number is wanted: several models write ids so.
+fn read_digits(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) {
+    let is_whole = |property: &Value| property.get("type") == Some(&"integer".into());
+    let read = |value: &mut Value| {
+        let number = value
+            .as_str()
+            .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+            .and_then(|text| text.parse::<i64>().ok());
+        if let Some(number) = number {
+            *value = number.into();
+        }
+    };
+    for (name, property) in schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
+        match arguments.get_mut(name) {
+            Some(value) if is_whole(property) => read(value),
+            Some(Value::Array(values)) if property.get("items").is_some_and(is_whole) => {
+                values.iter_mut().for_each(read);
+            }
+            _ => {}
+        }
+    }
 }
 
 fn check_shape(
@@ -196,9 +225,16 @@ fn type_fault(name: &str, property: &Value, value: &Value) -> Option<Fault> {
         } else {
             "a"
         };
+        let elsewhere = match value {
+            // A path or a title, where a page is named by its id.
+            Value::String(_) if wanted == "integer" && names_a_page(name) => {
+                "; wikijs_get_page_by_path takes a path or a title, and answers the id"
+            }
+            _ => "",
+        };
         return Some(Fault::new(
             name,
-            format!("must be {article} {wanted}, not {given}"),
+            format!("must be {article} {wanted}, not {given}{elsewhere}"),
         ));
     }
     let allowed = property.get("enum").and_then(Value::as_array)?;
@@ -206,6 +242,12 @@ fn type_fault(name: &str, property: &Value, value: &Value) -> Option<Fault> {
         let names: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
         Fault::new(name, format!("must be one of {}", names.join(", ")))
     })
+}
+
+/// Whether an argument is the id of a page.
+fn names_a_page(name: &str) -> bool {
+    let name = name.split('[').next().unwrap_or_default();
+    matches!(name, "id" | "ids" | "linksTo" | "relatedTo")
 }
 
 fn unknown(name: &str, explained: &[(&str, &str)], known: &Map<String, Value>) -> String {
@@ -256,7 +298,7 @@ fn camel_case(path: &str) -> String {
 pub(super) mod rule {
     use std::ops::Deref;
 
-    use crate::page::{self, Date, Locale, NewPath};
+    use crate::page::{self, Date, Locale, NewPath, Reference};
 
     type Told = Result<(), String>;
 
@@ -300,8 +342,22 @@ pub(super) mod rule {
             .map_err(|fault| format!("is no selector: {fault}"))
     }
 
-    pub(in crate::tools) fn new_path(path: &str) -> Told {
-        NewPath::parse(path).map(|_| ())
+    /// One locale, or all.
+    pub(in crate::tools) fn locales(code: &str) -> Told {
+        if code == super::ALL {
+            Ok(())
+        } else {
+            locale(code)
+        }
+    }
+
+    /// A place where a page shall come to be; an address is looked at where the wiki's is known.
+    pub(in crate::tools) fn new_place(path: &str) -> Told {
+        if path.contains("://") {
+            return Ok(());
+        }
+        let (_, path) = Reference::split(path);
+        NewPath::parse(path.as_str()).map(|_| ())
     }
 
     /// A date that must be one.
@@ -340,9 +396,68 @@ pub(super) fn tags(tags: Vec<String>) -> Result<Vec<String>, Failure> {
     Ok(stored)
 }
 
-/// Reads a place where a page shall come to be.
-pub(super) fn new_path(path: &str) -> Result<crate::page::NewPath, Failure> {
-    crate::page::NewPath::parse(path).map_err(|fault| invalid_argument("path", fault))
+/// Reads tags that pages are chosen by, or that are to be added to what a page has: `#` before one
+/// is dropped, unless there is a tag that begins so.
+pub(super) async fn known_tags(
+    wiki: &Wiki,
+    given: Option<Vec<String>>,
+) -> Result<Vec<String>, Failure> {
+    Ok(wiki.without_hash(tags(given.unwrap_or_default())?).await?)
+}
+
+/// Reads a place where a page shall come to be, and its locale where the text or the other argument
+/// names one.
+pub(super) fn new_place(
+    wiki: &Wiki,
+    path: &str,
+    locale: Option<&str>,
+) -> Result<(Option<Locale>, NewPath), Failure> {
+    let (named, path) = Reference::new_place(path, &wiki.settings().base_url)
+        .map_err(|fault| invalid_argument("path", fault))?;
+    let path = NewPath::parse(path.as_str()).map_err(|fault| invalid_argument("path", fault))?;
+    Ok((one_locale(locale, named)?, path))
+}
+
+/// The locale that is said, by an argument or in a path; both must say the same.
+fn one_locale(said: Option<&str>, named: Option<Locale>) -> Result<Option<Locale>, Failure> {
+    let said = said.map(Locale::as_stored);
+    match (&said, &named) {
+        (Some(said), Some(named)) if said != named => Err(invalid_argument(
+            "path",
+            format!("is in the locale {named}, not in {said}"),
+        )),
+        _ => Ok(said.or(named)),
+    }
+}
+
+/// Which locales pages are listed and searched in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Locales {
+    /// The one, or none for all.
+    pub(super) one: Option<Locale>,
+    /// Whether nobody said so: then those of the others are counted.
+    pub(super) is_fallback: bool,
+}
+
+/// What stands for all locales.
+const ALL: &str = "*";
+
+/// Reads below which path, and in which locales, pages are listed and searched: in the configured
+/// one where neither argument says any.
+pub(super) fn places(
+    wiki: &Wiki,
+    path: Option<&str>,
+    locale: Option<&str>,
+) -> Result<(Locales, Option<PagePath>), Failure> {
+    let is_all = locale == Some(ALL);
+    let (said, path) = place(wiki, path, locale.filter(|_| !is_all))?;
+    let is_fallback = said.is_none() && !is_all;
+    let one = if is_fallback {
+        Some(wiki.settings().default_locale.clone())
+    } else {
+        said
+    };
+    Ok((Locales { one, is_fallback }, path))
 }
 
 /// Reads below which path, and in which locale, pages are meant: the path may name its own.
@@ -351,22 +466,13 @@ pub(super) fn place(
     path: Option<&str>,
     locale: Option<&str>,
 ) -> Result<(Option<Locale>, Option<PagePath>), Failure> {
-    let said = locale.map(Locale::as_stored);
     let Some(path) = path else {
-        return Ok((said, None));
+        return Ok((one_locale(locale, None)?, None));
     };
     let (named, path) = Reference::place(path, &wiki.settings().base_url)
         .map_err(|fault| invalid_argument("path", fault))?;
-    if let (Some(said), Some(named)) = (&said, &named)
-        && said != named
-    {
-        return Err(invalid_argument(
-            "path",
-            format!("is in the locale {named}, not in {said}"),
-        ));
-    }
     Ok((
-        said.or(named),
+        one_locale(locale, named)?,
         Some(path).filter(|path| !path.as_str().is_empty()),
     ))
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::context::Context;
 use super::cursor;
 use super::input::{self, rule};
-use super::output::Page;
+use super::output::{Page, some_count};
 use super::tool::{Kind, Tool};
 use crate::error::{Code, Failure};
 use crate::wiki::{ListQuery, PageOrderBy, PageOrderByDirection};
@@ -20,7 +20,8 @@ pub(super) struct ListPages;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    #[garde(custom(rule::optional(rule::locale)))]
+    /// "*": all.
+    #[garde(custom(rule::optional(rule::locales)))]
     locale: Option<String>,
     /// Default 50.
     #[garde(range(min = 1, max = 100))]
@@ -81,6 +82,9 @@ pub(super) struct Output {
     pages: Vec<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
+    /// So many more pages there are in other locales than the configured one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_locales: Option<i64>,
 }
 
 impl Tool for ListPages {
@@ -100,14 +104,14 @@ impl Tool for ListPages {
             None => Default::default(),
         };
         let is_ordered = input.order_by.is_some();
-        let (locale, path) = input::place(
+        let (locales, path) = input::places(
             &context.wiki,
             input.path.as_deref(),
             input.locale.as_deref(),
         )?;
         let mut query = ListQuery {
-            locale,
-            tags: input::tags(input.tags.unwrap_or_default())?,
+            locale: locales.one,
+            tags: input::known_tags(&context.wiki, input.tags).await?,
             path,
             author: input.author,
             is_published: input.is_published,
@@ -132,11 +136,17 @@ impl Tool for ListPages {
         }
         let limit = usize::try_from(input.limit.unwrap_or(50)).unwrap_or(50);
         let part = context.wiki.list(&query, limit).await?;
+        let elsewhere = if locales.is_fallback && query.after.is_none() {
+            context.wiki.count_elsewhere(&query).await?
+        } else {
+            0
+        };
         let fields = input.fields.as_deref();
         let page = |page| members(&Page::of(&context.wiki, page), fields);
         Ok(Output {
             next_cursor: part.next.map(|next| cursor::seal(&query, next)),
             pages: part.pages.into_iter().map(page).collect::<Result<_, _>>()?,
+            other_locales: some_count(elsewhere),
         })
     }
 }

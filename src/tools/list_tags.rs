@@ -72,13 +72,16 @@ impl Tool for ListTags {
             .tags()
             .await?
             .into_iter()
-            .filter(|tag| tag.tag.contains(&query))
             .map(|tag| TagInUse {
                 pages: tag.pages,
                 title: tag.title.filter(|title| *title != tag.tag),
                 tag: tag.tag,
             })
             .collect();
+        let has = |query: &str| tags.iter().any(|tag| tag.tag.contains(query));
+        let bare = query.trim_start_matches('#').trim_start();
+        let query = if has(&query) { query.as_str() } else { bare };
+        tags.retain(|tag| tag.tag.contains(query));
         tags.sort_by(|a, b| a.tag.cmp(&b.tag));
         if input.order_by == Some(TagOrder::Pages) {
             tags.sort_by_key(|tag| Reverse(tag.pages));

@@ -18,6 +18,7 @@ pub mod input;
 mod list_pages;
 mod list_proposals;
 mod list_tags;
+mod meant;
 mod nearest;
 mod output;
 mod page_view;
@@ -32,6 +33,7 @@ mod undo_write;
 mod update_page;
 
 pub use context::{Context, Progress};
+pub use meant::meant;
 pub(crate) use nearest::{did_you_mean, nearest};
 pub use registry::{Definition, DuplicateTool, Registry};
 pub use surface::Surface;

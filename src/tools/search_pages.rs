@@ -3,6 +3,7 @@
 mod related;
 mod scope;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use garde::Validate;
@@ -12,10 +13,11 @@ use serde_json::{Map, Value};
 
 use super::context::Context;
 use super::input::{self, rule};
+use super::output::some_count;
 use super::tool::{Kind, Tool};
 use crate::error::{Code, Failure};
 use crate::index::{ContentHit, Coverage, IndexError};
-use crate::page::{PageReading, escape_hidden};
+use crate::page::{Locale, PagePath, PageReading, escape_hidden};
 use crate::wiki::{self, Wiki};
 use scope::Scope;
 
@@ -39,8 +41,8 @@ enum In {
 pub(super) struct Input {
     #[garde(length(chars, min = 1, max = 500))]
     query: Option<String>,
-    /// E.g. "en".
-    #[garde(custom(rule::optional(rule::locale)))]
+    /// "*": all.
+    #[garde(custom(rule::optional(rule::locales)))]
     locale: Option<String>,
     /// Only at or below this path.
     #[garde(custom(rule::optional(rule::text)))]
@@ -74,6 +76,10 @@ pub(super) struct Output {
     #[schemars(with = "Vec<Map<String, Value>>")]
     hits: Vec<Hit>,
     searched_in: Vec<&'static str>,
+    /// So many more hits there are in other locales than the configured one, as far as engine and
+    /// index tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_locales: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Map<String, Value>")]
     index: Option<Indexed>,
@@ -112,6 +118,12 @@ struct Indexed {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
+
+/// Where a page is.
+type Place = (Locale, PagePath);
+
+/// The most hits of the content index in other locales that are counted.
+const MAX_COUNTED: usize = 100;
 
 /// The names of the two places.
 const WIKI: &str = "wiki";
@@ -160,20 +172,29 @@ async fn search(
     let mut output = Output {
         hits: Vec::new(),
         searched_in: Vec::new(),
+        other_locales: None,
         index: None,
     };
+    let mut elsewhere = HashSet::new();
+    let counts_elsewhere = scope.is_fallback() && wiki.has_other_locales().await;
     if place != In::Content {
         let is_wanted = |locale: &_, path: &_| scope.holds(locale, path);
         let hits = wiki.search(query, scope.locale(), is_wanted, limit).await?;
         output.hits = hits.iter().map(|hit| Hit::of_wiki(wiki, hit)).collect();
         output.searched_in.push(WIKI);
+        if counts_elsewhere {
+            let is_counted = |locale: &_, path: &_| scope.holds_elsewhere(locale, path);
+            elsewhere = wiki.places_of_hits(query, is_counted).await?;
+        }
     }
     // Where the wiki found enough there is nothing to add.
     if place == In::Wiki || (place == In::Auto && output.hits.len() >= limit) {
+        output.other_locales = some_count(elsewhere.len());
         return Ok(output);
     }
-    match in_content(context, query, scope, limit).await {
-        Ok((hits, indexed)) => {
+    match in_content(context, query, scope, (limit, counts_elsewhere)).await {
+        Ok((hits, others, indexed)) => {
+            elsewhere.extend(others);
             add(&mut output.hits, hits, wiki, limit);
             output.searched_in.push(CONTENT);
             output.index = Some(indexed);
@@ -182,6 +203,7 @@ async fn search(
         // What the wiki found stands, and the answer says that nothing else was looked at.
         Err(failure) => tracing::debug!(%failure, "the content index was left out"),
     }
+    output.other_locales = some_count(elsewhere.len());
     Ok(output)
 }
 
@@ -189,8 +211,8 @@ async fn in_content(
     context: &Context,
     query: &str,
     scope: &Arc<Scope>,
-    limit: usize,
-) -> Result<(Vec<ContentHit>, Indexed), Failure> {
+    (limit, counts_elsewhere): (usize, bool),
+) -> Result<(Vec<ContentHit>, Vec<Place>, Indexed), Failure> {
     let index = &context.index;
     if !index.is_on() {
         return Err(input::invalid_argument(
@@ -199,10 +221,21 @@ async fn in_content(
         ));
     }
     let covered = context.indexed().await?;
-    let scope = Arc::clone(scope);
-    let is_wanted = move |locale: &_, path: &_| scope.holds(locale, path);
+    let here = Arc::clone(scope);
+    let is_wanted = move |locale: &_, path: &_| here.holds(locale, path);
     let hits = index.find(query.to_owned(), is_wanted, limit).await?;
-    Ok((hits, Indexed::of(covered)))
+    let others = if counts_elsewhere {
+        let elsewhere = Arc::clone(scope);
+        let is_counted = move |locale: &_, path: &_| elsewhere.holds_elsewhere(locale, path);
+        index
+            .find(query.to_owned(), is_counted, MAX_COUNTED)
+            .await?
+    } else {
+        Vec::new()
+    };
+    let place = |hit: ContentHit| (hit.page.locale, hit.page.path);
+    let others = others.into_iter().map(place).collect();
+    Ok((hits, others, Indexed::of(covered)))
 }
 
 /// Adds what the index found: to a hit of the wiki's what that lacks, or as a hit of its own.

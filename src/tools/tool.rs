@@ -20,6 +20,22 @@ pub enum Kind {
     Change,
 }
 
+/// Arguments that a tool does not take although a caller may well ask for them, each with what is
+/// said of it.
+pub(super) type Explained = &'static [(&'static str, &'static str)];
+
+/// What a tool says that takes a page's id alone.
+pub(super) const NAMED_BY_ID: Explained = &[
+    (
+        "path",
+        "is not taken here; wikijs_get_page_by_path takes it, and answers the id",
+    ),
+    (
+        "title",
+        "is not taken here; wikijs_get_page_by_path takes it as path, and answers the id",
+    ),
+];
+
 /// A tool.
 pub trait Tool: Send + Sync + 'static {
     /// Its name; fixed, since agents and operators use it.
@@ -31,7 +47,7 @@ pub trait Tool: Send + Sync + 'static {
     /// Whether it can change the wiki.
     const KIND: Kind;
     /// Arguments that it does not take although a caller may well ask for them, and why.
-    const EXPLAINED: &'static [(&'static str, &'static str)] = &[];
+    const EXPLAINED: Explained = &[];
     /// Its arguments.
     type Input: DeserializeOwned + JsonSchema + Validate<Context = ()> + Send + 'static;
     /// Its answer.

@@ -7,10 +7,11 @@ use serde::Deserialize;
 use super::context::Context;
 use super::input::{self, rule};
 use super::output::Write;
-use super::tool::{Kind, Tool};
+use super::tool::{Explained, Kind, Tool};
 use crate::change::{Edits, NewContent, NewTags};
 use crate::error::Failure;
 use crate::page::{self, Field, Locale, SectionMode, Selector};
+use crate::wiki::Wiki;
 use crate::write::{Plan, Update};
 
 /// The tool.
@@ -29,9 +30,8 @@ pub(super) struct Input {
     #[garde(custom(rule::optional(rule::time)))]
     if_updated_at: Option<String>,
     /// Moves the page.
-    #[garde(custom(rule::optional(rule::new_path)))]
+    #[garde(custom(rule::optional(rule::new_place)))]
     path: Option<String>,
-    /// Moves the page.
     #[garde(custom(rule::optional(rule::locale)))]
     locale: Option<String>,
     #[garde(custom(rule::optional(rule::title)))]
@@ -140,7 +140,7 @@ impl Tool for UpdatePage {
     const TITLE: &'static str = "Update page";
     const DESCRIPTION: &'static str = "Change fields of a page, or move it; what is left out stays. Small changes of the text: edits or section. Without confirm you may get a preview and a token: show the user, then call again with id and confirm alone.";
     const KIND: Kind = Kind::Change;
-    const EXPLAINED: &'static [(&'static str, &'static str)] = &[
+    const EXPLAINED: Explained = &[
         (
             "editor",
             "cannot be changed: Wiki.js ignores it in an update",
@@ -154,7 +154,7 @@ impl Tool for UpdatePage {
     type Output = Write;
 
     async fn run(context: Context, input: Input) -> Result<Write, Failure> {
-        let edits = edits(&input)?;
+        let edits = edits(&context.wiki, &input)?;
         if edits.is_empty() && input.from_version.is_none() && input.confirm.is_none() {
             return Err(input::invalid_argument("", "nothing to change is named"));
         }
@@ -172,10 +172,18 @@ impl Tool for UpdatePage {
 }
 
 /// The fields that shall change.
-fn edits(input: &Input) -> Result<Edits, Failure> {
+fn edits(wiki: &Wiki, input: &Input) -> Result<Edits, Failure> {
+    let said = input.locale.as_deref();
+    let (locale, path) = match &input.path {
+        Some(path) => {
+            let (locale, path) = input::new_place(wiki, path, said)?;
+            (locale, Some(path))
+        }
+        None => (said.map(Locale::as_stored), None),
+    };
     Ok(Edits {
-        path: input.path.as_deref().map(input::new_path).transpose()?,
-        locale: input.locale.clone().map(Locale::as_stored),
+        path,
+        locale,
         title: input.title.clone(),
         content: content(input)?,
         description: input.description.clone(),

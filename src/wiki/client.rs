@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use graphql_client::{GraphQLQuery, QueryBody};
 use serde::Serialize;
@@ -51,6 +51,8 @@ pub struct Wiki {
     pub(super) is_writer: AtomicBool,
     /// All pages, as they were listed last.
     pub(super) pages: Mutex<Option<Arc<AllPages>>>,
+    /// The locales of the site, and when they were asked for.
+    pub(super) locales: Mutex<Option<(Instant, Vec<Locale>)>>,
     /// Whether the wiki takes this key for a guest's, once it was asked.
     pub(super) is_guest: OnceLock<bool>,
 }
@@ -95,6 +97,7 @@ impl Wiki {
             transport,
             is_writer: AtomicBool::new(false),
             pages: Mutex::new(None),
+            locales: Mutex::new(None),
             is_guest: OnceLock::new(),
         })
     }

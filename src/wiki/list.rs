@@ -62,13 +62,15 @@ impl ListQuery {
         self.order_by == PageOrderBy::Updated && self.direction == PageOrderByDirection::Desc
     }
 
-    /// What the wiki itself does not choose by.
-    fn wants(&self, page: &PageReading) -> bool {
+    /// What the wiki itself does not choose by; `linking` are the pages that link to the one that
+    /// is named.
+    fn wants(&self, page: &PageReading, linking: Option<&HashSet<i64>>) -> bool {
         let is_within = |path: &PagePath| page.path.is_within(path);
         let is_as_published = |wanted| page.is_published == Some(wanted);
         self.path.as_ref().is_none_or(is_within)
             && self.is_published.is_none_or(is_as_published)
             && !self.is_too_old(page)
+            && linking.is_none_or(|ids| page.id.is_some_and(|id| ids.contains(&id)))
     }
 
     fn is_too_old(&self, page: &PageReading) -> bool {
@@ -121,10 +123,7 @@ impl Wiki {
             }
             None => None,
         };
-        let is_wanted = |page: &PageReading| {
-            query.wants(page)
-                && (linking.as_ref()).is_none_or(|ids| page.id.is_some_and(|id| ids.contains(&id)))
-        };
+        let is_wanted = |page: &PageReading| query.wants(page, linking.as_ref());
         if query.is_broad() {
             // One more than wanted tells whether the list goes on.
             let wanted = query.after.map_or(0, |after| after.index + 1) + limit + 1;
@@ -151,6 +150,41 @@ impl Wiki {
         let gone = query.after.map_or(0, |after| after.index);
         let start = start(&pages, query.after).unwrap_or(gone);
         Ok(part(pages, start, is_wanted, limit))
+    }
+
+    /// How many more pages a list would have that was made of all locales, by the list of all pages
+    /// of the last minute. That is asked for only where the wiki has other locales.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn count_elsewhere(&self, query: &ListQuery) -> Result<usize, WikiError> {
+        if query.locale.is_none() || !self.has_other_locales().await {
+            return Ok(0);
+        }
+        let all = self.pages_lately().await?;
+        let linking = match query.links_to {
+            Some(id) => Some(self.linking_to(all.pages(), id, None).await?),
+            None => None,
+        };
+        let has_tags = |page: &PageReading| {
+            let own = page.tags.as_deref().unwrap_or_default();
+            query.tags.iter().all(|tag| own.contains(tag))
+        };
+        let is_counted = |page: &&PageReading| {
+            query.locale.as_ref() != Some(&page.locale) && query.wants(page, linking.as_ref())
+        };
+        // The list itself does not say who wrote a page last.
+        if query.author.is_some() {
+            let everywhere = ListQuery {
+                locale: None,
+                after: None,
+                ..query.clone()
+            };
+            let pages = self.rows(&everywhere, None).await?;
+            return Ok(pages.iter().filter(is_counted).count());
+        }
+        let counted = all.pages().iter().filter(is_counted);
+        Ok(counted.filter(|page| has_tags(page)).count())
     }
 
     /// All pages that the key may see, the last changed first; one request.

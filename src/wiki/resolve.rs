@@ -15,6 +15,8 @@ const MAX_CANDIDATES: usize = 20;
 const MAX_NEAREST: usize = 5;
 /// How alike a name must be.
 const LIKENESS: f64 = 0.8;
+/// The ways in which a name may be a title or a last segment, which come first.
+const TITLES: usize = 3;
 /// The most characters of a name that are compared for likeness.
 const MAX_COMPARED: usize = 80;
 
@@ -169,17 +171,30 @@ impl AllPages {
         said: Option<&Locale>,
         here: &Locale,
     ) -> Result<(i64, Option<String>), Unresolved> {
-        let levels: [fn(&PageReading, &str, &str) -> bool; 3] = [
+        let levels: [fn(&PageReading, &str, &str) -> bool; 5] = [
             |page, name, _| page.title.trim() == name,
             |page, _, lower| page.title.trim().to_lowercase() == lower,
             |page, name, _| page.path.last_segment() == name.trim_matches('/'),
+            // `operations/backup` of `en/docs/operations/backup`
+            |page, _, lower| lower.contains('/') && page.path.ends_with(lower.trim_matches('/')),
+            // `operations/How we back up`, which stands below `docs/operations`
+            |page, _, lower| {
+                lower.rsplit_once('/').is_some_and(|(folder, title)| {
+                    page.title.trim().to_lowercase() == title.trim()
+                        && page.path.folder().ends_with(folder.trim_matches('/'))
+                })
+            },
         ];
         let named = |way: &Interpretation| Some((way.name.clone()?, way.section.clone()));
         let ways: Vec<_> = reference.interpretations.iter().filter_map(named).collect();
-        for is_it in levels {
+        for (level, is_it) in levels.into_iter().enumerate() {
             for (name, section) in &ways {
                 let lower = name.to_lowercase();
-                let is_said = |page: &&PageReading| said.is_none_or(|said| page.locale == *said);
+                let is_said = |page: &&PageReading| match said {
+                    Some(said) => page.locale == *said,
+                    // The path of a page is not looked for in other locales than the caller's.
+                    None => level < TITLES || page.locale == *here,
+                };
                 let all = self.pages().iter().filter(is_said);
                 let all: Vec<&PageReading> = all.filter(|page| is_it(page, name, &lower)).collect();
                 let own = all.iter().filter(|page| page.locale == *here);

@@ -1,5 +1,7 @@
 //! Search made right (W9): hits with the true ids of their pages.
 
+use std::collections::HashSet;
+
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageSearch, page_search};
@@ -36,26 +38,7 @@ impl Wiki {
         is_wanted: impl Fn(&Locale, &PagePath) -> bool,
         limit: usize,
     ) -> Result<Vec<Hit>, WikiError> {
-        let variables = page_search::Variables {
-            query: query.to_owned(),
-            locale: locale.map(|locale| locale.as_str().to_owned()),
-        };
-        let data = self.query::<PageSearch>(variables).await?;
-        let mut hits: Vec<Hit> = data
-            .pages
-            .map(|pages| pages.search.results)
-            .unwrap_or_default()
-            .into_iter()
-            .flatten()
-            .map(|hit| Hit {
-                id: None,
-                locale: Locale::as_stored(hit.locale),
-                path: PagePath::as_stored(hit.path),
-                title: hit.title,
-                description: hit.description,
-            })
-            .filter(|hit| is_wanted(&hit.locale, &hit.path))
-            .collect();
+        let mut hits = self.hits(query, locale, is_wanted).await?;
         hits.truncate(limit);
         let places: Vec<(Locale, PagePath)> = hits
             .iter()
@@ -67,5 +50,46 @@ impl Wiki {
             hit.id = id;
         }
         Ok(hits)
+    }
+
+    /// The places of all hits in any locale that are wanted.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn places_of_hits(
+        &self,
+        query: &str,
+        is_wanted: impl Fn(&Locale, &PagePath) -> bool,
+    ) -> Result<HashSet<(Locale, PagePath)>, WikiError> {
+        let hits = self.hits(query, None, is_wanted).await?;
+        Ok(hits.into_iter().map(|hit| (hit.locale, hit.path)).collect())
+    }
+
+    /// What the engine finds, without ids.
+    async fn hits(
+        &self,
+        query: &str,
+        locale: Option<&Locale>,
+        is_wanted: impl Fn(&Locale, &PagePath) -> bool,
+    ) -> Result<Vec<Hit>, WikiError> {
+        let variables = page_search::Variables {
+            query: query.to_owned(),
+            locale: locale.map(|locale| locale.as_str().to_owned()),
+        };
+        let data = self.query::<PageSearch>(variables).await?;
+        let results = data.pages.map(|pages| pages.search.results);
+        Ok(results
+            .unwrap_or_default()
+            .into_iter()
+            .flatten()
+            .map(|hit| Hit {
+                id: None,
+                locale: Locale::as_stored(hit.locale),
+                path: PagePath::as_stored(hit.path),
+                title: hit.title,
+                description: hit.description,
+            })
+            .filter(|hit| is_wanted(&hit.locale, &hit.path))
+            .collect())
     }
 }

@@ -1,9 +1,14 @@
 //! What the site is set to: its locales, its search engine.
 
+use std::time::{Duration, Instant};
+
 use super::client::Wiki;
 use super::error::WikiError;
-use super::operations::{SearchEngines, localization_config, search_engines};
+use super::operations::{LocalizationConfig, SearchEngines, localization_config, search_engines};
 use crate::page::Locale;
+
+/// How long it is believed which locales the site has.
+const LIFE: Duration = Duration::from_mins(10);
 
 /// The locales that pages can be in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +40,36 @@ impl SiteLocales {
 }
 
 impl Wiki {
+    /// Whether pages may be in other locales than the configured one: as the pages show that were
+    /// listed in the last minute, or as the site says, which is asked once in ten minutes.
+    pub async fn has_other_locales(&self) -> bool {
+        let own = &self.settings.default_locale;
+        let is_other = |locale: &Locale| locale != own;
+        if let Some(kept) = self.kept_pages().await {
+            return kept.pages().iter().any(|page| is_other(&page.locale));
+        }
+        let mut known = self.locales.lock().await;
+        if let Some((at, locales)) = &*known
+            && at.elapsed() < LIFE
+        {
+            return locales.iter().any(is_other);
+        }
+        let data = self
+            .query::<LocalizationConfig>(localization_config::Variables)
+            .await;
+        match data.and_then(SiteLocales::of) {
+            Ok(site) => {
+                let has_others = site.all.iter().any(is_other);
+                *known = Some((Instant::now(), site.all));
+                has_others
+            }
+            Err(error) => {
+                tracing::debug!(%error, "the locales of the site could not be read");
+                false
+            }
+        }
+    }
+
     /// The key of the search engine that is on, if one is.
     ///
     /// # Errors

@@ -43,6 +43,27 @@ pub struct Links {
 }
 
 impl Wiki {
+    /// Tags without the `#` that people write before them, where no page has a tag that begins so.
+    /// A request only if one has it.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn without_hash(&self, mut tags: Vec<String>) -> Result<Vec<String>, WikiError> {
+        if !tags.iter().any(|tag| tag.starts_with('#')) {
+            return Ok(tags);
+        }
+        let known = self.tags().await?;
+        for tag in &mut tags {
+            let bare = tag.trim_start_matches('#').trim();
+            if !bare.is_empty() && !known.iter().any(|known| known.tag == *tag) {
+                *tag = bare.to_owned();
+            }
+        }
+        let mut seen = BTreeSet::new();
+        tags.retain(|tag| seen.insert(tag.clone()));
+        Ok(tags)
+    }
+
     /// All tags, in the order of the wiki, each with the number of pages that the key may see:
     /// in one request.
     ///

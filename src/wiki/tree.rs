@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageTree, PageTreeMode, page_tree};
-use crate::page::{Locale, PagePath};
+use crate::page::{Locale, NewPath, PagePath};
 
 /// The most nodes that one walk gives.
 pub const MAX_NODES: usize = 1_000;
@@ -149,6 +149,25 @@ impl Wiki {
         }
         level.retain(|node| node.page_id.is_some());
         Ok(level)
+    }
+
+    /// A path beside a taken one where nothing is: `docs/x-2`, `docs/x-3` and so on. `None` where
+    /// it could not be told. One request.
+    pub async fn free_path(&self, locale: &Locale, taken: &PagePath) -> Option<PagePath> {
+        let level = self.query::<PageTree>(beside(locale, taken)).await.ok()?;
+        let there: HashSet<String> = nodes(level)
+            .into_iter()
+            .map(|node| node.path.as_str().to_lowercase())
+            .collect();
+        // The tree may be partial while it is rebuilt (W8).
+        if !there.contains(&taken.as_str().to_lowercase()) {
+            return None;
+        }
+        (2..=there.len() + 2)
+            .map(|number| format!("{taken}-{number}"))
+            .find(|path| !there.contains(&path.to_lowercase()))
+            .filter(|path| NewPath::parse(path).is_ok())
+            .map(PagePath::as_stored)
     }
 
     /// The node of the page at a path, if there is one. An absence is believed only when seen

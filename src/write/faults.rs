@@ -4,19 +4,24 @@ use serde_json::{Value, json};
 
 use crate::change::{Change, ContentFault, cut, short};
 use crate::error::{Code, Failure};
-use crate::page::{DiffersIn, EditFault, Field, Outline, PatchFault, Place, SectionFault};
+use crate::page::{
+    DiffersIn, EditFault, Field, Outline, PatchFault, Place, SectionFault, Selector,
+};
 use crate::wiki::sentence;
 
-/// The most headings that a failure names.
+/// The most headings that a failure names where one name means several.
 const MAX_HEADINGS: usize = 100;
+/// The most headings that a failure names as the nearest.
+const MAX_NEAREST: usize = 5;
 
-/// What a caller is told of a fault, with the text that a section was looked for in.
-pub(super) fn told(fault: ContentFault, outlined: Option<&str>) -> Failure {
+/// What a caller is told of a fault, with the section that was looked for, and in which text.
+pub(super) fn told(fault: ContentFault, sought: Option<(&Selector, &str)>) -> Failure {
     match fault {
         ContentFault::Edit(fault) => edit(fault),
         ContentFault::Patch(fault) => patch(fault),
         ContentFault::Section(fault) => {
-            section_failure(fault, &Outline::of(outlined.unwrap_or_default()))
+            let (selector, text) = sought.unzip();
+            section_failure(fault, selector, &Outline::of(text.unwrap_or_default()))
         }
         ContentFault::NotMarkdown => not_applicable(
             "Only pages written with the Markdown editor have sections that can be changed.",
@@ -29,15 +34,28 @@ pub(super) fn told(fault: ContentFault, outlined: Option<&str>) -> Failure {
     }
 }
 
-/// What a caller is told whose selector names no part of a page, or several.
-pub(crate) fn section_failure(fault: SectionFault, outline: &Outline<'_>) -> Failure {
+/// What a caller is told whose selector names no part of a page, or several: the headings that
+/// are nearest to it, or all that it may mean.
+pub(crate) fn section_failure(
+    fault: SectionFault,
+    selector: Option<&Selector>,
+    outline: &Outline<'_>,
+) -> Failure {
     let message = sentence(&fault.to_string());
     match fault {
-        SectionFault::NotFound => bounded(
-            Failure::new(Code::SectionNotFound, message),
-            "headings",
-            &outline.named_headings(),
-        ),
+        SectionFault::NotFound => {
+            let first = Selector::Section { index: 1 };
+            let selector = selector.unwrap_or(&first);
+            let nearest = outline.nearest_headings(selector, MAX_NEAREST);
+            let left = outline.headings().len().saturating_sub(nearest.len());
+            let failure =
+                Failure::new(Code::SectionNotFound, message).detail("headings", json!(nearest));
+            if left > 0 {
+                failure.detail("notShown", left)
+            } else {
+                failure
+            }
+        }
         SectionFault::Ambiguous { candidates } => bounded(
             Failure::new(Code::AmbiguousSection, message),
             "candidates",
@@ -66,12 +84,21 @@ fn edit(fault: EditFault) -> Failure {
             index,
             differs_in,
             places,
-        } => differing(
-            not_applicable("The old text of an edit is not in the page."),
-            differs_in,
-        )
-        .detail("edit", index)
-        .detail("places", listed(&places)),
+            nearest,
+        } => {
+            let failure = differing(
+                not_applicable("The old text of an edit is not in the page."),
+                differs_in,
+            )
+            .detail("edit", index)
+            .detail("places", listed(&places));
+            if nearest.is_empty() {
+                return failure;
+            }
+            failure
+                .hint("Copy oldText from the page as it is: details.nearest has the lines most like it.")
+                .detail("nearest", listed(&nearest))
+        }
         EditFault::Ambiguous {
             index,
             places,

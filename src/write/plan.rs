@@ -127,9 +127,13 @@ impl Plan {
             (Self::Create(page), _) => Ok(Change::create(*page)),
             (Self::Update(update), Some(before)) => {
                 let edits = *update.edits.ok_or_else(nothing_asked_for)?;
-                let outlined = edits.is_of_section().then(|| before.content.clone());
-                Change::update(before, edits)
-                    .map_err(|fault| faults::told(fault, outlined.as_deref()))
+                let sought = edits
+                    .section()
+                    .map(|selector| (selector.clone(), before.content.clone()));
+                Change::update(before, edits).map_err(|fault| {
+                    let sought = sought.as_ref().map(|(selector, text)| (selector, &**text));
+                    faults::told(fault, sought)
+                })
             }
             (
                 Self::Delete {

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 use crate::audit::ProposalId;
-use crate::change::{Change, NewContent, Operation, cut, short};
+use crate::change::{Change, NewContent, NewTags, Operation, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::{Allowed, Previewed, Proposed, SessionId};
-use crate::page::{Field, LineCounts, PageReading, PageState};
+use crate::page::{Field, LineCounts, PagePath, PageReading, PageState};
 use crate::wiki::{TreeNode, Wiki, WikiError};
 
 use super::answer::{LinkedFrom, Notes, Preview, Target};
@@ -47,7 +47,9 @@ impl Writer {
             return Ok((plain(plan.of(None, None)?), ConflictCheck::Checked));
         };
         let read = self.page_to_write(id, plan.accept_loss()).await?;
-        let plan = self.with_version(plan, &read.page).await?;
+        let plan = self
+            .with_known_tags(self.with_version(plan, &read.page).await?)
+            .await?;
         let check = self.check_conflict(session, &plan, &read).await?;
         let change = plan.of(Some(read.page), self.policy.trash.as_ref())?;
         Ok((plain(change.with_loss_of(read.lost)), check))
@@ -83,7 +85,10 @@ impl Writer {
             Plan::Create(_) | Plan::Update(_) | Plan::Delete { .. } => None,
         };
         let plan = match previewed.before() {
-            Some(page) => self.with_version(plan, page).await?,
+            Some(page) => {
+                self.with_known_tags(self.with_version(plan, page).await?)
+                    .await?
+            }
             None => plan,
         };
         if takes_back != undoes
@@ -118,6 +123,19 @@ impl Writer {
             proposal,
         };
         Ok((proposed, ConflictCheck::Checked))
+    }
+
+    /// Tags that are to be added are meant without the `#` before them, unless the wiki has one
+    /// that begins so.
+    async fn with_known_tags(&self, mut plan: Plan) -> Result<Plan, Failure> {
+        if let Plan::Update(Update {
+            edits: Some(edits), ..
+        }) = &mut plan
+            && let Some(added) = edits.tags.as_mut().and_then(NewTags::added_mut)
+        {
+            *added = self.wiki.without_hash(std::mem::take(added)).await?;
+        }
+        Ok(plan)
     }
 
     /// A plan that says which version's text it means says what that text is.
@@ -214,7 +232,8 @@ impl Writer {
             .iter()
             .find(|node| node.path == after.path && !is_own(node))
         {
-            return Err(taken(node));
+            let free = self.wiki.free_path(&after.locale, &after.path).await;
+            return Err(taken(node, free));
         }
         Ok(there
             .iter()
@@ -307,11 +326,19 @@ pub(super) fn target(wiki: &Wiki, page: &PageState) -> Target {
     }
 }
 
-fn taken(node: &TreeNode) -> Failure {
-    Failure::new(Code::PageExists, "There already is a page at that path.")
+fn taken(node: &TreeNode, free: Option<PagePath>) -> Failure {
+    let failure = Failure::new(Code::PageExists, "There already is a page at that path.")
         .detail("id", node.page_id)
         .detail("path", node.path.as_str())
-        .detail("title", node.title.as_str())
+        .detail("title", node.title.as_str());
+    match free {
+        Some(free) => failure
+            .hint(
+                "Choose another path (details.freePath is free), or update the page that is there.",
+            )
+            .detail("freePath", free.as_str()),
+        None => failure,
+    }
 }
 
 fn unreadable(reading: &PageReading) -> Failure {

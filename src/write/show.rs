@@ -155,8 +155,16 @@ impl Writer {
     }
 }
 
+/// What is to be said of a change wherever it is shown.
+pub(super) fn warnings_of(change: &Change) -> Vec<String> {
+    let escapes = change.has_literal_escapes().then(|| {
+        r"literal_escapes: the new text has \n as two characters and no line break; where lines were meant, send it again with line breaks.".to_owned()
+    });
+    lost_by(change).into_iter().chain(escapes).collect()
+}
+
 /// What a change loses for good, said before and after it.
-pub(super) fn lost_by(change: &Change) -> Option<String> {
+fn lost_by(change: &Change) -> Option<String> {
     let lost: Vec<&str> = change.lost().iter().map(|field| field.name()).collect();
     (!lost.is_empty()).then(|| {
         format!(

@@ -28,7 +28,7 @@ use super::purge::LastPurge;
 use super::reads::{Reads, Sight};
 use super::refusals::Refusals;
 use super::settle::{Patience, Settled};
-use super::show::lost_by;
+use super::show::warnings_of;
 use super::turn::Turn;
 
 /// Writes to one wiki, as far as its operator allows.
@@ -287,7 +287,7 @@ impl Writer {
                 .map_err(at_change)?,
             is_unchecked: check == ConflictCheck::None,
         };
-        notes.warnings.extend(lost_by(allowed.change()));
+        notes.warnings.extend(warnings_of(allowed.change()));
         let diff = allowed.change().content_diff();
         let lines = diff.1;
         docket.counted(lines);

@@ -48,7 +48,11 @@ async fn what_changed_since_a_time_comes_newest_first_and_costs_one_limited_requ
     let wiki = ten_days().await;
     let served = as_reader(&wiki).await;
     wiki.clear_requests();
-    let answer = listed(&served, json!({ "updatedSince": "2026-03-17T12:00:00Z" })).await;
+    let answer = listed(
+        &served,
+        json!({ "updatedSince": "2026-03-17T12:00:00Z", "locale": "en" }),
+    )
+    .await;
     assert_eq!(paths(&answer), ["day/p19", "day/p18", "day/p17"]);
     assert!(answer.get("nextCursor").is_none());
     let seen = wiki.requests();
@@ -120,7 +124,11 @@ async fn drafts_alone_and_published_pages_alone_are_all_pages() {
     let wiki = sample_wiki().await;
     let served = as_reader(&wiki).await;
     for wanted in [true, false] {
-        let answer = listed(&served, json!({ "isPublished": wanted, "orderBy": "PATH" })).await;
+        let answer = listed(
+            &served,
+            json!({ "isPublished": wanted, "orderBy": "PATH", "locale": "*" }),
+        )
+        .await;
         let mut model: Vec<String> = wiki.with_store(|store| {
             let pages = store.pages().filter(|page| page.is_published == wanted);
             pages.map(|page| page.path.clone()).collect()
@@ -202,7 +210,7 @@ async fn backlinks_are_found_in_every_locale_and_take_the_other_filters() {
         &"nonsense".to_owned(),
     ] {
         let served = Setup::at(&wiki.address(), key).serve().await;
-        let arguments = json!({ "linksTo": target, "orderBy": "PATH" });
+        let arguments = json!({ "linksTo": target, "orderBy": "PATH", "locale": "*" });
         assert_eq!(paths(&listed(&served, arguments.clone()).await), model);
         for (more, wanted) in [
             (json!({ "locale": "de" }), vec!["von-hier"]),

@@ -60,6 +60,8 @@ mod lists;
 #[cfg(feature = "demo")]
 mod logging;
 #[cfg(feature = "demo")]
+mod naive;
+#[cfg(feature = "demo")]
 mod network;
 #[cfg(feature = "demo")]
 mod operations;

@@ -243,10 +243,10 @@ async fn variables_that_are_not_set_are_left_out_of_requests() {
         let variables = seen.unwrap().variables.as_object().unwrap();
         variables.keys().cloned().collect::<Vec<String>>()
     };
-    assert_eq!(variables("pages.search"), ["query"]);
+    assert_eq!(variables("pages.search"), ["query", "locale"]);
     assert_eq!(
         variables("pages.list"),
-        ["limit", "orderBy", "orderByDirection"]
+        ["limit", "orderBy", "orderByDirection", "locale"]
     );
     assert_eq!(variables("pages.tree"), ["path", "mode", "locale"]);
     // An update of the title alone sends no path, which could move the page (W14).

@@ -121,8 +121,8 @@ const WHOLE: &str = "id locale path title url description tags isPublished isPri
 
 fn all_answered(page: &str, history: &str) -> String {
     format!(
-        "search_pages: hits 3 searchedIn 1\n\
-         list_pages: pages 5 nextCursor\n\
+        "search_pages: hits 2 searchedIn 1 otherLocales\n\
+         list_pages: pages 5 nextCursor otherLocales\n\
          get_page_by_path: {page}\n\
          get_page_by_id: {page}\n\
          get_page_tree: nodes 4\n\
@@ -248,8 +248,8 @@ async fn an_expired_key_reads_as_a_guest_and_is_told_where_that_is_too_little() 
     let wiki = sample_wiki().await;
     assert_eq!(
         all_seven(&wiki, &wiki.expired_key()).await,
-        "search_pages: hits 3 searchedIn 1\n\
-         list_pages: pages 5 nextCursor\n\
+        "search_pages: hits 2 searchedIn 1 otherLocales\n\
+         list_pages: pages 5 nextCursor otherLocales\n\
          get_page_by_path: KEY_REJECTED expiredAt\n\
          get_page_by_id: KEY_REJECTED expiredAt\n\
          get_page_tree: nodes 4\n\
@@ -589,9 +589,7 @@ fn any_list_is_the_first_whole_pages_and_its_cursors_visit_each_page_once() {
                 let model = in_order(seen, order, direction);
                 let mut arguments =
                     json!({ "limit": limit, "orderBy": order, "direction": direction });
-                if let Some(locale) = locale {
-                    arguments["locale"] = json!(locale);
-                }
+                arguments["locale"] = json!(locale.unwrap_or("*"));
                 let mut left = &model[..];
                 loop {
                     let part = read(&served, "wikijs_list_pages", arguments.clone())
@@ -650,7 +648,9 @@ async fn a_list_of_a_large_wiki_costs_one_or_two_limited_requests() {
     });
     let served = as_admin(&wiki).await;
     for limit in [1, 20, 50, 100] {
-        let mut arguments = json!({ "limit": limit, "orderBy": "UPDATED", "direction": "DESC" });
+        let mut arguments = json!({
+            "limit": limit, "orderBy": "UPDATED", "direction": "DESC", "locale": "en",
+        });
         for part in 0..3 {
             wiki.clear_requests();
             let answer = read(&served, "wikijs_list_pages", arguments.clone())
@@ -673,7 +673,7 @@ async fn a_list_of_a_large_wiki_costs_one_or_two_limited_requests() {
     let key = wiki.key_with(&["read:pages"], "docs/p00");
     let served = Setup::at(&wiki.address(), &key).serve().await;
     wiki.clear_requests();
-    let arguments = json!({ "limit": 60, "orderBy": "ID", "direction": "DESC" });
+    let arguments = json!({ "limit": 60, "orderBy": "ID", "direction": "DESC", "locale": "en" });
     let answer = read(&served, "wikijs_list_pages", arguments).await.unwrap();
     assert_eq!(answer["pages"].as_array().unwrap().len(), 60);
     let asked = limits_asked(&wiki);
@@ -789,7 +789,7 @@ async fn the_path_of_a_list_is_one_of_whole_segments() {
         let answer = read(&served, "wikijs_list_pages", json!({ "path": path })).await;
         assert_eq!(answer.unwrap(), json!({ "pages": [] }), "{path}");
     }
-    let mut arguments = json!({ "path": "docs", "limit": 3, "tags": ["docs"] });
+    let mut arguments = json!({ "path": "docs", "limit": 3, "tags": ["docs"], "locale": "*" });
     let mut all = Vec::new();
     loop {
         let part = read(&served, "wikijs_list_pages", arguments.clone())
@@ -822,7 +822,8 @@ async fn a_cursor_of_another_list_or_of_nobody_is_refused() {
         json!({ "cursor": good.split_at(1).1 }),
         json!({ "cursor": good, "orderBy": "TITLE" }),
         json!({ "cursor": good, "direction": "DESC" }),
-        json!({ "cursor": good, "locale": "en" }),
+        json!({ "cursor": good, "locale": "de" }),
+        json!({ "cursor": good, "locale": "*" }),
         json!({ "cursor": good, "tags": ["docs"] }),
         json!({ "cursor": good, "path": "docs" }),
     ] {
@@ -1085,9 +1086,13 @@ async fn hits_carry_the_true_ids_of_their_pages() {
         wiki.set_search_row_ids(row_ids);
         for key in [&wiki.keys().admin, &wiki.keys().reader] {
             let served = Setup::at(&wiki.address(), key).serve().await;
-            let answer = read(&served, "wikijs_search_pages", json!({ "query": "linux" }))
-                .await
-                .unwrap();
+            let answer = read(
+                &served,
+                "wikijs_search_pages",
+                json!({ "query": "linux", "locale": "*" }),
+            )
+            .await
+            .unwrap();
             let english = id_of(&wiki, "docs/install/linux");
             let german =
                 wiki.with_store(|store| store.page_at("de", "docs/install/linux").unwrap().id);
@@ -1144,16 +1149,15 @@ async fn a_search_keeps_to_its_path_locale_and_limit_in_two_requests() {
         found(json!({ "query": "linux", "path": "doc" })).await,
         Vec::<String>::new()
     );
-    assert_eq!(
-        found(json!({ "query": "linux", "path": "" })).await.len(),
-        4
-    );
+    let everywhere = json!({ "query": "linux", "path": "", "locale": "*" });
+    assert_eq!(found(everywhere).await.len(), 4);
     assert_eq!(
         found(json!({ "query": "linux", "locale": "de" })).await,
         ["docs/install/linux"]
     );
     wiki.clear_requests();
-    assert_eq!(found(json!({ "query": "o", "limit": 3 })).await.len(), 3);
+    let three = json!({ "query": "o", "limit": 3, "locale": "*" });
+    assert_eq!(found(three).await.len(), 3);
     // One search, and the ids of all hits in one request.
     let asked: Vec<Vec<String>> = wiki
         .requests()

@@ -329,6 +329,8 @@ async fn every_filter_holds_on_both_engines() {
             let mut arguments = filter.as_object().unwrap().clone();
             arguments.insert("query".to_owned(), json!("lamp"));
             arguments.insert("in".to_owned(), json!(place));
+            let everywhere = json!("*");
+            arguments.entry("locale").or_insert(everywhere);
             let answer = search(&served, Value::Object(arguments)).await.unwrap();
             assert_eq!(sorted(paths(&answer)), wanted, "{place} {filter}");
         }
@@ -677,7 +679,7 @@ async fn an_index_on_the_disk_is_private_and_the_next_start_goes_on_with_it() {
         .into_iter()
         .flat_map(|seen| seen.fields)
         .collect();
-    assert_eq!(asked, ["pages.list"]);
+    assert_eq!(asked, ["localization.config", "pages.list"]);
 }
 
 #[tokio::test]

@@ -77,6 +77,20 @@ fn what_differs_in_line_endings_or_white_space_is_named() {
 }
 
 #[test]
+fn a_text_that_is_nowhere_names_the_lines_most_like_its_longest() {
+    let text = "# Backup\n\nRun the job every night.\nRun it by hand before an upgrade.\n\nx\n";
+    let nearest = |old: &str| match apply_edits(text, &[edit(old, "")]) {
+        Err(EditFault::NotFound { nearest, .. }) => nearest,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        nearest("\nRun the jobs each night\n"),
+        [place(3, "Run the job every night.")]
+    );
+    assert_eq!(nearest("Something else altogether"), []);
+}
+
+#[test]
 fn a_fault_says_nothing_of_the_page() {
     let fault = apply_edits("secret secret", &[edit("secret", "")]).expect_err("twice");
     assert!(!fault.to_string().contains("secret"));
@@ -109,7 +123,8 @@ proptest! {
         match (apply_edits(&text, &edits), expected) {
             (Ok(ours), Ok(models)) => prop_assert_eq!(ours, models),
             (Err(EditFault::Empty { index }), Err((at, true, _))) => prop_assert_eq!(index, at),
-            (Err(EditFault::NotFound { index, differs_in, places }), Err((at, false, 0))) => {
+            (Err(EditFault::NotFound { index, differs_in, places, nearest }), Err((at, false, 0))) => {
+                prop_assert!(places.is_empty() || nearest.is_empty());
                 prop_assert_eq!(index, at);
                 prop_assert_eq!(differs_in.is_some(), !places.is_empty());
             }

@@ -61,7 +61,10 @@ impl Named {
             Some(section) => outline.find_part(section),
             None => by_reference(outline, anchor.unwrap_or_default()),
         };
-        let found = |outline| find(outline).map_err(|fault| section_failure(fault, outline));
+        let sought = sought(ask, anchor.unwrap_or_default());
+        let found = |outline| {
+            find(outline).map_err(|fault| section_failure(fault, sought.as_ref(), outline))
+        };
         let section = match source.map(|(text, format)| Outline::in_format(text, format)) {
             None => found(&outline)?,
             Some(source) => match outline.find_same(&found(&source)?, &source) {
@@ -85,6 +88,17 @@ impl Named {
             selector: Some(selector),
         })
     }
+}
+
+/// The first section that is looked for.
+fn sought(ask: &Ask, anchor: &str) -> Option<Selector> {
+    let Some(selector) = &ask.section else {
+        return Some(Selector::Named(anchor.to_owned()));
+    };
+    selector.steps.iter().find_map(|step| match step {
+        PartStep::Section(selector) => Some(selector.clone()),
+        PartStep::Block { .. } => None,
+    })
 }
 
 fn not_in_html() -> Failure {

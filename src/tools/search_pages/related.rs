@@ -5,17 +5,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::scope::{Scope, listed};
-use super::{Hit, Indexed, Output, permille};
+use super::{Hit, Indexed, Output, Place, permille};
 use crate::error::Failure;
 use crate::page::{Locale, PagePath, PageReading};
 use crate::tools::context::Context;
+use crate::tools::output::some_count;
 
 /// What a link is worth, in either direction; a word or tag is worth 1 at most.
 const LINK: f64 = 3.0;
 /// How many tags or words a reason names.
 const MAX_NAMED: usize = 8;
-
-type Place = (Locale, PagePath);
 
 #[derive(Default)]
 struct Kinship {
@@ -64,6 +63,12 @@ pub(super) async fn related(
             Some((other, kinship))
         })
         .collect();
+    let elsewhere = if scope.is_fallback() {
+        let related = |(locale, path): &&Place| scope.holds_elsewhere(locale, path);
+        kin.keys().filter(related).count()
+    } else {
+        0
+    };
     // The list's order, the last changed first, decides between equals.
     found.sort_by(|(_, a), (_, b)| b.score.total_cmp(&a.score));
     found.truncate(limit);
@@ -80,6 +85,7 @@ pub(super) async fn related(
     Ok(Output {
         hits,
         searched_in: [super::WIKI].into_iter().chain(in_content).collect(),
+        other_locales: some_count(elsewhere),
         index,
     })
 }

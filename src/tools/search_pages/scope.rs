@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use super::Input;
 use crate::error::Failure;
 use crate::page::{Date, Locale, PagePath, PageReading};
-use crate::tools::input;
+use crate::tools::input::{self, Locales};
 use crate::wiki::{Wiki, WikiError};
 
 /// Which pages a search is for.
 #[derive(Debug)]
 pub(super) struct Scope {
-    locale: Option<Locale>,
+    locales: Locales,
     path: Option<PagePath>,
     /// Those that the other filters leave; none where there are no others.
     places: Option<HashSet<(Locale, PagePath)>>,
@@ -22,12 +22,12 @@ pub(super) struct Scope {
 impl Scope {
     /// One request where a filter or a related page needs the list, one more for links.
     pub(super) async fn of(wiki: &Wiki, input: &Input) -> Result<Self, Failure> {
-        let tags = input::tags(input.tags.clone().unwrap_or_default())?;
+        let tags = input::known_tags(wiki, input.tags.clone()).await?;
         let since = input::date("updatedSince", input.updated_since.as_deref())?;
         let filters = !tags.is_empty() || since.is_some() || input.links_to.is_some();
-        let (locale, path) = input::place(wiki, input.path.as_deref(), input.locale.as_deref())?;
+        let (locales, path) = input::places(wiki, input.path.as_deref(), input.locale.as_deref())?;
         let mut scope = Self {
-            locale,
+            locales,
             path,
             places: None,
             listed: Vec::new(),
@@ -40,7 +40,8 @@ impl Scope {
         }
         let linking = match input.links_to {
             Some(id) => {
-                let locale = scope.locale.as_ref();
+                // Those in other locales are counted, too.
+                let locale = scope.locale().filter(|_| !scope.locales.is_fallback);
                 Some(wiki.linking_to(&scope.listed, id, locale).await?)
             }
             None => None,
@@ -65,13 +66,26 @@ impl Scope {
     }
 
     pub(super) const fn locale(&self) -> Option<&Locale> {
-        self.locale.as_ref()
+        self.locales.one.as_ref()
+    }
+
+    /// Whether nobody said which locale is meant, so that pages of others are counted.
+    pub(super) const fn is_fallback(&self) -> bool {
+        self.locales.is_fallback
     }
 
     /// Whether a page is one that the search is for.
     pub(super) fn holds(&self, locale: &Locale, path: &PagePath) -> bool {
-        self.locale.as_ref().is_none_or(|own| own == locale)
-            && self.path.as_ref().is_none_or(|own| path.is_within(own))
+        self.locale().is_none_or(|own| own == locale) && self.holds_but_for_locale(locale, path)
+    }
+
+    /// Whether a page would be one that the search is for if its locale were meant.
+    pub(super) fn holds_elsewhere(&self, locale: &Locale, path: &PagePath) -> bool {
+        self.locale().is_some_and(|own| own != locale) && self.holds_but_for_locale(locale, path)
+    }
+
+    fn holds_but_for_locale(&self, locale: &Locale, path: &PagePath) -> bool {
+        self.path.as_ref().is_none_or(|own| path.is_within(own))
             && self
                 .places
                 .as_ref()

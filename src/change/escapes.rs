@@ -1,0 +1,114 @@
+//! Line breaks that were escaped once too often: `\n` as two characters where a line should end.
+
+use super::plan::Change;
+use crate::page::PageState;
+
+/// The two characters.
+const ESCAPED: &str = r"\n";
+
+impl Change {
+    /// Whether the text that it puts into the content has `\n` as two characters and no line
+    /// break, so that it most likely was to have lines. In code, spans of it and fenced, those
+    /// characters are meant.
+    #[must_use]
+    pub fn has_literal_escapes(&self) -> bool {
+        let Some(after) = self.after() else {
+            return false;
+        };
+        let before = self.before().map_or("", |page: &PageState| &page.content);
+        let (lead, added, gone) = replaced(before, &after.content);
+        !added.trim().contains('\n')
+            && !gone.contains(ESCAPED)
+            && outside_spans(added).any(|text| text.contains(ESCAPED))
+            && !is_within_fence(lead)
+    }
+}
+
+/// What two texts begin with alike, and what stands between that and their common end: in the
+/// second and in the first. Whole lines.
+fn replaced<'a>(before: &'a str, after: &'a str) -> (&'a str, &'a str, &'a str) {
+    let lines = |text: &'a str| text.split_inclusive('\n');
+    let lead: usize = lines(before)
+        .zip(lines(after))
+        .take_while(|(one, other)| one == other)
+        .map(|(line, _)| line.len())
+        .sum();
+    let rest = |text: &'a str| text.get(lead..).unwrap_or_default();
+    let tail: usize = lines(rest(before))
+        .rev()
+        .zip(lines(rest(after)).rev())
+        .take_while(|(one, other)| one == other)
+        .map(|(line, _)| line.len())
+        .sum();
+    let middle = |text: &'a str| {
+        rest(text)
+            .get(..rest(text).len() - tail)
+            .unwrap_or_default()
+    };
+    (
+        after.get(..lead).unwrap_or_default(),
+        middle(after),
+        middle(before),
+    )
+}
+
+/// What stands outside of spans of code.
+fn outside_spans(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').step_by(2)
+}
+
+/// Whether a text ends within a fenced block of code.
+fn is_within_fence(lead: &str) -> bool {
+    let fences = lead.lines().filter(|line| {
+        let line = line.trim_start();
+        line.starts_with("```") || line.starts_with("~~~")
+    });
+    fences.count() % 2 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::Change;
+    use crate::page::PageState;
+
+    fn page(content: &str) -> PageState {
+        let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"",
+            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
+            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+        PageState {
+            content: content.to_owned(),
+            ..serde_json::from_str(page).expect("a page")
+        }
+    }
+
+    #[test]
+    fn escapes_are_found_where_lines_should_be() {
+        for (before, after, is_found) in [
+            ("", r"# Title\n\nText\n", true),
+            ("", "# Title\n\nText\n", false),
+            ("", "one line", false),
+            ("", "# Title\n\nThe escape \\n ends a line.\n", false),
+            ("", r"Write `\n` to end a line.", false),
+            (
+                "one\ntwo\nthree\n",
+                "one\n## Two\\n\\n- a\\n- b\nthree\n",
+                true,
+            ),
+            (
+                "one\nsplit at \\n\nthree\n",
+                "one\nsplit at \\n or so\nthree\n",
+                false,
+            ),
+            (
+                "```c\nputs(x);\n```\n",
+                "```c\nprintf(\"x\\n\");\n```\n",
+                false,
+            ),
+            ("one\n", "", false),
+        ] {
+            let change = Change::between(page(before), page(after));
+            assert_eq!(change.has_literal_escapes(), is_found, "{after}");
+        }
+        assert!(!Change::delete(page(r"a\nb")).has_literal_escapes());
+    }
+}

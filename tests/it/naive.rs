@@ -1,0 +1,437 @@
+//! Calls as models write them who have not read the schema: understood where they can mean one
+//! thing, else refused with what to do instead.
+
+use serde_json::{Value, json};
+use wikijs_mcp::demo::{DemoWiki, PageRow};
+
+use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki};
+
+async fn served() -> (DemoWiki, Served) {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    (wiki, served)
+}
+
+fn add(wiki: &DemoWiki, locale: &str, path: &str, title: &str, tags: &[&str]) -> i64 {
+    wiki.with_store(|store| {
+        store.add(PageRow {
+            locale: locale.to_owned(),
+            path: path.to_owned(),
+            title: title.to_owned(),
+            content: format!("# {title}\n"),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            ..PageRow::default()
+        })
+    })
+}
+
+fn paths(answer: &Value, name: &str) -> Vec<String> {
+    let pages = answer[name].as_array().unwrap().iter();
+    let path = |page: &Value| page["path"].as_str().unwrap().to_owned();
+    pages.map(path).collect()
+}
+
+fn fault(error: &Value) -> &str {
+    error["details"]["fields"][0]["message"].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn whole_numbers_are_taken_as_text_and_versions_as_numbers() {
+    let (wiki, served) = served().await;
+    let id = id_of(&wiki, "docs");
+    let by_text = json!({ "id": id.to_string(), "view": "metadata" });
+    let page = served.call("wikijs_get_page_by_id", by_text).await.unwrap();
+    assert_eq!(page["id"], id);
+    let several = json!({ "ids": [id.to_string(), id], "view": "metadata" });
+    served.call("wikijs_get_page_by_id", several).await.unwrap();
+
+    let edit = json!({ "id": id.to_string(), "description": "Other" });
+    served.confirmed("wikijs_update_page", edit).await.unwrap();
+    let history = served
+        .call("wikijs_get_page_history", json!({ "id": id, "limit": "1" }))
+        .await
+        .unwrap();
+    let version = &history["entries"][0]["versionId"];
+    assert!(version.is_i64());
+    let compare = json!({ "id": id, "compare": { "from": version, "to": "current" } });
+    let answer = served
+        .call("wikijs_get_page_history", compare)
+        .await
+        .unwrap();
+    assert_eq!(
+        answer["comparison"]["changes"]["description"]["after"],
+        "Other"
+    );
+    // What has other characters is no number.
+    for text in ["2 40", "-1", "1.0", "", "99999999999999999999"] {
+        let error = served
+            .call("wikijs_get_page_by_id", json!({ "id": text }))
+            .await
+            .unwrap_err();
+        assert_eq!(error["code"], "INVALID_INPUT", "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_path_or_title_where_an_id_is_wanted_leads_to_the_tool_that_takes_it() {
+    let (_wiki, served) = served().await;
+    for (tool, arguments) in [
+        ("wikijs_get_page_by_id", json!({ "id": "docs/install" })),
+        ("wikijs_get_page_by_id", json!({ "path": "docs/install" })),
+        ("wikijs_get_page_by_id", json!({ "ids": ["docs"] })),
+        ("wikijs_get_page_history", json!({ "id": "Documentation" })),
+        (
+            "wikijs_get_page_history",
+            json!({ "title": "Documentation" }),
+        ),
+        ("wikijs_update_page", json!({ "id": "docs", "title": "x" })),
+        ("wikijs_delete_page", json!({ "path": "docs" })),
+        ("wikijs_search_pages", json!({ "relatedTo": "docs" })),
+    ] {
+        let error = served.call(tool, arguments).await.unwrap_err();
+        assert_eq!(error["code"], "INVALID_INPUT");
+        let message = fault(&error);
+        assert!(
+            message.contains("wikijs_get_page_by_path takes"),
+            "{tool}: {message}"
+        );
+    }
+    let by_id = json!({ "id": 1 });
+    let error = served
+        .call("wikijs_get_page_by_path", by_id)
+        .await
+        .unwrap_err();
+    assert!(fault(&error).contains("wikijs_get_page_by_id takes it"));
+}
+
+#[tokio::test]
+async fn a_new_path_is_taken_in_every_form_in_which_pages_are_read() {
+    let (wiki, served) = served().await;
+    let id = id_of(&wiki, "glossary");
+    let address = wiki.address();
+    for (path, place) in [
+        ("/en/naive/one", ("en", "naive/one")),
+        ("en/naive/two", ("en", "naive/two")),
+        ("de:naive/three", ("de", "naive/three")),
+        (&format!("{address}/en/naive/four"), ("en", "naive/four")),
+        ("/naive/five/", ("en", "naive/five")),
+    ] {
+        let moved = json!({ "id": id, "path": path });
+        let applied = served.confirmed("wikijs_update_page", moved).await.unwrap();
+        let target = &applied["target"];
+        assert_eq!(
+            (&target["locale"], &target["path"]),
+            (&json!(place.0), &json!(place.1))
+        );
+    }
+    for (path, locale, message) in [
+        ("https://elsewhere.example.org/en/x", None, "another site"),
+        ("/en/naive/x", Some("de"), "is in the locale en, not in de"),
+        ("naive/a b", None, "a space"),
+        ("/en/login", None, "which Wiki.js keeps for itself"),
+    ] {
+        let mut moved = json!({ "id": id, "path": path });
+        if let Some(locale) = locale {
+            moved["locale"] = json!(locale);
+        }
+        let error = served.call("wikijs_update_page", moved).await.unwrap_err();
+        assert!(fault(&error).contains(message), "{path}: {error}");
+    }
+    let created = json!({ "path": "/de/naive/new", "title": "Neu", "content": "x" });
+    let applied = served
+        .confirmed("wikijs_create_page", created)
+        .await
+        .unwrap();
+    assert_eq!(applied["target"]["locale"], "de");
+    assert_eq!(applied["target"]["path"], "naive/new");
+}
+
+#[tokio::test]
+async fn a_hash_before_a_tag_counts_only_where_such_a_tag_is() {
+    let (wiki, served) = served().await;
+    add(&wiki, "en", "naive/plain", "Plain", &["ops"]);
+    let marked = add(&wiki, "en", "naive/marked", "Marked", &["#really"]);
+    let list = |tag: &str| json!({ "tags": [tag] });
+    for (tag, path) in [
+        ("#ops", "naive/plain"),
+        ("#OPS", "naive/plain"),
+        ("#really", "naive/marked"),
+    ] {
+        let answer = served.call("wikijs_list_pages", list(tag)).await.unwrap();
+        assert_eq!(paths(&answer, "pages"), [path], "{tag}");
+    }
+    let search = json!({ "query": "plain", "tags": ["#ops"], "in": "wiki" });
+    let answer = served.call("wikijs_search_pages", search).await.unwrap();
+    assert_eq!(paths(&answer, "hits"), ["naive/plain"]);
+    let tags = served
+        .call("wikijs_list_tags", json!({ "query": "#ops" }))
+        .await
+        .unwrap();
+    assert_eq!(tags["tags"][0]["tag"], "ops");
+
+    let edit = json!({ "id": marked, "addTags": ["#Ops", "ops", "#new", "#really"] });
+    let preview = served
+        .call("wikijs_update_page", edit.clone())
+        .await
+        .unwrap();
+    assert_eq!(
+        preview["changes"]["tags"]["after"],
+        json!(["#really", "ops", "new"])
+    );
+    // The same arguments beside the token mean the same.
+    let mut confirmed = edit;
+    confirmed["confirm"] = preview["confirm"].clone();
+    let applied = served.call("wikijs_update_page", confirmed).await.unwrap();
+    assert_eq!(applied["outcome"], "applied");
+    // Where all tags are said, they are taken as they are.
+    let all = json!({ "id": marked, "tags": ["#kept"] });
+    let preview = served.call("wikijs_update_page", all).await.unwrap();
+    assert_eq!(preview["changes"]["tags"]["after"], json!(["#kept"]));
+}
+
+#[tokio::test]
+async fn text_with_escapes_in_place_of_line_breaks_is_warned_of() {
+    let (wiki, served) = served().await;
+    let warned = |answer: &Value| {
+        let warnings = answer["warnings"].as_array().unwrap();
+        warnings
+            .iter()
+            .any(|warning| warning.as_str().unwrap().starts_with("literal_escapes: "))
+    };
+    let page = |content: &str| json!({ "path": "naive/escaped", "title": "x", "content": content });
+    let preview = served
+        .call("wikijs_create_page", page(r"# One\n\nTwo"))
+        .await
+        .unwrap();
+    assert!(warned(&preview), "{preview}");
+    let preview = served
+        .call("wikijs_create_page", page("# One\n\nTwo \\n"))
+        .await
+        .unwrap();
+    assert!(!warned(&preview), "{preview}");
+    let id = id_of(&wiki, "home");
+    let section = json!({ "id": id, "section": "heading:h1[0]", "sectionMode": "append",
+        "sectionContent": r"## More\n\n- a\n- b" });
+    let preview = served.call("wikijs_update_page", section).await.unwrap();
+    assert!(warned(&preview), "{preview}");
+}
+
+#[tokio::test]
+async fn a_section_is_found_in_any_letter_case_and_the_nearest_are_named() {
+    let (wiki, served) = served().await;
+    let steps = (0..30).map(|n| format!("## Step {n}\n\ntext {n}\n\n"));
+    let content = steps.collect::<Vec<String>>().concat();
+    let id = wiki.with_store(|store| {
+        store.add(PageRow {
+            path: "naive/sections".to_owned(),
+            content: format!("# Backing up\n\n{content}# Restoring\n\nx\n"),
+            ..PageRow::default()
+        })
+    });
+    let part = json!({ "id": id, "section": "BACKING UP/step 7" });
+    let page = served.call("wikijs_get_page_by_id", part).await.unwrap();
+    assert!(page["content"].as_str().unwrap().starts_with("## Step 7\n"));
+    let near = json!({ "id": id, "section": "Backup" });
+    let error = served
+        .call("wikijs_get_page_by_id", near.clone())
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "SECTION_NOT_FOUND");
+    let headings = error["details"]["headings"].as_array().unwrap();
+    assert_eq!(
+        (headings.len(), &headings[0]["text"]),
+        (5, &json!("Backing up"))
+    );
+    assert_eq!(error["details"]["notShown"], 27);
+    // The selector that it names works.
+    let again = json!({ "id": id, "section": headings[0]["selector"] });
+    served.call("wikijs_get_page_by_id", again).await.unwrap();
+    let mut edit = near;
+    edit["sectionContent"] = json!("x");
+    let error = served.call("wikijs_update_page", edit).await.unwrap_err();
+    assert_eq!(error["details"]["headings"][0]["text"], "Backing up");
+    // Of an index that is too high, the last ones of that level.
+    let high = json!({ "id": id, "section": "heading:h2[30]" });
+    let error = served
+        .call("wikijs_get_page_by_id", high)
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error["details"]["headings"][4]["selector"],
+        "heading:h2[29]"
+    );
+}
+
+#[tokio::test]
+async fn an_edit_whose_text_is_nowhere_names_the_nearest_lines() {
+    let (wiki, served) = served().await;
+    let id = wiki.with_store(|store| {
+        store.add(PageRow {
+            path: "naive/lines".to_owned(),
+            content: "# Jobs\n\nThe nightly job runs at two.\nThe weekly job runs on Sunday.\n"
+                .to_owned(),
+            ..PageRow::default()
+        })
+    });
+    let edit = |old: &str| json!({ "id": id, "edits": [{ "oldText": old, "newText": "x" }] });
+    let error = served
+        .call("wikijs_update_page", edit("The nightly job is run at two."))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "EDIT_NOT_APPLICABLE");
+    let nearest = &error["details"]["nearest"][0];
+    assert_eq!(
+        *nearest,
+        json!({ "line": 3, "text": "The nightly job runs at two." })
+    );
+    assert!(error["hint"].as_str().unwrap().contains("details.nearest"));
+    // The line that it names can be edited.
+    let text = nearest["text"].as_str().unwrap();
+    served
+        .confirmed("wikijs_update_page", edit(text))
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn a_confirm_that_is_no_token_is_told_from_one_that_expired() {
+    let (wiki, served) = served().await;
+    let id = id_of(&wiki, "home");
+    let call = async |confirm: &str| {
+        let edit = json!({ "id": id, "title": "x", "confirm": confirm });
+        served.call("wikijs_update_page", edit).await.unwrap_err()["code"].clone()
+    };
+    for confirm in ["yes", "true", "confirm", "0123"] {
+        assert_eq!(call(confirm).await, "CONFIRM_MISMATCH", "{confirm}");
+    }
+    assert_eq!(call(&"0a".repeat(16)).await, "CONFIRM_EXPIRED");
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_name_with_folders_before_it_is_found_by_whole_segments() {
+    let (wiki, served) = served().await;
+    let one = add(&wiki, "en", "sites/one/operations/backup", "Readme", &[]);
+    let two = add(
+        &wiki,
+        "en",
+        "sites/two/operations/backup",
+        "Readme of X",
+        &[],
+    );
+    let get = async |path: &str| {
+        let page = json!({ "path": path, "view": "metadata" });
+        served.call("wikijs_get_page_by_path", page).await
+    };
+    for (text, id) in [
+        ("one/operations/backup", one),
+        ("Two/Operations/backup", two),
+        ("[[two/operations/Readme of X]]", two),
+        ("operations/readme of x", two),
+        ("[[one/operations/Readme#Part|shown]]", one),
+    ] {
+        match get(text).await {
+            Ok(page) => assert_eq!(page["id"], id, "{text}"),
+            // The page was found, and has no such part.
+            Err(error) => assert_eq!(error["code"], "SECTION_NOT_FOUND", "{text}"),
+        }
+    }
+    let error = get("operations/backup").await.unwrap_err();
+    assert_eq!(error["code"], "AMBIGUOUS_PAGE");
+    assert_eq!(error["details"]["candidates"].as_array().unwrap().len(), 3);
+    // No part of a segment counts.
+    assert_eq!(
+        get("perations/backup").await.unwrap_err()["code"],
+        "PAGE_NOT_FOUND"
+    );
+}
+
+#[tokio::test]
+async fn lists_and_searches_are_of_the_configured_locale_and_count_the_others() {
+    let (wiki, served) = served().await;
+    for locale in ["en", "de", "fr"] {
+        add(&wiki, locale, "naive/page", "Zebra", &["striped"]);
+    }
+    add(&wiki, "de", "naive/other", "Zebra, too", &["striped"]);
+    let list = async |more: Value| {
+        let mut arguments = json!({ "path": "naive" });
+        for (name, value) in more.as_object().unwrap() {
+            arguments[name] = value.clone();
+        }
+        served.call("wikijs_list_pages", arguments).await.unwrap()
+    };
+    for filter in [
+        json!({}),
+        json!({ "tags": ["striped"] }),
+        json!({ "orderBy": "UPDATED", "limit": 1 }),
+    ] {
+        let answer = list(filter).await;
+        assert_eq!(paths(&answer, "pages"), ["naive/page"]);
+        assert_eq!(answer["pages"][0]["locale"], "en");
+        assert_eq!(answer["otherLocales"], 3);
+    }
+    let all = list(json!({ "locale": "*" })).await;
+    assert_eq!(
+        (
+            all["pages"].as_array().unwrap().len(),
+            all.get("otherLocales")
+        ),
+        (4, None)
+    );
+    let one = list(json!({ "locale": "de" })).await;
+    assert_eq!(
+        (
+            one["pages"].as_array().unwrap().len(),
+            one.get("otherLocales")
+        ),
+        (2, None)
+    );
+
+    for place in ["wiki", "content", "auto"] {
+        let indexed = Setup::of(&wiki, |keys| &keys.editor)
+            .with("WIKI_INDEX", "memory")
+            .serve()
+            .await;
+        let find = async |locale: Option<&str>| {
+            let mut arguments = json!({ "query": "zebra", "in": place });
+            if let Some(locale) = locale {
+                arguments["locale"] = json!(locale);
+            }
+            indexed
+                .call("wikijs_search_pages", arguments)
+                .await
+                .unwrap()
+        };
+        let answer = find(None).await;
+        assert_eq!(paths(&answer, "hits"), ["naive/page"], "{place}");
+        assert_eq!(answer["otherLocales"], 3, "{place}");
+        let all = find(Some("*")).await;
+        assert_eq!(
+            (paths(&all, "hits").len(), all.get("otherLocales")),
+            (4, None),
+            "{place}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_taken_path_comes_with_a_free_one_that_works() {
+    let (wiki, served) = served().await;
+    for path in ["naive/taken", "naive/taken-2", "naive/TAKEN-3"] {
+        add(&wiki, "en", path, "x", &[]);
+    }
+    let create = |path: &str| new_page(path);
+    let error = served
+        .call("wikijs_create_page", create("naive/taken"))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "PAGE_EXISTS");
+    let free = error["details"]["freePath"].as_str().unwrap();
+    assert_eq!(free, "naive/taken-4");
+    assert!(error["hint"].as_str().unwrap().contains("details.freePath"));
+    let applied = served
+        .confirmed("wikijs_create_page", create(free))
+        .await
+        .unwrap();
+    assert_eq!(applied["target"]["path"], free);
+}
