@@ -175,3 +175,76 @@ async fn an_update_that_waits_too_long_for_another_server_sends_nothing_and_is_o
     let applied = two.call("wikijs_update_page", confirmed).await.unwrap();
     assert_eq!(applied["outcome"], "applied");
 }
+
+/// Servers that share nothing, on a wiki whose updates overlap: what is lost is told, by whoever
+/// wrote it or by whoever wrote over it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn without_a_common_audit_directory_no_line_is_lost_in_silence() {
+    let mut lost = 0;
+    for (round, overlap) in [0, 0, 5, 30, 60, 90].into_iter().enumerate() {
+        let wiki = sample_wiki().await;
+        let id = prepared(&wiki);
+        wiki.set_overlapping_updates(Duration::from_millis(overlap));
+        let mut servers = Vec::new();
+        for _ in 0..SERVERS {
+            let setup = Setup::of(&wiki, |keys| &keys.editor);
+            let setup = setup.with("WIKI_MUTATION_CONFIRM_TOKEN", TOKEN);
+            servers.push(setup.serve().await);
+        }
+        let answers = at_once(&servers, |server| adds(id, &line(round, server))).await;
+        let content = content(&wiki, id);
+        let kept = versions(&servers[0], id).await;
+        let warns = |answer: &Result<Value, Value>, code: &str| {
+            let told = answer
+                .as_ref()
+                .map(|applied| applied["warnings"].to_string());
+            told.is_ok_and(|told| told.contains(code))
+        };
+        let overwriters = answers
+            .iter()
+            .filter(|it| warns(it, "overwrote_newer"))
+            .count();
+        for (server, answer) in answers.iter().enumerate() {
+            let line = line(round, server);
+            let is_there = content.contains(&line);
+            let is_kept = kept.iter().any(|kept| kept.contains(&line));
+            match answer {
+                Ok(applied) => {
+                    assert_eq!(applied["outcome"], "applied");
+                    // Read back, or found in a version.
+                    assert!(is_there || is_kept || overwriters > 0, "{round} {line}");
+                }
+                Err(error) => {
+                    assert_eq!(error["details"]["outcome"], "unknown", "{error}");
+                    assert!(!is_there && !is_kept, "{round} {line}: {content}");
+                }
+            }
+            if !is_there {
+                lost += 1;
+                assert!(
+                    overwriters > 0 || answer.is_err(),
+                    "{round} {line}: {answers:?}"
+                );
+            }
+        }
+    }
+    // They did get in each other's way.
+    assert!(lost > 0);
+}
+
+/// The texts of a page's versions.
+async fn versions(server: &Served, id: i64) -> Vec<String> {
+    let wiki = &server.app.wiki;
+    let history = wiki.history(id, 0, 20).await.unwrap();
+    let ids: Vec<i64> = history
+        .entries
+        .iter()
+        .map(|entry| entry.version_id)
+        .collect();
+    let versions = wiki.versions(id, &ids).await.unwrap();
+    versions
+        .into_iter()
+        .flatten()
+        .map(|version| version.content)
+        .collect()
+}
