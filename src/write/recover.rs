@@ -157,6 +157,8 @@ impl Writer {
             return Ok(Verdict::UNKNOWN);
         };
         let seen = self.last_seen(&promise, attempt.age()).await?;
+        let age = time::Duration::try_from(attempt.age()).unwrap_or(time::Duration::MAX);
+        let sent_at = self.wiki.now().saturating_sub(age);
         let is_kept = promise.is_kept(&seen);
         match (&promise, seen) {
             (Promise::Deleted { .. }, Seen::Gone) => Ok(Verdict {
@@ -164,7 +166,7 @@ impl Writer {
                 ..Verdict::UNKNOWN
             }),
             (Promise::Created { .. }, Seen::Page(found))
-                if found.made(self.wiki.now() - attempt.age()) == Made::BeforeTheAttempt =>
+                if found.made(sent_at) == Made::BeforeTheAttempt =>
             {
                 Ok(Verdict::UNKNOWN)
             }
@@ -186,8 +188,14 @@ impl Writer {
             (Promise::Changed { before, after, .. }, Seen::Page(found)) => {
                 // Somebody else may have written after it.
                 if found.is_later_than(before)
-                    && let Trail::Applied(since) =
-                        follow(&self.wiki, &promise, &found, self.patience.settling).await
+                    && let Trail::Applied(since) = follow(
+                        &self.wiki,
+                        &promise,
+                        &found,
+                        sent_at,
+                        self.patience.settling,
+                    )
+                    .await
                 {
                     return Ok(Verdict {
                         outcome: Outcome::Applied,

@@ -71,9 +71,10 @@ impl Writer {
             if kind == StepKind::Update
                 && let Some(proof) = &settled.proof
             {
-                notes
-                    .warnings
-                    .extend(self.overwritten(permit.change(), &proof.found).await);
+                notes.warnings.extend(
+                    self.overwritten(permit.change(), &proof.found, sent_at)
+                        .await,
+                );
             }
             last = Some(settled);
         }

@@ -224,7 +224,8 @@ impl Settling<'_> {
     async fn follow(&mut self, found: &FoundPage) {
         let at = &found.proof.found.updated_at;
         if self.trail.as_ref().is_none_or(|(last, _)| last != at) {
-            let trail = follow(self.wiki, self.promise, found, self.patience.settling).await;
+            let limit = self.patience.settling;
+            let trail = follow(self.wiki, self.promise, found, self.sent_at, limit).await;
             self.trail = Some((at.clone(), trail));
         }
     }

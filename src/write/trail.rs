@@ -3,9 +3,12 @@
 //! Each write keeps the state that it found as a version, dated by the time of that state. So a
 //! write that somebody else's came after is found whole in the version that the other left; one
 //! that overwrote another's has that one's state as the version that it left itself. Two that
-//! overlap in the wiki keep the same state twice, and the text of one of them nowhere.
+//! overlap in the wiki keep the same state twice, and the text of one of them nowhere; one that
+//! failed before keeps it as well.
 
 use std::time::Duration;
+
+use time::OffsetDateTime;
 
 use crate::change::{Change, Proof, StepKind};
 use crate::page::{Date, Field, PageState, escaped};
@@ -18,6 +21,10 @@ use super::writer::Writer;
 const NEWEST: usize = 10;
 /// How long. What is looked up after a write must not keep its caller waiting.
 const LOOK_BACK: Duration = Duration::from_secs(3);
+/// How long before a write was sent another one may have begun that overlapped with it: between
+/// the version that a write keeps and the write itself lie milliseconds, and the time of sending
+/// is known of the wiki's clock to a second.
+const OVERLAP: time::Duration = time::Duration::seconds(3);
 /// The most characters of a name.
 const NAME: usize = 64;
 /// What an update can change and no version keeps (W10).
@@ -54,9 +61,10 @@ impl ChangedSince {
     /// The warning.
     pub(super) fn told(&self) -> String {
         let names: Vec<&str> = self.fields.iter().map(|field| field.name()).collect();
-        let by = self.author.as_ref().map_or_else(String::new, |author| {
-            format!(" by \"{}\"", escaped(author, NAME).replace('"', "'"))
-        });
+        let who = self.author.as_ref().map_or_else(
+            || "somebody".to_owned(),
+            |author| format!("\"{}\"", escaped(author, NAME).replace('"', "'")),
+        );
         let at = self
             .at
             .as_ref()
@@ -64,7 +72,7 @@ impl ChangedSince {
             .and_then(Date::from_instant);
         let at = at.map_or_else(String::new, |at| format!(" at {}", at.as_str()));
         format!(
-            "changed_since: the write was applied, then {} was changed{by}{at}; version {} of the page has it as this write left it.",
+            "changed_since: after this write somebody changed {}, and {who} wrote the page last{at}; version {} has it as this write left it.",
             names.join(", "),
             self.version
         )
@@ -76,9 +84,11 @@ pub(super) async fn follow(
     wiki: &Wiki,
     promise: &Promise<'_>,
     found: &FoundPage,
+    sent_at: OffsetDateTime,
     limit: Duration,
 ) -> Trail {
-    match tokio::time::timeout(limit.min(LOOK_BACK), look(wiki, promise, found)).await {
+    let look = look(wiki, promise, found, sent_at);
+    match tokio::time::timeout(limit.min(LOOK_BACK), look).await {
         Ok(Ok(trail)) => trail,
         Ok(Err(error)) => {
             tracing::warn!(%error, "the history of a page that was written could not be read");
@@ -88,7 +98,12 @@ pub(super) async fn follow(
     }
 }
 
-async fn look(wiki: &Wiki, promise: &Promise<'_>, found: &FoundPage) -> Result<Trail, WikiError> {
+async fn look(
+    wiki: &Wiki,
+    promise: &Promise<'_>,
+    found: &FoundPage,
+    sent_at: OffsetDateTime,
+) -> Result<Trail, WikiError> {
     let (before, after, step) = match promise {
         Promise::Created { after } => (None, *after, StepKind::Create),
         Promise::Changed {
@@ -102,24 +117,15 @@ async fn look(wiki: &Wiki, promise: &Promise<'_>, found: &FoundPage) -> Result<T
     let Some(id) = found.proof.found.id else {
         return Ok(Trail::Unknown);
     };
-    let since = before.and_then(|before| before.updated_at.as_ref());
-    let since = since.and_then(Date::instant);
-    if before.is_some() && since.is_none() {
+    let read_at = before.and_then(|before| before.updated_at.as_ref());
+    let read_at = read_at.and_then(Date::instant);
+    if before.is_some() && read_at.is_none() {
         return Ok(Trail::Unknown);
     }
     let history = wiki.history(id, 0, NEWEST).await?;
-    let is_cut = history.total > history.entries.len();
-    // What was kept since the page was read, the state that was read included.
-    let kept: Vec<&HistoryEntry> = history
-        .entries
-        .iter()
-        .filter(|entry| entry.version_date.instant() >= since)
-        .collect();
-    let later = kept.iter().copied();
-    let later: Vec<i64> = later
-        .filter(|entry| since.is_none() || entry.version_date.instant() > since)
-        .map(|entry| entry.version_id)
-        .collect();
+    let at = |entry: &HistoryEntry| entry.version_date.instant();
+    // A page that was created has no state before.
+    let later = ids(&history, |entry| before.is_none() || at(entry) > read_at);
     let asked = asked(before, after);
     for version in wiki.versions(id, &later).await?.into_iter().flatten() {
         if holds(&version, after, &asked, step) {
@@ -128,12 +134,43 @@ async fn look(wiki: &Wiki, promise: &Promise<'_>, found: &FoundPage) -> Result<T
             ))));
         }
     }
-    let is_all = kept.len() < history.entries.len() || !is_cut;
-    Ok(if kept.len() > 1 || !is_all {
+    let is_cut = history.total > history.entries.len();
+    if !later.is_empty() || (is_cut && later.len() == history.entries.len()) {
+        return Ok(Trail::OthersWrote);
+    }
+    let same = ids(&history, |entry| at(entry) == read_at);
+    Ok(if overlap(wiki, id, &same, sent_at).await? {
         Trail::OthersWrote
     } else {
         Trail::NobodyElse
     })
+}
+
+/// The ids of some of a history's versions.
+fn ids(history: &History, which: impl Fn(&HistoryEntry) -> bool) -> Vec<i64> {
+    let entries = history.entries.iter().filter(|entry| which(entry));
+    entries.map(|entry| entry.version_id).collect()
+}
+
+/// Whether several of the versions of one state were kept about when a write was sent.
+async fn overlap(
+    wiki: &Wiki,
+    id: i64,
+    same: &[i64],
+    sent_at: OffsetDateTime,
+) -> Result<bool, WikiError> {
+    if same.len() < 2 {
+        return Ok(false);
+    }
+    let versions = wiki.versions(id, same).await?.into_iter().flatten();
+    let kept: Vec<Date> = versions.map(|version| version.ended).collect();
+    Ok(began_together(&kept, sent_at))
+}
+
+fn began_together(kept: &[Date], sent_at: OffsetDateTime) -> bool {
+    let since = sent_at.saturating_sub(OVERLAP);
+    let recent = kept.iter().filter_map(Date::instant);
+    recent.filter(|at| *at >= since).count() > 1
 }
 
 fn asked(before: Option<&PageState>, after: &PageState) -> Vec<Field> {
@@ -189,16 +226,19 @@ impl Writer {
     /// What a write may have overwritten between its reading and its sending, as a warning.
     ///
     /// Only what a version keeps can be told: not tags, styles or scripts.
-    pub(super) async fn overwritten(&self, change: &Change, written: &PageState) -> Option<String> {
+    pub(super) async fn overwritten(
+        &self,
+        change: &Change,
+        written: &PageState,
+        sent_at: OffsetDateTime,
+    ) -> Option<String> {
         let before = change
             .after_step(StepKind::Move)
             .or_else(|| change.before().cloned())?;
-        let (id, at) = (before.id?, written.updated_at.as_ref()?);
-        let looked = tokio::time::timeout(LOOK_BACK, self.left_behind(id, at, &before, written));
-        match looked
-            .await
-            .unwrap_or(Err(WikiError::Timeout { after: LOOK_BACK }))
-        {
+        let id = before.id?;
+        let looked = self.left_behind(id, &before, written, sent_at);
+        let looked = tokio::time::timeout(LOOK_BACK, looked).await;
+        match looked.unwrap_or(Err(WikiError::Timeout { after: LOOK_BACK })) {
             Ok(told) => told,
             Err(error) => {
                 tracing::debug!(%error, "what a write overwrote could not be looked up");
@@ -210,46 +250,72 @@ impl Writer {
     async fn left_behind(
         &self,
         id: i64,
-        at: &Date,
         before: &PageState,
         written: &PageState,
+        sent_at: OffsetDateTime,
     ) -> Result<Option<String>, WikiError> {
-        let History { entries, .. } = self.wiki.history(id, 0, NEWEST).await?;
-        let read_at = before.updated_at.as_ref().and_then(Date::instant);
+        let history = self.wiki.history(id, 0, NEWEST).await?;
+        let instant = |page: &PageState| page.updated_at.as_ref().and_then(Date::instant);
+        let (read_at, written_at) = (instant(before), instant(written));
+        let at = |entry: &HistoryEntry| entry.version_date.instant();
         // Somebody may have written after us as well.
-        let earlier: Vec<&HistoryEntry> = entries
-            .iter()
-            .filter(|entry| entry.version_date.instant() < at.instant())
-            .collect();
-        let Some(left) = earlier.first() else {
+        let left = history.entries.iter().find(|entry| at(entry) < written_at);
+        let Some(left) = left else {
             return Ok(Some(NOT_CHECKED.to_owned()));
         };
-        let unread: Vec<i64> = earlier
-            .iter()
-            .filter(|entry| entry.version_date.instant() > read_at)
-            .map(|entry| entry.version_id)
-            .collect();
-        for version in self.wiki.versions(id, &unread).await?.into_iter().flatten() {
+        let between = ids(&history, |entry| {
+            at(entry) < written_at && at(entry) > read_at
+        });
+        let versions = self.wiki.versions(id, &between).await?;
+        for version in versions.into_iter().flatten() {
             let version_id = version.id;
             let theirs = version.laid_over(before);
-            let differ = |page: &PageState| -> Vec<&str> {
+            let differing = |page: &PageState| -> Vec<&str> {
                 let fields = Version::FIELDS.into_iter();
                 let fields = fields.filter(|field| !page.same(&theirs, *field));
                 fields.map(Field::name).collect()
             };
-            let fields = differ(before);
+            let fields = differing(before);
             // One that is as this write made it came of this write, sent twice by a proxy.
-            if !fields.is_empty() && !differ(written).is_empty() {
+            if !fields.is_empty() && !differing(written).is_empty() {
                 return Ok(Some(format!(
                     "overwrote_newer: somebody changed {} just before this write; version {version_id} of the page has it.",
                     fields.join(", ")
                 )));
             }
         }
-        let is_same = |entry: &&&HistoryEntry| entry.version_date.same(&left.version_date);
-        Ok((earlier.iter().filter(is_same).count() > 1).then(|| OVERLAPPED.to_owned()))
+        let same = ids(&history, |entry| at(entry) == at(left));
+        let is_overlapped = overlap(&self.wiki, id, &same, sent_at).await?;
+        Ok(is_overlapped.then(|| OVERLAPPED.to_owned()))
     }
 }
 
 const NOT_CHECKED: &str = "overwrite_not_checked: whether somebody wrote just before could not be read from the page's history.";
-const OVERLAPPED: &str = "overwrote_newer: somebody wrote the page at the same time as this write, and no version has the text of the one that was overwritten; read the page before you go on.";
+const OVERLAPPED: &str = "overwrote_newer: another write of this page began at the same time, from the same state; what the one that was overwritten wrote is in no version, so read the page before you go on.";
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::began_together;
+    use crate::page::Date;
+
+    #[test]
+    fn a_version_that_a_failed_write_left_long_before_is_no_overlap() {
+        let sent_at = datetime!(2026-01-01 12:00:10 UTC);
+        let kept = |times: &[&str]| -> Vec<Date> {
+            let date = |time: &&str| Date::from(format!("2026-01-01T12:00:{time}Z"));
+            times.iter().map(date).collect()
+        };
+        for (times, expected) in [
+            (&["10.200", "09.100"][..], true),
+            (&["10.200", "10.900"], true),
+            (&["10.200", "07.000"], true),
+            (&["10.200", "06.999"], false),
+            (&["10.200"], false),
+            (&[], false),
+        ] {
+            assert_eq!(began_together(&kept(times), sent_at), expected, "{times:?}");
+        }
+    }
+}

@@ -359,7 +359,10 @@ async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silenc
                     .await;
                 let version = history.unwrap()["entries"][0]["versionId"].clone();
                 assert!(told.contains(&format!("version {version}")), "{told}");
-                assert!(told.contains("content was changed by \\\""), "{told}");
+                assert!(
+                    told.contains("somebody changed content, and \\\""),
+                    "{told}"
+                );
                 assert_eq!(applied["warnings"].as_array().unwrap().len(), 1, "{told}");
                 "changed since"
             }

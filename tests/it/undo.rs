@@ -281,7 +281,7 @@ async fn what_somebody_else_wrote_meanwhile_is_not_taken_back() {
     let warning = applied["warnings"][0].as_str().unwrap();
     assert!(warning.starts_with("changed_since: "), "{warning}");
     assert!(
-        warning.contains("then content, tags was changed"),
+        warning.contains("somebody changed content, tags, "),
         "{warning}"
     );
 
