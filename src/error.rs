@@ -89,7 +89,7 @@ codes! {
     OutcomeUnknown = "OUTCOME_UNKNOWN", "Do not repeat the call. Read the page first to see what became of it.";
     /// A write happened in part.
     PartlyApplied = "PARTLY_APPLIED", "Do not repeat the call. Read the page; details.fields names what did not become as asked.";
-    /// A write was refused by the wiki and nothing changed.
+    /// A write was refused by the wiki, or could not be sent; it changed nothing.
     NotApplied = "NOT_APPLIED", "Nothing changed. Mend the cause in the message, then call again.";
     /// A request, an answer or a result is larger than its limit.
     TooLarge = "TOO_LARGE", "Ask for less, or split the change.";

@@ -1,4 +1,15 @@
-//! One write at a time: to the tree of a wiki, across processes; to a page, in this one.
+//! One write at a time, to the tree of a wiki and to a page, in this process and across all that
+//! share the audit directory.
+//!
+//! In a process, writes take turns first come, first served. Among processes a locked file
+//! decides (`flock`: the kernel gives it back however a process ends, and two openings of a file
+//! exclude each other in one process too). Whoever finds it locked locks a second file beside it,
+//! `….next`, and has the first when it comes free: whoever comes later, the next write of the
+//! process that just had the turn among them, queues behind. So no process starves another.
+//!
+//! Locks are taken in one order, a page's before the tree's, and never two of a kind, so nobody
+//! waits in a ring. The files of pages are removed by whoever holds them; what a killed process
+//! leaves, [`sweep`] removes.
 
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
@@ -22,6 +33,14 @@ const POLL: Duration = Duration::from_millis(20);
 #[must_use = "the lock is held only as long as this lives"]
 pub struct FileLock(File);
 
+/// A locked file that goes with its lock.
+#[derive(Debug)]
+#[must_use = "the lock is held only as long as this lives"]
+struct PassingLock {
+    path: PathBuf,
+    _file: FileLock,
+}
+
 /// The right to create, move or delete in a wiki; given back when dropped, or when the process
 /// ends.
 #[derive(Debug)]
@@ -40,6 +59,13 @@ impl Drop for FileLock {
     }
 }
 
+impl Drop for PassingLock {
+    fn drop(&mut self) {
+        // Still locked: whoever has opened it meanwhile finds that the path names it no more.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
 /// Takes the lock of a wiki's tree, at least one try of it, or gives up after `wait`.
 pub(super) async fn lock_tree(
     place: &Place,
@@ -51,9 +77,71 @@ pub(super) async fn lock_tree(
         .await
         .map_err(|_| AuditError::Busy)?;
     Ok(TreeLock {
-        _file: lock_file(place.tree_lock(), wait.saturating_sub(asked.elapsed())).await?,
+        _file: lock_in_line(place.tree_lock(), wait.saturating_sub(asked.elapsed())).await?,
         _turn: turn,
     })
+}
+
+/// Takes the lock of a page, at least one try of it, or gives up after `wait`.
+pub(super) async fn lock_page(
+    place: &Place,
+    pages: &Arc<PageLocks>,
+    id: i64,
+    wait: Duration,
+) -> Result<PageLock, AuditError> {
+    let asked = Instant::now();
+    let turn = timeout(wait, pages.lock(id))
+        .await
+        .map_err(|_| AuditError::Busy)?;
+    let path = place.page_turn(id);
+    let file = lock_in_line(path.clone(), wait.saturating_sub(asked.elapsed())).await?;
+    Ok(PageLock {
+        _file: PassingLock { path, _file: file },
+        _turn: turn,
+    })
+}
+
+/// Locks a file behind all who wait for it, with at least one try, or gives up after `wait`.
+async fn lock_in_line(path: PathBuf, wait: Duration) -> Result<FileLock, AuditError> {
+    let asked = Instant::now();
+    let mut next = path.clone().into_os_string();
+    next.push(".next");
+    let next = PathBuf::from(next);
+    let (file, line) = (path.clone(), next.clone());
+    let at_once = move || match line.exists() {
+        true => Ok(None),
+        false => try_lock(&file),
+    };
+    if let Some(file) = blocking(at_once).await? {
+        return Ok(FileLock(file));
+    }
+    let left = || wait.saturating_sub(asked.elapsed());
+    let _next = PassingLock {
+        _file: lock_file(next.clone(), left()).await?,
+        path: next,
+    };
+    lock_file(path, left()).await
+}
+
+/// Removes the files of turns that no living process holds.
+pub(super) fn sweep(place: &Place) -> Result<(), AuditError> {
+    let directory = place.turns();
+    let failed = |error: &std::io::Error| AuditError::at(&directory, "tidy the turns", error);
+    let entries = match std::fs::read_dir(&directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(&error)),
+    };
+    for entry in entries {
+        let path = entry.map_err(|error| failed(&error))?.path();
+        if let Some(file) = try_lock(&path)? {
+            drop(PassingLock {
+                path,
+                _file: FileLock(file),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Locks a file, made if it is not there, with at least one try, or gives up after `wait`.
@@ -75,10 +163,13 @@ pub(super) async fn lock_file(path: PathBuf, wait: Duration) -> Result<FileLock,
 /// The locked file, or nothing while another has it.
 fn try_lock(path: &Path) -> Result<Option<File>, AuditError> {
     let failed = |error: &std::io::Error| AuditError::at(path, "take a lock", error);
-    if let Some(directory) = path.parent() {
-        fs::make_dir(directory).map_err(|error| failed(&error))?;
-    }
-    let file = fs::open_lock_file(path).map_err(|error| failed(&error))?;
+    let opened = match (fs::open_lock_file(path), path.parent()) {
+        (Err(error), Some(directory)) if error.kind() == std::io::ErrorKind::NotFound => {
+            fs::make_dir(directory).and_then(|()| fs::open_lock_file(path))
+        }
+        (opened, _) => opened,
+    };
+    let file = opened.map_err(|error| failed(&error))?;
     match file.try_lock() {
         // Whoever removed the file meanwhile may have locked a new one.
         Ok(()) => match fs::is_same_file(path, &file) {
@@ -90,22 +181,31 @@ fn try_lock(path: &Path) -> Result<Option<File>, AuditError> {
     }
 }
 
-/// The locks of the pages that are being written or waited for; no other page has an entry.
+/// The turns of the pages that this process writes or waits for; no other page has an entry.
 #[derive(Debug, Default)]
 pub(super) struct PageLocks {
     locks: PlainMutex<HashMap<i64, Weak<Mutex<()>>>>,
 }
 
-/// The right to update a page; given back when dropped.
+/// The right to update a page; given back when dropped, or when the process ends.
 #[derive(Debug)]
 #[must_use = "the lock is held only as long as this lives"]
 pub struct PageLock {
+    // Dropped in this order: whoever waits in this process finds the file free.
+    _file: PassingLock,
+    _turn: PageTurn,
+}
+
+/// A page's turn in this process; given back when dropped.
+#[derive(Debug)]
+#[must_use = "the turn is held only as long as this lives"]
+pub(super) struct PageTurn {
     // Dropped in this order: whoever waits goes on before the entry is looked at.
     _turn: OwnedMutexGuard<()>,
     _ticket: Ticket,
 }
 
-/// An interest in a page's lock, held or waited for; the last one takes the entry away.
+/// An interest in a page's turn, held or waited for; the last one takes the entry away.
 #[derive(Debug)]
 struct Ticket {
     id: i64,
@@ -114,14 +214,14 @@ struct Ticket {
 }
 
 impl PageLocks {
-    pub(super) async fn lock(self: &Arc<Self>, id: i64) -> PageLock {
+    async fn lock(self: &Arc<Self>, id: i64) -> PageTurn {
         let lock = self.enter(id);
         let ticket = Ticket {
             id,
             lock: Some(Arc::clone(&lock)),
             all: Arc::clone(self),
         };
-        PageLock {
+        PageTurn {
             _turn: lock.lock_owned().await,
             _ticket: ticket,
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 use super::fs;
-use super::locks::{PageLocks, lock_file, lock_tree};
+use super::locks::{PageLocks, lock_file, lock_page, lock_tree};
 use super::place::Place;
 use super::run::OwnRun;
 use super::{AuditError, CallId, Entry, Event, FileLock, KeptState, PageLock, TreeLock, kept};
@@ -230,10 +230,14 @@ impl AuditLog {
         lock_file(self.shared.place.recovery_lock(), wait).await
     }
 
-    /// Waits for the right to update a page, for which one write at a time is let through in
-    /// this process, first come, first served.
-    pub async fn lock_page(&self, id: i64) -> PageLock {
-        self.shared.pages.lock(id).await
+    /// Waits for the right to update a page, for which one write at a time is let through: in
+    /// this process first come, first served, and among all processes that share the audit
+    /// directory.
+    ///
+    /// # Errors
+    /// [`AuditError::Busy`] after `wait`.
+    pub async fn lock_page(&self, id: i64, wait: Duration) -> Result<PageLock, AuditError> {
+        lock_page(&self.shared.place, &self.shared.pages, id, wait).await
     }
 
     /// Where it lies, for those who read it back.

@@ -90,6 +90,15 @@ impl Place {
     pub(super) fn tree_lock(&self) -> PathBuf {
         self.wiki.join("tree.lock")
     }
+
+    /// The files that are locked while a page is written.
+    pub(super) fn turns(&self) -> PathBuf {
+        self.wiki.join("turns")
+    }
+
+    pub(super) fn page_turn(&self, id: i64) -> PathBuf {
+        self.turns().join(format!("{id}.lock"))
+    }
 }
 
 /// The name of a wiki's directory.

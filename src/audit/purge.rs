@@ -39,7 +39,7 @@ use super::place::Place;
 use super::reader::{RunFile, scan};
 use super::{
     AuditError, AuditLog, CallId, Entry, Event, FileHead, KeptState, Proposal, ProposalId,
-    ProposalState, fs, heads, kept, proposals,
+    ProposalState, fs, heads, kept, locks, proposals,
 };
 use survey::Survey;
 pub(super) use survey::{named_by, states};
@@ -93,7 +93,11 @@ impl AuditLog {
 
     async fn purge_at(&self, keep: Keep, now: OffsetDateTime) -> Result<Purged, AuditError> {
         let log = self.clone();
-        let plan = blocking(move || Plan::make(&log, keep, now)).await?;
+        let plan = blocking(move || {
+            locks::sweep(&log.place())?;
+            Plan::make(&log, keep, now)
+        })
+        .await?;
         let Some(plan) = plan else {
             return Ok(Purged::default());
         };

@@ -15,6 +15,7 @@ mod undo;
 pub use compare::{Comparison, compare};
 pub use edits::{ContentFault, Edits, NewContent, NewPage, NewTags};
 pub use merge::{merge, merge_pages};
+pub(crate) use plan::is_blank;
 pub use plan::{Change, Operation, StepKind};
 pub use proof::{Proof, prove};
 pub(crate) use shown::{cut, short};

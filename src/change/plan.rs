@@ -370,6 +370,7 @@ impl Change {
     }
 }
 
-fn is_blank(value: &Value) -> bool {
+/// Whether a field's value is that of a page that has none there.
+pub(crate) fn is_blank(value: &Value) -> bool {
     *value == json!("") || *value == json!([]) || *value == json!(false)
 }

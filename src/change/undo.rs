@@ -10,6 +10,8 @@ pub enum UndoFault {
     Nothing,
     /// The page is no more.
     Gone,
+    /// The page of a create stands elsewhere than where the create was to put it.
+    Elsewhere,
     /// Fields that the write changed are not as it left them.
     Changed(Vec<Field>),
 }
@@ -19,7 +21,8 @@ impl Change {
     /// write left it, and as it is now.
     ///
     /// Only the fields that the write changed go back, if they still are as it left them;
-    /// `force` takes them back whatever they are. Old values are written back unchecked.
+    /// `force` takes them back whatever they are. Old values are written back unchecked. A page
+    /// that came to be goes, unless it stands elsewhere than it did then: that may be another one.
     ///
     /// # Errors
     /// See [`UndoFault`].
@@ -33,7 +36,12 @@ impl Change {
             (None, Some(after)) => {
                 let now = now.ok_or(UndoFault::Gone)?;
                 unchanged(&Field::ALL, &after, &now, force)?;
-                Ok(Self::delete(now))
+                let is_there = |field| after.same(&now, field);
+                if is_there(Field::Locale) && is_there(Field::Path) {
+                    Ok(Self::delete(now))
+                } else {
+                    Err(UndoFault::Elsewhere)
+                }
             }
             (Some(before), None) => Ok(Self::recreate(before)),
             (Some(before), Some(after)) => {
@@ -147,6 +155,28 @@ mod tests {
         };
         assert_eq!(undo(false), Err(UndoFault::Changed(vec![Field::Title])));
         assert_eq!(undo(true).expect("forced").after(), Some(&before));
+    }
+
+    #[test]
+    fn the_page_of_a_create_goes_only_where_the_create_put_it() {
+        let there = page(1);
+        for elsewhere in [
+            PageState {
+                path: PagePath::as_stored("docs/other"),
+                ..page(1)
+            },
+            PageState {
+                locale: Locale::as_stored("en"),
+                ..page(1)
+            },
+        ] {
+            let undo = |force| {
+                let now = Some(elsewhere.clone());
+                Change::undo(None, Some(there.clone()), now, force)
+            };
+            assert!(matches!(undo(false), Err(UndoFault::Changed(_))));
+            assert_eq!(undo(true), Err(UndoFault::Elsewhere));
+        }
     }
 
     #[test]

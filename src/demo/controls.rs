@@ -57,6 +57,12 @@ impl DemoWiki {
         self.shared.behaviour().tags_delay = delay;
     }
 
+    /// Lets that much time pass within an update, between the version that it keeps and its
+    /// fields: several that run at once keep the same version then, as on a real wiki.
+    pub fn set_overlapping_updates(&self, delay: Duration) {
+        self.shared.behaviour().overlap = delay;
+    }
+
     /// Lets the rebuild of the tree after a create, move or delete take that
     /// long. The page is written by then, and the tree is empty meanwhile.
     pub fn set_tree_rebuild_time(&self, time: Duration) {

@@ -254,7 +254,8 @@ fn plant_edited(store: &mut Store, page: PageRow) {
         ..page
     });
     // With full access and such a page nothing can be refused.
-    let _written = store.update_fields(id, &whole, "updated", &Access::full());
+    let _kept = store.begin_update(id, &whole, "updated", &Access::full());
+    let _written = store.update_fields(id, &whole, &Access::full());
 }
 
 fn page(sample: &Sample) -> PageRow {

@@ -24,6 +24,8 @@ pub(super) struct Behaviour {
     pub(super) write_delay: Duration,
     /// How long between the fields of an update and its tags.
     pub(super) tags_delay: Duration,
+    /// How long between the version that an update keeps and its fields.
+    pub(super) overlap: Duration,
     /// How long the tree is being rebuilt.
     pub(super) tree_time: Duration,
     /// Two rebuilds of the tree at once: only the first succeeds.

@@ -95,9 +95,19 @@ async fn run_update(
     action: &'static str,
     access: &Access,
 ) -> Result<PageRow, Fault> {
-    step(shared, |store| {
-        store.update_fields(id, change, action, access)
-    })?;
+    let overlap = shared.behaviour().overlap;
+    if overlap.is_zero() {
+        step(shared, |store| {
+            store.begin_update(id, change, action, access)?;
+            store.update_fields(id, change, access)
+        })?;
+    } else {
+        step(shared, |store| {
+            store.begin_update(id, change, action, access)
+        })?;
+        tokio::time::sleep(overlap).await;
+        step(shared, |store| store.update_fields(id, change, access))?;
+    }
     let delay = shared.behaviour().tags_delay;
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;

@@ -128,7 +128,7 @@ fn check_status(answer: &RawAnswer) -> Result<(), WikiError> {
         429 => Err(WikiError::RateLimited {
             after: answer.retry_after,
         }),
-        413 => Err(WikiError::RequestTooLarge),
+        413 => Err(WikiError::RefusedForSize),
         status @ (408 | 502 | 503 | 504) => Err(WikiError::Unavailable { status }),
         status @ 300..=399 => Err(WikiError::Redirected { status }),
         _ => Ok(()),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use graphql_client::{GraphQLQuery, QueryBody};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use time::OffsetDateTime;
 use tokio::sync::Mutex;
 use url::Url;
 
@@ -112,6 +113,12 @@ impl Wiki {
     #[must_use]
     pub fn traffic(&self) -> &Traffic {
         &self.transport.traffic
+    }
+
+    /// The time by its own clock, as far as its answers told it.
+    #[must_use]
+    pub fn now(&self) -> OffsetDateTime {
+        self.traffic().now()
     }
 
     /// Whether it answers: heard of within `lately`, or asked now for its health (W23).

@@ -94,6 +94,9 @@ pub enum WikiError {
     /// The request is over what the wiki takes: 5 MB (W19).
     #[error("the request is larger than the 5 MB that Wiki.js takes")]
     RequestTooLarge,
+    /// 413, though it is within what the wiki takes: something before it takes less.
+    #[error("what stands before the wiki refuses a request of this size (HTTP status 413)")]
+    RefusedForSize,
     /// The answer is over our own limit.
     #[error("the wiki's answer is larger than {limit} bytes")]
     AnswerTooLarge {
@@ -143,6 +146,7 @@ impl WikiError {
             | Self::NotGraphQl { .. }
             | Self::Redirected { .. }
             | Self::RequestTooLarge
+            | Self::RefusedForSize
             | Self::AnswerTooLarge { .. }
             | Self::TreeRebuild
             | Self::Internal { .. }
@@ -151,18 +155,42 @@ impl WikiError {
         }
     }
 
-    /// Whether, for a mutation, this leaves open what the wiki did with it.
+    /// Whether, for a mutation, this leaves open what the wiki did with it. Whatever is not the
+    /// wiki's own word does: what answers in its place may have passed the request on before.
     pub(super) fn leaves_open(&self) -> bool {
         match self {
             Self::Timeout { .. }
             | Self::Cut
             | Self::Unavailable { .. }
             | Self::NotGraphQl { .. }
-            // What answers so may have passed the request on before.
             | Self::Redirected { .. }
+            | Self::TurnedAway { .. }
+            | Self::RateLimited { .. }
+            | Self::RefusedForSize
             | Self::AnswerTooLarge { .. }
             | Self::Malformed { .. } => true,
             Self::Internal { kind } => *kind == HTTP_500,
+            Self::NotFound
+            | Self::PageExists
+            | Self::IllegalPath
+            | Self::EmptyContent
+            | Self::Forbidden { .. }
+            | Self::KeyRevoked
+            | Self::KeyExpired { .. }
+            | Self::Guest
+            | Self::ApiDisabled
+            | Self::NotConnected
+            | Self::Untrusted { .. }
+            | Self::RequestTooLarge
+            | Self::TreeRebuild
+            | Self::Misunderstood => false,
+        }
+    }
+
+    /// Whether it says no, the wiki's word or that of what stands before it; not that the answer
+    /// was lost, or cannot be understood.
+    pub(crate) const fn is_refusal(&self) -> bool {
+        match self {
             Self::NotFound
             | Self::PageExists
             | Self::IllegalPath
@@ -174,11 +202,20 @@ impl WikiError {
             | Self::Guest
             | Self::ApiDisabled
             | Self::RateLimited { .. }
+            | Self::RequestTooLarge
+            | Self::RefusedForSize
+            | Self::Misunderstood => true,
+            Self::Timeout { .. }
             | Self::NotConnected
             | Self::Untrusted { .. }
-            | Self::RequestTooLarge
+            | Self::Cut
+            | Self::Unavailable { .. }
+            | Self::NotGraphQl { .. }
+            | Self::Redirected { .. }
+            | Self::AnswerTooLarge { .. }
             | Self::TreeRebuild
-            | Self::Misunderstood => false,
+            | Self::Internal { .. }
+            | Self::Malformed { .. } => false,
         }
     }
 
@@ -231,6 +268,8 @@ impl From<WikiError> for Failure {
                 .detail("status", status)
                 .hint("Tell the user to set WIKI_BASE_URL to the address that the wiki redirects to; redirects are not followed, so that the key does not travel."),
             WikiError::RequestTooLarge | WikiError::AnswerTooLarge { .. } => failure(Code::TooLarge),
+            WikiError::RefusedForSize => failure(Code::TooLarge)
+                .hint("Tell the user that a gateway before the wiki limits the size of requests; Wiki.js itself takes 5 MB."),
             WikiError::IllegalPath
             | WikiError::EmptyContent
             | WikiError::TreeRebuild

@@ -177,7 +177,8 @@ impl Wiki {
                 error @ (WikiError::Unavailable { .. }
                 | WikiError::TurnedAway { .. }
                 | WikiError::RateLimited { .. }
-                | WikiError::RequestTooLarge),
+                | WikiError::RequestTooLarge
+                | WikiError::RefusedForSize),
             ) => Err(Unreachable::Other(error)),
             told => Ok(told),
         }

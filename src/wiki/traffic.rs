@@ -3,6 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use time::OffsetDateTime;
+
 use crate::meter::{Counter, Gauge, Histogram};
 
 /// What goes to the wiki and comes back, counted.
@@ -15,12 +17,32 @@ pub struct Traffic {
     /// Requests under way.
     pub in_flight: Gauge,
     last_heard: Mutex<Option<Instant>>,
+    dated: Mutex<Option<(Instant, OffsetDateTime)>>,
 }
 
 impl Traffic {
     /// The wiki answered something that is no fault of the server.
     pub(super) fn heard(&self) {
         *self.last() = Some(Instant::now());
+    }
+
+    /// The wiki answered under this date.
+    pub(super) fn dated(&self, date: OffsetDateTime) {
+        *self.date() = Some((Instant::now(), date));
+    }
+
+    /// The time by the wiki's clock, as its last answer told it: a second late at the most. Our own
+    /// clock's where no answer had a date.
+    #[must_use]
+    pub fn now(&self) -> OffsetDateTime {
+        let dated = *self.date();
+        dated
+            .and_then(|(heard, date)| date.checked_add(heard.elapsed().try_into().ok()?))
+            .unwrap_or_else(OffsetDateTime::now_utc)
+    }
+
+    fn date(&self) -> std::sync::MutexGuard<'_, Option<(Instant, OffsetDateTime)>> {
+        self.dated.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How long ago the wiki last answered.

@@ -160,6 +160,12 @@ impl Transport {
                 .send()
                 .await
                 .map_err(fault)?;
+            // What answers in the wiki's place may have another clock.
+            if let Some(date) = look::date(response.headers())
+                && response.status().is_success()
+            {
+                self.traffic.dated(date);
+            }
             read_to_end(response).await
         })
         .await

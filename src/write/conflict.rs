@@ -4,15 +4,13 @@
 //! write arrives, one request later. What was overwritten in that window is found out
 //! afterwards, from the version that the write left behind ([`Writer::overwritten`]).
 
-use std::time::Duration;
-
 use serde_json::json;
 
-use crate::change::{Change, StepKind, cut, merge};
+use crate::change::{Change, cut, merge};
 use crate::error::{Code, Failure};
 use crate::gates::{Previewed, SessionId};
 use crate::page::{Date, Field, LineCounts, PageState};
-use crate::wiki::{Since, Version, WikiError};
+use crate::wiki::{Since, WikiError};
 
 use super::faults::with_difference;
 use super::plan::Plan;
@@ -22,10 +20,6 @@ use super::writer::Writer;
 
 /// How many of the newest versions are looked through for a time.
 const MAX_VERSIONS: usize = 100;
-/// How long the version that a write left behind is looked for.
-const LOOK_BACK: Duration = Duration::from_secs(3);
-/// Among how many of the newest versions.
-const NEWEST: usize = 10;
 
 /// What a change was held against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,56 +120,6 @@ impl Writer {
             failure = failure.detail("changedBy", author.as_str());
         }
         Err(Stopped { failure, merged })
-    }
-
-    /// What a write may have overwritten between its reading and its sending, as a warning.
-    ///
-    /// Only what a version keeps can be told: not tags, styles or scripts.
-    pub(super) async fn overwritten(&self, change: &Change, written: &PageState) -> Option<String> {
-        let before = change
-            .after_step(StepKind::Move)
-            .or_else(|| change.before().cloned())?;
-        let (id, at) = (before.id?, written.updated_at.as_ref()?);
-        // The write is done: what is looked up after it must not keep its caller waiting.
-        let left_behind = tokio::time::timeout(LOOK_BACK, self.left_behind(id, at)).await;
-        match left_behind.unwrap_or(Err(WikiError::Timeout { after: LOOK_BACK })) {
-            Ok(Some(version)) => {
-                let version_id = version.id;
-                let found = version.laid_over(&before);
-                let fields: Vec<&str> = Version::FIELDS
-                    .into_iter()
-                    .filter(|field| !before.same(&found, *field))
-                    .map(Field::name)
-                    .collect();
-                (!fields.is_empty()).then(|| {
-                    format!(
-                        "overwrote_newer: somebody changed {} just before this write; version {version_id} of the page has it.",
-                        fields.join(", ")
-                    )
-                })
-            }
-            Ok(None) | Err(_) => Some(
-                "overwrite_not_checked: whether somebody wrote just before could not be read from the page's history."
-                    .to_owned(),
-            ),
-        }
-    }
-
-    async fn left_behind(&self, id: i64, at: &Date) -> Result<Option<Version>, WikiError> {
-        // Somebody may have written after us as well.
-        let newest = self.wiki.history(id, 0, NEWEST).await?;
-        let is_before = |date: &Date| match (date.instant(), at.instant()) {
-            (Some(date), Some(at)) => date < at,
-            _ => false,
-        };
-        match newest
-            .entries
-            .iter()
-            .find(|entry| is_before(&entry.version_date))
-        {
-            Some(entry) => self.wiki.version(id, entry.version_id).await,
-            None => Ok(None),
-        }
     }
 }
 

@@ -16,7 +16,8 @@ use crate::page::{Field, PageState};
 use crate::wiki::WikiError;
 
 use super::docket::is_worth_keeping;
-use super::settle::{Promise, Seen};
+use super::promise::{Made, Promise, Seen};
+use super::trail::{Trail, follow};
 use super::writer::Writer;
 
 /// The most attempts that one start takes up, the newest first.
@@ -156,13 +157,21 @@ impl Writer {
             return Ok(Verdict::UNKNOWN);
         };
         let seen = self.last_seen(&promise, attempt.age()).await?;
+        let age = time::Duration::try_from(attempt.age()).unwrap_or(time::Duration::MAX);
+        let sent_at = self.wiki.now().saturating_sub(age);
         let is_kept = promise.is_kept(&seen);
         match (&promise, seen) {
             (Promise::Deleted { .. }, Seen::Gone) => Ok(Verdict {
                 outcome: Outcome::Applied,
                 ..Verdict::UNKNOWN
             }),
-            (_, Seen::Page(proof)) if is_kept => {
+            (Promise::Created { .. }, Seen::Page(found))
+                if found.made(sent_at) == Made::BeforeTheAttempt =>
+            {
+                Ok(Verdict::UNKNOWN)
+            }
+            (_, Seen::Page(found)) if is_kept => {
+                let proof = found.proof;
                 // A key that sees but half of a new page cannot tell it from another's.
                 let is_unread = |field: &Field| proof.unverified.contains(field);
                 if change.fields().iter().any(is_unread) {
@@ -176,8 +185,25 @@ impl Writer {
                         .filter(|found| is_worth_keeping(found, promised.as_ref())),
                 })
             }
-            (Promise::Changed { before, after, .. }, Seen::Page(proof)) => {
-                Ok(mixture(before, after, &proof))
+            (Promise::Changed { before, after, .. }, Seen::Page(found)) => {
+                // Somebody else may have written after it.
+                if found.is_later_than(before)
+                    && let Trail::Applied(since) = follow(
+                        &self.wiki,
+                        &promise,
+                        &found,
+                        sent_at,
+                        self.patience.settling,
+                    )
+                    .await
+                {
+                    return Ok(Verdict {
+                        outcome: Outcome::Applied,
+                        id: None,
+                        left: Some(since.proof.found),
+                    });
+                }
+                Ok(mixture(before, after, &found.proof))
             }
             (Promise::Created { .. } | Promise::Deleted { .. }, Seen::Page(_))
             | (Promise::Created { .. } | Promise::Changed { .. }, Seen::Gone) => {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use crate::audit::{AuditError, Outcome};
-use crate::change::{Change, StepKind};
+use crate::change::{Change, StepKind, is_blank};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Permit, Refusal};
 use crate::page::{Field, LineCounts};
@@ -14,7 +14,8 @@ use crate::wiki::WikiError;
 use super::answer::{Answer, Applied, Notes};
 use super::docket::{Docket, is_worth_keeping, unavailable};
 use super::prepare::target;
-use super::settle::{Promise, Settled, settle};
+use super::promise::Promise;
+use super::settle::{Settled, settle};
 use super::writer::{Knowing, Writer};
 
 impl Writer {
@@ -48,8 +49,9 @@ impl Writer {
             let Some(promise) = Promise::of(permit.change(), kind) else {
                 break;
             };
+            let sent_at = self.wiki.now();
             let sent = self.wiki.send(step).await;
-            let settled = settle(&self.wiki, self.patience, &promise, sent).await;
+            let settled = settle(&self.wiki, self.patience, &promise, sent, sent_at).await;
             if let Some(knowing) = &knowing {
                 self.note_written(knowing, &settled);
             }
@@ -69,9 +71,10 @@ impl Writer {
             if kind == StepKind::Update
                 && let Some(proof) = &settled.proof
             {
-                notes
-                    .warnings
-                    .extend(self.overwritten(permit.change(), &proof.found).await);
+                notes.warnings.extend(
+                    self.overwritten(permit.change(), &proof.found, sent_at)
+                        .await,
+                );
             }
             last = Some(settled);
         }
@@ -194,11 +197,18 @@ fn said_of(settled: &Settled) -> Vec<String> {
              search index, storage and links may lag until the next write."
                 .to_owned(),
         ),
-        Some(cause) => warnings.push(format!(
-            "answer_was_no_success: the page is as asked for, although the answer was not success ({cause})."
+        Some(cause) if cause.is_refusal() => warnings.push(format!(
+            "answered_otherwise: what the write asks for is there, although it was answered with a refusal ({cause}); something between may have sent it twice, or answered in the wiki's place."
         )),
+        Some(cause) => warnings.push(format!(
+            "answer_was_no_success: what the write asks for is there, although the answer was not success ({cause})."
+        )),
+        None if settled.is_misnamed => warnings.push(
+            "answered_otherwise: the page is as asked for, although the answer of success named another page or none; something between may have answered in the wiki's place.".to_owned(),
+        ),
         None => {}
     }
+    warnings.extend(settled.since.as_ref().map(|since| since.told()));
     if settled
         .proof
         .as_ref()
@@ -243,7 +253,7 @@ fn behind_the_move(change: &Change) -> Vec<&'static str> {
 fn only_moved(settled: &Settled, change: &Change) -> Failure {
     let cause = settled.cause.clone().map(Failure::from);
     let why = cause.as_ref().map_or("", |cause| cause.message.as_str());
-    let message = format!("The page was moved, and nothing else of it changed. {why}");
+    let message = format!("The page was moved; the rest of the write was not applied. {why}");
     let mut failure = Failure::new(Code::PartlyApplied, message.trim_end());
     if let Some(cause) = cause {
         failure = failure.detail("cause", cause.code.as_str());
@@ -256,51 +266,69 @@ fn only_moved(settled: &Settled, change: &Change) -> Failure {
 }
 
 fn not_applied(settled: &Settled) -> Failure {
+    let what = if settled.was_sent {
+        "The write was not applied, it changed nothing."
+    } else {
+        "The write was not sent, so it changed nothing."
+    };
     match settled.cause.clone() {
         Some(cause) => {
             let cause = Failure::from(cause);
-            let mut failure = Failure::new(
-                Code::NotApplied,
-                format!(
-                    "The write was not applied, nothing changed. {}",
-                    cause.message
-                ),
-            )
-            .hint(cause.hint)
-            .detail("cause", cause.code.as_str());
+            let mut failure = Failure::new(Code::NotApplied, format!("{what} {}", cause.message))
+                .hint(cause.hint)
+                .detail("cause", cause.code.as_str());
             failure.details.extend(cause.details);
             failure
         }
-        None => Failure::new(
-            Code::NotApplied,
-            "The write was not applied, nothing changed.",
-        ),
+        None => Failure::new(Code::NotApplied, what),
     }
 }
 
+/// A step of which something is on the page, or which the wiki says to have done and whose fields
+/// it kept as they were.
 fn partly_applied(settled: &Settled, change: &Change) -> Failure {
     let asked = change.fields();
-    let differing = settled.proof.iter().flat_map(|proof| &proof.differing);
-    let (missed, others): (Vec<&Field>, Vec<&Field>) =
+    let proof = settled.proof.as_ref();
+    let differing = proof.iter().flat_map(|proof| &proof.differing);
+    let (missed, others): (Vec<Field>, Vec<Field>) =
         differing.partition(|field| asked.contains(field));
-    let names =
-        |fields: &[&Field]| -> Vec<&str> { fields.iter().map(|field| field.name()).collect() };
-    let (missed, others) = (names(&missed), names(&others));
-    let mut message = "The write happened".to_owned();
-    if !missed.is_empty() {
-        let _ = write!(message, ", but not in these fields: {}", missed.join(", "));
+    let was_kept = |field: &Field| match (change.before(), proof) {
+        (Some(before), Some(proof)) => before.same(&proof.found, *field),
+        (None, Some(proof)) => is_blank(&proof.found.value(*field)),
+        (_, None) => false,
+    };
+    let (kept, altered): (Vec<Field>, Vec<Field>) =
+        missed.iter().copied().partition(|field| was_kept(field));
+    let is_seen = asked.len() > missed.len() || change.before().is_none();
+    let mut message = match (is_seen, kept.is_empty()) {
+        (true, true) => "The write happened".to_owned(),
+        (true, false) => format!(
+            "The write happened, but not in these fields: {}",
+            names(&kept).join(", ")
+        ),
+        (false, _) => format!(
+            "The wiki answered with success and kept these fields as they were: {}",
+            names(&kept).join(", ")
+        ),
+    };
+    if !altered.is_empty() {
+        let altered = names(&altered).join(", ");
+        let _ = write!(
+            message,
+            "; these are neither as they were nor as it was to make them: {altered}"
+        );
     }
     if !others.is_empty() {
         let _ = write!(
             message,
             "; fields that it had nothing to do with are not as they were: {}",
-            others.join(", ")
+            names(&others).join(", ")
         );
     }
     let mut failure =
-        Failure::new(Code::PartlyApplied, format!("{message}.")).detail("fields", missed);
+        Failure::new(Code::PartlyApplied, format!("{message}.")).detail("fields", names(&missed));
     if !others.is_empty() {
-        failure = failure.detail("alsoChanged", others);
+        failure = failure.detail("alsoChanged", names(&others));
     }
     let rights = rights_missing(settled, change);
     if !rights.is_empty() {
@@ -312,6 +340,10 @@ fn partly_applied(settled: &Settled, change: &Change) -> Failure {
         Some(cause) => failure.detail("cause", cause.code.as_str()),
         None => failure,
     }
+}
+
+fn names(fields: &[Field]) -> Vec<&'static str> {
+    fields.iter().map(|field| field.name()).collect()
 }
 
 /// The rights without which the wiki tells success and keeps the old text (W24), for those

@@ -1,13 +1,17 @@
 //! What came of a step that was sent, found out by reading the page.
 
-use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
+use time::OffsetDateTime;
+
 use crate::audit::Outcome;
-use crate::change::{Change, Proof, StepKind, prove};
+use crate::change::Proof;
 use crate::notice::Notice;
-use crate::page::{Field, PageReading, PageState};
+use crate::page::{Date, Field};
 use crate::wiki::{Sent, Wiki, WikiError};
+
+use super::promise::{FoundPage, Made, Promise, Seen};
+use super::trail::{ChangedSince, Trail, follow};
 
 /// How long an outcome is waited for. Values, so that tests can make them short.
 #[derive(Debug, Clone, Copy)]
@@ -33,22 +37,6 @@ impl Default for Patience {
     }
 }
 
-/// What is promised of the page when a step is done.
-pub(super) enum Promise<'a> {
-    /// A page is there as it shall be.
-    Created { after: &'a PageState },
-    /// A page is as it shall be.
-    Changed {
-        /// As it is before this step, which may follow another.
-        before: Cow<'a, PageState>,
-        after: PageState,
-        /// What cannot be read back, and whose loss was accepted.
-        lost: &'a [Field],
-    },
-    /// A page is gone.
-    Deleted { before: &'a PageState },
-}
-
 /// What came of a step.
 #[derive(Debug)]
 pub(super) struct Settled {
@@ -57,13 +45,12 @@ pub(super) struct Settled {
     pub(super) proof: Option<Proof>,
     /// Why the wiki did not answer with success.
     pub(super) cause: Option<WikiError>,
-}
-
-/// One reading of the page, as far as the outcome goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Seen {
-    Gone,
-    Page(Box<Proof>),
+    /// What somebody else made of it since.
+    pub(super) since: Option<Box<ChangedSince>>,
+    /// Whether the answer of success named another page than the one that was made.
+    pub(super) is_misnamed: bool,
+    /// Whether anything went out.
+    pub(super) was_sent: bool,
 }
 
 /// What the wiki said of a step.
@@ -74,191 +61,230 @@ enum Answered {
     Nothing,
 }
 
-impl<'a> Promise<'a> {
-    /// The promise of one step of a change; none where the change has no such step.
-    pub(super) fn of(change: &'a Change, step: StepKind) -> Option<Self> {
-        match (change.before(), change.after()) {
-            (None, Some(after)) => Some(Self::Created { after }),
-            (Some(before), None) => Some(Self::Deleted { before }),
-            (Some(before), Some(_)) => Some(Self::Changed {
-                before: if step == StepKind::Update && change.moves() {
-                    Cow::Owned(change.after_step(StepKind::Move)?)
-                } else {
-                    Cow::Borrowed(before)
-                },
-                after: change.after_step(step)?,
-                lost: change.lost(),
-            }),
-            (None, None) => None,
-        }
-    }
-
-    pub(super) fn is_kept(&self, seen: &Seen) -> bool {
-        match (self, seen) {
-            (Self::Deleted { .. }, seen) => *seen == Seen::Gone,
-            (Self::Created { .. } | Self::Changed { .. }, Seen::Page(proof)) => proof.holds(),
-            (Self::Created { .. } | Self::Changed { .. }, Seen::Gone) => false,
-        }
-    }
-
-    fn is_old_state(&self, seen: &Seen) -> bool {
-        match (self, seen) {
-            (Self::Created { .. }, seen) => *seen == Seen::Gone,
-            (Self::Changed { before, .. }, Seen::Page(proof)) => before
-                .difference(&proof.found)
-                .iter()
-                .all(|field| proof.unverified.contains(field)),
-            (Self::Deleted { before }, Seen::Page(proof)) => {
-                before.difference(&proof.found).is_empty()
-            }
-            (Self::Changed { .. } | Self::Deleted { .. }, Seen::Gone) => false,
-        }
-    }
-
-    /// Whether the wiki refused a new page since another stands at its place. It looks before
-    /// it writes anything (6002).
-    const fn is_taken(&self, cause: Option<&WikiError>) -> bool {
-        matches!(
-            (self, cause),
-            (Self::Created { .. }, Some(WikiError::PageExists))
-        )
-    }
-
-    fn prove(&self, reading: &PageReading) -> Proof {
-        match self {
-            Self::Created { after } => prove(after, None, reading),
-            Self::Changed { before, after, .. } => prove(after, Some(before), reading),
-            // What is still there is compared with what was.
-            Self::Deleted { before } => prove(before, None, reading),
-        }
-    }
-
-    pub(super) async fn read(&self, wiki: &Wiki, new_id: Option<i64>) -> Result<Seen, WikiError> {
-        let reading = match (self, new_id) {
-            (Self::Created { .. }, Some(id)) => wiki.page_by_id(id).await,
-            (Self::Created { after }, None) => wiki.page_by_path(&after.locale, &after.path).await,
-            (Self::Changed { before, lost, .. }, _) => read_whole(wiki, before, lost).await,
-            (Self::Deleted { before }, _) => read_whole(wiki, before, &[]).await,
-        };
-        match reading {
-            Ok(reading) => Ok(Seen::Page(Box::new(self.prove(&reading)))),
-            Err(WikiError::NotFound) => Ok(Seen::Gone),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Whether a page that was found is surely the one that was written. A new page is known
-    /// by the id in the answer of success; without it another client's could stand there.
-    fn is_ours(&self, seen: &Seen, new_id: Option<i64>) -> bool {
-        match (self, seen) {
-            (Self::Created { .. }, Seen::Page(proof)) => {
-                new_id.is_some() || (proof.holds() && !proof.unverified.contains(&Field::Content))
-            }
-            _ => true,
-        }
-    }
-}
-
-async fn read_whole(
-    wiki: &Wiki,
-    page: &PageState,
-    lost: &[Field],
-) -> Result<PageReading, WikiError> {
-    match page.id {
-        Some(id) => wiki.whole_page(id, lost).await,
-        None => Err(WikiError::NotFound),
-    }
+/// A step that was sent, and what was answered.
+struct Settling<'a> {
+    wiki: &'a Wiki,
+    promise: &'a Promise<'a>,
+    patience: Patience,
+    answered: Answered,
+    cause: Option<WikiError>,
+    new_id: Option<i64>,
+    /// When it was sent, by the wiki's clock.
+    sent_at: OffsetDateTime,
+    began: Instant,
+    /// What the history told of the page as it was written last.
+    trail: Option<(Option<Date>, Trail)>,
 }
 
 /// Reads the page until what was sent is settled.
 ///
 /// Success is applied once the page is read back as promised. A refusal is applied all the
-/// same if it is (W19), and not applied if the page is as it was. Without an answer only the
-/// promised state ends the waiting early; the old state then means nothing, since the wiki
-/// may still be working (W19). A mixture counts when it was seen twice, some time apart.
+/// same if it is (W19), and not applied if the page is as it was. Without an answer of the wiki's
+/// own only the promised state ends the waiting early; the old state then means nothing, since
+/// the wiki may still be working (W19). A mixture counts when it was seen twice, some time apart,
+/// and where somebody else wrote since, the history is asked for what the step left.
 pub(super) async fn settle(
     wiki: &Wiki,
     patience: Patience,
     promise: &Promise<'_>,
     sent: Sent,
+    sent_at: OffsetDateTime,
 ) -> Settled {
     let (answered, cause, new_id) = match sent {
         Sent::NotSent(error) => {
             return Settled {
-                outcome: Outcome::NotApplied,
-                proof: None,
-                cause: Some(error),
+                was_sent: false,
+                ..settled(Outcome::NotApplied, None, Some(error))
             };
         }
         Sent::Succeeded { id } => (Answered::Success, None, id),
         Sent::Refused(error) => (Answered::Refusal, Some(error), None),
         Sent::Open(error) => (Answered::Nothing, Some(error), None),
     };
-    let began = Instant::now();
-    let mut stable: Option<(Seen, Instant)> = None;
-    let mut waits = false;
-    let longest = patience.settling + patience.apart;
-    loop {
-        // A reading has retries of its own, which must not outlast the settling.
-        let left = longest.saturating_sub(began.elapsed());
-        let Ok(reading) = tokio::time::timeout(left, promise.read(wiki, new_id)).await else {
-            return settled(Outcome::Unknown, stable.map(|(seen, _)| seen), cause);
-        };
-        match reading {
-            Ok(seen)
-                if promise.is_kept(&seen)
-                    && promise.is_ours(&seen, new_id)
-                    && !promise.is_taken(cause.as_ref()) =>
-            {
-                return settled(Outcome::Applied, Some(seen), cause);
-            }
-            Ok(seen) => {
-                let since = match &stable {
-                    Some((last, since)) if *last == seen => *since,
-                    _ => Instant::now(),
-                };
-                let is_stable = since.elapsed() >= patience.apart;
-                let is_taken = promise.is_taken(cause.as_ref());
-                let is_old = is_taken || promise.is_old_state(&seen);
-                let outcome = match answered {
-                    Answered::Refusal if is_old && (is_stable || is_final(cause.as_ref())) => {
-                        Some(Outcome::NotApplied)
-                    }
-                    Answered::Success | Answered::Refusal if is_stable => {
-                        Some(mixture(promise, &seen, answered))
-                    }
-                    Answered::Nothing if began.elapsed() >= patience.settling => {
-                        Some(if is_stable && !is_old {
-                            mixture(promise, &seen, answered)
-                        } else {
-                            Outcome::Unknown
-                        })
-                    }
-                    _ => None,
-                };
-                if let Some(outcome) = outcome {
-                    // What cannot be known to be ours is not claimed: undo would take it away.
-                    let is_ours = !is_taken && promise.is_ours(&seen, new_id);
-                    let outcome = match outcome {
-                        Outcome::PartlyApplied if !is_ours => Outcome::Unknown,
-                        outcome => outcome,
+    let settling = Settling {
+        wiki,
+        promise,
+        patience,
+        answered,
+        cause,
+        new_id,
+        sent_at,
+        began: Instant::now(),
+        trail: None,
+    };
+    settling.run().await
+}
+
+impl Settling<'_> {
+    async fn run(mut self) -> Settled {
+        let mut stable: Option<(Seen, Instant)> = None;
+        let mut waits = false;
+        let longest = self.patience.settling + self.patience.apart;
+        loop {
+            // A reading has retries of its own, which must not outlast the settling.
+            let left = longest.saturating_sub(self.began.elapsed());
+            let reading = self.promise.read(self.wiki, self.new_id);
+            let Ok(reading) = tokio::time::timeout(left, reading).await else {
+                return self.unsettled(stable);
+            };
+            match reading {
+                Ok(seen) => {
+                    let since = match &stable {
+                        Some((last, since)) if *last == seen => *since,
+                        _ => Instant::now(),
                     };
-                    return settled(outcome, Some(seen).filter(|_| is_ours), cause);
+                    let is_stable = since.elapsed() >= self.patience.apart;
+                    if let Some(outcome) = self.outcome(&seen, is_stable).await {
+                        return self.told(outcome, seen);
+                    }
+                    stable = Some((seen, since));
                 }
-                stable = Some((seen, since));
+                Err(error) => {
+                    tracing::warn!(%error, "an outcome could not be read back yet");
+                    stable = None;
+                }
             }
-            Err(error) => {
-                tracing::warn!(%error, "an outcome could not be read back yet");
-                stable = None;
+            if self.began.elapsed() >= longest {
+                return self.unsettled(stable);
+            }
+            if !std::mem::replace(&mut waits, true) {
+                Notice::Settling.tell();
+            }
+            tokio::time::sleep(self.patience.pause).await;
+        }
+    }
+
+    /// What a reading says, or nothing as long as another may say more.
+    async fn outcome(&mut self, seen: &Seen, is_stable: bool) -> Option<Outcome> {
+        if self.promise.is_taken(self.cause.as_ref()) {
+            return self.taken(seen, is_stable);
+        }
+        if self.promise.is_kept(seen) && self.promise.is_ours(seen, self.sent_at) {
+            return Some(Outcome::Applied);
+        }
+        let is_old = self.promise.is_old_state(seen);
+        if self.answered == Answered::Refusal
+            && is_old
+            && (is_stable || is_final(self.cause.as_ref()))
+        {
+            return Some(Outcome::NotApplied);
+        }
+        if !is_stable && self.began.elapsed() < self.patience.settling {
+            return None;
+        }
+        if let Seen::Page(found) = seen
+            && is_stable
+            && self.may_be_behind(found)
+        {
+            self.follow(found).await;
+            if matches!(&self.trail, Some((_, Trail::Applied(_)))) {
+                return Some(Outcome::Applied);
             }
         }
-        if began.elapsed() >= longest {
-            return settled(Outcome::Unknown, stable.map(|(seen, _)| seen), cause);
+        match self.answered {
+            Answered::Success | Answered::Refusal if is_stable => Some(self.mixture(seen)),
+            Answered::Nothing if self.began.elapsed() >= self.patience.settling => {
+                Some(if is_stable && !is_old {
+                    self.mixture(seen)
+                } else {
+                    Outcome::Unknown
+                })
+            }
+            _ => None,
         }
-        if !std::mem::replace(&mut waits, true) {
-            Notice::Settling.tell();
+    }
+
+    /// A create was refused since a page stands at its place, which was free just before. It may
+    /// be its own: what stands before the wiki may have sent it twice.
+    fn taken(&self, seen: &Seen, is_stable: bool) -> Option<Outcome> {
+        let Seen::Page(found) = seen else {
+            return is_stable.then_some(Outcome::NotApplied);
+        };
+        let is_same = self.promise.is_kept(seen);
+        match found.made(self.sent_at) {
+            Made::BeforeTheAttempt => Some(Outcome::NotApplied),
+            // The first of two may still be at work on its page.
+            _ if !is_same => is_stable.then_some(Outcome::NotApplied),
+            Made::AfterTheAttempt if found.is_to_the_letter() => Some(Outcome::Applied),
+            Made::AfterTheAttempt | Made::Unclear => Some(Outcome::Unknown),
         }
-        tokio::time::sleep(patience.pause).await;
+    }
+
+    /// Whether the step may have been applied and somebody else's write come after it.
+    fn may_be_behind(&self, found: &FoundPage) -> bool {
+        match self.promise {
+            Promise::Created { .. } => {
+                found.is_answered || found.made(self.sent_at) == Made::AfterTheAttempt
+            }
+            Promise::Changed { before, .. } => found.is_later_than(before),
+            Promise::Deleted { .. } => false,
+        }
+    }
+
+    async fn follow(&mut self, found: &FoundPage) {
+        let at = &found.proof.found.updated_at;
+        if self.trail.as_ref().is_none_or(|(last, _)| last != at) {
+            let limit = self.patience.settling;
+            let trail = follow(self.wiki, self.promise, found, self.sent_at, limit).await;
+            self.trail = Some((at.clone(), trail));
+        }
+    }
+
+    /// A page that is neither as promised nor known to be as it was. A step happened only if a
+    /// field that it was to change is seen as promised, or if the wiki says so and all is as it
+    /// was but for the time of the last write, which nobody else moved: it keeps what a key may
+    /// not write (W24). All else may be somebody else's.
+    fn mixture(&self, seen: &Seen) -> Outcome {
+        match (self.promise, seen) {
+            (Promise::Changed { before, after, .. }, Seen::Page(found)) => {
+                let asked = before.difference(after);
+                let is_old = |field: &Field| before.same(&found.proof.found, *field);
+                let others_wrote = matches!(&self.trail, Some((_, Trail::OthersWrote)));
+                let was_kept = found.is_later_than(before)
+                    && !others_wrote
+                    && found.proof.differing.iter().all(is_old);
+                match self.answered {
+                    _ if asked.iter().any(|field| found.shows(*field)) => Outcome::PartlyApplied,
+                    Answered::Success if was_kept => Outcome::PartlyApplied,
+                    Answered::Refusal if asked.iter().all(is_old) => Outcome::NotApplied,
+                    _ => Outcome::Unknown,
+                }
+            }
+            // The wiki says so, of this page.
+            (Promise::Created { .. }, Seen::Page(found)) if found.is_answered => {
+                Outcome::PartlyApplied
+            }
+            // A page that is still there after a delete, or gone, or never came: no field tells.
+            (Promise::Created { .. } | Promise::Deleted { .. }, _) | (_, Seen::Gone) => {
+                Outcome::Unknown
+            }
+        }
+    }
+
+    /// What cannot be known to be ours is not claimed: undo would take it away.
+    fn told(self, outcome: Outcome, seen: Seen) -> Settled {
+        if let (Outcome::Applied, Some((_, Trail::Applied(since)))) = (outcome, self.trail)
+            && !self.promise.is_kept(&seen)
+        {
+            return Settled {
+                proof: Some(since.proof.clone()),
+                since: Some(since),
+                ..settled(outcome, None, self.cause)
+            };
+        }
+        let is_ours = self.promise.is_ours(&seen, self.sent_at);
+        let is_misnamed =
+            self.new_id.is_some() && matches!(&seen, Seen::Page(found) if !found.is_answered);
+        Settled {
+            is_misnamed: is_misnamed && matches!(self.promise, Promise::Created { .. }),
+            ..settled(outcome, Some(seen).filter(|_| is_ours), self.cause)
+        }
+    }
+
+    fn unsettled(self, stable: Option<(Seen, Instant)>) -> Settled {
+        let last = stable.map(|(seen, _)| seen);
+        let ours = last.filter(|seen| self.promise.is_ours(seen, self.sent_at));
+        settled(Outcome::Unknown, ours, self.cause)
     }
 }
 
@@ -270,41 +296,17 @@ const fn is_final(cause: Option<&WikiError>) -> bool {
     )
 }
 
-/// A page that is neither as promised nor known to be as it was. Without the wiki's word for it
-/// a step happened only if a field that it was to change is as promised: the others may be
-/// somebody else's.
-fn mixture(promise: &Promise<'_>, seen: &Seen, answered: Answered) -> Outcome {
-    match (promise, seen) {
-        (Promise::Changed { before, after, .. }, Seen::Page(proof))
-            if answered != Answered::Success =>
-        {
-            let asked = before.difference(after);
-            if asked.iter().any(|field| !proof.differing.contains(field)) {
-                Outcome::PartlyApplied
-            } else if answered == Answered::Refusal
-                && asked.iter().all(|field| before.same(&proof.found, *field))
-            {
-                Outcome::NotApplied
-            } else {
-                Outcome::Unknown
-            }
-        }
-        (Promise::Created { .. } | Promise::Changed { .. }, Seen::Page(_)) => {
-            Outcome::PartlyApplied
-        }
-        // A page that is still there after a delete, or gone, or never came: no field tells.
-        (Promise::Deleted { .. }, _) | (_, Seen::Gone) => Outcome::Unknown,
-    }
-}
-
 fn settled(outcome: Outcome, seen: Option<Seen>, cause: Option<WikiError>) -> Settled {
     let proof = match seen {
-        Some(Seen::Page(proof)) => Some(*proof),
+        Some(Seen::Page(found)) => Some(found.proof),
         Some(Seen::Gone) | None => None,
     };
     Settled {
         outcome,
         proof,
         cause,
+        since: None,
+        is_misnamed: false,
+        was_sent: true,
     }
 }

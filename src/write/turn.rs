@@ -18,8 +18,9 @@ pub(super) struct Turn {
 }
 
 impl Writer {
-    /// Waits until no other write can get in the way (W19): creates, moves and deletes go out
-    /// one at a time, updates of one page one after another. A proposal that is applied is held.
+    /// Waits until no other write can get in the way (W19), of this server or of another that
+    /// shares its audit directory: creates, moves and deletes go out one at a time, updates of one
+    /// page one after another. A proposal that is applied is held.
     pub(super) async fn turn(&self, page: Option<i64>, plan: &Plan) -> Result<Turn, Refusal> {
         let turn = self.locks(page, plan.may_rebuild_tree()).await;
         let mut turn = turn.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
@@ -33,11 +34,7 @@ impl Writer {
     async fn locks(&self, page: Option<i64>, rebuilds_tree: bool) -> Result<Turn, AuditError> {
         let began = Instant::now();
         let page = match page {
-            Some(id) => Some(
-                tokio::time::timeout(self.patience.queueing, self.audit.lock_page(id))
-                    .await
-                    .map_err(|_| AuditError::Busy)?,
-            ),
+            Some(id) => Some(self.audit.lock_page(id, self.patience.queueing).await?),
             None => None,
         };
         let left = self.patience.queueing.saturating_sub(began.elapsed());

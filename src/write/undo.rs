@@ -74,8 +74,13 @@ impl Writer {
             _ => promised,
         };
         // Where the page was found otherwise than promised, that is what the write left: in
-        // the fields that it was to change. The others were somebody else's.
+        // the fields that it was to change. The others were somebody else's. One that stood
+        // elsewhere than a create was to put it was none of its making.
         let found = self.kept(last.and_then(|last| last.found)).await?;
+        let is_its = |found: &PageState| {
+            before.is_some() || (found.locale == promised.locale && found.path == promised.path)
+        };
+        let found = found.filter(is_its);
         let (Some(before), Some(found)) = (before, &found) else {
             return Ok(Some(found.unwrap_or(promised)));
         };
@@ -146,6 +151,22 @@ fn told(fault: UndoFault, left: Option<PageState>, now: Option<PageState>) -> Fa
     match fault {
         UndoFault::Nothing => nothing("That write changed nothing."),
         UndoFault::Gone => Failure::from(WikiError::NotFound),
+        UndoFault::Elsewhere => {
+            let failure = Failure::new(
+                Code::EditConflict,
+                "The page stands elsewhere than where that write created it, so it is not deleted.",
+            )
+            .hint(
+                "It was moved since, or is another page; wikijs_delete_page deletes it by its id.",
+            );
+            match now {
+                Some(now) => failure
+                    .detail("id", now.id)
+                    .detail("locale", now.locale.as_str())
+                    .detail("path", now.path.as_str()),
+                None => failure,
+            }
+        }
         UndoFault::Changed(fields) => {
             let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
             let failure = Failure::new(

@@ -338,6 +338,14 @@ impl Writer {
                 .map_err(|failure| Refusal::at(Gate::Confirm, failure))?,
             (None, _) => match plan {
                 Plan::Undo(undo) if goes_out => self.page_of(undo).await,
+                Plan::Proposal(apply) if goes_out => {
+                    // One that cannot be read is refused where it is held.
+                    self.audit
+                        .proposal(apply.id)
+                        .await
+                        .ok()
+                        .and_then(|of| of.page)
+                }
                 plan => plan.id(),
             },
         })

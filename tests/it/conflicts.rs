@@ -137,7 +137,7 @@ async fn what_was_overwritten_between_reading_and_sending_is_told() {
     let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
     let id = id_of(&wiki, "home");
     wiki.before_next_mutation(move |store| {
-        "Theirs.\n".clone_into(&mut store.page_mut(id).unwrap().content);
+        store.rewrite(id, |page| "Theirs.\n".clone_into(&mut page.content));
     });
     let applied = update(&served, json!({ "id": id, "title": "Mine" }))
         .await
@@ -347,11 +347,24 @@ async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silenc
                 assert!(warnings(applied).contains(&format!("version {version}")));
                 "overwrote"
             }
-            Err(error) if error["code"] == "PARTLY_APPLIED" => {
-                // Written, and then overwritten by somebody else.
-                assert_eq!(content, THEIRS);
-                assert_eq!(error["details"]["fields"], json!(["content"]));
-                "overwritten"
+            Ok(applied) if warnings(applied).contains("changed_since") => {
+                // Written, and then overwritten by somebody else, whose version has ours.
+                assert_eq!(
+                    (content.as_str(), &applied["outcome"]),
+                    (THEIRS, &json!("applied"))
+                );
+                let told = warnings(applied);
+                let history = served
+                    .call("wikijs_get_page_history", json!({ "id": id }))
+                    .await;
+                let version = history.unwrap()["entries"][0]["versionId"].clone();
+                assert!(told.contains(&format!("version {version}")), "{told}");
+                assert!(
+                    told.contains("somebody changed content, and \\\""),
+                    "{told}"
+                );
+                assert_eq!(applied["warnings"].as_array().unwrap().len(), 1, "{told}");
+                "changed since"
             }
             Ok(applied) => {
                 // After our reading back: nothing of theirs was touched.
@@ -364,10 +377,66 @@ async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silenc
             Err(error) => panic!("{number}: {error}"),
         });
     }
-    assert_eq!(
-        seen,
-        ["conflict", "overwrote", "overwritten", "later", "later"]
-    );
+    assert_eq!(seen, ["conflict", "overwrote", "changed since", "later"]);
+}
+
+/// Without the history nobody can know whether a text that is not there was there.
+#[tokio::test]
+async fn an_edit_before_the_reading_back_is_told_as_far_as_it_can_be_known() {
+    let rights = ["read:pages", "read:source", "write:pages", "manage:pages"];
+    type Act = fn(&mut wikijs_mcp::demo::PageRow);
+    let content: Act = |page| "Theirs.\n".clone_into(&mut page.content);
+    let both: Act = |page| {
+        "Theirs.\n".clone_into(&mut page.content);
+        "Theirs".clone_into(&mut page.title);
+    };
+    let ours = json!({ "title": "Ours", "content": "Ours.\n" });
+    for (may_read_history, ours, theirs, expected) in [
+        (true, ours.clone(), both, ("applied", "changed_since: ")),
+        (
+            true,
+            json!({ "title": "Ours" }),
+            content,
+            ("applied", "changed_since: "),
+        ),
+        (false, ours.clone(), both, ("unknown", "OUTCOME_UNKNOWN")),
+        // What is surely seen happened.
+        (false, ours, content, ("partly_applied", "PARTLY_APPLIED")),
+        (
+            false,
+            json!({ "title": "Ours" }),
+            content,
+            ("partly_applied", "PARTLY_APPLIED"),
+        ),
+        (
+            false,
+            json!({ "content": "Ours.\n" }),
+            content,
+            ("unknown", "OUTCOME_UNKNOWN"),
+        ),
+    ] {
+        let wiki = sample_wiki().await;
+        let id = id_of(&wiki, "home");
+        let mut rights = rights.to_vec();
+        rights.extend(may_read_history.then_some("read:history"));
+        let served = Setup::at(&wiki.address(), &wiki.key_with(&rights, ""))
+            .serve()
+            .await;
+        let mut arguments = ours.clone();
+        arguments["id"] = json!(id);
+        let preview = served.call("wikijs_update_page", arguments).await.unwrap();
+        // The reading, the mutation, the reading back.
+        wiki.before_operation(2, move |store| store.rewrite(id, theirs));
+        let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
+        let answer = served.call("wikijs_update_page", confirmed).await;
+        let told = match &answer {
+            Ok(applied) => (&applied["outcome"], &applied["warnings"][0]),
+            Err(error) => (&error["details"]["outcome"], &error["code"]),
+        };
+        assert_eq!(told.0, expected.0, "{ours}: {answer:?}");
+        let says = told.1.as_str().unwrap();
+        assert!(says.starts_with(expected.1), "{ours}: {says}");
+    }
 }
 
 /// The page `home` with ten lines, read by a session.

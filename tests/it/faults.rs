@@ -171,23 +171,41 @@ fn open_replies(elsewhere: &str) -> Vec<(&'static str, Reply, &'static str)> {
     ]
 }
 
-/// Answers that refuse, each with the code that is told as the cause.
-fn refusing_replies() -> Vec<(&'static str, Reply, &'static str)> {
+/// Answers of what stands before the wiki that refuse: it may have let the request through all
+/// the same.
+fn refusals_before_the_wiki() -> Vec<(&'static str, Reply, &'static str)> {
     let later = |seconds: &str| html(429).header("retry-after", seconds);
-    let revoked = named(500, "API Key is invalid or was revoked.");
-    let disabled = named(500, "API is disabled. You must enable it first.");
     vec![
-        ("key revoked", revoked, "KEY_REJECTED"),
-        ("API off", disabled, "API_DISABLED"),
         ("401", html(401), "PERMISSION_DENIED"),
         ("403", html(403), "PERMISSION_DENIED"),
-        ("400", named(400, "Unknown type"), "WIKI_ERROR"),
         ("413", html(413), "TOO_LARGE"),
         ("429", html(429), "RATE_LIMITED"),
         ("429, soon", later("1"), "RATE_LIMITED"),
         ("429, much later", later("86400"), "RATE_LIMITED"),
         ("429, never", later("18446744073709551615"), "RATE_LIMITED"),
     ]
+}
+
+/// Answers of the wiki itself that refuse, each with the code that is told as the cause.
+fn refusing_replies() -> Vec<(&'static str, Reply, &'static str)> {
+    let revoked = named(500, "API Key is invalid or was revoked.");
+    let disabled = named(500, "API is disabled. You must enable it first.");
+    vec![
+        ("key revoked", revoked, "KEY_REJECTED"),
+        ("API off", disabled, "API_DISABLED"),
+        ("400", named(400, "Unknown type"), "WIKI_ERROR"),
+    ]
+}
+
+/// An answer of success, for a create with the id of a page.
+fn success(kind: Kind, id: i64) -> Reply {
+    let result = json!({ "succeeded": true, "errorCode": 0, "slug": "ok", "message": "Done." });
+    let mut answer = json!({ "responseResult": result });
+    if matches!(kind, Kind::Create) {
+        answer["page"] = json!({ "id": id });
+    }
+    let step = kind.step();
+    json_of(200, &json!({ "data": { "pages": { (step): answer } } }))
 }
 
 struct Case {
@@ -209,20 +227,26 @@ fn cases(elsewhere: &str) -> Vec<Case> {
             cause,
         }));
     };
-    for (name, reply, cause) in open_replies(elsewhere) {
+    let open = open_replies(elsewhere).into_iter();
+    for (name, reply, cause) in open.chain(refusals_before_the_wiki()) {
         add(name, Reach::Before, &reply, Outcome::Applied, cause);
         add(name, Reach::Afterwards, &reply, Outcome::Unknown, cause);
         // What comes late is found the same way whatever was answered: a few will do.
-        if matches!(name, "cut" | "silence" | "HTML" | "502") {
+        if matches!(name, "cut" | "silence" | "HTML" | "502" | "413") {
             add(name, Reach::Meanwhile, &reply, Outcome::Applied, cause);
         }
     }
     for (name, reply, cause) in refusing_replies() {
         add(name, Reach::Never, &reply, Outcome::NotApplied, cause);
     }
-    let lie = html(429);
-    add("429, but done", Reach::Before, &lie, Outcome::Applied, "");
     add("well", Reach::Before, &Reply::Wiki, Outcome::Applied, "");
+    add(
+        "sent twice",
+        Reach::Twice,
+        &Reply::Wiki,
+        Outcome::Applied,
+        "",
+    );
     cases
 }
 
@@ -259,6 +283,15 @@ async fn prove(it: Case) {
         cause,
     } = it;
     let is_silent = matches!(fault.reply, Reply::Silence | Reply::Drip);
+    let warning = match (fault.reach, kind, cause) {
+        // The second update finds the page as the first left it, and succeeds.
+        (_, _, "") if fault.reach != Reach::Twice => None,
+        (Reach::Twice, Kind::Update, _) => None,
+        (Reach::Twice, ..) => Some("answered_otherwise: "),
+        (_, _, "PERMISSION_DENIED" | "RATE_LIMITED") => Some("answered_otherwise: "),
+        (_, _, "TOO_LARGE") if name.contains("413") => Some("answered_otherwise: "),
+        _ => Some("answer_was_no_success: "),
+    };
     let wiki = sample_wiki().await;
     let before = pages(&wiki);
     let promised = kind.applied_to(&before);
@@ -288,6 +321,17 @@ async fn prove(it: Case) {
         (outcome.as_str(), code, why),
         "{name}: {answer:?}"
     );
+    if let Ok(applied) = &answer {
+        let warnings = applied["warnings"].as_array().unwrap();
+        let told: Vec<&str> = warnings.iter().filter_map(Value::as_str).collect();
+        let is_it = |told: &&str| warning.is_some_and(|warning| told.starts_with(warning));
+        assert_eq!(
+            told.len(),
+            usize::from(warning.is_some()),
+            "{name}: {told:?}"
+        );
+        assert!(told.iter().all(is_it), "{name}: {told:?}");
+    }
     // What is true.
     let now = pages(&wiki);
     match outcome {
@@ -473,7 +517,7 @@ async fn an_update_that_stays_half_done_is_partly_applied() {
 
 #[tokio::test]
 async fn after_a_move_an_update_without_an_answer_is_unknown_and_a_refused_one_leaves_the_rest() {
-    let refused = Fault::new(Reach::Never, html(413));
+    let refused = Fault::new(Reach::Never, named(400, "Unknown type"));
     let late = Fault::new(Reach::Afterwards, Reply::Cut);
     for (fault, code, outcome, step) in [
         (
@@ -558,6 +602,153 @@ async fn a_place_that_another_client_took_first_leaves_a_create_not_applied() {
     );
 }
 
+/// A page that stands at a create's place when the wiki refuses it, though the place was free just
+/// before: made by the same request, which a proxy sent twice, or by somebody else.
+#[tokio::test]
+async fn a_create_that_is_refused_since_its_page_is_there_is_compared_with_it() {
+    let ago = |seconds: i64| {
+        let at = time::OffsetDateTime::now_utc() - time::Duration::seconds(seconds);
+        wikijs_mcp::page::Date::from_instant(at)
+            .unwrap()
+            .as_str()
+            .to_owned()
+    };
+    let promised = PageRow {
+        path: "faults/new".to_owned(),
+        title: "New".to_owned(),
+        content: "# New\n".to_owned(),
+        ..PageRow::default()
+    };
+    let dated = |seconds| PageRow {
+        created_at: ago(seconds),
+        ..promised.clone()
+    };
+    let differing = PageRow {
+        tags: vec!["theirs".to_owned()],
+        ..promised.clone()
+    };
+    for (name, page, expected) in [
+        ("as promised", promised.clone(), ("applied", "", "")),
+        (
+            "otherwise",
+            differing,
+            ("not_applied", "NOT_APPLIED", "PAGE_EXISTS"),
+        ),
+        (
+            "a year old",
+            dated(31_536_000),
+            ("not_applied", "NOT_APPLIED", "PAGE_EXISTS"),
+        ),
+        // Neither the one nor the other can be known.
+        (
+            "a minute old",
+            dated(60),
+            ("unknown", "OUTCOME_UNKNOWN", "PAGE_EXISTS"),
+        ),
+    ] {
+        let wiki = sample_wiki().await;
+        let served = Setup::of(&wiki, |keys| &keys.scripter)
+            .with("WIKI_TOOLSETS", "pages,undo")
+            .serve()
+            .await;
+        wiki.before_next_mutation(|store| {
+            store.add(page);
+        });
+        let create = new_page("faults/new");
+        let answer = served.confirmed("wikijs_create_page", create).await;
+        assert_eq!(outcome_of(&answer), expected, "{name}: {answer:?}");
+        let id = id_of(&wiki, "faults/new");
+        if let Ok(applied) = &answer {
+            assert_eq!(applied["target"]["id"], id);
+            let warning = applied["warnings"][0].as_str().unwrap();
+            assert!(warning.starts_with("answered_otherwise: "), "{warning}");
+        } else {
+            // A page that may be another's is not on record, and never taken away.
+            let outcome = served.records().pop().unwrap();
+            assert_eq!((outcome.id, outcome.found), (None, None), "{name}");
+            let undo = json!({ "callId": "last" });
+            let error = served
+                .confirmed("wikijs_undo_write", undo)
+                .await
+                .unwrap_err();
+            assert_eq!(error["code"], "NOTHING_TO_UNDO");
+            assert_eq!(id_of(&wiki, "faults/new"), id);
+        }
+    }
+}
+
+/// Something answers in the wiki's place: success, with the id of another page.
+#[tokio::test]
+async fn a_page_that_the_answer_of_a_create_names_is_not_taken_for_the_page_that_it_made() {
+    for reach in [Reach::Before, Reach::Never] {
+        let wiki = sample_wiki().await;
+        let (faulty, served) = served(&wiki, |mut setup| {
+            setup.patience = SHORT;
+            setup.with("WIKI_TOOLSETS", "pages,undo")
+        })
+        .await;
+        let other = id_of(&wiki, PAGE);
+        faulty.on_mutations(Fault::new(reach, success(Kind::Create, other)));
+        let create = new_page("faults/new");
+        let answer = served.confirmed("wikijs_create_page", create).await;
+        faulty.on_mutations(Fault::new(Reach::Before, Reply::Wiki));
+        let records = served.records();
+        let recorded = records.last().unwrap();
+        let call = recorded.call.unwrap().to_string();
+        let undo = json!({ "callId": call, "force": true });
+        if reach == Reach::Never {
+            assert_eq!(outcome_of(&answer), ("unknown", "OUTCOME_UNKNOWN", ""));
+            assert_eq!((recorded.id, recorded.found), (None, None));
+            let error = served
+                .confirmed("wikijs_undo_write", undo)
+                .await
+                .unwrap_err();
+            assert_eq!(error["code"], "NOTHING_TO_UNDO");
+        } else {
+            let applied = answer.unwrap();
+            let made = id_of(&wiki, "faults/new");
+            assert_eq!(applied["target"]["id"], made);
+            assert_eq!(applied["target"]["path"], "faults/new");
+            let warning = applied["warnings"][0].as_str().unwrap();
+            assert!(warning.starts_with("answered_otherwise: "), "{warning}");
+            assert_eq!(recorded.id, Some(made));
+            served.confirmed("wikijs_undo_write", undo).await.unwrap();
+            wiki.with_store(|store| assert!(store.page(made).is_none()));
+        }
+        wiki.with_store(|store| assert!(store.page(other).is_some()));
+    }
+}
+
+#[tokio::test]
+async fn a_success_without_effect_is_unknown_and_nothing_is_said_to_have_happened() {
+    for kind in KINDS {
+        let wiki = sample_wiki().await;
+        let before = pages(&wiki);
+        let (faulty, served) = served(&wiki, |mut setup| {
+            setup.patience = SHORT;
+            setup.with("WIKI_TOOLSETS", "pages,undo")
+        })
+        .await;
+        faulty.on_mutations(Fault::new(Reach::Never, success(kind, 4_711)));
+        let (tool, arguments) = kind.call(&wiki);
+        let answer = served.confirmed(tool, arguments).await;
+        assert_eq!(
+            outcome_of(&answer),
+            ("unknown", "OUTCOME_UNKNOWN", ""),
+            "{kind:?}"
+        );
+        let message = answer.unwrap_err()["message"].to_string();
+        assert!(!message.contains("happened"), "{kind:?}: {message}");
+        assert_eq!(pages(&wiki), before);
+        let undo = json!({ "callId": "last" });
+        let error = served
+            .confirmed("wikijs_undo_write", undo)
+            .await
+            .unwrap_err();
+        assert_eq!(error["code"], "NOTHING_TO_UNDO", "{kind:?}");
+    }
+}
+
 /// A fault of a read: its name, whether it passes, and the code that it ends in.
 fn read_faults(elsewhere: &str) -> Vec<(&'static str, Reply, bool, &'static str)> {
     let passing = [
@@ -578,11 +769,16 @@ fn read_faults(elsewhere: &str) -> Vec<(&'static str, Reply, bool, &'static str)
         .into_iter()
         .map(|(name, reply, code)| (name, reply, passing.contains(&name), code))
         .collect();
-    faults.extend(refusing_replies().into_iter().map(|(name, reply, code)| {
-        // A wait of a second fits into the total, a day does not.
-        let is_passing = matches!(name, "429" | "429, soon");
-        (name, reply, is_passing, code)
-    }));
+    let refusing = refusing_replies().into_iter();
+    faults.extend(
+        refusing
+            .chain(refusals_before_the_wiki())
+            .map(|(name, reply, code)| {
+                // A wait of a second fits into the total, a day does not.
+                let is_passing = matches!(name, "429" | "429, soon");
+                (name, reply, is_passing, code)
+            }),
+    );
     faults
 }
 

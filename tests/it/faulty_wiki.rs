@@ -26,6 +26,8 @@ pub(crate) enum Reach {
     Never,
     /// Before the answer.
     Before,
+    /// Twice before the answer, which is that to the second: a proxy that tried again.
+    Twice,
     /// After the answer, when two reads have come in since: applied late (W19).
     Meanwhile,
     /// When the test says so, with [`FaultyWiki::let_late_ones_through`].
@@ -400,6 +402,10 @@ async fn misbehave(
 ) -> std::io::Result<bool> {
     let answer = match fault.reach {
         Reach::Before => Some(forward(state, &request).await?),
+        Reach::Twice => {
+            forward(state, &request).await?;
+            Some(forward(state, &request).await?)
+        }
         Reach::Never => None,
         Reach::Meanwhile | Reach::Afterwards => {
             let mut arrivals = state.arrivals.subscribe();

@@ -99,6 +99,8 @@ mod script;
 mod search;
 #[cfg(feature = "demo")]
 mod security;
+#[cfg(feature = "demo")]
+mod servers;
 mod settings;
 #[cfg(feature = "demo")]
 mod shares;

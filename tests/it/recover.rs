@@ -132,6 +132,24 @@ async fn a_server_that_cannot_write_leaves_it_to_one_that_can() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_write_that_somebody_else_wrote_over_since_is_found_in_the_history() {
+    let write = Write {
+        arguments: |id| json!({ "id": id, "title": "T" }),
+        ..UPDATE
+    };
+    let killed = write.killed_when_sent(Reach::Afterwards).await;
+    let id = id_of(&killed.wiki, write.path);
+    killed.wiki.with_store(|store| {
+        store.rewrite(id, |page| "Theirs".clone_into(&mut page.title));
+    });
+    let served = killed.next().await;
+    assert_eq!(killed.outcomes(), [Outcome::Applied]);
+    let error = killed.undo(&served, false).await.unwrap_err();
+    assert_eq!(error["code"], "EDIT_CONFLICT");
+    assert_eq!(error["details"]["fields"], json!(["title"]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_somebody_else_wrote_since_is_not_taken_for_the_write() {
     let write = Write {
         arguments: |id| json!({ "id": id, "title": "T", "tags": ["x"] }),

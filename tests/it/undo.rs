@@ -124,6 +124,27 @@ async fn a_create_is_taken_back_unless_somebody_changed_the_page_since() {
 }
 
 #[tokio::test]
+async fn a_created_page_that_was_moved_is_not_deleted_by_an_undo_even_with_force() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let create = new_page("docs/x");
+    let created = served
+        .confirmed("wikijs_create_page", create)
+        .await
+        .unwrap();
+    let id = created["target"]["id"].as_i64().unwrap();
+    wiki.with_store(|store| "docs/y".clone_into(&mut store.page_mut(id).unwrap().path));
+    let force = json!({ "callId": created["callId"], "force": true });
+    let error = served
+        .confirmed("wikijs_undo_write", force)
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "EDIT_CONFLICT");
+    assert_eq!(error["details"]["path"], "docs/y");
+    assert!(page(&wiki, id).is_some());
+}
+
+#[tokio::test]
 async fn what_is_not_there_cannot_be_taken_back() {
     let wiki = sample_wiki().await;
     let served = served(&wiki).await;
@@ -256,15 +277,15 @@ async fn what_somebody_else_wrote_meanwhile_is_not_taken_back() {
         });
     });
     let confirmed = json!({ "id": id, "confirm": token });
-    let error = served
-        .call("wikijs_update_page", confirmed)
-        .await
-        .unwrap_err();
-    assert_eq!(error["code"], "PARTLY_APPLIED");
-    assert_eq!(error["details"]["fields"], json!([]));
-    assert_eq!(error["details"]["alsoChanged"], json!(["content", "tags"]));
+    let applied = served.call("wikijs_update_page", confirmed).await.unwrap();
+    let warning = applied["warnings"][0].as_str().unwrap();
+    assert!(warning.starts_with("changed_since: "), "{warning}");
+    assert!(
+        warning.contains("somebody changed content, tags, "),
+        "{warning}"
+    );
 
-    let undone = undo(&served, &error["details"]).await.unwrap();
+    let undone = undo(&served, &applied).await.unwrap();
     assert_eq!(undone["changed"], json!(["title"]));
     let after = page(&wiki, id).unwrap();
     assert_eq!(

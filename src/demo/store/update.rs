@@ -49,8 +49,8 @@ pub(in crate::demo) struct PageChange {
 }
 
 impl Store {
-    /// First step of an update: everything but tags and place is written.
-    pub(in crate::demo) fn update_fields(
+    /// Before an update writes anything: the page is kept as a version.
+    pub(in crate::demo) fn begin_update(
         &mut self,
         id: i64,
         change: &PageChange,
@@ -63,14 +63,23 @@ impl Store {
         if !access.may(&["write:pages"], &page.path) {
             return Err(WikiError::UpdateForbidden.into());
         }
-        let content = change.content.text();
-        if content.trim().is_empty() {
+        if change.content.text().trim().is_empty() {
             return Err(WikiError::EmptyContent.into());
         }
-        let mut new = page.clone();
         // The version is kept before anything is checked: a failed update
         // leaves one behind too.
-        self.keep_version(id, action)?;
+        self.keep_version(id, action)
+    }
+
+    /// First step of an update: everything but tags and place is written.
+    pub(in crate::demo) fn update_fields(
+        &mut self,
+        id: i64,
+        change: &PageChange,
+        access: &Access,
+    ) -> Result<(), Fault> {
+        let mut new = self.existing(id)?.clone();
+        let content = change.content.text();
         check_null("title", &change.title)?;
         check_null("description", &change.description)?;
         new.content = content;

@@ -67,7 +67,8 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned)
 }
 
-fn date(headers: &HeaderMap) -> Option<OffsetDateTime> {
+/// The date that an answer bears.
+pub(super) fn date(headers: &HeaderMap) -> Option<OffsetDateTime> {
     OffsetDateTime::parse(&text(headers, DATE)?, &Rfc2822).ok()
 }
 
