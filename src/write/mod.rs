@@ -26,6 +26,7 @@ mod settle;
 mod show;
 mod turn;
 mod undo;
+mod unseen;
 mod writer;
 
 pub use answer::{Answer, Applied, LinkedFrom, Notes, Preview, Target};
