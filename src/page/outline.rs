@@ -14,7 +14,7 @@ pub enum Format {
     Markdown,
     /// HTML.
     Html,
-    /// AsciiDoc: no parts can be told.
+    /// `AsciiDoc`: no parts can be told.
     AsciiDoc,
     /// Anything else: no parts can be told.
     Other,

@@ -460,6 +460,11 @@ const HIDING: &[(&str, &str)] = &[
         "<p style=\"line-height:0;overflow:hidden\">§</p>",
     ),
     ("a template", "<template><p>§</p></template>"),
+    (
+        "a slot of no tabs",
+        "<template v-slot:tabs><p>§</p></template>",
+    ),
+    ("an element in a fallback", "<video><p hidden>§</p></video>"),
     ("a script", "<script>// §</script>"),
     (
         "data of a script",
@@ -707,6 +712,16 @@ fn nothing_is_told_of_two_hundred_ordinary_pages() {
     }
     assert!(count >= 200, "{count}");
     assert!(alarms.is_empty(), "{alarms}");
+}
+
+/// Browsers nest no deeper, and hide all the same.
+#[test]
+fn what_lies_too_deep_to_be_followed_is_told() {
+    let text = format!(
+        "{}\n<i style='display:none'>{SECRET}</i>",
+        "<b>".repeat(600)
+    );
+    assert_eq!(told(&text, Format::Html, None), "hiddenElements@2");
 }
 
 /// What would take the square of its length, or of its depth, takes minutes.

@@ -1,4 +1,4 @@
-//! What AsciiDoc keeps from sight: comments, conditions that never hold, attributes that nothing
+//! What `AsciiDoc` keeps from sight: comments, conditions that never hold, attributes that nothing
 //! refers to, and what its HTML hides.
 
 use super::elements;
@@ -7,7 +7,7 @@ use super::prose::{has_words, longest_run};
 use super::sheet::Sheet;
 use super::source_map::Mapped;
 
-/// Adds what a page in AsciiDoc hides.
+/// Adds what a page in `AsciiDoc` hides.
 pub(super) fn walk(text: &str, hidden: &mut HiddenText) {
     const MOST_LOOKED_FOR: usize = 32;
     // The mark that ends the block that is being read.

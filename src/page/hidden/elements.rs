@@ -131,9 +131,13 @@ impl Walk<'_> {
         let background = own
             .background
             .or_else(|| above.and_then(|open| open.background));
-        let unshown = unshown(tag, is_math);
+        let unshown = unshown(tag, is_math, self.counts.contains_key("tabset"));
         if own.is_gone || unshown.is_some() {
-            roots.gone = roots.gone.or(Some(depth));
+            // What may keep a few words gives them to nothing that is hidden in it.
+            let root = roots.gone.and_then(|root| self.open.get(root));
+            if root.is_none_or(|root| root.allowed > 0) {
+                roots.gone = Some(depth);
+            }
         }
         if own.is_turned || name == "bdo" {
             roots.turned = Some(depth);
@@ -144,7 +148,14 @@ impl Walk<'_> {
             let is_lost = colour.map(|colour| colour.is_lost_on(background, may_be_painted));
             set(&mut roots.lost, is_lost, depth);
         }
-        if is_void(name) || depth >= MAX_DEPTH {
+        if is_void(name) {
+            return;
+        }
+        if depth >= MAX_DEPTH {
+            let all = [roots.gone, roots.unseen, roots.tiny, roots.lost];
+            if all.contains(&Some(depth)) {
+                self.hidden.hidden_elements.add(line);
+            }
             return;
         }
         let class = tag.attributes().get("class").unwrap_or_default();
@@ -311,7 +322,7 @@ impl Walk<'_> {
         let count = |text: &str, wanted: Hiding| {
             let mut count = 0_usize;
             each(text, |_, hiding| {
-                count += usize::from(hiding == Some(wanted))
+                count += usize::from(hiding == Some(wanted));
             });
             count
         };
@@ -363,7 +374,7 @@ fn is_void(name: &str) -> bool {
 
 /// Whether an element shows nothing of its text by its name or state, and how many words it may
 /// have: a fallback for other browsers, or a drawing's name.
-fn unshown(tag: &Tag, is_math: bool) -> Option<usize> {
+fn unshown(tag: &Tag, is_math: bool, is_in_tabs: bool) -> Option<usize> {
     let attributes = tag.attributes();
     match tag.name() {
         "script" | "mphantom" => Some(0),
@@ -371,7 +382,7 @@ fn unshown(tag: &Tag, is_math: bool) -> Option<usize> {
         "template" => {
             let mut all = attributes.iter();
             let is_slot = all.any(|(name, _)| name.starts_with("v-slot") || name.starts_with('#'));
-            (!is_slot).then_some(0)
+            (!is_slot || !is_in_tabs).then_some(0)
         }
         "dialog" if attributes.get("open").is_none() => Some(0),
         "annotation" | "annotation-xml" if is_math => None,

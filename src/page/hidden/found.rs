@@ -32,7 +32,7 @@ pub struct HiddenText {
     /// Characters and elements that turn the direction of what follows.
     #[serde(skip_serializing_if = "Found::is_none")]
     pub bidirectional_controls: Found,
-    /// Comments: of HTML, styles, diagrams, formulas, AsciiDoc.
+    /// Comments: of HTML, styles, diagrams, formulas, `AsciiDoc`.
     #[serde(skip_serializing_if = "Found::is_none")]
     pub comments: Found,
     /// Elements with text that are hidden by attribute, style or the page's own CSS, or that show
@@ -165,12 +165,15 @@ impl HiddenText {
     fn characters(&mut self, text: &str) {
         let mut line = 1;
         // A mark of the byte order is no part of the text.
-        each(text.trim_start_matches('\u{FEFF}'), |c, hiding| {
-            if let Some(hiding) = hiding {
-                self.character(hiding, line);
-            }
-            line += usize::from(c == '\n');
-        });
+        each(
+            text.strip_prefix('\u{FEFF}').unwrap_or(text),
+            |c, hiding| {
+                if let Some(hiding) = hiding {
+                    self.character(hiding, line);
+                }
+                line += usize::from(c == '\n');
+            },
+        );
     }
 
     fn html(&mut self, html: &str, mut sheet: Sheet) {

@@ -127,7 +127,7 @@ impl Walk<'_> {
         match event {
             Event::Start(tag) => {
                 self.gap(at.start);
-                self.start(tag, &at);
+                self.start(&tag, &at);
             }
             Event::End(end) => {
                 self.gap(at.end);
@@ -209,9 +209,9 @@ impl Walk<'_> {
         });
     }
 
-    fn start(&mut self, tag: Tag<'_>, at: &Range<usize>) {
+    fn start(&mut self, tag: &Tag<'_>, at: &Range<usize>) {
         let mut context = Context::Plain;
-        match &tag {
+        match tag {
             Tag::Link {
                 dest_url,
                 title,
@@ -268,7 +268,7 @@ impl Walk<'_> {
         }
         self.context.push(context);
         if self.is_mapped
-            && let Some(name) = element(&tag.to_end())
+            && let Some(name) = element(tag.to_end())
         {
             self.mapped.tag(name, false, at.start);
         }
@@ -289,7 +289,7 @@ impl Walk<'_> {
             _ => {}
         }
         if self.is_mapped
-            && let Some(name) = element(&end)
+            && let Some(name) = element(end)
         {
             self.mapped.tag(name, true, at.end);
         }
@@ -331,7 +331,7 @@ fn is_drawn(language: &str) -> bool {
 }
 
 /// The element that a piece of Markdown becomes, as far as styles ask for it.
-const fn element(end: &TagEnd) -> Option<&'static str> {
+const fn element(end: TagEnd) -> Option<&'static str> {
     Some(match end {
         TagEnd::Paragraph => "p",
         TagEnd::Heading(level) => match level {

@@ -35,7 +35,7 @@ fn weight(word: &str) -> usize {
             letters += 1;
         }
     }
-    usize::from(letters > 1) + (signs + 1) / 2
+    usize::from(letters > 1) + signs.div_ceil(2)
 }
 
 /// Whether a piece is a word, with the signs that stand around one.

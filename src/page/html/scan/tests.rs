@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use super::{Token, scan};
 use proptest::prelude::*;
 
@@ -17,7 +19,7 @@ fn told(html: &str) -> String {
             Token::Text(text) => text.to_string(),
             Token::Dropped => "dropped".to_owned(),
         };
-        told.push_str(&format!("{piece}@{}-{}|", at.start, at.end));
+        let _ = write!(told, "{piece}@{}-{}|", at.start, at.end);
     });
     told
 }
