@@ -27,7 +27,7 @@ pub(super) fn longest_run(text: &str) -> usize {
 }
 
 fn weight(word: &str) -> usize {
-    let (mut letters, mut signs) = (0, 0);
+    let (mut letters, mut signs) = (0_usize, 0_usize);
     for c in word.chars() {
         if is_unspaced(c) {
             signs += 1;
