@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::block::{Block, BlockKind};
-use super::html::{Token, Tokens, attribute, decoded};
+use super::html::{Token, scan};
 use super::outline::{Heading, Outline};
 use super::place::line_feeds;
 
@@ -47,82 +47,77 @@ impl<'a> Outline<'a> {
         // How many of each name are open: what was never opened closes nothing.
         let mut counts = [0_usize; NAMES.len()];
         let (mut heading, mut mark, mut link) = (String::new(), false, None);
-        for (token, at) in Tokens::of(text) {
-            match token {
-                Token::Open("a" | "A", attributes) => {
-                    mark = attributes.contains("toc-anchor");
-                    if let Some(target) = attribute(attributes, "href").filter(|_| !mark) {
-                        link = Some(outline.targets.len());
-                        outline.target(false, at.start, target);
-                    }
+        scan(text, |token, at| match token {
+            Token::Open(tag) if tag.name() == "a" => {
+                let attribute = |name| tag.attributes().get(name);
+                mark = attribute("class").is_some_and(|class| class.contains("toc-anchor"));
+                if let Some(target) = attribute("href").filter(|_| !mark) {
+                    link = Some(outline.targets.len());
+                    outline.target(false, at.start, target.to_owned());
                 }
-                Token::Open("img" | "IMG", attributes) => {
-                    outline.target(
-                        true,
-                        at.start,
-                        attribute(attributes, "src").unwrap_or_default(),
-                    );
-                }
-                Token::Open(name, _) => {
-                    let Some((name, element)) = known(name) else {
-                        continue;
-                    };
-                    // A block ends a paragraph that nobody closed.
-                    if let Some(paragraph) = open.pop_if(|open| is_paragraph(open.name)) {
-                        outline.end(&paragraph, at.start);
-                        decrement(&mut counts, paragraph.name);
-                    }
-                    let block = match element {
-                        Element::Block(kind) if open.is_empty() || kind.counts_inside() => {
-                            outline.blocks.push(Block {
-                                kind,
-                                range: at.clone(),
-                            });
-                            Some(outline.blocks.len() - 1)
-                        }
-                        _ => None,
-                    };
-                    heading.clear();
-                    open.push(Open {
-                        name,
-                        start: at.start,
-                        block,
-                    });
-                    if let Some(count) = counts.get_mut(name) {
-                        *count += 1;
-                    }
-                }
-                Token::Close("a" | "A") => (mark, link) = (false, None),
-                Token::Close(name) => {
-                    let Some((name, element)) = known(name) else {
-                        continue;
-                    };
-                    while counts.get(name).is_some_and(|count| *count > 0)
-                        && let Some(closed) = open.pop()
-                    {
-                        decrement(&mut counts, closed.name);
-                        outline.end(&closed, at.end);
-                        if closed.name == name {
-                            if let (Element::Heading(level), true) = (element, open.is_empty()) {
-                                outline.html_heading(level, heading.trim(), closed.start..at.end);
-                            }
-                            break;
-                        }
-                    }
-                }
-                Token::Text(words) if !mark => {
-                    let words = decoded(words);
-                    if let Some(target) = link.and_then(|link| outline.targets.get_mut(link)) {
-                        target.text.push_str(&words);
-                    }
-                    let is_heading = |open: &Open| is_heading(open.name);
-                    if open.last().is_some_and(is_heading) {
-                        heading.push_str(&words);
-                    }
-                }
-                Token::Text(_) | Token::Comment => {}
             }
-        }
+            Token::Open(tag) if tag.name() == "img" => {
+                let source = tag.attributes().get("src").unwrap_or_default();
+                outline.target(true, at.start, source.to_owned());
+            }
+            Token::Open(tag) => {
+                let Some((name, element)) = known(tag.name()) else {
+                    return;
+                };
+                // A block ends a paragraph that nobody closed.
+                if let Some(paragraph) = open.pop_if(|open| is_paragraph(open.name)) {
+                    outline.end(&paragraph, at.start);
+                    decrement(&mut counts, paragraph.name);
+                }
+                let block = match element {
+                    Element::Block(kind) if open.is_empty() || kind.counts_inside() => {
+                        outline.blocks.push(Block {
+                            kind,
+                            range: at.clone(),
+                        });
+                        Some(outline.blocks.len() - 1)
+                    }
+                    _ => None,
+                };
+                heading.clear();
+                open.push(Open {
+                    name,
+                    start: at.start,
+                    block,
+                });
+                if let Some(count) = counts.get_mut(name) {
+                    *count += 1;
+                }
+            }
+            Token::Close(tag) if tag.name() == "a" => (mark, link) = (false, None),
+            Token::Close(tag) => {
+                let Some((name, element)) = known(tag.name()) else {
+                    return;
+                };
+                while counts.get(name).is_some_and(|count| *count > 0)
+                    && let Some(closed) = open.pop()
+                {
+                    decrement(&mut counts, closed.name);
+                    outline.end(&closed, at.end);
+                    if closed.name == name {
+                        if let (Element::Heading(level), true) = (element, open.is_empty()) {
+                            outline.html_heading(level, heading.trim(), closed.start..at.end);
+                        }
+                        break;
+                    }
+                }
+            }
+            Token::Text(words) if !mark => {
+                if let Some(target) = link.and_then(|link| outline.targets.get_mut(link)) {
+                    target.text.push_str(words);
+                }
+                let is_heading = |open: &Open| is_heading(open.name);
+                if open.last().is_some_and(is_heading) {
+                    heading.push_str(words);
+                }
+            }
+            Token::Text(_) | Token::Comment(_) | Token::Doctype | Token::Dropped => {}
+        });
         outline.close_sections();
         outline
     }
@@ -152,7 +147,7 @@ fn known(name: &str) -> Option<(usize, Element)> {
     NAMES
         .iter()
         .enumerate()
-        .find(|(_, (known, _))| known.eq_ignore_ascii_case(name))
+        .find(|(_, (known, _))| *known == name)
         .map(|(index, (_, element))| (index, *element))
 }
 

@@ -14,6 +14,8 @@ pub enum Format {
     Markdown,
     /// HTML.
     Html,
+    /// `AsciiDoc`: no parts can be told.
+    AsciiDoc,
     /// Anything else: no parts can be told.
     Other,
 }
@@ -26,6 +28,7 @@ impl Format {
         match content_type.or(editor) {
             None | Some("markdown") => Self::Markdown,
             Some("html" | "code" | "ckeditor" | "wysiwyg") => Self::Html,
+            Some("asciidoc") => Self::AsciiDoc,
             Some(_) => Self::Other,
         }
     }
@@ -145,7 +148,7 @@ impl<'a> Outline<'a> {
         match format {
             Format::Markdown => Self::of(text),
             Format::Html => Self::of_html(text),
-            Format::Other => Self::empty(text),
+            Format::AsciiDoc | Format::Other => Self::empty(text),
         }
     }
 

@@ -28,6 +28,7 @@ mod show;
 mod trail;
 mod turn;
 mod undo;
+mod unseen;
 mod writer;
 
 pub use answer::{Answer, Applied, LinkedFrom, Notes, Preview, Target};

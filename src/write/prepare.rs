@@ -13,6 +13,7 @@ use super::answer::{LinkedFrom, Notes, Preview, Target};
 use super::conflict::{ConflictCheck, Stopped};
 use super::faults::with_difference;
 use super::plan::{Plan, Update};
+use super::unseen::unseen;
 use super::writer::Writer;
 
 /// The most linking pages that the preview of a delete names.
@@ -257,6 +258,7 @@ impl Writer {
         let change = allowed.change();
         let mut linked_from = Vec::new();
         let warnings = &mut notes.warnings;
+        warnings.extend(unseen(change));
         if change.operation() == Operation::Delete {
             warnings.push(
                 "lost_for_good: the wiki keeps no history, comments or id of a deleted page; \

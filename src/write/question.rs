@@ -5,6 +5,8 @@ use crate::change::Change;
 use crate::gates::Scope;
 use crate::page::{Field, LineCounts, PageState, is_invisible, unified_diff};
 
+use super::unseen::unseen;
+
 /// How much of the difference is shown.
 const DIFF: Room = Room {
     lines: 40,
@@ -104,6 +106,9 @@ pub(super) fn message(
         text.differ(field.name(), &diff, lines);
     }
     text.differ("content", diff, lines);
+    if let Some(hidden) = unseen(change) {
+        text.say(&hidden);
+    }
     text.said
 }
 

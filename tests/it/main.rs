@@ -39,6 +39,7 @@ mod faulty_wiki;
 mod fidelity;
 #[cfg(feature = "demo")]
 mod harness;
+mod hidden;
 #[cfg(feature = "demo")]
 mod history;
 #[cfg(feature = "demo")]

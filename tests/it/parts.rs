@@ -383,6 +383,38 @@ async fn html_pages_have_outlines_and_parts() {
 }
 
 #[tokio::test]
+async fn a_stray_quote_in_html_hides_nothing_that_follows() {
+    let wiki = sample_wiki().await;
+    let served = as_admin(&wiki).await;
+    let id = wiki.with_store(|store| {
+        store.add(PageRow {
+            path: "stray".to_owned(),
+            title: "Stray".to_owned(),
+            editor: "code".to_owned(),
+            content: "<h1>One</h1>\n<div a=x\"><!-- do this --></div>\n<h2>Two &copy2</h2>\n<p class=zq>b</p>\n"
+                .to_owned(),
+            script_css: ".zq{display:none}".to_owned(),
+            ..PageRow::default()
+        })
+    });
+    let outline = read(&served, id, json!({ "view": "outline" }))
+        .await
+        .unwrap();
+    assert_eq!(outline["outline"]["headings"][1]["text"], "Two ©2");
+    let text = read(&served, id, json!({ "view": "text" })).await.unwrap();
+    assert_eq!(text["text"], "One\n\nTwo ©2\n\nb\n");
+    let page = read(&served, id, json!({})).await.unwrap();
+    assert_eq!(
+        page["hiddenText"],
+        json!({
+            "comments": { "count": 1, "lines": [2] },
+            "hiddenElements": { "count": 1, "lines": [4] },
+            "note": "not exhaustive",
+        })
+    );
+}
+
+#[tokio::test]
 async fn hidden_text_is_counted_and_shown_escaped_but_never_altered() {
     let wiki = sample_wiki().await;
     let served = as_admin(&wiki).await;
@@ -404,6 +436,7 @@ async fn hidden_text_is_counted_and_shown_escaped_but_never_altered() {
         "bidirectionalControls": { "count": 1, "lines": [1] },
         "comments": { "count": 1, "lines": [3] },
         "hiddenElements": { "count": 1, "lines": [5] },
+        "note": "not exhaustive",
     });
     assert_eq!(page["hiddenText"], told);
     let outline = read(&served, id, json!({ "view": "outline" }))

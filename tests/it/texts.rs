@@ -55,7 +55,12 @@ pub(crate) fn selector(selector: &str, text: &str) {
 
 /// An outline is of the text: parts within it, in order, none cut through a character.
 pub(crate) fn outline(text: &str) {
-    for format in [Format::Markdown, Format::Html, Format::Other] {
+    for format in [
+        Format::Markdown,
+        Format::Html,
+        Format::AsciiDoc,
+        Format::Other,
+    ] {
         let outline = Outline::in_format(text, format);
         let mut before = 0;
         for (index, heading) in outline.headings().iter().enumerate() {
@@ -73,7 +78,7 @@ pub(crate) fn outline(text: &str) {
             let line = before.matches('\n').count() + 1;
             assert_eq!(line, named.line, "{named:?}");
         }
-        let _hidden = HiddenText::of(text, format);
+        let _hidden = HiddenText::of(text, format, Some(text));
     }
     let _text = plain_text(text);
     let shown = escape_hidden(text);

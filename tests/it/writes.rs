@@ -356,6 +356,34 @@ async fn in_a_dry_run_nothing_is_sent_and_no_token_is_given() {
     );
 }
 
+#[tokio::test]
+async fn a_preview_warns_of_what_readers_will_not_see() {
+    let wiki = sample_wiki().await;
+    let served = as_scripter_in_a_dry_run(&wiki).await;
+    let id = id_of(&wiki, "home");
+    let warned = async |content: &str| {
+        let arguments = json!({ "id": id, "content": content });
+        let preview = served.call("wikijs_update_page", arguments).await.unwrap();
+        let warnings = preview["warnings"].as_array().unwrap().clone();
+        let is_it = |warning: &&Value| warning.as_str().unwrap().starts_with("hidden_text: ");
+        warnings.iter().find(is_it).cloned()
+    };
+    assert_eq!(warned("# Home\n\nA <b>bold</b> word.\n").await, None);
+    assert_eq!(
+        warned("# Home\n\n<p style=\"left:-9999px;position:fixed\">Do this.</p>\n").await,
+        Some(json!(
+            "hidden_text: readers of the page will not see all of its content. hiddenElements: 1 (line 3). This list is not exhaustive."
+        ))
+    );
+}
+
+async fn as_scripter_in_a_dry_run(wiki: &DemoWiki) -> Served {
+    Setup::of(wiki, |keys| &keys.scripter)
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await
+}
+
 async fn preview_of_a_title(served: &Served, id: i64) -> Value {
     let preview = served
         .call(

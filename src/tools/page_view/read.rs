@@ -180,7 +180,7 @@ async fn as_it_was(
 fn rendered(text: &str, format: Format) -> String {
     match format {
         Format::Html => text.to_owned(),
-        Format::Other => {
+        Format::AsciiDoc | Format::Other => {
             let text = text.replace('&', "&amp;").replace('<', "&lt;");
             format!("<pre>{text}</pre>")
         }
@@ -228,7 +228,7 @@ fn show(
     if let Some(text) = text {
         let source = source.as_deref().map(|source| (source, source_format));
         let named = Named::of((&text, format), source, ask, anchor.as_deref())?;
-        hidden_text = HiddenText::of(&text, format);
+        hidden_text = HiddenText::of(&text, format, scripts.0.as_deref());
         part.section.clone_from(&named.section);
         let range = named.range.clone();
         if ask.view == View::Outline {
@@ -238,7 +238,7 @@ fn show(
             let piece = text.get(range.clone()).unwrap_or_default();
             let plain = (ask.view == View::Text).then(|| plain_text(piece));
             if let Some(plain) = &plain {
-                hidden_text = HiddenText::of_plain(plain, piece);
+                hidden_text = HiddenText::of_plain(plain, piece, scripts.0.as_deref());
             }
             let (cut, left) = cut(plain.as_deref().unwrap_or(piece), &named, ask, most)?;
             if let Some(page) = as_read {

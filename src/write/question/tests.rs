@@ -64,6 +64,21 @@ fn a_delete_shows_the_page_that_goes() {
 }
 
 #[test]
+fn what_readers_will_not_see_is_said() {
+    let content = |text: &str| Edits {
+        content: Some(NewContent::Whole(text.to_owned())),
+        ..Edits::default()
+    };
+    let question = asked(&update(content(
+        "one\n\n<!-- do this -->\n\n[//]: # (and this)\n",
+    )));
+    let said = "\nhidden_text: readers of the page will not see all of its content. comments: 1 (line 3); unusedDefinitions: 1 (line 5). This list is not exhaustive.";
+    assert!(question.ends_with(said), "{question}");
+    let question = asked(&update(content("one\n\ntwo <b>three</b>\n")));
+    assert!(!question.contains("hidden_text"), "{question}");
+}
+
+#[test]
 fn what_would_be_lost_unread_is_said() {
     let edits = Edits {
         script_css: Some("a {}".to_owned()),
@@ -93,6 +108,7 @@ fn nothing_but_our_own_words_stands_without_a_mark() {
             ours(&plain).contains(line)
                 || line.starts_with("Lines of content: ")
                 || *line == "(cut here)"
+                || line.starts_with("hidden_text: ") && !line.contains("title")
         };
         for line in ours(&question) {
             assert!(known(&line), "{evil:?}: {line:?}");

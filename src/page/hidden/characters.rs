@@ -1,0 +1,177 @@
+//! Characters that show nothing, or turn the direction of what follows.
+
+use std::fmt::Write as _;
+
+use crate::page::path::is_invisible;
+
+/// How a character hides something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hiding {
+    /// It shows nothing.
+    Invisible,
+    /// It turns the direction of what follows.
+    Direction,
+}
+
+/// The flags that are spelt with characters of their own: of England, Scotland and Wales.
+const FLAGS: [&str; 3] = [
+    "\u{1F3F4}\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
+    "\u{1F3F4}\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}",
+    "\u{1F3F4}\u{E0067}\u{E0062}\u{E0077}\u{E006C}\u{E0073}\u{E007F}",
+];
+
+/// What a character that is escaped ends with.
+const ESCAPED: char = '}';
+
+/// Visits the characters of a text, each with how it hides something. What belongs to the
+/// characters around it as they are usually written hides nothing: joiners, variation selectors
+/// and soft hyphens have ordinary work to do.
+pub(super) fn each(text: &str, mut visit: impl FnMut(char, Option<Hiding>)) {
+    let mut before = '\n';
+    // Letters in a row since the last soft hyphen.
+    let mut letters = 0_usize;
+    let mut line = Line {
+        start: 0,
+        end: 0,
+        has_rtl: false,
+    };
+    let mut flag_end = 0;
+    for (at, c) in text.char_indices() {
+        let is_plain = matches!(c, ' '..='~' | '\n' | '\r' | '\t');
+        let behind = at + c.len_utf8();
+        let hiding = if is_plain || at < flag_end {
+            None
+        } else {
+            let rest = text.get(at..).unwrap_or_default();
+            if let Some(flag) = FLAGS.iter().find(|flag| rest.starts_with(**flag)) {
+                flag_end = at + flag.len();
+            }
+            let next = rest.chars().nth(1);
+            hides(before, c, next, letters).filter(|hiding| {
+                let is_override = matches!(c, '\u{202D}' | '\u{202E}');
+                *hiding == Hiding::Invisible || is_override || !line.has_rtl(text, at)
+            })
+        };
+        visit(c, hiding);
+        before = if hiding.is_some() { ESCAPED } else { c };
+        let is_letter = hiding.is_none() && c.is_alphabetic() && !is_invisible(c);
+        letters = if is_letter { letters + 1 } else { 0 };
+        if c == '\n' {
+            line.start = behind;
+        }
+    }
+}
+
+/// The line that is being read.
+struct Line {
+    start: usize,
+    /// Where the line ends that was looked at last.
+    end: usize,
+    has_rtl: bool,
+}
+
+impl Line {
+    /// Whether a line has letters that are written from right to left: marks of direction are
+    /// ordinary there. Each line is looked at once.
+    fn has_rtl(&mut self, text: &str, at: usize) -> bool {
+        if at >= self.end {
+            let rest = text.get(self.start..).unwrap_or_default();
+            let line = rest.split('\n').next().unwrap_or_default();
+            self.end = self.start + line.len();
+            self.has_rtl = line.chars().any(is_rtl);
+        }
+        self.has_rtl
+    }
+}
+
+/// How a character hides something, by what stands around it.
+fn hides(before: char, c: char, next: Option<char>, letters: usize) -> Option<Hiding> {
+    let belongs = match c {
+        '\u{061C}'
+        | '\u{200E}'
+        | '\u{200F}'
+        | '\u{202A}'..='\u{202E}'
+        | '\u{2066}'..='\u{2069}' => return Some(Hiding::Direction),
+        '\u{FE0E}' | '\u{FE0F}' => {
+            is_emoji(before) || matches!(before, '#' | '*' | '0'..='9' | '\u{A9}' | '\u{AE}')
+        }
+        '\u{FE00}' => {
+            is_ideograph(before)
+                || matches!(before, '\u{1000}'..='\u{109F}' | '\u{2200}'..='\u{2AFF}')
+        }
+        '\u{FE01}' | '\u{FE02}' | '\u{E0100}'..='\u{E01EF}' => is_ideograph(before),
+        '\u{180B}'..='\u{180D}' | '\u{180F}' => matches!(before, '\u{1820}'..='\u{18AA}'),
+        '\u{200C}' => joins(before),
+        '\u{200D}' => {
+            let is_emoji_before = is_emoji(before) || before == '\u{FE0F}';
+            joins(before) || is_emoji_before && next.is_some_and(is_emoji)
+        }
+        '\u{AD}' => {
+            let is_letter = |c: char| c.is_alphabetic() && !is_invisible(c);
+            letters >= 2 && next.is_some_and(is_letter)
+        }
+        // Thai, Lao, Burmese and Khmer are written without spaces.
+        '\u{200B}' => {
+            matches!(before, '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}')
+        }
+        _ => false,
+    };
+    (!belongs && (c.is_control() || is_invisible(c))).then_some(Hiding::Invisible)
+}
+
+const fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{2E80}'..='\u{3007}' | '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}'
+        | '\u{20000}'..='\u{3FFFF}' | '\u{FF01}'..='\u{FF5E}')
+}
+
+const fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{203C}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{2BFF}'
+        | '\u{3030}' | '\u{303D}' | '\u{3297}' | '\u{3299}' | '\u{1F000}'..='\u{1FAFF}')
+}
+
+/// Whether a letter's form depends on its neighbours, so that joiners stand behind it: Arabic
+/// and its relatives, the scripts of India and beyond.
+const fn joins(c: char) -> bool {
+    matches!(c, '\u{0600}'..='\u{08FF}' | '\u{0900}'..='\u{0DFF}' | '\u{0F00}'..='\u{109F}'
+        | '\u{1780}'..='\u{18AF}' | '\u{1900}'..='\u{1CFF}' | '\u{A800}'..='\u{ABFF}'
+        | '\u{FB50}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}' | '\u{11000}'..='\u{11FFF}')
+        && !is_invisible(c)
+}
+
+const fn is_rtl(c: char) -> bool {
+    matches!(c, '\u{0590}'..='\u{061B}' | '\u{061D}'..='\u{08FF}' | '\u{FB1D}'..='\u{FDFF}'
+        | '\u{FE70}'..='\u{FEFC}' | '\u{10800}'..='\u{10FFF}' | '\u{1E800}'..='\u{1EFFF}')
+}
+
+/// A text with what is hidden in it escaped (`\u{202e}`).
+#[must_use]
+pub fn escape_hidden(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    each(text, |c, hiding| {
+        if hiding.is_some() {
+            let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+    });
+    shown
+}
+
+/// A text in one line, cut to so many characters, with what is hidden in it escaped.
+#[must_use]
+pub fn escaped(text: &str, most: usize) -> String {
+    let line = |c: char| {
+        if matches!(c, '\n' | '\r' | '\t') {
+            ' '
+        } else {
+            c
+        }
+    };
+    let mut chars = text.chars().map(line);
+    let kept: String = chars.by_ref().take(most).collect();
+    let mut shown = escape_hidden(&kept);
+    if chars.next().is_some() {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,80 @@
+use super::{Found, HiddenText};
+use crate::page::{Format, escaped};
+
+fn found(count: usize, lines: &[usize]) -> Found {
+    Found {
+        count,
+        lines: lines.to_vec(),
+    }
+}
+
+#[test]
+fn what_is_hidden_is_counted_with_its_lines() {
+    let text = "# A\u{202E}b\n\nx\u{200B}y\u{200B}\n<!-- one\n\ntwo --> and <span style=\"Display : NONE\">z</span>\n\n<div hidden>\n\n`<!-- shown -->`\n\n```\n<!-- shown -->\n```\n";
+    assert_eq!(
+        HiddenText::of(text, Format::Markdown, None),
+        Some(HiddenText {
+            invisible_characters: found(2, &[3]),
+            bidirectional_controls: found(1, &[1]),
+            comments: found(1, &[4]),
+            hidden_elements: found(2, &[6, 8]),
+            ..HiddenText::default()
+        })
+    );
+    assert_eq!(
+        HiddenText::of("<p>a<!-- b -->\n<!c>", Format::Html, None)
+            .unwrap()
+            .comments,
+        found(2, &[1, 2])
+    );
+    assert_eq!(HiddenText::of("<!-- a -->", Format::Other, None), None);
+}
+
+#[test]
+fn what_belongs_to_a_visible_character_hides_nothing() {
+    for text in [
+        "⚠️ 1️⃣ 👩‍👩‍👧 ❤️‍🔥 🏴\u{E0067}\u{E0062}\u{E0077}\u{E006C}\u{E0073}\u{E007F} 👍🏽",
+        "می‌خواهم",
+        "क्‍ष",
+        "tab\tand\r\nline",
+        "日本語 – “x” é 葛\u{E0100}",
+        "Donau\u{AD}dampf\u{AD}schiff",
+        "ภาษา\u{200B}ไทย",
+        "שלום\u{200F} (ok)",
+    ] {
+        assert_eq!(HiddenText::of(text, Format::Markdown, None), None, "{text}");
+        assert!(!escaped(text, 100).contains('\\'), "{text}");
+    }
+}
+
+#[test]
+fn escaped_text_shows_what_is_hidden() {
+    assert_eq!(
+        escaped("a\u{202e}b\u{e0041}\nc", 100),
+        "a\\u{202e}b\\u{e0041} c"
+    );
+    assert_eq!(escaped("abc", 2), "ab…");
+    // Bytes in a row of variation selectors are no emoji's.
+    assert_eq!(
+        HiddenText::of("😀\u{FE0F}\u{FE01}\u{FE02}", Format::Other, None)
+            .unwrap()
+            .invisible_characters,
+        found(2, &[1])
+    );
+}
+
+#[test]
+fn a_page_s_own_css_hides_what_it_names() {
+    let css = ".note .x, p#y { display: none } @media print { .z { display: none } }";
+    for (html, is_hidden) in [
+        ("<div class=note><b class='a x'>t</b></div>", true),
+        ("<b class='a x'>t</b>", false),
+        ("<p id=y>t", true),
+        ("<p id=y style='display:block'>t", false),
+        ("<div id=y>t</div><p class=z>t", false),
+    ] {
+        let hidden = HiddenText::of(html, Format::Html, Some(css));
+        assert_eq!(hidden.is_some(), is_hidden, "{html} {hidden:?}");
+        assert_eq!(HiddenText::of(html, Format::Html, None), None);
+    }
+}

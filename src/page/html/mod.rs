@@ -1,0 +1,12 @@
+//! HTML as browsers read it: its tags with their places, and its plain text.
+
+mod plain;
+mod scan;
+mod tag;
+
+pub use plain::plain_text;
+pub(in crate::page) use scan::{Token, scan};
+pub(in crate::page) use tag::Tag;
+
+#[cfg(test)]
+mod oracle;

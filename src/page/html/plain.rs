@@ -1,0 +1,176 @@
+//! HTML as plain text.
+
+use super::scan::{Token, scan};
+
+/// HTML as plain text: a line a block, items with `- `, cells apart by tabs, `pre` as it is.
+/// Scripts and styles are no text; what is hidden by style is.
+#[must_use]
+pub fn plain_text(html: &str) -> String {
+    let mut text = Plain::default();
+    let mut skipped = false;
+    scan(html, |token, _| match token {
+        Token::Open(tag) => {
+            let attribute = |name| tag.attributes().get(name).unwrap_or_default();
+            skipped = matches!(tag.name(), "script" | "style");
+            match tag.name() {
+                "br" => text.end_line(),
+                "li" => {
+                    text.end_line();
+                    text.pending.push_str("- ");
+                }
+                "td" | "th" if text.is_in_line() => text.pending.push('\t'),
+                "img" => text.add(attribute("alt")),
+                "pre" => {
+                    text.blank_line();
+                    text.pre += 1;
+                }
+                // A heading's mark for its own link.
+                "a" if attribute("class").contains("toc-anchor") => text.is_mark = true,
+                name if is_spaced(name) => text.blank_line(),
+                name if is_block(name) => text.end_line(),
+                _ => {}
+            }
+        }
+        Token::Close(tag) => {
+            skipped = false;
+            text.is_mark = false;
+            match tag.name() {
+                "pre" => {
+                    text.pre = text.pre.saturating_sub(1);
+                    text.blank_line();
+                }
+                name if is_spaced(name) => text.blank_line(),
+                name if is_block(name) => text.end_line(),
+                _ => {}
+            }
+        }
+        Token::Text(words) if !skipped && !text.is_mark => text.add(words),
+        Token::Text(_) | Token::Comment(_) | Token::Doctype | Token::Dropped => {}
+    });
+    let mut out = text.out;
+    out.truncate(out.trim_end().len());
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out
+}
+
+fn is_spaced(name: &str) -> bool {
+    matches!(
+        name,
+        "p" | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "ul"
+            | "ol"
+            | "table"
+            | "blockquote"
+            | "hr"
+            | "dl"
+    )
+}
+
+fn is_block(name: &str) -> bool {
+    matches!(
+        name,
+        "div"
+            | "li"
+            | "tr"
+            | "dt"
+            | "dd"
+            | "section"
+            | "article"
+            | "header"
+            | "footer"
+            | "main"
+            | "nav"
+            | "aside"
+            | "figure"
+            | "figcaption"
+            | "details"
+            | "summary"
+            | "tabset"
+            | "template"
+            | "thead"
+            | "tbody"
+            | "form"
+            | "address"
+    )
+}
+
+#[derive(Default)]
+struct Plain {
+    out: String,
+    /// What comes before the next text, if one comes.
+    pending: String,
+    pre: usize,
+    is_mark: bool,
+}
+
+impl Plain {
+    fn add(&mut self, text: &str) {
+        if self.pre > 0 {
+            self.out.push_str(&std::mem::take(&mut self.pending));
+            self.out.push_str(text);
+            return;
+        }
+        for (index, word) in text.split(|c: char| " \t\r\n".contains(c)).enumerate() {
+            if index > 0 && self.is_in_line() && self.pending.is_empty() && !self.out.ends_with(' ')
+            {
+                self.pending.push(' ');
+            }
+            if !word.is_empty() {
+                self.out.push_str(&std::mem::take(&mut self.pending));
+                self.out.push_str(word);
+            }
+        }
+    }
+
+    fn is_in_line(&self) -> bool {
+        !self.out.is_empty() && !self.out.ends_with('\n')
+    }
+
+    fn end_line(&mut self) {
+        self.pending.clear();
+        if self.is_in_line() {
+            self.out.push('\n');
+        }
+    }
+
+    fn blank_line(&mut self) {
+        self.end_line();
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_text;
+
+    #[test]
+    fn plain_text_keeps_blocks_items_cells_and_code() {
+        let html = "<h1 id=\"a\"><a href=\"#a\" class=\"toc-anchor\">¶</a> One</h1>\n<p>a &lt;b&gt;\n<b>c</b>, d</p>\n<ul>\n<li>x</li>\n<li>y</li>\n</ul><table><tr><th>1</th><th>2</th></tr><tr><td>3</td><td>4</td></tr></table><pre><code>if a {\n    b &amp;&amp; c\n}\n</code></pre><style>p{}</style><script>if (a<b) x('</p>')</script><!-- no --><template><div>tab</div></template>";
+        assert_eq!(
+            plain_text(html),
+            "One\n\na <b> c, d\n\n- x\n- y\n\n1\t2\n3\t4\n\nif a {\n    b && c\n}\n\ntab\n"
+        );
+        assert_eq!(plain_text(""), "");
+    }
+
+    #[test]
+    fn a_stray_quote_hides_no_text() {
+        assert_eq!(
+            plain_text("<div a=x\">one</div><p title='>two</p><p>it' three>four</p>"),
+            "one\n\nfour\n"
+        );
+        assert_eq!(
+            plain_text("a&#8203;b &amp;lt; &copy2 &euro;"),
+            "a\u{200B}b &lt; ©2 €\n"
+        );
+    }
+}
