@@ -6,6 +6,7 @@
 mod block;
 mod checks;
 mod css;
+mod css_rules;
 mod date;
 mod edits;
 mod field;
@@ -34,6 +35,7 @@ pub use checks::{
     EDITORS, check_content, check_description, check_editor, check_tag, check_text, check_title,
 };
 pub use css::same_css;
+pub use css_rules::{DroppedRules, Sheet, dropped_rules};
 pub use date::Date;
 pub use edits::{EditFault, TextEdit, apply_edits};
 pub use field::Field;

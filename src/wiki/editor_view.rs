@@ -13,15 +13,19 @@ use serde_json::Value;
 
 use super::client::Wiki;
 use super::error::WikiError;
+use super::styles;
 use crate::page::{Date, Locale, PagePath, PageReading};
 
 /// A page as its editor loads it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct EditorView {
-    /// All but isPrivate, the author and when it was made.
+    /// All but isPrivate, the author and when it was made. Its styles are what the view's
+    /// beautifier left of them, which proves nothing.
     pub page: PageReading,
     /// Whether the key has a right of which one opens `single` (W1).
     pub opens_single: bool,
+    /// The site's part of the head, where it can be told.
+    pub head: Option<String>,
 }
 
 impl Wiki {
@@ -87,6 +91,7 @@ pub fn parse(html: &str) -> Option<EditorView> {
     Some(EditorView {
         page,
         opens_single: may("/pages/manage")? || may("/pages/delete")?,
+        head: styles::editor_head(before).map(str::to_owned),
     })
 }
 

@@ -14,6 +14,7 @@ use super::operations::{
     PageConflictLatest, PageSingle, PageSingleByPath, page_conflict_latest, page_single,
     page_single_by_path,
 };
+use super::styles;
 use super::tree::TreeNode;
 use crate::page::{Date, Field, Locale, PagePath, PageReading};
 
@@ -126,12 +127,20 @@ impl Wiki {
             };
             if let Some(view) = view.filter(|view| is_same_state(&page, &view.page)) {
                 self.is_writer.store(!view.opens_single, Ordering::Relaxed);
+                let (reader, beside) = self.beside(id, &page).await;
+                let script_css = match (&reader, beside.as_ref().map(|it| &it.newest)) {
+                    (Ok(reader), Ok(Ok(newest))) => {
+                        styles::proven(&page, &view, reader, newest.as_ref())
+                    }
+                    _ => None,
+                };
+                let node = node.or(beside.ok().and_then(|beside| beside.node));
                 page.is_private = self.is_private(&page, node).await;
                 return Ok(PageReading {
                     editor: view.page.editor,
                     publish_start_date: view.page.publish_start_date,
                     publish_end_date: view.page.publish_end_date,
-                    script_css: view.page.script_css,
+                    script_css,
                     script_js: view.page.script_js,
                     ..page
                 });

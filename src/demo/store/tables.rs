@@ -79,6 +79,7 @@ impl Store {
         let now = self.clock.now();
         if let Some(page) = self.pages.get_mut(&id) {
             page.updated_at = now;
+            page.rendered_at.clear();
         }
     }
 
