@@ -24,6 +24,11 @@ pub struct EditorView {
     pub page: PageReading,
     /// Whether the key has a right of which one opens `single` (W1).
     pub opens_single: bool,
+    /// Whether the wiki leaves the styles as they are whatever an update by this key says of
+    /// them. Measured on 2.5.314: the right is looked up at the place that the update names, by
+    /// rules of paths alone, here also by rules of tags; so only of a page without tags it says
+    /// the same.
+    pub keeps_styles: bool,
     /// The site's part of the head, where it can be told.
     pub head: Option<String>,
 }
@@ -88,8 +93,10 @@ pub fn parse(html: &str) -> Option<EditorView> {
     let rights = STANDARD.decode(take("effective-permissions")?).ok()?;
     let rights: Value = serde_json::from_slice(&rights).ok()?;
     let may = |right| rights.pointer(right).and_then(Value::as_bool);
+    let has_tags = page.tags.as_ref().is_none_or(|tags| !tags.is_empty());
     Some(EditorView {
         page,
+        keeps_styles: !has_tags && !may("/pages/style")?,
         opens_single: may("/pages/manage")? || may("/pages/delete")?,
         head: styles::editor_head(before).map(str::to_owned),
     })
