@@ -108,7 +108,7 @@ async fn view(
         Some(page) if !page.is_published && !access.may(&["write:pages"], &path) => {
             respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"))
         }
-        Some(page) => respond(StatusCode::OK, HTML, reader_view::of(page, &access, &theme)),
+        Some(page) => respond(StatusCode::OK, HTML, reader_view::of(page, store.rendered_at(page.id).filter(|_| cached.is_none()), &access, &theme)),
         None => respond(StatusCode::NOT_FOUND, HTML, html("Not Found")),
     }
 }

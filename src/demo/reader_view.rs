@@ -50,12 +50,14 @@ fn rights(access: &Access, path: &str) -> Value {
 
 /// The view of a page, for somebody who may read it. The site's styles and the page's, not
 /// escaped, are in one element; the time is that of the last update's first step.
-pub(super) fn of(page: &PageRow, access: &Access, theme: &Theme) -> String {
+pub(super) fn of(
+    page: &PageRow,
+    rendered_at: Option<&str>,
+    access: &Access,
+    theme: &Theme,
+) -> String {
     let rights = STANDARD.encode(rights(access, &page.path).to_string());
-    let updated_at = match page.rendered_at.as_str() {
-        "" => &page.updated_at,
-        rendered_at => rendered_at,
-    };
+    let updated_at = rendered_at.unwrap_or(&page.updated_at);
     let attributes = [
         ("locale", page.locale.as_str()),
         ("path", &page.path),

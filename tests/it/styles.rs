@@ -39,7 +39,7 @@ async fn an_update_by_a_key_that_reads_styles_in_views_keeps_their_imports() {
         ("@import url(x.css);a{b:c}", "", ""),
         ("@import url(x.css) layer(y);a{b:c}", "body{top:0}", "<style>h{top:0}</style>"),
         (IMPORTS, "body{top:0}", ""),
-        ("/*! </style> */a{content:\"</style>\"}", "", "<p>"),
+        ("a{content:\"</style>\"}", "", "<p>"),
         ("", "body{top:0}", "<style type=\"text/css\">\nh{top:0}</style>"),
         ("", "", ""),
     ] {

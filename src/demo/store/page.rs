@@ -41,9 +41,6 @@ pub struct PageRow {
     pub created_at: String,
     /// When it was last written; empty lets [`Store::add`](super::Store::add) fill in the present time.
     pub updated_at: String,
-    /// The time that the view which readers see tells, if another: that of the first step of the
-    /// last update.
-    pub rendered_at: String,
 }
 
 impl Default for PageRow {
@@ -67,7 +64,6 @@ impl Default for PageRow {
             author: Self::ADMINISTRATOR.to_owned(),
             created_at: String::new(),
             updated_at: String::new(),
-            rendered_at: String::new(),
         }
     }
 }

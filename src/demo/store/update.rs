@@ -124,11 +124,7 @@ impl Store {
         match tags {
             Field::Given(tags) => {
                 self.write_tags(id, tags)?;
-                // Rendering writes the page once more, and caches it as it was before that.
-                let now = self.clock.now();
-                if let Some(page) = self.page_mut(id) {
-                    page.rendered_at = std::mem::replace(&mut page.updated_at, now);
-                }
+                self.render(id);
                 Ok(())
             }
             Field::Null => Err(Fault::type_error("null", "map")),
