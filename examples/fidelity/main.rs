@@ -2,7 +2,12 @@
 //!
 //! ```text
 //! WIKI_BASE_URL=https://wiki.example.com WIKI_API_TOKEN=… cargo run --example fidelity
+//! WIKI_BASE_URL=https://wiki.example.com cargo run --example fidelity -- --keys keys.json
 //! ```
+//!
+//! With `--keys`, a JSON object of names and keys, every key is tried, and what each may not do is
+//! told in its rows; the key called `admin`, if there is one, looks what became of the fields and
+//! removes what the others may not.
 //!
 //! Everything happens below one prefix, which must have no pages: two pages come to be there
 //! and are changed, moved, deleted and created again. At the end the program removes what it
@@ -17,6 +22,8 @@
 mod matrix;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -38,6 +45,9 @@ struct Arguments {
     /// Where everything happens: a first segment without pages
     #[arg(long, default_value = "fidelity/")]
     prefix: String,
+    /// A file with a JSON object: names of keys, and the keys
+    #[arg(long)]
+    keys: Option<PathBuf>,
 }
 
 /// A server in this very program, and the pages that it created.
@@ -45,6 +55,8 @@ struct Local {
     app: Arc<App>,
     caller: Caller,
     created: RefCell<Vec<i64>>,
+    /// Who looks what became of the fields.
+    eyes: Arc<App>,
 }
 
 impl Site for Local {
@@ -76,7 +88,7 @@ impl Site for Local {
     }
 
     async fn look(&self, id: i64) -> Fields {
-        match self.app.wiki.page_by_id(id).await {
+        match self.eyes.wiki.page_by_id(id).await {
             Ok(page) => fields(page),
             Err(_) => Fields::new(),
         }
@@ -113,7 +125,7 @@ fn fields(page: PageReading) -> Fields {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    match tried(&Arguments::parse().prefix).await {
+    match all_tried(&Arguments::parse()).await {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -123,14 +135,38 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Tries everything; whether no field was lost and nothing was left behind.
-async fn tried(prefix: &str) -> Result<bool, String> {
-    let prefix = prefix.trim_matches('/');
+/// Tries every key; whether no field was lost and nothing was left behind.
+async fn all_tried(arguments: &Arguments) -> Result<bool, String> {
+    let prefix = arguments.prefix.trim_matches('/');
     if prefix.is_empty() || prefix.contains('/') {
         return Err("--prefix must be one segment, such as fidelity/".to_owned());
     }
     let audit = TempDir::new().map_err(|error| error.to_string())?;
-    let site = site(prefix, &audit)?;
+    let Some(file) = &arguments.keys else {
+        let site = site(prefix, &audit, None)?;
+        return tried(prefix, &site, &[]).await;
+    };
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    let keys: BTreeMap<String, String> =
+        serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let mut helpers = Vec::new();
+    if let Some(key) = keys.get("admin") {
+        helpers.push(site(prefix, &audit, Some(key))?);
+    }
+    let mut is_good = true;
+    for (name, key) in &keys {
+        println!("\n{name}");
+        let mut site = site(prefix, &audit, Some(key))?;
+        if let Some(helper) = helpers.first() {
+            site.eyes = Arc::clone(&helper.app);
+        }
+        is_good &= tried(prefix, &site, &helpers).await?;
+    }
+    Ok(is_good)
+}
+
+/// Tries everything with one key; whether no field was lost and nothing was left behind.
+async fn tried(prefix: &str, site: &Local, helpers: &[Local]) -> Result<bool, String> {
     let listed = site
         .call("wikijs_list_pages", json!({ "path": prefix }))
         .await;
@@ -143,28 +179,36 @@ async fn tried(prefix: &str) -> Result<bool, String> {
             "there are pages below {prefix}/ already; name another --prefix"
         ));
     }
-    let (row, id) = matrix::create(&site, &format!("{prefix}/page")).await;
+    let (row, id) = matrix::create(site, &format!("{prefix}/page")).await;
     site.created.borrow_mut().extend(id);
+    // A key that may not write at all is refused, and that is all there is to see.
+    let is_refused = row.answer == "NOT_APPLIED" && id.is_none();
     let mut rows = vec![row];
     if let Some(id) = id {
-        rows.extend(matrix::run(&site, id).await.0);
+        rows.extend(matrix::run(site, id).await.0);
     }
     print(&rows);
-    let left = removed(&site).await;
+    let mut left = removed(site, site).await;
+    for helper in helpers {
+        site.created.replace(left);
+        left = removed(site, helper).await;
+    }
     site.app.writer.finish().await;
     for id in &left {
         println!("Page {id} could not be removed; please remove it by hand.");
     }
-    Ok(rows.iter().all(Row::is_good) && id.is_some() && left.is_empty())
+    Ok(rows.iter().all(Row::is_good) && (id.is_some() || is_refused) && left.is_empty())
 }
 
 #[expect(
     clippy::disallowed_methods,
     reason = "the two settings come from the environment, the others must not"
 )]
-fn site(prefix: &str, audit: &TempDir) -> Result<Local, String> {
+fn site(prefix: &str, audit: &TempDir, key: Option<&String>) -> Result<Local, String> {
     let trash = format!("{prefix}/trash");
     let get = |name: &str| match name {
+        "WIKI_API_TOKEN" if key.is_some() => key.map(Into::into),
+        "WIKI_API_TOKEN_FILE" if key.is_some() => None,
         "WIKI_BASE_URL" | "WIKI_API_TOKEN" | "WIKI_API_TOKEN_FILE" => std::env::var_os(name),
         "WIKI_MUTATIONS_ENABLED" => Some("true".into()),
         "WIKI_MUTATION_DRY_RUN" => Some("false".into()),
@@ -175,8 +219,10 @@ fn site(prefix: &str, audit: &TempDir) -> Result<Local, String> {
         _ => None,
     };
     let settings = Settings::read(&Source::new(&get)).map_err(|error| error.to_string())?;
+    let app = Arc::new(App::new(settings, Patience::default())?);
     Ok(Local {
-        app: Arc::new(App::new(settings, Patience::default())?),
+        eyes: Arc::clone(&app),
+        app,
         caller: Caller {
             tool: "",
             client: Client {
@@ -191,8 +237,8 @@ fn site(prefix: &str, audit: &TempDir) -> Result<Local, String> {
     })
 }
 
-/// Removes what was created and is still there; gives what is left.
-async fn removed(site: &Local) -> Vec<i64> {
+/// Removes what was created and is still there, with the key of another; gives what is left.
+async fn removed(site: &Local, by: &Local) -> Vec<i64> {
     let mut created = site.created.borrow().clone();
     created.sort_unstable();
     created.dedup();
@@ -202,7 +248,7 @@ async fn removed(site: &Local) -> Vec<i64> {
             Ok(_) => true,
             Err(error) => error["code"] == "PAGE_NOT_FOUND",
         };
-        let answer = matrix::confirmed(site, "wikijs_delete_page", &json!({ "id": id })).await;
+        let answer = matrix::confirmed(by, "wikijs_delete_page", &json!({ "id": id })).await;
         if !is_gone(&answer) {
             left.push(id);
         }

@@ -67,6 +67,9 @@ pub(crate) const NAMES: [&str; 13] = [
     "scriptJs",
 ];
 
+/// Styles in the form in which they are stored, with what the editor's view does not show.
+pub(crate) const CSS: &str = "@import url(none.css);body{color:red}";
+
 /// The content of a page that all ways can be tried on.
 pub(crate) const CONTENT: &str = "---\nkey: value\n---\n\nBefore.\r\n\n# One\n\nodd \u{a0} spaces  \n\n```\n# no heading\n```\n\n## Two\n\nbelow\n\n# Three\n\nend\n";
 
@@ -162,7 +165,7 @@ pub(crate) fn page(path: &str) -> Value {
         "isPublished": true,
         "publishStartDate": "2020-01-01T00:00:00.000Z",
         "publishEndDate": "2040-01-01T00:00:00.000Z",
-        "scriptCss": "body{color:red}",
+        "scriptCss": CSS,
         "scriptJs": "console.log(\"</script>\")",
     })
 }

@@ -98,6 +98,7 @@ pub(super) fn page(title: &str) -> PageState {
         script_css: String::new(),
         script_js: String::new(),
         updated_at: None,
+        unknown: Vec::new(),
     }
 }
 

@@ -46,6 +46,7 @@ fn nothing() -> PageState {
         script_css: String::new(),
         script_js: String::new(),
         updated_at: None,
+        unknown: Vec::new(),
     }
 }
 

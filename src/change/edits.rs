@@ -56,6 +56,7 @@ impl NewPage {
             script_css: self.script_css,
             script_js: self.script_js,
             updated_at: None,
+            unknown: Vec::new(),
         }
     }
 }

@@ -80,6 +80,8 @@ pub struct Change {
     states: States,
     /// Fields whose old values nobody could read, and which are empty afterwards.
     lost: Vec<Field>,
+    /// Fields that stay as they are, since what they were is not known.
+    left_alone: Vec<Field>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,13 +96,31 @@ impl Change {
         Self {
             states,
             lost: Vec::new(),
+            left_alone: Vec::new(),
         }
     }
 
     /// The same change, with fields whose old values could not be read and will be empty.
     #[must_use]
-    pub fn with_loss_of(self, lost: Vec<Field>) -> Self {
+    pub fn with_loss_of(mut self, lost: Vec<Field>) -> Self {
+        if let States::Update { after, .. } = &mut self.states {
+            // What the update writes there is known.
+            after.unknown.retain(|field| !lost.contains(field));
+        }
         Self { lost, ..self }
+    }
+
+    /// The same change, which leaves fields alone that it should take back to values that
+    /// nobody knows.
+    #[must_use]
+    pub fn without(self, left_alone: Vec<Field>) -> Self {
+        Self { left_alone, ..self }
+    }
+
+    /// The fields that would go back to values that nobody knows, and stay as they are.
+    #[must_use]
+    pub fn left_alone(&self) -> &[Field] {
+        &self.left_alone
     }
 
     /// The fields whose old values could not be read and will be empty, or as the change sets
@@ -173,10 +193,7 @@ impl Change {
             },
             States::Delete { .. } => States::Delete { before: fresh },
         };
-        Self {
-            states,
-            lost: self.lost,
-        }
+        Self { states, ..self }
     }
 
     /// The page as it was; none for a create.

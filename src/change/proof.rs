@@ -1,6 +1,6 @@
 //! Whether a page that was read back is the page that was promised.
 
-use crate::page::{Field, PageReading, PageState};
+use crate::page::{DroppedRules, Field, PageReading, PageState, dropped_rules};
 
 /// What a reading proves of a promised state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct Proof {
     pub unverified: Vec<Field>,
     /// Whether the wiki stored other styles than were sent, in the way it does (W24).
     pub css_minified: bool,
+    /// The rules of the styles that were sent and are not stored (W25).
+    pub css_dropped: DroppedRules,
     /// The page as it was found; where it could not be read, as it was promised.
     pub found: PageState,
 }
@@ -25,27 +27,38 @@ impl Proof {
 
 /// Compares a page that was read back with what was promised of it.
 ///
-/// New styles that do not mean what was sent, but are neither gone nor the old ones, were
-/// minified further (W24).
+/// New styles that are neither gone nor the old ones are compared rule by rule: where no rule
+/// that does something is missing, they were minified further (W24).
 #[must_use]
 pub fn prove(promised: &PageState, before: Option<&PageState>, reading: &PageReading) -> Proof {
-    let found = reading.laid_over(promised);
+    let mut found = reading.laid_over(promised);
+    let unverified: Vec<Field> = reading
+        .unreadable()
+        .into_keys()
+        // What the key cannot change it need not read back.
+        .filter(|field| !(reading.keeps_styles && *field == Field::ScriptCss && !promised.knows(*field)))
+        .collect();
+    for field in &unverified {
+        if found.knows(*field) {
+            found.unknown.push(*field);
+        }
+    }
     let mut differing = promised.difference(&found);
     let mut css_minified = false;
-    if differing.contains(&Field::ScriptCss) {
-        let is_old = |state: &PageState| match before {
-            Some(before) => before.same(state, Field::ScriptCss),
-            None => state.script_css.is_empty(),
-        };
-        css_minified = !is_old(promised) && !is_old(&found) && !found.script_css.is_empty();
+    let mut css_dropped = DroppedRules::default();
+    let is_old = |state: &PageState| before.is_some_and(|before| before.same(state, Field::ScriptCss));
+    if differing.contains(&Field::ScriptCss) && !is_old(promised) && !is_old(&found) {
+        css_dropped = dropped_rules(&promised.script_css, &found.script_css);
+        css_minified = css_dropped.effective.is_empty();
         if css_minified {
             differing.retain(|field| *field != Field::ScriptCss);
         }
     }
     Proof {
         differing,
-        unverified: reading.unreadable().into_keys().collect(),
+        unverified,
         css_minified,
+        css_dropped,
         found,
     }
 }

@@ -8,6 +8,8 @@ use crate::page::{Field, PageState};
 pub enum UndoFault {
     /// The write changed nothing.
     Nothing,
+    /// What these fields were before is not known, and the write changed no others.
+    NotKnown(Vec<Field>),
     /// The page is no more.
     Gone,
     /// The page of a create stands elsewhere than where the create was to put it.
@@ -21,8 +23,9 @@ impl Change {
     /// write left it, and as it is now.
     ///
     /// Only the fields that the write changed go back, if they still are as it left them;
-    /// `force` takes them back whatever they are. Old values are written back unchecked. A page
-    /// that came to be goes, unless it stands elsewhere than it did then: that may be another one.
+    /// `force` takes them back whatever they are. Old values are written back unchecked; those
+    /// that nobody knew are not. A page that came to be goes, unless it stands elsewhere than it
+    /// did then: that may be another one.
     ///
     /// # Errors
     /// See [`UndoFault`].
@@ -50,13 +53,18 @@ impl Change {
                 if fields.is_empty() {
                     return Err(UndoFault::Nothing);
                 }
+                let (fields, left_alone): (Vec<Field>, Vec<Field>) =
+                    fields.into_iter().partition(|field| before.knows(*field));
+                if fields.is_empty() {
+                    return Err(UndoFault::NotKnown(left_alone));
+                }
                 unchanged(&fields, &after, &now, force)?;
                 let mut back = now.clone();
                 for field in fields {
                     back.take(field, &before);
                 }
                 back.updated_at = None;
-                Ok(Self::between(now, back))
+                Ok(Self::between(now, back).without(left_alone))
             }
             (None, None) => Err(UndoFault::Nothing),
         }
@@ -107,6 +115,7 @@ mod tests {
             script_css: text("css"),
             script_js: String::new(),
             updated_at: None,
+            unknown: Vec::new(),
         }
     }
 
@@ -177,6 +186,29 @@ mod tests {
             assert!(matches!(undo(false), Err(UndoFault::Changed(_))));
             assert_eq!(undo(true), Err(UndoFault::Elsewhere));
         }
+    }
+
+    #[test]
+    fn what_nobody_knew_is_not_written_back() {
+        let before = PageState {
+            script_css: String::new(),
+            unknown: vec![Field::ScriptCss],
+            ..page(0)
+        };
+        let after = |title: &str| PageState {
+            title: title.to_owned(),
+            script_css: "new".to_owned(),
+            unknown: Vec::new(),
+            ..page(0)
+        };
+        let undo = |after: PageState| {
+            Change::undo(Some(before.clone()), Some(after.clone()), Some(after), false)
+        };
+        let change = undo(after("new")).expect("a change");
+        assert_eq!(change.fields(), [Field::Title]);
+        assert_eq!(change.left_alone(), [Field::ScriptCss]);
+        let only = undo(after(&before.title));
+        assert_eq!(only, Err(UndoFault::NotKnown(vec![Field::ScriptCss])));
     }
 
     #[test]

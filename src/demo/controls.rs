@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::access::Access;
+use super::head::Theme;
 use super::requests::SeenRequest;
 use super::store::Store;
 use super::wiki::DemoWiki;
@@ -85,6 +86,20 @@ impl DemoWiki {
     /// Lets the view that readers see be found no more, as behind a gateway that blocks it.
     pub fn set_reader_view_blocked(&self, blocked: bool) {
         self.shared.behaviour().reader_view_blocked = blocked;
+    }
+
+    /// Puts styles, and HTML at the end of the head, into every page that readers see, as the
+    /// administration's theme does.
+    pub fn set_theme(&self, css: &str, head: &str) {
+        let (css, head) = (css.to_owned(), head.to_owned());
+        self.shared.behaviour().theme = Theme { css, head };
+    }
+
+    /// Lets the view that readers see show the pages as they are now, whatever becomes of them:
+    /// its cache is renewed late, or never where rendering fails. `false` lets it be current.
+    pub fn set_reader_view_cached(&self, cached: bool) {
+        let pages = self.shared.store().pages().cloned().collect();
+        self.shared.behaviour().cached_pages = cached.then_some(pages);
     }
 
     /// Lets every editor's view be "not found", as where something before the

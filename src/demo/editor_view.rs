@@ -6,13 +6,14 @@ use serde_json::json;
 
 use super::access::Access;
 use super::css::beautify;
+use super::head::{self, Theme, escape};
 use super::store::PageRow;
 
 /// The rights of which one shows a page in its editor.
 pub(super) const RIGHTS: &[&str] = &["write:pages", "manage:pages"];
 
 /// The view of a page that is there.
-pub(super) fn update(page: &PageRow, access: &Access) -> String {
+pub(super) fn update(page: &PageRow, access: &Access, theme: &Theme) -> String {
     let (id, tags) = (page.id.to_string(), json!(page.tags).to_string());
     let description = page.description.as_deref();
     let css = beautify(&page.script_css);
@@ -36,15 +37,13 @@ pub(super) fn update(page: &PageRow, access: &Access) -> String {
         ("checkout-date", Some(&page.updated_at)),
         ("effective-permissions", Some(&permissions)),
     ]);
-    html(
-        &format!("Edit {}", page.title),
-        description.unwrap_or_default(),
-        &editor,
-    )
+    let title = format!("Edit {}", page.title);
+    let head = head::html(&title, description.unwrap_or_default(), &theme.css, "");
+    html(&head, &editor)
 }
 
 /// The view of a place where no page is.
-pub(super) fn create(locale: &str, path: &str, now: &str, access: &Access) -> String {
+pub(super) fn create(locale: &str, path: &str, now: &str, access: &Access, theme: &Theme) -> String {
     let permissions = permissions(access, path);
     let editor = element(&[
         ("locale", Some(locale)),
@@ -55,7 +54,7 @@ pub(super) fn create(locale: &str, path: &str, now: &str, access: &Access) -> St
         ("checkout-date", Some(now)),
         ("effective-permissions", Some(&permissions)),
     ]);
-    html("New Page", "", &editor)
+    html(&head::html("New Page", "", &theme.css, ""), &editor)
 }
 
 /// An element; what is null is left out.
@@ -86,19 +85,6 @@ fn permissions(access: &Access, path: &str) -> String {
     STANDARD.encode(permissions.to_string())
 }
 
-fn html(title: &str, description: &str, editor: &str) -> String {
-    let (title, description) = (escape(title), escape(description));
-    format!(
-        "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"UTF-8\"><title>{title} | Wiki.js</title>\
-         <meta name=\"description\" content=\"{description}\"></head>\
-         <body><div id=\"root\">{editor}</div></body></html>"
-    )
-}
-
-/// Nothing else is escaped; line breaks stand as they are.
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('"', "&quot;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+fn html(head: &str, editor: &str) -> String {
+    format!("{head}<div id=\"root\">{editor}</div></body></html>")
 }

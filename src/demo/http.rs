@@ -96,12 +96,19 @@ async fn view(
     if !access.may(&["read:pages"], &path) {
         return respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"));
     }
-    match app.shared.store().page_at(&locale, &path) {
+    let (theme, cache) = {
+        let behaviour = app.shared.behaviour();
+        (behaviour.theme.clone(), behaviour.cached_pages.clone())
+    };
+    let store = app.shared.store();
+    let cached = cache.iter().flatten();
+    let cached = cached.into_iter().find(|page| page.locale == locale && page.path == path);
+    match cached.or_else(|| store.page_at(&locale, &path)) {
         // A draft is for those who may write it.
         Some(page) if !page.is_published && !access.may(&["write:pages"], &path) => {
             respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"))
         }
-        Some(page) => respond(StatusCode::OK, HTML, reader_view::of(page, &access)),
+        Some(page) => respond(StatusCode::OK, HTML, reader_view::of(page, store.rendered_at(page.id).filter(|_| cached.is_none()), &access, &theme)),
         None => respond(StatusCode::NOT_FOUND, HTML, html("Not Found")),
     }
 }
@@ -111,11 +118,12 @@ async fn view_in_editor(
     Path((locale, path)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response<Body> {
-    let (is_blocked, hook) = {
+    let (is_blocked, hook, theme) = {
         let mut behaviour = app.shared.behaviour();
         (
             behaviour.editor_view_blocked,
             behaviour.next_editor_view.take(),
+            behaviour.theme.clone(),
         )
     };
     if is_blocked {
@@ -138,12 +146,13 @@ async fn view_in_editor(
         return respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"));
     }
     let view = match page {
-        Some(page) => editor_view::update(page, &access),
+        Some(page) => editor_view::update(page, &access, &theme),
         None => editor_view::create(
             &locale,
             &path,
             &clock::iso(OffsetDateTime::now_utc()),
             &access,
+            &theme,
         ),
     };
     respond(StatusCode::OK, HTML, view)

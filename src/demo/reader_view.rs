@@ -6,6 +6,7 @@ use pulldown_cmark::{Options, Parser, html};
 use serde_json::{Value, json};
 
 use super::access::Access;
+use super::head::{self, Theme, escape};
 use super::store::PageRow;
 
 /// The HTML that the wiki makes of a page; what of it is the wiki's own, such as anchors of
@@ -20,7 +21,7 @@ pub(super) fn rendered(page: &PageRow) -> String {
             rendered
         }
         "html" => content.clone(),
-        _ => format!("<pre>{}</pre>", escaped(content)),
+        _ => format!("<pre>{}</pre>", escape(content)),
     }
 }
 
@@ -47,25 +48,34 @@ fn rights(access: &Access, path: &str) -> Value {
     })
 }
 
-/// The view of a page, for somebody who may read it.
-pub(super) fn of(page: &PageRow, access: &Access) -> String {
+/// The view of a page, for somebody who may read it. The site's styles and the page's, not
+/// escaped, are in one element; the time is that of the last update's first step.
+pub(super) fn of(
+    page: &PageRow,
+    rendered_at: Option<&str>,
+    access: &Access,
+    theme: &Theme,
+) -> String {
     let rights = STANDARD.encode(rights(access, &page.path).to_string());
+    let updated_at = rendered_at.unwrap_or(&page.updated_at);
     let attributes = [
-        ("locale", &page.locale),
+        ("locale", page.locale.as_str()),
         ("path", &page.path),
         ("title", &page.title),
+        ("updated-at", updated_at),
         (":page-id", &page.id.to_string()),
         ("effective-permissions", &rights),
     ];
-    let attributes = attributes.map(|(name, value)| format!(" {name}=\"{}\"", escaped(value)));
+    let attributes = attributes.map(|(name, value)| format!(" {name}=\"{}\"", escape(value)));
+    let styles = match page.script_css.as_str() {
+        "" => theme.css.clone(),
+        css => format!("{}\n{css}", theme.css),
+    };
+    let description = page.description.as_deref().unwrap_or_default();
+    let head = head::html(&page.title, description, &styles, &theme.head);
     format!(
-        "<!DOCTYPE html><html><body><div id=\"root\"><page{}><template slot=\"contents\"><div>{}</div></template><template slot=\"comments\"><div><comments></comments></div></template></page></div></body></html>",
+        "{head}<div id=\"root\"><page{}><template slot=\"contents\"><div>{}</div></template><template slot=\"comments\"><div><comments></comments></div></template></page></div></body></html>",
         attributes.concat(),
         rendered(page)
     )
-}
-
-fn escaped(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;");
-    text.replace('>', "&gt;").replace('"', "&quot;")
 }

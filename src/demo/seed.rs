@@ -276,7 +276,7 @@ fn page(sample: &Sample) -> PageRow {
     PageRow {
         publish_start_date: "2026-03-01T00:00:00.000Z".to_owned(),
         publish_end_date: "2026-12-31T23:59:59.000Z".to_owned(),
-        script_css: css::minify(include_str!("seed/en/release.css")),
+        script_css: css::stored(include_str!("seed/en/release.css")),
         script_js: include_str!("seed/en/release.js").to_owned(),
         ..page
     }

@@ -3,9 +3,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::head::Theme;
 use super::keys::Keyring;
 use super::requests::RequestLog;
-use super::store::Store;
+use super::store::{PageRow, Store};
 
 /// Something that a test does to the store.
 pub(super) type Hook = Box<dyn FnOnce(&mut Store) + Send>;
@@ -38,6 +39,10 @@ pub(super) struct Behaviour {
     pub(super) editor_view_blocked: bool,
     /// Whether the view that readers see is not found.
     pub(super) reader_view_blocked: bool,
+    /// What an administrator has put into every page.
+    pub(super) theme: Theme,
+    /// The pages that the view that readers see has in its cache, instead of those in the store.
+    pub(super) cached_pages: Option<Vec<PageRow>>,
     /// What to do right before the next editor's view is answered.
     pub(super) next_editor_view: Option<Hook>,
     /// What to do right before the next mutation is applied.

@@ -7,6 +7,7 @@ mod alike;
 mod block;
 mod checks;
 mod css;
+mod css_rules;
 mod date;
 mod edits;
 mod field;
@@ -35,6 +36,7 @@ pub use checks::{
     EDITORS, check_content, check_description, check_editor, check_tag, check_text, check_title,
 };
 pub use css::same_css;
+pub use css_rules::{DroppedRules, Sheet, dropped_rules};
 pub use date::Date;
 pub use edits::{EditFault, TextEdit, apply_edits};
 pub use field::Field;

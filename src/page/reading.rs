@@ -43,6 +43,9 @@ pub struct PageReading {
     pub created_at: Option<Date>,
     /// When it was last written.
     pub updated_at: Option<Date>,
+    /// Whether the wiki leaves the styles as they are whatever an update by this key says of
+    /// them, if the update names the page's place.
+    pub keeps_styles: bool,
 }
 
 impl PageReading {
@@ -68,6 +71,7 @@ impl PageReading {
             author_name: None,
             created_at: None,
             updated_at: None,
+            keeps_styles: false,
         }
     }
 
@@ -93,11 +97,18 @@ impl PageReading {
             .collect()
     }
 
-    /// The whole state of the page, if this key could read all thirteen fields.
+    /// The whole state of the page, if this key could read all thirteen fields. Styles that it
+    /// could not read, but cannot change either, are unknown in it.
     #[must_use]
     pub fn complete(&self) -> Option<PageState> {
-        let this = self.clone();
+        let mut this = self.clone();
+        let mut unknown = Vec::new();
+        if this.keeps_styles && this.script_css.is_none() {
+            this.script_css = Some(String::new());
+            unknown.push(Field::ScriptCss);
+        }
         Some(PageState {
+            unknown,
             id: Some(this.id?),
             locale: this.locale,
             path: this.path,
@@ -117,9 +128,10 @@ impl PageReading {
     }
 
     /// The state of the page as far as an update can write it, if this key could read all but
-    /// these fields, which then are empty. What an update does not write (W13) may be missing.
+    /// these fields, which then are empty and unknown. What an update does not write (W13) may be missing.
     #[must_use]
     pub fn complete_but_for(&self, lost: &[Field]) -> Option<PageState> {
+        let missing = self.unreadable();
         let mut this = self.clone();
         let text = |field| lost.contains(&field).then(String::new);
         let date = |field| lost.contains(&field).then_some(Date::Unset);
@@ -133,7 +145,9 @@ impl PageReading {
         this.script_js = this.script_js.or_else(|| text(Field::ScriptJs));
         this.editor.get_or_insert_default();
         this.is_private.get_or_insert_default();
-        this.complete()
+        let mut state = this.complete()?;
+        state.unknown = missing.into_keys().collect();
+        Some(state)
     }
 
     /// The state that was promised, with everything that could be read in its place.
@@ -142,6 +156,7 @@ impl PageReading {
         let this = self.clone();
         let promised = promised.clone();
         PageState {
+            unknown: promised.unknown,
             id: this.id.or(promised.id),
             locale: this.locale,
             path: this.path,

@@ -43,6 +43,10 @@ pub struct PageState {
     /// When the wiki last wrote the page; none for a page that is yet to be written.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub updated_at: Option<Date>,
+    /// The fields whose values nobody could read: what stands in them here is no value of
+    /// theirs. States that were kept before this was said name none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub unknown: Vec<Field>,
 }
 
 impl PageState {
@@ -67,8 +71,18 @@ impl PageState {
         }
     }
 
-    /// Takes one field over from another state.
+    /// Whether the value of a field is known.
+    #[must_use]
+    pub fn knows(&self, field: Field) -> bool {
+        !self.unknown.contains(&field)
+    }
+
+    /// Takes one field over from another state, known or not.
     pub fn take(&mut self, field: Field, from: &Self) {
+        self.unknown.retain(|unknown| *unknown != field);
+        if !from.knows(field) {
+            self.unknown.push(field);
+        }
         match field {
             Field::Locale => self.locale.clone_from(&from.locale),
             Field::Path => self.path.clone_from(&from.path),

@@ -62,23 +62,44 @@ pub fn read_batch<D: DeserializeOwned>(
     answer: &RawAnswer,
     count: usize,
 ) -> Result<Vec<Result<D, WikiError>>, WikiError> {
+    let answers = envelopes(answer)?;
+    if answers.len() != count {
+        return Err(not_a_list());
+    }
+    Ok(answers.iter().map(data).collect())
+}
+
+/// Reads the answer of two operations of different kinds in one request.
+///
+/// # Errors
+/// See [`WikiError`]; that of a single operation stands in its place.
+pub fn read_pair<A: DeserializeOwned, B: DeserializeOwned>(
+    answer: &RawAnswer,
+) -> Result<(Result<A, WikiError>, Result<B, WikiError>), WikiError> {
+    let answers = envelopes(answer)?;
+    let [first, second] = answers.as_slice() else {
+        return Err(not_a_list());
+    };
+    Ok((data(first), data(second)))
+}
+
+fn envelopes(answer: &RawAnswer) -> Result<Vec<Envelope<'_>>, WikiError> {
     check_status(answer)?;
     let Ok(answers) = serde_json::from_slice::<Vec<Envelope<'_>>>(&answer.body) else {
         // What refuses the whole request is no array.
         let whole = envelope(answer)?;
         return Err(match whole.error() {
             Some(error) => graphql_error(&error),
-            None => WikiError::Malformed {
-                at: "the list of answers".to_owned(),
-            },
+            None => not_a_list(),
         });
     };
-    if answers.len() != count {
-        return Err(WikiError::Malformed {
-            at: "the list of answers".to_owned(),
-        });
+    Ok(answers)
+}
+
+fn not_a_list() -> WikiError {
+    WikiError::Malformed {
+        at: "the list of answers".to_owned(),
     }
-    Ok(answers.iter().map(data).collect())
 }
 
 /// Reads the answer of one mutation: its data, even where errors stand beside it, since

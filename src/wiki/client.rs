@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 use url::Url;
 
 use super::all_pages::AllPages;
-use super::answer::{RawAnswer, read_batch, read_query};
+use super::answer::{RawAnswer, read_batch, read_pair, read_query};
 use super::error::WikiError;
 use super::key::ApiKey;
 use super::network::Network;
@@ -43,6 +43,12 @@ pub struct WikiSettings {
     /// Bounds of retried reads.
     pub retry: RetryLimits,
 }
+
+/// The answers of two queries; that of each may be an error of its own.
+pub(super) type Pair<A, B> = (
+    Result<<A as GraphQLQuery>::ResponseData, WikiError>,
+    Result<<B as GraphQLQuery>::ResponseData, WikiError>,
+);
 
 /// A wiki: a value, never a global; tools get it from their context.
 pub struct Wiki {
@@ -176,6 +182,21 @@ impl Wiki {
             |answer| read_batch(answer, bodies.len()),
         )
         .await
+    }
+
+    /// Asks two queries of different kinds, in one request (W8).
+    pub(super) async fn pair<A: GraphQLQuery, B: GraphQLQuery>(
+        &self,
+        first: A::Variables,
+        second: B::Variables,
+    ) -> Result<Pair<A, B>, WikiError>
+    where
+        A::ResponseData: DeserializeOwned,
+        B::ResponseData: DeserializeOwned,
+    {
+        let body = encode(&(A::build_query(first), B::build_query(second)))?;
+        self.read(|left| self.transport.post(body.clone(), left), read_pair)
+            .await
     }
 
     /// Gets `/d/{locale}/{path}`, the source of a page, with retry.

@@ -13,15 +13,24 @@ use serde_json::Value;
 
 use super::client::Wiki;
 use super::error::WikiError;
+use super::styles;
 use crate::page::{Date, Locale, PagePath, PageReading};
 
 /// A page as its editor loads it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct EditorView {
-    /// All but isPrivate, the author and when it was made.
+    /// All but isPrivate, the author and when it was made. Its styles are what the view's
+    /// beautifier left of them, which proves nothing.
     pub page: PageReading,
     /// Whether the key has a right of which one opens `single` (W1).
     pub opens_single: bool,
+    /// Whether the wiki leaves the styles as they are whatever an update by this key says of
+    /// them. Measured on 2.5.314: the right is looked up at the place that the update names, by
+    /// rules of paths alone, here also by rules of tags; so only of a page without tags it says
+    /// the same.
+    pub keeps_styles: bool,
+    /// The site's part of the head, where it can be told.
+    pub head: Option<String>,
 }
 
 impl Wiki {
@@ -84,9 +93,12 @@ pub fn parse(html: &str) -> Option<EditorView> {
     let rights = STANDARD.decode(take("effective-permissions")?).ok()?;
     let rights: Value = serde_json::from_slice(&rights).ok()?;
     let may = |right| rights.pointer(right).and_then(Value::as_bool);
+    let has_tags = page.tags.as_ref().is_none_or(|tags| !tags.is_empty());
     Some(EditorView {
         page,
+        keeps_styles: !has_tags && !may("/pages/style")?,
         opens_single: may("/pages/manage")? || may("/pages/delete")?,
+        head: styles::editor_head(before).map(str::to_owned),
     })
 }
 

@@ -93,6 +93,18 @@ impl Wiki {
     }
 }
 
+/// The date of the newest version, none where a page has no versions.
+pub(super) fn newest_version(data: page_history::ResponseData) -> Result<Option<Date>, WikiError> {
+    let history = data.pages.and_then(|pages| pages.history);
+    let history = history.ok_or(WikiError::NotFound)?;
+    let newest = history.trail.into_iter().flatten().flatten().next();
+    match newest {
+        Some(entry) => Ok(Some(entry.version_date)),
+        None if history.total == 0 => Ok(None),
+        None => Err(WikiError::NotFound),
+    }
+}
+
 fn entry(entry: page_history::PageHistoryPagesHistoryTrail) -> HistoryEntry {
     HistoryEntry {
         version_id: entry.version_id,

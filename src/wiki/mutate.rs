@@ -149,7 +149,10 @@ fn create(page: &PageState) -> page_create::Variables {
 /// All that `update` can write, since what is left out is lost (W12).
 fn update(id: i64, change: &Change, page: &PageState) -> page_update::Variables {
     let fields = change.fields();
-    let names_place = fields.contains(&Field::ScriptCss) || fields.contains(&Field::ScriptJs);
+    // Whether the styles stay as they are is decided at the place that is named, too.
+    let names_place = fields.contains(&Field::ScriptCss)
+        || fields.contains(&Field::ScriptJs)
+        || !page.knows(Field::ScriptCss);
     page_update::Variables {
         id,
         content: page.content.clone(),

@@ -14,6 +14,7 @@ use super::operations::{
     PageConflictLatest, PageSingle, PageSingleByPath, page_conflict_latest, page_single,
     page_single_by_path,
 };
+use super::styles;
 use super::tree::TreeNode;
 use crate::page::{Date, Field, Locale, PagePath, PageReading};
 
@@ -34,7 +35,8 @@ impl Wiki {
     }
 
     /// Reads a page with all thirteen fields, through the layers that have them; where the loss
-    /// of some was accepted, with what an update writes but for these. What came of a write is
+    /// of some was accepted, with what an update writes but for these, and perhaps without the
+    /// styles. What came of a write is
     /// read this way alone: an absence is the wiki's own word (6003), and no other field is
     /// taken on trust.
     ///
@@ -42,8 +44,9 @@ impl Wiki {
     /// [`WikiError::NotFound`], or [`WikiError::Forbidden`] for a key that cannot read them all.
     pub async fn whole_page(&self, id: i64, lost: &[Field]) -> Result<PageReading, WikiError> {
         let page = self.fullest(id).await?;
-        let is_enough = || !lost.is_empty() && page.complete_but_for(lost).is_some();
-        if page.unreadable().is_empty() || is_enough() {
+        // Styles alone can be such that no view shows them to the letter: then it is said.
+        let lost: Vec<Field> = lost.iter().copied().chain([Field::ScriptCss]).collect();
+        if page.complete().is_some() || page.complete_but_for(&lost).is_some() {
             Ok(page)
         } else {
             Err(WikiError::Forbidden {
@@ -126,12 +129,21 @@ impl Wiki {
             };
             if let Some(view) = view.filter(|view| is_same_state(&page, &view.page)) {
                 self.is_writer.store(!view.opens_single, Ordering::Relaxed);
+                let (reader, beside) = self.beside(id, &page).await;
+                let script_css = match (&reader, beside.as_ref().map(|it| &it.newest)) {
+                    (Ok(reader), Ok(Ok(newest))) => {
+                        styles::proven(&page, &view, reader, newest.as_ref())
+                    }
+                    _ => None,
+                };
+                let node = node.or(beside.ok().and_then(|beside| beside.node));
                 page.is_private = self.is_private(&page, node).await;
                 return Ok(PageReading {
                     editor: view.page.editor,
                     publish_start_date: view.page.publish_start_date,
                     publish_end_date: view.page.publish_end_date,
-                    script_css: view.page.script_css,
+                    script_css,
+                    keeps_styles: view.keeps_styles,
                     script_js: view.page.script_js,
                     ..page
                 });
@@ -262,6 +274,7 @@ macro_rules! reading_of {
                     author_name: Some(page.author_name),
                     created_at: Some(page.created_at),
                     updated_at: Some(page.updated_at),
+                    keeps_styles: false,
                 }
             }
         }

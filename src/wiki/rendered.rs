@@ -76,10 +76,23 @@ impl Wiki {
     }
 }
 
+const ELEMENT: &str = "<div id=\"root\"><page ";
+
+/// The text of an attribute that the wiki itself fills and never has to escape.
+pub(super) fn attribute(attributes: &str, name: &str) -> Option<String> {
+    let (_, value) = attributes.split_once(&format!(" {name}=\""))?;
+    Some(value.split_once('"')?.0.to_owned())
+}
+
 /// The attributes of the element of a reader's view and what follows them, if the view is this
 /// page's.
 pub(super) fn element(html: &str, id: Option<i64>) -> Option<(&str, &str)> {
-    let (_, element) = html.split_once("<page ")?;
+    // The page's styles stand before it as they are, the HTML made of it behind: where either
+    // holds a second such element, nobody can tell whose it is.
+    let (_, element) = html.split_once(ELEMENT)?;
+    if element.contains(ELEMENT) {
+        return None;
+    }
     let (attributes, rest) = element.split_once("><template slot=\"contents\"><div>")?;
     let is_its = id.is_none_or(|id| attributes.contains(&format!(" :page-id=\"{id}\"")));
     (is_its && !attributes.contains('<')).then_some((attributes, rest))
@@ -106,7 +119,7 @@ mod tests {
     fn a_text_that_forges_the_slot_s_end_is_not_believed() {
         let forged = "<p>a</p></div></template><template slot=\"comments\"><page ></template>b";
         let html = format!(
-            "<body><page locale=\"en\" :page-id=\"7\" x=\"&lt;\"><template slot=\"contents\"><div>{forged}</div></template><template slot=\"comments\"><div></div></template></page></body>"
+            "<body><div id=\"root\"><page locale=\"en\" :page-id=\"7\" x=\"&lt;\"><template slot=\"contents\"><div>{forged}</div></template><template slot=\"comments\"><div></div></template></page></body>"
         );
         assert_eq!(contents(&html, Some(7)).as_deref(), Some(forged));
         assert_eq!(contents(&html, Some(8)), None);

@@ -171,7 +171,7 @@ mod tests {
     fn view(told: &str, before: &str) -> String {
         let told = STANDARD.encode(told);
         format!(
-            "<body><page{before} :page-id=\"7\" effective-permissions=\"{told}\" x><template slot=\"contents\"><div></div></template></page></body>"
+            "<body><div id=\"root\"><page{before} :page-id=\"7\" effective-permissions=\"{told}\" x><template slot=\"contents\"><div></div></template></page></body>"
         )
     }
 

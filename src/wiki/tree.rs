@@ -258,7 +258,7 @@ impl Wiki {
 }
 
 /// The level that a path stands in: what the wiki gives for `path` (W8).
-fn beside(locale: &Locale, path: &PagePath) -> page_tree::Variables {
+pub(super) fn beside(locale: &Locale, path: &PagePath) -> page_tree::Variables {
     page_tree::Variables {
         path: Some(path.as_str().to_owned()),
         parent: None,
@@ -268,7 +268,7 @@ fn beside(locale: &Locale, path: &PagePath) -> page_tree::Variables {
     }
 }
 
-fn nodes(data: page_tree::ResponseData) -> Vec<TreeNode> {
+pub(super) fn nodes(data: page_tree::ResponseData) -> Vec<TreeNode> {
     data.pages
         .and_then(|pages| pages.tree)
         .unwrap_or_default()

@@ -1,6 +1,6 @@
 //! What our own records know of a page as it was, where the wiki's history does not.
 
-use crate::page::PageReading;
+use crate::page::{Field, PageReading};
 
 use super::writer::Writer;
 
@@ -20,12 +20,15 @@ impl Writer {
                 return;
             }
         };
-        // Empty may also mean that the loss of the text was accepted.
+        // In states of before fields were named unknown, empty may also mean that the loss of
+        // the text was accepted.
         let text = |text: String, now: &Option<String>| {
             now.as_ref().and(Some(text)).filter(|text| !text.is_empty())
         };
+        let knows_css = state.knows(Field::ScriptCss);
+        let knows_js = state.knows(Field::ScriptJs);
         then.tags = now.tags.as_ref().and(Some(state.tags));
-        then.script_css = text(state.script_css, &now.script_css);
-        then.script_js = text(state.script_js, &now.script_js);
+        then.script_css = text(state.script_css, &now.script_css).filter(|_| knows_css);
+        then.script_js = text(state.script_js, &now.script_js).filter(|_| knows_js);
     }
 }

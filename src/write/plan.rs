@@ -214,6 +214,17 @@ impl Plan {
         }
     }
 
+    /// Whether it says what the styles of a page that is there shall be.
+    pub(super) fn says_styles(&self) -> bool {
+        match self {
+            Self::Update(update) => update
+                .edits
+                .as_ref()
+                .is_some_and(|edits| edits.script_css.is_some()),
+            Self::Create(_) | Self::Delete { .. } | Self::Undo(_) | Self::Proposal(_) => false,
+        }
+    }
+
     /// What of a page's content shall change; nothing where none of it does.
     pub(super) fn concerns(&self) -> Option<Concerns> {
         let Self::Update(update) = self else {

@@ -48,6 +48,10 @@ impl Writer {
             return Ok((plain(plan.of(None, None)?), ConflictCheck::Checked));
         };
         let read = self.page_to_write(id, plan.accept_loss()).await?;
+        if plan.says_styles() && !read.page.knows(Field::ScriptCss) && read.lost.is_empty() {
+            let reading = self.wiki.page_by_id(id).await.map_err(Failure::from)?;
+            return Err(unreadable(&reading).into());
+        }
         let plan = self
             .with_known_tags(self.with_version(plan, &read.page).await?)
             .await?;
@@ -356,6 +360,9 @@ fn unreadable(reading: &PageReading) -> Failure {
     )
     .detail("fields", fields)
     .detail("rights", rights);
+    if reading.author_name.is_some() && missing.keys().eq([&Field::ScriptCss]) {
+        return failure.hint("Nothing was sent. Only the view that readers see (/{locale}/{path}) shows the styles as they are stored, and it does not prove them here: tell the user to let that view through, or to give the key read:pages and read:history, or the rights in details.rights. acceptLoss with scriptCss loses them.");
+    }
     // Whoever sees the author may write the page: the layer for such keys did not give the rest.
     if reading.author_name.is_some() && missing.contains_key(&Field::Editor) {
         failure.hint("Nothing was sent. The wiki's editor view (/e/…) of this page could not be read: tell the user to let it through where something before the wiki blocks it, or to give the key the rights in details.rights.")

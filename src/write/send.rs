@@ -8,7 +8,7 @@ use crate::audit::{AuditError, Outcome};
 use crate::change::{Change, StepKind, is_blank};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Permit, Refusal};
-use crate::page::{Field, LineCounts};
+use crate::page::{Field, LineCounts, escaped};
 use crate::wiki::WikiError;
 
 use super::answer::{Answer, Applied, Notes};
@@ -209,17 +209,34 @@ fn said_of(settled: &Settled) -> Vec<String> {
         None => {}
     }
     warnings.extend(settled.since.as_ref().map(|since| since.told()));
-    if settled
-        .proof
-        .as_ref()
-        .is_some_and(|proof| proof.css_minified)
-    {
-        warnings.push(
+    match &settled.proof {
+        Some(proof) if !proof.css_dropped.idle.is_empty() => warnings.push(format!(
+            "css_rules_dropped: the wiki did not store these rules, which have no effect where they stand: {}.",
+            named(&proof.css_dropped.idle).join(", ")
+        )),
+        Some(proof) if proof.css_minified => warnings.push(
             "css_minified: the wiki stored the styles in another form than they were sent."
                 .to_owned(),
-        );
+        ),
+        _ => {}
     }
     warnings
+}
+
+/// So many of the rules that were dropped are named.
+const MAX_RULES: usize = 20;
+
+/// The selectors of rules, as far as there is room.
+fn named(rules: &[String]) -> Vec<String> {
+    let mut named: Vec<String> = rules
+        .iter()
+        .take(MAX_RULES)
+        .map(|rule| escaped(rule, 120))
+        .collect();
+    if rules.len() > MAX_RULES {
+        named.push(format!("{} more", rules.len() - MAX_RULES));
+    }
+    named
 }
 
 /// The failure that a step ends in, if it was not applied.
@@ -329,6 +346,12 @@ fn partly_applied(settled: &Settled, change: &Change) -> Failure {
         Failure::new(Code::PartlyApplied, format!("{message}.")).detail("fields", names(&missed));
     if !others.is_empty() {
         failure = failure.detail("alsoChanged", names(&others));
+    }
+    let dropped = settled.proof.as_ref().map(|proof| &proof.css_dropped.effective);
+    if let Some(dropped) = dropped.filter(|dropped| !dropped.is_empty()) {
+        failure = failure
+            .hint("Wiki.js stores no nested rules, no rules behind a brace too many and no at-rules that it does not know: what it dropped is in details.cssRulesDropped. Write these rules otherwise, or take the write back.")
+            .detail("cssRulesDropped", named(dropped));
     }
     let rights = rights_missing(settled, change);
     if !rights.is_empty() {

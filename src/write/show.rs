@@ -7,7 +7,7 @@ use crate::error::Code;
 use crate::gates::{
     self, Allowed, Enabled, Gate, Policy, Previewed, Proposed, Refusal, SessionId, Verdict,
 };
-use crate::page::LineCounts;
+use crate::page::{Field, LineCounts};
 
 use super::answer::{Answer, Applied, Notes};
 use super::conflict::{Stopped, with_merged};
@@ -157,19 +157,33 @@ impl Writer {
 
 /// What is to be said of a change wherever it is shown.
 pub(super) fn warnings_of(change: &Change) -> Vec<String> {
-    let escapes = change.has_literal_escapes().then(|| {
-        r"literal_escapes: the new text has \n as two characters and no line break; where lines were meant, send it again with line breaks.".to_owned()
-    });
-    lost_by(change).into_iter().chain(escapes).collect()
+    let mut warnings = lost_by(change);
+    if change.has_literal_escapes() {
+        warnings.push(
+            r"literal_escapes: the new text has \n as two characters and no line break; where lines were meant, send it again with line breaks.".to_owned(),
+        );
+    }
+    warnings
 }
 
-/// What a change loses for good, said before and after it.
-fn lost_by(change: &Change) -> Option<String> {
-    let lost: Vec<&str> = change.lost().iter().map(|field| field.name()).collect();
-    (!lost.is_empty()).then(|| {
-        format!(
+/// What a change loses for good, or cannot bring back, said before and after it.
+fn lost_by(change: &Change) -> Vec<String> {
+    let names = |fields: &[Field]| {
+        let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
+        names.join(", ")
+    };
+    let mut warnings = Vec::new();
+    if !change.lost().is_empty() {
+        warnings.push(format!(
             "loss_accepted: this key cannot read {}; what stands there is lost, and undo cannot bring it back.",
-            lost.join(", ")
-        )
-    })
+            names(change.lost())
+        ));
+    }
+    if !change.left_alone().is_empty() {
+        warnings.push(format!(
+            "not_known: the write that this takes back could not read {}; it stays as it is.",
+            names(change.left_alone())
+        ));
+    }
+    warnings
 }

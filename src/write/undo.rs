@@ -150,6 +150,11 @@ fn nothing(message: &str) -> Failure {
 fn told(fault: UndoFault, left: Option<PageState>, now: Option<PageState>) -> Failure {
     match fault {
         UndoFault::Nothing => nothing("That write changed nothing."),
+        UndoFault::NotKnown(fields) => {
+            let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
+            nothing("What that write replaced could not be read then, so nobody knows it.")
+                .detail("fields", names)
+        }
         UndoFault::Gone => Failure::from(WikiError::NotFound),
         UndoFault::Elsewhere => {
             let failure = Failure::new(

@@ -102,6 +102,7 @@ fn large_page() -> PageState {
         script_css: String::new(),
         script_js: String::new(),
         updated_at: None,
+        unknown: Vec::new(),
     }
 }
 

@@ -6,8 +6,9 @@ mod matrix;
 
 use matrix::{CONTENT, Fields, Mark, NAMES, Row, Site};
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, PageRow};
+use wikijs_mcp::demo::{DemoOptions, DemoWiki, PageRow};
 
+use crate::editor_view::STYLIST;
 use crate::harness::{Served, Setup};
 
 /// A server, and the wiki's own store to look into.
@@ -46,8 +47,11 @@ fn values(page: PageRow) -> [Value; 13] {
     ]
 }
 
-async fn site(wiki: &DemoWiki, key: fn(&Keys) -> &String) -> Embedded<'_> {
-    let served = Setup::of(wiki, key)
+/// Which of a wiki's keys is tried.
+type Key = fn(&DemoWiki) -> String;
+
+async fn site(wiki: &DemoWiki, key: Key) -> Embedded<'_> {
+    let served = Setup::at(&wiki.address(), &key(wiki))
         .with("WIKI_TOOLSETS", "pages,undo")
         .with("WIKI_TRASH_PREFIX", "fidelity/trash")
         .serve()
@@ -56,7 +60,7 @@ async fn site(wiki: &DemoWiki, key: fn(&Keys) -> &String) -> Embedded<'_> {
 }
 
 /// All rows of one kind of key.
-async fn rows(key: fn(&Keys) -> &String) -> Vec<Row> {
+async fn rows(key: Key) -> Vec<Row> {
     let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
     let page = PageRow {
         locale: "en".to_owned(),
@@ -69,7 +73,7 @@ async fn rows(key: fn(&Keys) -> &String) -> Vec<Row> {
         // As old pages have them: no update may make another text of it.
         publish_start_date: "2020-01-01".to_owned(),
         publish_end_date: "whenever".to_owned(),
-        script_css: "body{color:red}".to_owned(),
+        script_css: matrix::CSS.to_owned(),
         script_js: "console.log(\"</script>\")".to_owned(),
         ..PageRow::default()
     };
@@ -99,7 +103,10 @@ fn refused(rows: &[Row]) -> Vec<String> {
 
 #[tokio::test]
 async fn a_key_with_every_right_changes_every_field_and_loses_none() {
-    let keys: [fn(&Keys) -> &String; 2] = [|keys| &keys.admin, |keys| &keys.scripter];
+    let keys: [Key; 2] = [
+        |wiki| wiki.keys().admin.clone(),
+        |wiki| wiki.keys().scripter.clone(),
+    ];
     for key in keys {
         let rows = rows(key).await;
         assert_eq!(refused(&rows), Vec::<String>::new());
@@ -111,7 +118,7 @@ async fn a_key_with_every_right_changes_every_field_and_loses_none() {
 
 #[tokio::test]
 async fn a_key_without_styles_and_scripts_keeps_them() {
-    let rows = rows(|keys| &keys.editor).await;
+    let rows = rows(|wiki| wiki.keys().editor.clone()).await;
     assert_eq!(
         refused(&rows),
         [
@@ -127,7 +134,7 @@ async fn a_key_without_styles_and_scripts_keeps_them() {
 
 #[tokio::test]
 async fn a_key_that_may_only_write_pages_loses_none() {
-    let rows = rows(|keys| &keys.writer).await;
+    let rows = rows(|wiki| wiki.keys().writer.clone()).await;
     assert_eq!(
         refused(&rows),
         [
@@ -140,6 +147,20 @@ async fn a_key_that_may_only_write_pages_loses_none() {
             "trash: NOT_APPLIED",
             "delete: NOT_APPLIED",
             "create: PARTLY_APPLIED",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_key_with_styles_that_may_not_manage_pages_changes_all_but_the_place_and_loses_none() {
+    let rows = rows(|wiki| wiki.key_with(&STYLIST, "")).await;
+    assert_eq!(
+        refused(&rows),
+        [
+            "path: NOT_APPLIED",
+            "path and content: NOT_APPLIED",
+            "trash: NOT_APPLIED",
+            "delete: NOT_APPLIED",
         ]
     );
 }

@@ -164,6 +164,7 @@ fn page(locale: &str, path: &str) -> PageState {
         script_css: String::new(),
         script_js: String::new(),
         updated_at: None,
+        unknown: Vec::new(),
     }
 }
 

@@ -106,6 +106,7 @@ mod settings;
 #[cfg(feature = "demo")]
 mod shares;
 #[cfg(feature = "demo")]
+mod styles;
 mod surface;
 #[cfg(feature = "demo")]
 mod tasks;

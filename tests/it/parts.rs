@@ -567,7 +567,8 @@ async fn every_view_answers_every_kind_of_key_with_what_it_may_see() {
             all,
             all,
             all,
-            "+0 +0 +0 -1 -1",
+            // Styles are proven by the view that readers see.
+            "+1 +0 +1 -1 -1",
             "+4 +0 +4 -1 -1",
             reader,
             reader,

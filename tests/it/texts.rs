@@ -6,8 +6,9 @@ use wikijs_mcp::audit::chain::{self, Verified};
 use wikijs_mcp::audit::{LineHash, Record};
 use wikijs_mcp::error::Code;
 use wikijs_mcp::page::{
-    Format, HiddenText, Outline, Reference, SectionMode, Selector, TextEdit, apply_edits,
-    apply_patch, edit_section, escape_hidden, find_section, plain_text, same_css, unified_diff,
+    DroppedRules, Format, HiddenText, Outline, Reference, SectionMode, Selector, Sheet, TextEdit,
+    apply_edits, apply_patch, dropped_rules, edit_section, escape_hidden, find_section, plain_text,
+    same_css, unified_diff,
 };
 use wikijs_mcp::server::uri;
 use wikijs_mcp::tools::{Registry, Surface, Toolset, cursor};
@@ -112,6 +113,11 @@ pub(crate) fn patch(before: &str, after: &str, patch: &str) {
 pub(crate) fn css(a: &str, b: &str) {
     assert!(same_css(a, a));
     assert_eq!(same_css(a, b), same_css(b, a));
+    assert_eq!(dropped_rules(a, a), DroppedRules::default());
+    let _any = dropped_rules(a, b);
+    let (a, b) = (Sheet::parse(a), Sheet::parse(b));
+    assert!(a.is_same_but_for_imports(&a));
+    assert_eq!(a.is_same_but_for_imports(&b), b.is_same_but_for_imports(&a));
 }
 
 /// A reference means something, or is an address elsewhere; a place leads back to itself.

@@ -27,6 +27,7 @@ fn page(title: &str) -> PageState {
         script_css: "body{color:red}".to_owned(),
         script_js: String::new(),
         updated_at: None,
+        unknown: Vec::new(),
     }
 }
 

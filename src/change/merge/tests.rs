@@ -128,6 +128,7 @@ fn fields_of_a_page_merge_unless_both_changed_them() {
         script_css: String::new(),
         script_js: String::new(),
         updated_at: None,
+        unknown: Vec::new(),
     };
     let base = page("T", &[], "p", "a\nb\nc\n");
     let ours = page("Ours", &[], "p", "A\nb\nc\n");

@@ -28,7 +28,7 @@ impl Store {
             return Err(WikiError::EmptyContent.into());
         }
         row.script_css = if access.may(&["write:styles"], &row.path) {
-            css::minify(&row.script_css)
+            css::stored(&row.script_css)
         } else {
             String::new()
         };

@@ -23,6 +23,8 @@ pub struct Store {
     pub(super) tags: Vec<TagRow>,
     pub(super) tree: Vec<TreeNode>,
     pub(super) clock: Clock,
+    /// What the view that readers see tells instead of a page's time.
+    rendered: BTreeMap<i64, String>,
     last_page: i64,
     last_version: i64,
 }
@@ -68,6 +70,21 @@ impl Store {
         id
     }
 
+    /// The time that the view which readers see tells of a page, if it is not that of its last
+    /// write: that of the last update's first step.
+    pub(in crate::demo) fn rendered_at(&self, id: i64) -> Option<&str> {
+        self.rendered.get(&id).map(String::as_str)
+    }
+
+    /// Writes a page once more, as rendering does, after the view was cached as it was.
+    pub(in crate::demo) fn render(&mut self, id: i64) {
+        let now = self.clock.now();
+        if let Some(page) = self.pages.get_mut(&id) {
+            let shown = std::mem::replace(&mut page.updated_at, now);
+            self.rendered.insert(id, shown);
+        }
+    }
+
     /// Takes a page away and answers it.
     pub fn remove(&mut self, id: i64) -> Option<PageRow> {
         self.pages.remove(&id)
@@ -79,6 +96,7 @@ impl Store {
         let now = self.clock.now();
         if let Some(page) = self.pages.get_mut(&id) {
             page.updated_at = now;
+            self.rendered.remove(&id);
         }
     }
 

@@ -93,10 +93,13 @@ impl Store {
         new.publish_start_date
             .clone_from(&change.publish_start_date);
         new.publish_end_date.clone_from(&change.publish_end_date);
-        if access.may(&["write:styles"], &new.path) {
-            new.script_css = css::minify(&change.script_css.text());
+        // Those two are looked up at the place that the update names, without tags; without a
+        // path, at one that is called so.
+        let place = change.path.given().map_or("undefined", String::as_str);
+        if access.may(&["write:styles"], place) {
+            new.script_css = css::stored(&change.script_css.text());
         }
-        if access.may(&["write:scripts"], &new.path) {
+        if access.may(&["write:scripts"], place) {
             new.script_js = change.script_js.text();
         }
         sql::check(
@@ -128,7 +131,11 @@ impl Store {
         tags: &Field<Vec<String>>,
     ) -> Result<(), Fault> {
         match tags {
-            Field::Given(tags) => self.write_tags(id, tags),
+            Field::Given(tags) => {
+                self.write_tags(id, tags)?;
+                self.render(id);
+                Ok(())
+            }
             Field::Null => Err(Fault::type_error("null", "map")),
             Field::Absent => Err(Fault::type_error("undefined", "map")),
         }
