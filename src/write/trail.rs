@@ -214,6 +214,7 @@ fn as_written(
                 .filter(|field| asked.contains(field) && !found.shows(*field))
                 .collect(),
             css_minified: now.css_minified,
+            css_dropped: now.css_dropped.clone(),
             found: PageState {
                 id,
                 ..version.laid_over(after)
