@@ -36,7 +36,9 @@ pub fn prove(promised: &PageState, before: Option<&PageState>, reading: &PageRea
         .unreadable()
         .into_keys()
         // What the key cannot change it need not read back.
-        .filter(|field| !(reading.keeps_styles && *field == Field::ScriptCss && !promised.knows(*field)))
+        .filter(|field| {
+            !(reading.keeps_styles && *field == Field::ScriptCss && !promised.knows(*field))
+        })
         .collect();
     for field in &unverified {
         if found.knows(*field) {
@@ -46,7 +48,8 @@ pub fn prove(promised: &PageState, before: Option<&PageState>, reading: &PageRea
     let mut differing = promised.difference(&found);
     let mut css_minified = false;
     let mut css_dropped = DroppedRules::default();
-    let is_old = |state: &PageState| before.is_some_and(|before| before.same(state, Field::ScriptCss));
+    let is_old =
+        |state: &PageState| before.is_some_and(|before| before.same(state, Field::ScriptCss));
     if differing.contains(&Field::ScriptCss) && !is_old(promised) && !is_old(&found) {
         css_dropped = dropped_rules(&promised.script_css, &found.script_css);
         css_minified = css_dropped.effective.is_empty();

@@ -202,7 +202,12 @@ mod tests {
             ..page(0)
         };
         let undo = |after: PageState| {
-            Change::undo(Some(before.clone()), Some(after.clone()), Some(after), false)
+            Change::undo(
+                Some(before.clone()),
+                Some(after.clone()),
+                Some(after),
+                false,
+            )
         };
         let change = undo(after("new")).expect("a change");
         assert_eq!(change.fields(), [Field::Title]);

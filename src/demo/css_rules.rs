@@ -46,11 +46,12 @@ pub(super) fn kept(css: &str) -> String {
 /// A stored sheet as the editor's beautifier leaves it.
 pub(super) fn without_local_imports(css: &str) -> String {
     let is_local = |text: &str| {
-        is_import(text) && !["//", "http://", "https://"].iter().any(|far| {
-            plain_import(text)
-                .strip_prefix("@import url(")
-                .is_some_and(|address| address.starts_with(far))
-        })
+        is_import(text)
+            && !["//", "http://", "https://"].iter().any(|far| {
+                plain_import(text)
+                    .strip_prefix("@import url(")
+                    .is_some_and(|address| address.starts_with(far))
+            })
     };
     let mut left = String::with_capacity(css.len());
     for piece in pieces(css) {
@@ -87,7 +88,9 @@ fn kept_of_block(before: &str, body: &str) -> Option<String> {
         let declarations = pieces(body).into_iter().filter_map(|piece| match piece {
             Piece::Statement(text) => text.contains(':').then(|| text.to_owned()),
             // A custom property may have a value in braces, which keeps its semicolon.
-            Piece::Block(name, value) if name.starts_with("--") => Some(format!("{name}{{{value}}}")),
+            Piece::Block(name, value) if name.starts_with("--") => {
+                Some(format!("{name}{{{value}}}"))
+            }
             Piece::Block(..) => None,
         });
         declarations.collect::<Vec<_>>().join(";")
@@ -159,7 +162,8 @@ fn pieces(css: &str) -> Vec<Piece<'_>> {
             }
             ';' if depth == 0 => {
                 let text = css.get(from..at).unwrap_or_default();
-                let follows_value = matches!(pieces.last(), Some(Piece::Block(name, _)) if name.starts_with("--"));
+                let follows_value =
+                    matches!(pieces.last(), Some(Piece::Block(name, _)) if name.starts_with("--"));
                 if !(text.is_empty() && follows_value) {
                     pieces.push(Piece::Statement(text));
                 }
@@ -193,21 +197,33 @@ mod tests {
     #[test]
     fn rules_are_kept_and_dropped_as_the_wiki_does() {
         for (sent, kept, shown) in [
-            ("@import \"x.css\"; a{b:c}", "@import url(x.css);a{b:c}", "a{b:c}"),
+            (
+                "@import \"x.css\"; a{b:c}",
+                "@import url(x.css);a{b:c}",
+                "a{b:c}",
+            ),
             ("@import \"x.css\";", "@import url(x.css);", ""),
             (
                 "@import url(https://e.com/a.css);a{top:0}",
                 "@import url(https://e.com/a.css);a{top:0}",
                 "@import url(https://e.com/a.css);a{top:0}",
             ),
-            ("a{top:0}@import \"x.css\";b{top:0}", "a{top:0}b{top:0}", "a{top:0}b{top:0}"),
+            (
+                "a{top:0}@import \"x.css\";b{top:0}",
+                "a{top:0}b{top:0}",
+                "a{top:0}b{top:0}",
+            ),
             ("a{&:hover{color:red}}", "", ""),
             (
                 "a{top:0;&:hover{left:0}bottom:0}b{top:0}",
                 "a{top:0;bottom:0}b{top:0}",
                 "a{top:0;bottom:0}b{top:0}",
             ),
-            ("a{top:0}}b{top:0}c{top:0}", "a{top:0}c{top:0}", "a{top:0}c{top:0}"),
+            (
+                "a{top:0}}b{top:0}c{top:0}",
+                "a{top:0}c{top:0}",
+                "a{top:0}c{top:0}",
+            ),
             ("a{top:0}b{top:0", "a{top:0}b{top:0}", "a{top:0}b{top:0}"),
             ("a{}b{top:0}@media print{}", "b{top:0}", "b{top:0}"),
             ("@media x{a{}}b{top:0}", "b{top:0}", "b{top:0}"),
@@ -215,10 +231,17 @@ mod tests {
             ("@layer a;", "@layer a;", "@layer a;"),
             ("@unknown foo{a{top:0}}", "", ""),
             ("a{top:0} ;b{top:0}", "a{top:0}", "a{top:0}"),
-            ("a{--x: 1 2;--y:{a:b}}", "a{--x:1 2;--y:{a:b}}", "a{--x:1 2;--y:{a:b}}"),
+            (
+                "a{--x: 1 2;--y:{a:b}}",
+                "a{--x:1 2;--y:{a:b}}",
+                "a{--x:1 2;--y:{a:b}}",
+            ),
         ] {
             assert_eq!(stored(sent), kept, "{sent}");
-            let plain: String = beautify(kept).replace("  ", "").replace('\n', "").replace(" {", "{");
+            let plain: String = beautify(kept)
+                .replace("  ", "")
+                .replace('\n', "")
+                .replace(" {", "{");
             assert_eq!(plain, shown, "{sent}");
         }
     }

@@ -43,7 +43,13 @@ pub(super) fn update(page: &PageRow, access: &Access, theme: &Theme) -> String {
 }
 
 /// The view of a place where no page is.
-pub(super) fn create(locale: &str, path: &str, now: &str, access: &Access, theme: &Theme) -> String {
+pub(super) fn create(
+    locale: &str,
+    path: &str,
+    now: &str,
+    access: &Access,
+    theme: &Theme,
+) -> String {
     let permissions = permissions(access, path);
     let editor = element(&[
         ("locale", Some(locale)),

@@ -102,13 +102,24 @@ async fn view(
     };
     let store = app.shared.store();
     let cached = cache.iter().flatten();
-    let cached = cached.into_iter().find(|page| page.locale == locale && page.path == path);
+    let cached = cached
+        .into_iter()
+        .find(|page| page.locale == locale && page.path == path);
     match cached.or_else(|| store.page_at(&locale, &path)) {
         // A draft is for those who may write it.
         Some(page) if !page.is_published && !access.may(&["write:pages"], &path) => {
             respond(StatusCode::FORBIDDEN, HTML, html("Unauthorized"))
         }
-        Some(page) => respond(StatusCode::OK, HTML, reader_view::of(page, store.rendered_at(page.id).filter(|_| cached.is_none()), &access, &theme)),
+        Some(page) => respond(
+            StatusCode::OK,
+            HTML,
+            reader_view::of(
+                page,
+                store.rendered_at(page.id).filter(|_| cached.is_none()),
+                &access,
+                &theme,
+            ),
+        ),
         None => respond(StatusCode::NOT_FOUND, HTML, html("Not Found")),
     }
 }

@@ -267,7 +267,8 @@ impl Reader {
             self.text.push('{');
             return;
         }
-        self.path.push(std::mem::take(&mut self.text).trim().to_owned());
+        self.path
+            .push(std::mem::take(&mut self.text).trim().to_owned());
         self.blocks.push(Block::default());
     }
 
@@ -444,18 +445,22 @@ mod tests {
             ("a,a{color:red}", "a{color:red}"),
             ("b > c , a{color:red}", "a,b>c{color:red}"),
             ("a{color:red}b{color:blue", "a{color:red}b{color:#00f}"),
-            (
-                "a{--x: 1 2;--y:{a:b}}",
-                "a{--x:1 2;--y:{a:b};}",
-            ),
+            ("a{--x: 1 2;--y:{a:b}}", "a{--x:1 2;--y:{a:b};}"),
             (
                 "a{color:red}<!-- b{color:blue} -->c{color:green}",
                 "a{color:red}b{color:#00f}c{color:green}",
             ),
-            ("@keyframes k{from{top:0}to{top:1px}}", "@keyframes k{0%{top:0}to{top:1px}}"),
+            (
+                "@keyframes k{from{top:0}to{top:1px}}",
+                "@keyframes k{0%{top:0}to{top:1px}}",
+            ),
             ("a{*zoom:1;_height:1px}", ""),
         ] {
-            assert_eq!(dropped_rules(sent, stored), super::DroppedRules::default(), "{sent}");
+            assert_eq!(
+                dropped_rules(sent, stored),
+                super::DroppedRules::default(),
+                "{sent}"
+            );
         }
     }
 
@@ -471,7 +476,10 @@ mod tests {
         let is_same = |a: &str, b: &str| Sheet::parse(a).is_same_but_for_imports(&Sheet::parse(b));
         for (stored, shown) in [
             ("@import url(x.css);a{b:c}", "a {\n  b: c\n}"),
-            ("/*! k */@import url(x.css) layer(a);a{b:c}", "/*! k */\na {\n  b: c\n}"),
+            (
+                "/*! k */@import url(x.css) layer(a);a{b:c}",
+                "/*! k */\na {\n  b: c\n}",
+            ),
             (
                 "@charset \"utf-8\";@import url(\"a;b\");@import url(a;b{) screen;@namespace x url(y);a{b:c}",
                 "@charset \"utf-8\";\n@namespace x url(y);\na {\n  b: c\n}",
@@ -495,10 +503,25 @@ mod tests {
 
     #[test]
     fn what_is_cut_short_is_not_closed() {
-        for css in ["a{b:c}", "", "/*! x */", "a{b:url(data:x;'y)}", "a{--y:{a:b};}"] {
+        for css in [
+            "a{b:c}",
+            "",
+            "/*! x */",
+            "a{b:url(data:x;'y)}",
+            "a{--y:{a:b};}",
+        ] {
             assert!(Sheet::parse(css).is_closed(), "{css}");
         }
-        for css in ["a{", "a{b:\"x", "/*! x ", "a}", "a(", "a{b:url(x", "@media x{a{b:c}", "/*/"] {
+        for css in [
+            "a{",
+            "a{b:\"x",
+            "/*! x ",
+            "a}",
+            "a(",
+            "a{b:url(x",
+            "@media x{a{b:c}",
+            "/*/",
+        ] {
             assert!(!Sheet::parse(css).is_closed(), "{css}");
         }
     }

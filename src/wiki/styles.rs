@@ -191,14 +191,22 @@ mod tests {
     #[test]
     fn stored_styles_are_read_to_the_letter_beside_whatever_the_site_has() {
         for site in ["", "site{top:0}", "@import url(y.css);"] {
-            for behind in ["", "<style>h{}</style>", "<style type=\"text/css\">\nh{top:0}</style>"] {
+            for behind in [
+                "",
+                "<style>h{}</style>",
+                "<style type=\"text/css\">\nh{top:0}</style>",
+            ] {
                 for (css, shown) in [
                     ("a{b:c}", "a {\n  b: c\n}"),
                     ("@import url(x.css);a{b:c}", "a {\n  b: c\n}"),
                     ("/*! </style> */a{b:c}", "/*! </style> */\na {\n  b: c\n}"),
                     ("a{b:\"</style>\"}", "a {\n  b: \"</style>\"\n}"),
                 ] {
-                    assert_eq!(proven(site, css, shown, behind).as_deref(), Some(css), "{site}|{behind}");
+                    assert_eq!(
+                        proven(site, css, shown, behind).as_deref(),
+                        Some(css),
+                        "{site}|{behind}"
+                    );
                 }
             }
         }
@@ -211,8 +219,16 @@ mod tests {
     #[test]
     fn no_styles_are_proven_where_nothing_could_be_theirs() {
         for site in ["", "site{top:0}"] {
-            for behind in ["", "<style>h{}</style>", "<style type=\"text/css\">\nh{top:0}</style>"] {
-                assert_eq!(proven(site, "", "", behind).as_deref(), Some(""), "{site}|{behind}");
+            for behind in [
+                "",
+                "<style>h{}</style>",
+                "<style type=\"text/css\">\nh{top:0}</style>",
+            ] {
+                assert_eq!(
+                    proven(site, "", "", behind).as_deref(),
+                    Some(""),
+                    "{site}|{behind}"
+                );
             }
         }
     }

@@ -347,7 +347,10 @@ fn partly_applied(settled: &Settled, change: &Change) -> Failure {
     if !others.is_empty() {
         failure = failure.detail("alsoChanged", names(&others));
     }
-    let dropped = settled.proof.as_ref().map(|proof| &proof.css_dropped.effective);
+    let dropped = settled
+        .proof
+        .as_ref()
+        .map(|proof| &proof.css_dropped.effective);
     if let Some(dropped) = dropped.filter(|dropped| !dropped.is_empty()) {
         failure = failure
             .hint("Wiki.js stores no nested rules, no rules behind a brace too many and no at-rules that it does not know: what it dropped is in details.cssRulesDropped. Write these rules otherwise, or take the write back.")

@@ -37,10 +37,18 @@ async fn undone(served: &Served, applied: &Value) -> Result<Value, Value> {
 async fn an_update_by_a_key_that_reads_styles_in_views_keeps_their_imports() {
     for (css, site, head) in [
         ("@import url(x.css);a{b:c}", "", ""),
-        ("@import url(x.css) layer(y);a{b:c}", "body{top:0}", "<style>h{top:0}</style>"),
+        (
+            "@import url(x.css) layer(y);a{b:c}",
+            "body{top:0}",
+            "<style>h{top:0}</style>",
+        ),
         (IMPORTS, "body{top:0}", ""),
         ("a{content:\"</style>\"}", "", "<p>"),
-        ("", "body{top:0}", "<style type=\"text/css\">\nh{top:0}</style>"),
+        (
+            "",
+            "body{top:0}",
+            "<style type=\"text/css\">\nh{top:0}</style>",
+        ),
         ("", "", ""),
     ] {
         let (wiki, id) = wiki(css, &["t"]).await;
@@ -83,7 +91,10 @@ async fn styles_that_no_view_proves_are_unavailable_and_not_overwritten() {
     assert_eq!(error["code"], "FIELD_UNREADABLE");
     assert_eq!(error["details"]["fields"], json!(["scriptCss"]));
     let hint = error["hint"].as_str().unwrap();
-    assert!(hint.contains("(/{locale}/{path})") && hint.contains("acceptLoss"), "{hint}");
+    assert!(
+        hint.contains("(/{locale}/{path})") && hint.contains("acceptLoss"),
+        "{hint}"
+    );
     assert_eq!(mutations(&wiki), []);
 }
 
@@ -93,7 +104,9 @@ async fn styles_whose_loss_was_accepted_are_not_known_and_no_guess_is_written_ba
     let served = served(&wiki, &STYLIST).await;
     let edit = |edits: Value| {
         let mut edit = json!({ "id": id, "acceptLoss": ["scriptCss"] });
-        edit.as_object_mut().unwrap().extend(edits.as_object().unwrap().clone());
+        edit.as_object_mut()
+            .unwrap()
+            .extend(edits.as_object().unwrap().clone());
         edit
     };
     let both = edit(json!({ "title": "x", "scriptCss": "a{b:c}" }));
@@ -104,7 +117,10 @@ async fn styles_whose_loss_was_accepted_are_not_known_and_no_guess_is_written_ba
     let undo = undone(&served, &applied).await.unwrap();
     assert_eq!(undo["changed"], json!(["title"]));
     let warnings = undo["warnings"].to_string();
-    assert!(warnings.contains("not_known") && warnings.contains("scriptCss"), "{warnings}");
+    assert!(
+        warnings.contains("not_known") && warnings.contains("scriptCss"),
+        "{warnings}"
+    );
     assert_eq!(fields(&wiki, id)["scriptCss"], "a{b:c}");
     assert_eq!(fields(&wiki, id)["title"], dressed().title);
 
@@ -132,7 +148,10 @@ async fn a_view_from_before_the_last_update_proves_nothing() {
     assert_eq!(error["code"], "FIELD_UNREADABLE");
     wiki.set_reader_view_cached(false);
     served.confirmed(UPDATE, edit).await.unwrap();
-    assert_eq!(fields(&wiki, id)["scriptCss"], "@import url(theirs.css);a{b:c}");
+    assert_eq!(
+        fields(&wiki, id)["scriptCss"],
+        "@import url(theirs.css);a{b:c}"
+    );
 }
 
 #[tokio::test]
@@ -174,7 +193,10 @@ async fn rules_that_the_wiki_drops_are_named() {
     let gone = json!(["a { &:hover", "c"]);
     let mut create = new_page("docs/a");
     create["scriptCss"] = json!(css);
-    let error = served.confirmed("wikijs_create_page", create).await.unwrap_err();
+    let error = served
+        .confirmed("wikijs_create_page", create)
+        .await
+        .unwrap_err();
     assert_eq!(error["code"], "PARTLY_APPLIED");
     assert_eq!(error["details"]["fields"], json!(["scriptCss"]));
     assert_eq!(error["details"]["cssRulesDropped"], gone);
