@@ -211,7 +211,7 @@ fn foreign() -> impl Strategy<Value = String> {
         "<math>",
         "</math>",
         "<svg><g>",
-        "</g>",
+        "<svg><g></g>",
         "<svg><g/>",
         "<style>",
         "</style>",
