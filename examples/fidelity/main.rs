@@ -37,7 +37,7 @@ use wikijs_mcp::gates::SessionId;
 use wikijs_mcp::page::{Field, PageReading};
 use wikijs_mcp::server::App;
 use wikijs_mcp::tools::Context;
-use wikijs_mcp::write::{Asker, Caller, Patience};
+use wikijs_mcp::write::{Asker, Caller, Extent, Patience};
 
 /// Tries every way to change a page on a running Wiki.js
 #[derive(Debug, Parser)]
@@ -232,6 +232,7 @@ fn site(prefix: &str, audit: &TempDir, key: Option<&String>) -> Result<Local, St
             session: SessionId::new("fidelity"),
             asker: Asker::Nobody,
             narrowing: None,
+            extent: Extent::Bounded,
         },
         created: RefCell::default(),
     })

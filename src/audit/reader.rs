@@ -37,8 +37,8 @@ impl RunFile {
         &self.name
     }
 
-    /// Whether a living process holds it; then it may still grow, and what seems to be open in
-    /// it may be under way.
+    /// Whether a living process holds it, or may: one that is empty is not asked for a minute.
+    /// Then it may still grow, and what seems to be open in it may be under way.
     #[must_use]
     pub const fn is_locked(&self) -> bool {
         self.is_locked

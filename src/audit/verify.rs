@@ -29,7 +29,8 @@ pub struct CheckedRun {
     pub file: String,
     /// Its chain, or its first line that does not hold.
     pub chain: Result<Verified, Broken>,
-    /// Whether a living process holds it, and may write on.
+    /// Whether a living process holds it, and may write on. Whether one holds an empty file is
+    /// not known.
     pub is_locked: bool,
 }
 
@@ -178,7 +179,7 @@ impl<P: FnMut(usize, usize)> Checking<P> {
             self.checked.runs.push(CheckedRun {
                 file: run_name(),
                 chain,
-                is_locked: run.is_locked(),
+                is_locked: run.is_locked() && run.length > 0,
             });
         }
         Ok(())

@@ -366,8 +366,21 @@ impl Change {
         unified_diff(&content(self.before()), &content(self.after()))
     }
 
-    /// Each changed field with its values before and after; the content, which is in the
-    /// difference, left out.
+    /// The difference of styles or scripts, and how many lines it adds and removes; nothing for
+    /// other fields.
+    #[must_use]
+    pub fn code_diff(&self, field: Field) -> Option<(String, LineCounts)> {
+        let code: fn(&PageState) -> &str = match field {
+            Field::ScriptCss => |page| &page.script_css,
+            Field::ScriptJs => |page| &page.script_js,
+            _ => return None,
+        };
+        let text = |page: Option<&PageState>| page.map_or("", code).to_owned();
+        Some(unified_diff(&text(self.before()), &text(self.after())))
+    }
+
+    /// Each changed field with its values before and after, styles and scripts as a difference
+    /// with its counts; the content, which has a difference of its own, left out.
     #[must_use]
     pub fn values(&self) -> Map<String, Value> {
         self.fields()
@@ -375,6 +388,12 @@ impl Change {
             .filter(|field| *field != Field::Content)
             .map(|field| {
                 let mut values = Map::new();
+                if let Some((diff, lines)) = self.code_diff(field) {
+                    values.insert("diff".to_owned(), diff.into());
+                    values.insert("linesAdded".to_owned(), lines.added.into());
+                    values.insert("linesRemoved".to_owned(), lines.removed.into());
+                    return (field.name().to_owned(), Value::Object(values));
+                }
                 if let Some(before) = self.before() {
                     values.insert("before".to_owned(), before.value(field));
                 }

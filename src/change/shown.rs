@@ -1,4 +1,9 @@
 //! How much of a change an answer shows.
+//!
+//! What is added and what is not have room of their own in a difference that is cut: a long
+//! removal can never hide what comes in its place.
+
+use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
@@ -6,41 +11,224 @@ use serde_json::{Map, Value};
 const MAX_DIFF_BYTES: usize = 32 * 1024;
 /// The most bytes of one field's value that an answer holds.
 const MAX_VALUE_BYTES: usize = 8 * 1024;
+/// What our own words take of that where something is cut.
+const OWN_BYTES: usize = 200;
+/// A longer line is shown in part where it has no room as a whole.
+const SHORTEST_PART: usize = 80;
 
-/// Cuts values that are long texts, such as scripts; says so.
+/// Cuts differences and values that are long texts; says so.
 pub(crate) fn short(
     mut values: Map<String, Value>,
     warnings: &mut Vec<String>,
 ) -> Map<String, Value> {
     for (field, states) in &mut values {
-        for state in states.as_object_mut().into_iter().flat_map(Map::values_mut) {
-            if let Value::String(text) = state
-                && text.len() > MAX_VALUE_BYTES
-            {
-                let end = text.floor_char_boundary(MAX_VALUE_BYTES);
-                warnings.push(format!(
-                    "value_cut: {end} of {} bytes of {field} are shown.",
-                    text.len()
-                ));
-                text.truncate(end);
+        let states = states.as_object_mut();
+        for (name, state) in states.into_iter().flat_map(Map::iter_mut) {
+            let Value::String(text) = state else { continue };
+            if text.len() <= MAX_VALUE_BYTES {
+                continue;
             }
+            let whole = text.len();
+            let cut = if name == "diff" {
+                Cut::of(text, MAX_VALUE_BYTES)
+            } else {
+                Cut::at(text, MAX_VALUE_BYTES)
+            };
+            warnings.push(format!(
+                "value_cut: {} of {whole} bytes of {field} are shown{}.",
+                cut.bytes,
+                cut.missing()
+            ));
+            *text = cut.text;
         }
     }
     values
 }
 
-/// Cuts a difference at the end of a line; says so.
-pub(crate) fn cut(mut diff: String, warnings: &mut Vec<String>) -> String {
-    if diff.len() > MAX_DIFF_BYTES {
-        let shown = diff
-            .get(..diff.floor_char_boundary(MAX_DIFF_BYTES))
-            .unwrap_or_default();
-        let end = shown.rfind('\n').map_or(0, |at| at + 1);
-        let whole = diff.len();
-        diff.truncate(end);
-        warnings.push(format!(
-            "diff_cut: {end} of {whole} bytes of the difference are shown."
-        ));
+/// Cuts a difference; says so.
+pub(crate) fn cut(diff: String, warnings: &mut Vec<String>) -> String {
+    if diff.len() <= MAX_DIFF_BYTES {
+        return diff;
     }
-    diff
+    let cut = Cut::of(&diff, MAX_DIFF_BYTES);
+    warnings.push(format!(
+        "diff_cut: {} of {} bytes of the difference are shown{}.",
+        cut.bytes,
+        diff.len(),
+        cut.missing()
+    ));
+    cut.text
+}
+
+/// A text that was cut.
+#[derive(Debug, Default)]
+struct Cut {
+    text: String,
+    /// How many bytes of the whole are in it.
+    bytes: usize,
+    /// The lines that are not in it, or not whole.
+    added: usize,
+    rest: usize,
+}
+
+/// The room that lines of one kind have.
+struct Room {
+    bytes: usize,
+    /// What is said where the first of them is missing.
+    mark: &'static str,
+    /// How many are missing.
+    missing: usize,
+}
+
+impl Room {
+    /// Puts a line into a text if there is room for it; the first for which there is none in
+    /// part, with a word that more is missing. None is put behind a gap.
+    fn put(&mut self, line: &str, cut: &mut Cut) {
+        if self.missing == 0 && line.len() <= self.bytes {
+            self.bytes -= line.len();
+            cut.bytes += line.len();
+            cut.text.push_str(line);
+            return;
+        }
+        if self.missing == 0 {
+            if self.bytes >= SHORTEST_PART {
+                let end = line.floor_char_boundary(self.bytes);
+                let part = line.get(..end).unwrap_or_default();
+                cut.bytes += part.len();
+                // Writing to a string cannot fail.
+                let _ = writeln!(cut.text, "{part}…");
+            }
+            cut.text.push_str(self.mark);
+        }
+        self.missing += 1;
+    }
+}
+
+impl Cut {
+    /// A difference of at most so many bytes, our own words with it.
+    fn of(diff: &str, most: usize) -> Self {
+        let most = most.saturating_sub(OWN_BYTES);
+        let is_added = |line: &str| line.starts_with('+');
+        let lines = || diff.split_inclusive('\n');
+        let added: usize = lines().filter(|line| is_added(line)).map(str::len).sum();
+        let rest = diff.len() - added;
+        let half = most / 2;
+        let for_added = added.min(half.max(most.saturating_sub(rest)));
+        let mut for_added = Room {
+            bytes: for_added,
+            mark: "\\ From here on, lines that are added are not shown.\n",
+            missing: 0,
+        };
+        let mut for_rest = Room {
+            bytes: most - for_added.bytes,
+            mark: "\\ From here on, lines that are removed or stay are not shown.\n",
+            missing: 0,
+        };
+        let mut cut = Self::default();
+        for line in lines() {
+            if is_added(line) {
+                for_added.put(line, &mut cut);
+            } else {
+                for_rest.put(line, &mut cut);
+            }
+        }
+        (cut.added, cut.rest) = (for_added.missing, for_rest.missing);
+        cut
+    }
+
+    /// The beginning of a text.
+    fn at(text: &str, most: usize) -> Self {
+        let shown = text
+            .get(..text.floor_char_boundary(most))
+            .unwrap_or_default();
+        Self {
+            text: shown.to_owned(),
+            bytes: shown.len(),
+            ..Self::default()
+        }
+    }
+
+    /// The lines that are missing, in words.
+    fn missing(&self) -> String {
+        let count = |count: usize, kind: &str| (count > 0).then(|| format!("{count} {kind}"));
+        let kinds = [
+            count(self.added, "added"),
+            count(self.rest, "removed or unchanged"),
+        ];
+        let kinds: Vec<String> = kinds.into_iter().flatten().collect();
+        if kinds.is_empty() {
+            return String::new();
+        }
+        format!(
+            "; lines that are not shown, or not whole: {}",
+            kinds.join(", ")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+
+    use super::{MAX_DIFF_BYTES, MAX_VALUE_BYTES, cut, short};
+    use crate::page::unified_diff;
+
+    #[test]
+    fn what_is_added_is_shown_however_much_is_removed() {
+        let before = "what was there before\n".repeat(10_000);
+        for after in ["evil()\n".to_owned(), "new\n".repeat(100_000) + "evil()\n"] {
+            let (diff, _) = unified_diff(&before, &after);
+            let mut warnings = Vec::new();
+            let shown = cut(diff.clone(), &mut warnings);
+            assert!(shown.len() <= MAX_DIFF_BYTES, "{}", shown.len());
+            assert!(shown.contains("\n-what was there before\n"), "{shown}");
+            let first = format!("\n+{}\n", after.lines().next().unwrap());
+            assert!(shown.contains(&first), "{shown}");
+            // All lines are shown or counted.
+            let marks = |line: &&str| !line.starts_with('\\');
+            let count = shown.lines().filter(marks).count();
+            let told = warnings[0].split(|c: char| !c.is_ascii_digit());
+            let told: Vec<usize> = told.filter_map(|word| word.parse().ok()).collect();
+            let missing: usize = told[2..].iter().sum();
+            let parts = shown.lines().filter(|line| line.ends_with('…')).count();
+            assert_eq!(
+                count + missing - parts,
+                diff.lines().count(),
+                "{warnings:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_difference_that_has_room_is_left_alone() {
+        let (diff, _) = unified_diff("a\n", "b\n");
+        let mut warnings = Vec::new();
+        assert_eq!(cut(diff.clone(), &mut warnings), diff);
+        assert!(warnings.is_empty());
+    }
+
+    #[test]
+    fn a_line_that_is_longer_than_all_room_is_shown_in_part() {
+        let (diff, _) = unified_diff(&"a".repeat(100_000), &"b".repeat(100_000));
+        let shown = cut(diff, &mut Vec::new());
+        assert!(
+            shown.contains("\n-aaa") && shown.contains("\n+bbb"),
+            "{shown}"
+        );
+        assert!(shown.len() <= MAX_DIFF_BYTES, "{}", shown.len());
+    }
+
+    #[test]
+    fn a_scripts_difference_is_cut_as_the_contents_is() {
+        let (diff, _) = unified_diff(&"old();\n".repeat(5_000), "evil();\n");
+        let values = json!({ "scriptJs": { "diff": diff, "linesAdded": 1 } });
+        let values: Map<String, Value> = values.as_object().unwrap().clone();
+        let mut warnings = Vec::new();
+        let shown = short(values, &mut warnings);
+        let shown = shown["scriptJs"]["diff"].as_str().unwrap();
+        assert!(shown.contains("\n+evil();\n"), "{shown}");
+        assert!(shown.len() <= MAX_VALUE_BYTES, "{}", shown.len());
+        assert!(warnings[0].starts_with("value_cut: "), "{warnings:?}");
+        assert!(warnings[0].contains("removed or unchanged"), "{warnings:?}");
+    }
 }

@@ -15,7 +15,16 @@ pub(super) async fn confirmed(
     plan: Plan,
     says_yes: impl FnOnce(&Preview) -> bool,
 ) -> Result<Option<Applied>, Failure> {
-    let write = |confirm| app.writer.write(caller.clone(), plan.clone(), confirm);
+    let write = async |confirm| {
+        let written = app
+            .writer
+            .write(caller.clone(), plan.clone(), confirm)
+            .await;
+        match written {
+            Ok(answer) => Ok(answer),
+            Err(failure) => Err(app.wiki.explained(failure).await),
+        }
+    };
     let preview = match write(None).await? {
         Answer::Preview(preview) => preview,
         Answer::Applied(applied) => return Ok(Some(*applied)),

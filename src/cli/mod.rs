@@ -11,6 +11,7 @@ mod files;
 mod flags;
 mod index;
 mod log;
+mod pager;
 mod print;
 mod progress;
 mod proposals;
@@ -22,8 +23,10 @@ mod start;
 mod table;
 mod token;
 mod tool;
+mod typing;
 mod undo;
 mod when;
+mod words;
 
 #[cfg(feature = "demo")]
 mod demo;
@@ -154,7 +157,7 @@ async fn run(command: Option<Command>) -> Outcome {
         Some(Command::Tool(arguments)) => Box::pin(tool::run(arguments)).await,
         Some(Command::Token(arguments)) => token::run(arguments),
         Some(Command::Index(arguments)) => index::run(&arguments),
-        Some(Command::Config(arguments)) => config::run(&arguments),
+        Some(Command::Config(arguments)) => Box::pin(config::run(&arguments)).await,
         Some(Command::Completions(arguments)) => Ok(completions::run(&arguments)),
         #[cfg(feature = "demo")]
         Some(Command::Demo(arguments)) => demo::run(arguments).await,

@@ -6,13 +6,14 @@
     reason = "this is the room that prints"
 )]
 
-use std::io::{BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcsetattr};
+use rustix::termios::Winsize;
 use serde_json::json;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::advice::advice;
 use super::exit::Exit;
@@ -33,6 +34,11 @@ pub(super) fn line(text: &str) {
     HAS_SAID.store(true, Ordering::Relaxed);
     // A reader that has gone away is no reason to fail.
     let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// Lines on stdout.
+pub(super) fn lines(texts: &[String]) {
+    texts.iter().for_each(|text| line(text));
 }
 
 /// A line, and whether there still is a reader for it.
@@ -145,21 +151,24 @@ pub(super) fn client(client: &Client) -> String {
 
 /// How many columns the terminal has; nothing where stdout is none.
 pub(super) fn width() -> Option<usize> {
-    let stdout = std::io::stdout();
-    let size = rustix::termios::tcgetwinsize(&stdout).ok()?;
-    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
+    Some(usize::from(size()?.ws_col)).filter(|width| *width > 0)
 }
 
-/// One line of a difference, in colour on a terminal. What could steer the terminal is shown
-/// escaped.
-pub(super) fn diff_line(text: &str) {
-    let text = harmless(text);
-    let paint = match text.chars().next() {
-        Some('+') => Paint::Green,
-        Some('-') => Paint::Red,
-        _ => Paint::Dim,
-    };
-    line(&format!("  {}", painted(&text, paint)));
+/// How many lines the terminal shows; nothing where stdout is none.
+pub(super) fn height() -> Option<usize> {
+    Some(usize::from(size()?.ws_row)).filter(|height| *height > 0)
+}
+
+fn size() -> Option<Winsize> {
+    rustix::termios::tcgetwinsize(std::io::stdout()).ok()
+}
+
+/// How many columns a text takes, colours aside.
+pub(super) fn columns(text: &str) -> usize {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().width();
+    let rest = parts.map(|part| part.split_once('m').map_or(0, |(_, text)| text.width()));
+    rest.fold(first, usize::saturating_add)
 }
 
 /// A failure, for a person on stderr or for a program on stdout, as the end of a command.
@@ -215,50 +224,11 @@ pub(super) fn prompt(question: &str) -> Option<String> {
     (read > 0).then(|| answer.trim().to_owned())
 }
 
-/// Asks for one line that nobody may look at; nothing if the terminal has gone away, or for
-/// Ctrl-C.
-pub(super) fn prompt_hidden(question: &str) -> Option<String> {
-    let _hidden = Hidden::begin()?;
-    print!("{question} ");
-    std::io::stdout().flush().ok()?;
-    let mut typed = Vec::new();
-    for byte in std::io::stdin().lock().bytes() {
-        match byte.ok()? {
-            b'\n' => return Some(String::from_utf8_lossy(&typed).trim().to_owned()),
-            INTERRUPT => break,
-            byte => typed.push(byte),
-        }
-    }
-    println!();
-    None
-}
-
-/// What Ctrl-C types.
-const INTERRUPT: u8 = 3;
-
-/// A terminal that shows nothing of what is typed, until this goes.
-struct Hidden(rustix::termios::Termios);
-
-impl Hidden {
-    fn begin() -> Option<Self> {
-        let before = rustix::termios::tcgetattr(std::io::stdin()).ok()?;
-        let mut modes = before.clone();
-        modes
-            .local_modes
-            .remove(LocalModes::ECHO | LocalModes::ISIG);
-        modes.local_modes.insert(LocalModes::ECHONL);
-        // No key ends the program, which would leave the terminal so: Ctrl-C ends the line.
-        modes.special_codes[SpecialCodeIndex::VEOL] = INTERRUPT;
-        tcsetattr(std::io::stdin(), OptionalActions::Now, &modes).ok()?;
-        Some(Self(before))
-    }
-}
-
-impl Drop for Hidden {
-    fn drop(&mut self) {
-        // Nobody is left to be told.
-        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.0);
-    }
+/// Writes on stdout without a line end, for who types there.
+pub(super) fn at_cursor(text: &str) {
+    print!("{text}");
+    // A terminal that has gone away shows nothing.
+    let _ = std::io::stdout().flush();
 }
 
 /// All of stdin, trimmed.

@@ -16,16 +16,17 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const LEAST_LIKENESS: f32 = 0.4;
 
 /// A preview: what, where, and all that changes.
-pub(super) fn preview(preview: &Preview) {
-    print::line(&format!(
+pub(super) fn preview(preview: &Preview) -> Vec<String> {
+    let mut lines = vec![format!(
         "{} {} ({})",
         preview.operation,
         print::place(&preview.target.locale, &preview.target.path),
         preview.target.url
-    ));
-    fields(&preview.changes);
-    diff(&preview.diff);
-    warnings(&preview.notes.warnings);
+    )];
+    lines.extend(fields(&preview.changes));
+    lines.extend(diff(&preview.diff));
+    lines.extend(warnings(&preview.notes.warnings));
+    lines
 }
 
 /// A write that was done, in a line.
@@ -40,7 +41,7 @@ pub(super) fn applied(word: &str, applied: &Applied) {
         print::place(&applied.target.locale, &applied.target.path),
         applied.call
     ));
-    warnings(&applied.notes.warnings);
+    print::lines(&warnings(&applied.notes.warnings));
 }
 
 /// The same for a program.
@@ -54,38 +55,51 @@ pub(super) fn applied_json(applied: &Applied) -> Value {
     })
 }
 
-/// The fields that change, but content.
-pub(super) fn fields(changes: &Map<String, Value>) {
+/// The fields that change, but content: values, or a difference.
+pub(super) fn fields(changes: &Map<String, Value>) -> Vec<String> {
+    let mut lines = Vec::new();
     for (field, values) in changes {
+        if let Some(text) = values.get("diff").and_then(Value::as_str) {
+            let count = |name| values.get(name).and_then(Value::as_u64).unwrap_or_default();
+            lines.push(format!(
+                "  {field}: lines +{} -{}",
+                count("linesAdded"),
+                count("linesRemoved")
+            ));
+            lines.extend(diff(text));
+            continue;
+        }
         let value = |name| {
             values
                 .get(name)
                 .map_or_else(|| "nothing".to_owned(), ToString::to_string)
         };
-        print::line(&format!(
+        lines.push(format!(
             "  {field}: {} -> {}",
             print::harmless(&value("before")),
             print::harmless(&value("after"))
         ));
     }
+    lines
 }
 
 /// A unified difference; on a terminal in colour, with the words marked that differ within
 /// changed lines.
-pub(super) fn diff(text: &str) {
-    let lines: Vec<&str> = text.lines().collect();
+pub(super) fn diff(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.split_terminator('\n').collect();
     let mut rest = lines.as_slice();
+    let mut shown = Vec::new();
     while let Some(first) = rest.first() {
         let (old, tail) = run(rest, '-');
         let (new, tail) = run(tail, '+');
         if old.is_empty() && new.is_empty() {
-            print::diff_line(first);
+            shown.push(diff_line(first));
             rest = rest.get(1..).unwrap_or_default();
             continue;
         }
         rest = tail;
         if !print::has_colour() || old.is_empty() || new.is_empty() {
-            old.iter().chain(new).copied().for_each(print::diff_line);
+            shown.extend(old.iter().chain(new).copied().map(diff_line));
             continue;
         }
         for (tag, words) in marked(old, new) {
@@ -98,23 +112,37 @@ pub(super) fn diff(text: &str) {
                 print::painted(&print::harmless(word), paint)
             });
             let line: String = words.collect();
-            print::line(&format!(
+            shown.push(format!(
                 "  {}{line}",
                 print::painted(&sign.to_string(), plain)
             ));
         }
     }
+    shown
+}
+
+/// One line of a difference, in colour on a terminal. What could steer the terminal is shown
+/// escaped.
+fn diff_line(text: &str) -> String {
+    let text = print::harmless(text);
+    let paint = match text.chars().next() {
+        Some('+') => Paint::Green,
+        Some('-') => Paint::Red,
+        _ => Paint::Dim,
+    };
+    format!("  {}", print::painted(&text, paint))
 }
 
 /// Warnings.
-pub(super) fn warnings(warnings: &[String]) {
-    for warning in warnings {
-        print::line(&format!(
+pub(super) fn warnings(warnings: &[String]) -> Vec<String> {
+    let line = |warning: &String| {
+        format!(
             "{} {}",
             print::painted("warning:", Paint::Yellow),
             print::harmless(warning)
-        ));
-    }
+        )
+    };
+    warnings.iter().map(line).collect()
 }
 
 /// The first lines with this sign, and what comes after them.

@@ -1,7 +1,7 @@
 //! SIGINT and SIGTERM: the first asks to end, the second ends.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -49,7 +49,41 @@ impl Signals {
     }
 }
 
-#[expect(clippy::exit, reason = "a second signal asks for just that")]
+/// While this lives, SIGINT is a pager's and ends nobody else: both run in the terminal's
+/// foreground, and a pager that outlived us would fight the shell for it.
+pub(super) struct Interrupts;
+
+/// How many hold it.
+static HELD: AtomicU8 = AtomicU8::new(0);
+/// Whether somebody listens to SIGINT already: for the rest of the process's life.
+static LISTENS: AtomicBool = AtomicBool::new(false);
+
+impl Interrupts {
+    /// Holds it, within a runtime; nothing if signals cannot be listened for.
+    pub(super) fn hold() -> Option<Self> {
+        if !LISTENS.load(Ordering::SeqCst) {
+            let mut interrupt = signal(SignalKind::interrupt()).ok()?;
+            LISTENS.store(true, Ordering::SeqCst);
+            tokio::spawn(async move {
+                while interrupt.recv().await.is_some() {
+                    if HELD.load(Ordering::SeqCst) == 0 {
+                        end_at_once(Exit::Interrupted);
+                    }
+                }
+            });
+        }
+        HELD.fetch_add(1, Ordering::SeqCst);
+        Some(Self)
+    }
+}
+
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        HELD.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[expect(clippy::exit, reason = "a signal asks for just that")]
 fn end_at_once(exit: Exit) -> ! {
     std::process::exit(exit.code().into())
 }

@@ -12,7 +12,7 @@ use crate::gates::SessionId;
 use crate::server::App;
 use crate::server::http::check_start;
 use crate::tools::Registry;
-use crate::write::{Asker, Caller, Patience};
+use crate::write::{Asker, Caller, Extent, Patience};
 
 /// What the command line says of settings; as much the whole process's as its environment.
 static GIVEN: OnceLock<Given> = OnceLock::new();
@@ -195,5 +195,6 @@ pub(super) fn operator(command: &'static str) -> Caller {
         session: SessionId::new("operator"),
         asker: Asker::Nobody,
         narrowing: None,
+        extent: Extent::Bounded,
     }
 }

@@ -1,5 +1,7 @@
 //! Columns for people.
 
+use unicode_width::UnicodeWidthChar as _;
+
 use super::print::{self, Paint};
 
 /// How far a row's further lines are indented.
@@ -94,8 +96,9 @@ impl Table {
     }
 }
 
+/// The columns of the screen that a text takes: letters of some scripts, and emoji, take two.
 fn length(text: &str) -> usize {
-    text.chars().count()
+    print::columns(text)
 }
 
 /// The widths with which a row fits into one line; if there are none, those with which it takes
@@ -158,7 +161,23 @@ fn row_lines(row: &[Cell], widths: &[usize], most: usize) -> Vec<String> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// A text in lines of at most so many characters, broken at words where they are short enough.
+/// A text in lines of at most so many columns, broken between words alone: a word that is longer
+/// stays whole, so that it can be copied.
+pub(super) fn at_words(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if length(line) + 1 + length(word) <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// A text in lines of at most so many columns, broken at words where they are short enough.
 fn wrapped(text: &str, most: usize) -> Vec<String> {
     if length(text) <= most {
         return vec![text.to_owned()];
@@ -173,7 +192,8 @@ fn wrapped(text: &str, most: usize) -> Vec<String> {
             line.push(' ');
         }
         for letter in word.chars() {
-            if length(&line) >= most {
+            let width = letter.width().unwrap_or_default();
+            if !line.is_empty() && length(&line) + width > most {
                 lines.push(std::mem::take(&mut line));
             }
             line.push(letter);
@@ -185,7 +205,16 @@ fn wrapped(text: &str, most: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Table;
+    use super::{Table, at_words};
+
+    #[test]
+    fn a_sentence_is_broken_at_words_and_no_word_is() {
+        assert_eq!(
+            at_words("a bc /long/path d", 4),
+            ["a bc", "/long/path", "d"]
+        );
+        assert_eq!(at_words("", 4), [""]);
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
@@ -196,6 +225,21 @@ mod tests {
             table.lines(None),
             ["id    path", "1     docs", "1234  docs/ä"]
         );
+    }
+
+    #[test]
+    fn wide_letters_and_emoji_take_two_columns() {
+        let mut table = Table::new(&["path", "state"]);
+        table.row(vec!["文档".into(), "open".into()]);
+        table.row(vec!["🚀".into(), "open".into()]);
+        table.row(vec!["docs".into(), "open".into()]);
+        assert_eq!(
+            table.lines(None),
+            ["path  state", "文档  open", "🚀    open", "docs  open"]
+        );
+        let mut table = Table::new(&["title"]);
+        table.row(vec!["安装指南".into()]);
+        assert_eq!(table.lines(Some(9)), ["title", "安装", "指南"]);
     }
 
     #[test]

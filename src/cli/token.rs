@@ -9,6 +9,8 @@ use time::{Date, OffsetDateTime, UtcOffset};
 use super::exit::Exit;
 use super::print::{self, Paint};
 use super::table::{Cell, Table};
+use super::when::{from_now, minute};
+use super::words::{self, one_of};
 use super::{Outcome, files, start};
 use crate::config::{ServeSettings, allowed_prefixes};
 use crate::page::Prefix;
@@ -61,7 +63,9 @@ struct New {
         id = "WIKI_TOOLS",
         long = "tools",
         value_delimiter = ',',
-        value_name = "TOOLS"
+        value_name = "TOOLS",
+        value_parser = one_of(words::tools, words::any),
+        hide_possible_values = true
     )]
     tools: Option<Vec<String>>,
     /// Let it write below these prefixes alone, comma-separated
@@ -71,7 +75,7 @@ struct New {
     #[arg(long)]
     dry_run: bool,
     /// `person`: have a person say yes to each of its writes, where a preview's token would do
-    #[arg(id = "WIKI_CONFIRM", long = "confirm", value_name = "MODE")]
+    #[arg(id = "WIKI_CONFIRM", long = "confirm", value_name = "MODE", value_parser = one_of(|| vec!["person"], words::any), hide_possible_values = true)]
     confirm: Option<String>,
     /// The most requests that it may send in a minute
     #[arg(long, value_name = "N")]
@@ -145,13 +149,21 @@ fn make(file: &TokensFile, new: New) -> Outcome {
     };
     let token =
         Token::new().map_err(|_| (Exit::Failed, "the system gave no random numbers".to_owned()))?;
-    file.add(NamedClient::new(&new.name, &token, may).map_err(wrong)?)
-        .map_err(failed(file))?;
+    let client = NamedClient::new(&new.name, &token, may).map_err(wrong)?;
+    let ends_at = client.expires().ok().flatten();
+    file.add(client).map_err(failed(file))?;
     if new.json {
         print::line(&json!({ "name": new.name, "token": token.reveal() }).to_string());
     } else {
         print::line(token.reveal());
         print::note("Keep this token: it is not shown again.");
+        if let Some(end) = ends_at {
+            print::note(&format!(
+                "It expires {}, at {}.",
+                from_now(end),
+                minute(end)
+            ));
+        }
     }
     Ok(Exit::Done)
 }
@@ -224,15 +236,13 @@ fn list(file: &TokensFile, is_json: bool) -> Outcome {
     }
     let mut table = Table::new(&["name", "created", "expires", "may do less"]);
     for client in &clients {
-        let expires = client
-            .may
-            .expires
-            .clone()
-            .unwrap_or_else(|| "never".to_owned());
-        let expires = if has_ended(client) {
-            Cell::painted(format!("{expires}, ended"), Paint::Red)
-        } else {
-            expires.into()
+        let end = client.expires().ok().flatten();
+        let expires = match end {
+            None => "never".into(),
+            Some(end) if has_ended(client) => {
+                Cell::painted(format!("ended {}", from_now(end)), Paint::Red)
+            }
+            Some(end) => format!("{}, {}", from_now(end), minute(end)).into(),
         };
         let (name, created) = (client.name.clone(), client.created.clone());
         table.row(vec![

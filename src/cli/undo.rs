@@ -3,7 +3,7 @@
 use super::confirmed::confirmed;
 use super::exit::Exit;
 use super::proposals::since;
-use super::{Outcome, print, show_change, start};
+use super::{Outcome, pager, print, show_change, start};
 use crate::audit::CallSelector;
 use crate::error::{Code, Failure};
 use crate::server::App;
@@ -56,10 +56,14 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
 
 async fn take_back(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
     let says_yes = |preview: &Preview| {
-        if !arguments.json {
-            show_change::preview(preview);
+        let shown = show_change::preview(preview);
+        if !arguments.yes {
+            return pager::agrees(&shown, "Take it back?");
         }
-        arguments.yes || print::ask("Take it back?")
+        if !arguments.json {
+            print::lines(&shown);
+        }
+        true
     };
     let undone = confirmed(app, &start::operator("undo"), Plan::Undo(undo), says_yes)
         .await

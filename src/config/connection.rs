@@ -10,7 +10,7 @@ use super::parse::{SettingError, Source};
 use super::token_command;
 use super::unread::why_unread;
 use crate::page::{Locale, check_editor};
-use crate::wiki::{ApiKey, RetryLimits, TimeLimits};
+use crate::wiki::{ApiKey, KeySetting, RetryLimits, TimeLimits};
 
 const ALLOWED_ADDRESS: &str = "must be an address such as https://wiki.example.com";
 
@@ -112,7 +112,12 @@ pub(super) fn key(source: &Source<'_>, warnings: &mut Vec<String>) -> Result<Api
             "must hold a key: letters, digits and signs without spaces",
         ));
     }
-    Ok(ApiKey::new(SecretString::from(key)))
+    let setting = match name {
+        FILE => KeySetting::File,
+        COMMAND => KeySetting::Command,
+        _ => KeySetting::Token,
+    };
+    Ok(ApiKey::new(SecretString::from(key)).of_setting(setting))
 }
 
 pub(super) fn graphql_path(source: &Source<'_>) -> Result<String, SettingError> {

@@ -47,6 +47,11 @@ impl Draft {
         Ok(())
     }
 
+    /// Takes a setting's value away.
+    pub fn unset(&mut self, name: &str) {
+        self.values.retain(|(set, _)| *set != name);
+    }
+
     /// Whether a setting has a value.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
@@ -72,11 +77,12 @@ impl Draft {
         text
     }
 
-    /// Checks the file as it would be read at a start, without any other layer.
+    /// Checks the file as it would be read at a start, without any other layer; gives what would
+    /// be started with.
     ///
     /// # Errors
     /// The first fault that would stop the start.
-    pub fn check(&self, path: &Path) -> Result<(), String> {
+    pub fn check(&self, path: &Path) -> Result<Settings, String> {
         let file = File::parse(path, &self.text()).map_err(|faults| {
             let first = faults.first();
             first.map_or_else(String::new, ToString::to_string)
@@ -90,8 +96,7 @@ impl Draft {
             file: Some(&file),
         };
         log_settings(&source, "info").map_err(|fault| fault.to_string())?;
-        Settings::read(&source).map_err(|fault| fault.to_string())?;
-        Ok(())
+        Settings::read(&source).map_err(|fault| fault.to_string())
     }
 
     /// Writes the file, readable for its owner alone, with the directories that it needs.

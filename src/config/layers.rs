@@ -105,6 +105,34 @@ pub fn no_colour() -> bool {
     environment("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
+/// What shows a text that is longer than the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pager {
+    /// A line for the shell, as `PAGER` has it.
+    Line(OsString),
+    /// The one that is usual where `PAGER` is not set.
+    Usual,
+}
+
+/// The user's pager; none where `PAGER` is empty, or the terminal can do nothing that one needs.
+#[must_use]
+pub fn pager() -> Option<Pager> {
+    if environment("TERM").is_some_and(|term| term == "dumb") {
+        return None;
+    }
+    match environment("PAGER") {
+        None => Some(Pager::Usual),
+        Some(line) if line.is_empty() => None,
+        Some(line) => Some(Pager::Line(line)),
+    }
+}
+
+/// Whether the user has set no options of `less` (`LESS`).
+#[must_use]
+pub fn sets_no_less_options() -> bool {
+    environment("LESS").is_none()
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the room that reads the environment"

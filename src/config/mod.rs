@@ -26,7 +26,7 @@ pub use connection::parse_base_url;
 pub use draft::Draft;
 pub use file::FileFault;
 pub use foreign::changeable_by_others;
-pub use layers::{Given, Layers, file_place, no_colour};
+pub use layers::{Given, Layers, Pager, file_place, no_colour, pager, sets_no_less_options};
 pub use names::SETTINGS;
 pub use parse::{Origin, SettingError, Source};
 pub use schema::schema;

@@ -9,7 +9,7 @@ use crate::index::{ContentIndex, Coverage};
 use crate::notice::Notice;
 use crate::page::{Locale, PageReading};
 use crate::wiki::{Wiki, WikiError};
-use crate::write::{Answer, Caller, Plan, Sight, Writer};
+use crate::write::{Answer, Caller, Extent, Plan, Sight, Writer};
 
 /// How far a call is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -71,9 +71,15 @@ impl Context {
         plan: Plan,
         confirm: Option<String>,
     ) -> Result<Answer, Failure> {
+        let extent = self.caller.extent;
         let answer = self.writer.write(self.caller, plan, confirm).await;
         // Whatever came of it: a search that follows shall see it.
         self.index.outdated();
-        answer
+        Ok(match answer? {
+            Answer::Preview(preview) if extent == Extent::Bounded => {
+                Answer::Preview(Box::new(preview.bounded()))
+            }
+            answer => answer,
+        })
     }
 }

@@ -8,6 +8,43 @@ use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+/// The setting that a key comes from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum KeySetting {
+    /// The key itself.
+    #[default]
+    Token,
+    /// A file that holds it.
+    File,
+    /// A command that prints it.
+    Command,
+}
+
+impl KeySetting {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Token => "WIKI_API_TOKEN",
+            Self::File => "WIKI_API_TOKEN_FILE",
+            Self::Command => "WIKI_TOKEN_COMMAND",
+        }
+    }
+
+    /// Advice that names this setting, out of advice that names the usual one.
+    #[must_use]
+    pub fn named_in(self, advice: &str) -> String {
+        let put = match self {
+            Self::Token => return advice.to_owned(),
+            Self::File => "put it into the file that WIKI_API_TOKEN_FILE names",
+            Self::Command => "have WIKI_TOKEN_COMMAND print it",
+        };
+        let usual = Self::Token.name();
+        let advice = advice.replace(&format!("set it as {usual}"), put);
+        advice.replace(&format!("{usual} "), &format!("{} ", self.name()))
+    }
+}
+
 /// An API key. Its text never shows: not in `Debug`, not in an error, not in a log.
 #[derive(Debug, Clone)]
 pub struct ApiKey {
@@ -15,6 +52,7 @@ pub struct ApiKey {
     expires: Option<OffsetDateTime>,
     is_jwt: bool,
     is_full_access: bool,
+    setting: KeySetting,
 }
 
 #[derive(Deserialize)]
@@ -38,7 +76,20 @@ impl ApiKey {
                 .and_then(|claims| claims.exp)
                 .and_then(|exp| OffsetDateTime::from_unix_timestamp(exp).ok()),
             secret,
+            setting: KeySetting::default(),
         }
+    }
+
+    /// The same key, from this setting.
+    #[must_use]
+    pub fn of_setting(self, setting: KeySetting) -> Self {
+        Self { setting, ..self }
+    }
+
+    /// The setting that it comes from.
+    #[must_use]
+    pub const fn setting(&self) -> KeySetting {
+        self.setting
     }
 
     /// Whether the text has the form of a Wiki.js key at all.
@@ -89,7 +140,27 @@ fn claims(key: &str) -> Option<Claims> {
 
 #[cfg(test)]
 mod tests {
-    use super::ApiKey;
+    use super::{ApiKey, KeySetting};
+
+    #[test]
+    fn advice_names_the_setting_in_use() {
+        let advice = "Have a new key made and set it as WIKI_API_TOKEN. WIKI_API_TOKEN holds none.";
+        for (setting, told) in [
+            (KeySetting::Token, advice),
+            (
+                KeySetting::File,
+                "Have a new key made and put it into the file that WIKI_API_TOKEN_FILE names. \
+                 WIKI_API_TOKEN_FILE holds none.",
+            ),
+            (
+                KeySetting::Command,
+                "Have a new key made and have WIKI_TOKEN_COMMAND print it. \
+                 WIKI_TOKEN_COMMAND holds none.",
+            ),
+        ] {
+            assert_eq!(setting.named_in(advice), told);
+        }
+    }
 
     #[test]
     fn the_expiry_is_read_from_the_key_itself() {

@@ -44,7 +44,7 @@ pub use content::ContentLayer;
 pub use error::WikiError;
 pub(crate) use error::sentence;
 pub use history::{History, HistoryEntry};
-pub use key::ApiKey;
+pub use key::{ApiKey, KeySetting};
 pub use list::{ListPart, ListQuery, Position};
 pub use mutate::Sent;
 pub use network::{Network, Proxy};

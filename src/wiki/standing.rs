@@ -12,7 +12,15 @@ use crate::error::{Code, Failure};
 impl Wiki {
     /// Says of a refusal for want of a right what the key itself has to do with it. The wiki is
     /// asked at most until it answered once.
-    pub async fn explained(&self, mut failure: Failure) -> Failure {
+    pub async fn explained(&self, failure: Failure) -> Failure {
+        let mut failure = self.told_of_key(failure).await;
+        if failure.code == Code::KeyRejected {
+            failure.hint = self.settings().key.setting().named_in(&failure.hint);
+        }
+        failure
+    }
+
+    async fn told_of_key(&self, mut failure: Failure) -> Failure {
         let is_refusal = match failure.code {
             // What stands before the wiki refuses with a status, and knows no rights.
             Code::PermissionDenied => failure.details.contains_key("right"),

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::audit::{CallId, ProposalId};
-use crate::change::Operation;
+use crate::change::{Operation, cut, short};
 use crate::page::{Field, LineCounts};
 
 /// The answer to a write that was previewed, applied, or had nothing to do.
@@ -53,7 +53,7 @@ pub struct Notes {
     pub is_unchecked: bool,
 }
 
-/// What a write would do.
+/// What a write would do, whole: an answer to an agent holds it [bounded](Self::bounded).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preview {
     /// The call.
@@ -62,7 +62,8 @@ pub struct Preview {
     pub operation: Operation,
     /// The page as it is, or as it shall be created.
     pub target: Target,
-    /// Each changed field with its values before and after, the content left out.
+    /// Each changed field with its values before and after, or their difference; the content
+    /// left out.
     pub changes: Map<String, Value>,
     /// The difference of the content.
     pub diff: String,
@@ -76,6 +77,17 @@ pub struct Preview {
     pub confirm: Option<crate::gates::Previewed>,
     /// The proposal that it is kept as, where a person can apply it later.
     pub proposal: Option<ProposalId>,
+}
+
+impl Preview {
+    /// As much of it as an answer holds, with a warning of what was cut.
+    #[must_use]
+    pub fn bounded(mut self) -> Self {
+        let warnings = &mut self.notes.warnings;
+        self.changes = short(self.changes, warnings);
+        self.diff = cut(self.diff, warnings);
+        self
+    }
 }
 
 /// A write that happened, or had nothing to do.

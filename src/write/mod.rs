@@ -34,7 +34,7 @@ mod writer;
 pub use answer::{Answer, Applied, LinkedFrom, Notes, Preview, Target};
 pub use asker::{Ask, Asker, HandedOut, Handout, Reply};
 pub(crate) use faults::section_failure;
-pub use plan::{Apply, Caller, Plan, Undo, Update};
+pub use plan::{Apply, Caller, Extent, Plan, Undo, Update};
 pub use proposal::Review;
 pub use question::Question;
 pub use reads::Sight;

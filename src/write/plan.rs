@@ -27,6 +27,18 @@ pub struct Caller {
     pub asker: Asker,
     /// What it may do less than the server, if it is a named client.
     pub narrowing: Option<Arc<Narrowing>>,
+    /// How much of a change it is shown.
+    pub extent: Extent,
+}
+
+/// How much of a change a caller is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// As much as an answer holds.
+    #[default]
+    Bounded,
+    /// All of it: a person at a terminal says yes to no more than that.
+    Whole,
 }
 
 /// What shall be written.

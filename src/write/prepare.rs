@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::audit::ProposalId;
-use crate::change::{Change, NewContent, NewTags, Operation, cut, short};
+use crate::change::{Change, NewContent, NewTags, Operation};
 use crate::error::{Code, Failure};
 use crate::gates::{Allowed, Previewed, Proposed, SessionId};
 use crate::page::{Field, LineCounts, PagePath, PageReading, PageState};
@@ -275,8 +275,8 @@ impl Writer {
             call,
             operation: change.operation(),
             target: target(&self.wiki, change.target()),
-            changes: short(change.values(), warnings),
-            diff: cut(diff, warnings),
+            changes: change.values(),
+            diff,
             lines,
             linked_from,
             notes,

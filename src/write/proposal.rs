@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use time::OffsetDateTime;
 
 use crate::audit::{
     AuditError, CallId, CallSelector, HeldProposal, Outcome, Proposal, ProposalId, ProposalState,
@@ -104,6 +105,15 @@ impl Writer {
             review.hindrance = fits.err().map(Outdated::told);
         }
         Ok(review)
+    }
+
+    /// When an open proposal goes unless somebody decides on it before.
+    #[must_use]
+    pub fn expires(&self, proposal: &Proposal) -> Option<OffsetDateTime> {
+        let kept = time::Duration::days(self.keep.proposal_days.into());
+        let made = proposal.created.instant();
+        made.filter(|_| proposal.state == ProposalState::Open)?
+            .checked_add(kept)
     }
 
     /// Rejects a proposal; on record.

@@ -3,7 +3,7 @@
 use crate::audit::CallId;
 use crate::change::Change;
 use crate::gates::Scope;
-use crate::page::{Field, LineCounts, PageState, is_invisible, unified_diff};
+use crate::page::{Field, LineCounts, PageState, is_invisible};
 
 use super::unseen::unseen;
 
@@ -13,12 +13,12 @@ const DIFF: Room = Room {
     bytes: 2_000,
 };
 /// How much of paths and values is shown, and how many lines of one value: none of them may
-/// take the place of the difference.
+/// take the place of the difference. A title or description of 255 characters has four.
 const VALUES: Room = Room {
     lines: 40,
     bytes: 2_000,
 };
-const MAX_LINES_OF_VALUE: usize = 3;
+const MAX_LINES_OF_VALUE: usize = 4;
 /// The most characters of a line: a longer one would be broken by the client's window, and
 /// what follows the break would bear no mark.
 const MAX_CHARS: usize = 80;
@@ -78,10 +78,10 @@ pub(super) fn message(
             Field::Content | Field::Path | Field::Locale | Field::ScriptCss | Field::ScriptJs
         )
     };
-    let codes = [Field::ScriptCss, Field::ScriptJs]
-        .into_iter()
-        .filter(|field| fields.contains(field));
-    let codes: Vec<Field> = codes.collect();
+    let codes: Vec<_> = fields
+        .iter()
+        .filter_map(|field| Some((field.name(), change.code_diff(*field)?)))
+        .collect();
     for field in fields.into_iter().filter(|field| !is_said(field)) {
         for (when, page) in [("before", change.before()), ("after", change.after())] {
             let is_unread = when == "before" && change.lost().contains(&field);
@@ -95,15 +95,8 @@ pub(super) fn message(
             }
         }
     }
-    for field in codes {
-        let code = |page: Option<&PageState>| {
-            let value = page.map(|page| page.value(field));
-            value
-                .and_then(|value| value.as_str().map(str::to_owned))
-                .unwrap_or_default()
-        };
-        let (diff, lines) = unified_diff(&code(change.before()), &code(change.after()));
-        text.differ(field.name(), &diff, lines);
+    for (name, (diff, lines)) in codes {
+        text.differ(name, &diff, lines);
     }
     text.differ("content", diff, lines);
     if let Some(hidden) = unseen(change) {
@@ -139,17 +132,22 @@ impl Text {
             lines: most_lines.min(room.lines),
             bytes: room.bytes,
         };
-        let all = left.lines;
+        let most = left.lines;
         if foreign.is_empty() {
             self.say("(empty)");
         }
-        for line in lines(foreign) {
-            if !self.quote_line(line, &mut left) {
-                self.say("(cut here)");
-                break;
-            }
+        let is_whole = lines(foreign).all(|line| self.quote_line(line, &mut left));
+        let shown = most - left.lines;
+        if !is_whole {
+            let all: usize = lines(foreign)
+                .map(|line| pieces(&escaped(line)).len())
+                .sum();
+            self.say(&format!(
+                "(cut here: {} of {all} lines are not shown)",
+                all.saturating_sub(shown)
+            ));
         }
-        room.lines -= all - left.lines;
+        room.lines -= shown;
         room.bytes = left.bytes;
     }
 
@@ -198,9 +196,8 @@ impl Text {
     /// One line that is not ours: marked, in short pieces, and with nothing in it that hides or
     /// turns what is seen. False if it had to be cut.
     fn quote_line(&mut self, line: &str, room: &mut Room) -> bool {
-        let line: Vec<String> = line.chars().map(shown).collect();
         let mut mark = MARK;
-        for piece in pieces(&line) {
+        for piece in pieces(&escaped(line)) {
             let quoted = format!("{mark}{piece}");
             if room.lines == 0 || room.bytes < quoted.len() {
                 return false;
@@ -246,6 +243,11 @@ fn shortened(diff: &str) -> Vec<String> {
         }
     }
     all
+}
+
+/// A line's characters as they are seen.
+fn escaped(line: &str) -> Vec<String> {
+    line.chars().map(shown).collect()
 }
 
 /// A line in pieces that are short enough; at least one.

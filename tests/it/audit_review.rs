@@ -174,6 +174,52 @@ fn json_of(ended: &Ended) -> Value {
 }
 
 #[test]
+fn a_run_that_no_process_has_is_not_being_written() {
+    let dir = TempDir::new().unwrap();
+    let closed = Script::begin(dir.path(), "2030-01-02T09:00:00", "00000000000000aa", &[]);
+    closed.close("2030-01-02T09:00:01");
+    let killed = Script::begin(dir.path(), "2030-01-03T09:00:00", "00000000000000bb", &[]);
+    killed.kill();
+    // Its server died, or was stopped, before it wrote a line.
+    fs::write(place(dir.path()).join("runs").join(THIRD), "").unwrap();
+    let told = audit(dir.path(), &["verify"]).stdout;
+    assert!(!told.contains("is being written"), "{told}");
+    assert!(
+        told.contains(&format!("open end {SECOND} was not closed")),
+        "{told}"
+    );
+    let empty = format!("open end {THIRD} is empty: its server is just beginning, or was ended");
+    assert!(told.contains(&empty), "{told}");
+    let told = audit(dir.path(), &["verify", "--json"]).stdout;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["runs"][2]["isLocked"], false);
+}
+
+#[test]
+fn an_open_call_of_a_server_that_ended_is_not_under_way() {
+    let dir = TempDir::new().unwrap();
+    let attempt = json!({
+        "event": "attempt", "call": "1111111111111111", "tool": "wikijs_update_page",
+        "operation": "update", "id": 7, "locale": "en", "path": "docs/setup",
+    });
+    let mut killed = Script::begin(dir.path(), "2030-01-02T09:00:00", "00000000000000aa", &[]);
+    killed.add("2030-01-02T09:00:01", &attempt);
+    killed.kill();
+    let shown = || audit(dir.path(), &["show", "1111"]).stdout;
+    let first = "call 1111111111111111 open: its server ended without an outcome; the next one";
+    assert!(shown().starts_with(first), "{}", shown());
+    let run = fs::File::open(
+        place(dir.path())
+            .join("runs")
+            .join("20300102T090000Z-00000000000000aa.jsonl"),
+    );
+    let run = run.unwrap();
+    run.lock().unwrap();
+    let first = "call 1111111111111111 open: it is under way\n";
+    assert!(shown().starts_with(first), "{}", shown());
+}
+
+#[test]
 fn the_list_is_newest_first_and_nothing_in_it_steers_the_terminal() {
     golden("audit_list", &log().audit(&["list"]).told);
 }

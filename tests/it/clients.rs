@@ -634,6 +634,17 @@ fn tokens_are_made_listed_and_revoked() {
         "{}",
         listed.stdout
     );
+    // A time for people, whatever is in the file.
+    assert!(
+        made.stderr.contains("\nIt expires in 2 hours, at "),
+        "{}",
+        made.stderr
+    );
+    assert!(
+        listed.stdout.contains("  in 2 hours, 20"),
+        "{}",
+        listed.stdout
+    );
     let listed: Value = serde_json::from_str(&token(&["list", "--json"]).stdout).unwrap();
     assert_eq!(listed["clients"][0]["name"], "ci");
     assert_eq!(listed["clients"][0]["expired"], false);

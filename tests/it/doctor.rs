@@ -404,6 +404,39 @@ async fn an_audit_directory_that_is_not_well_is_told() {
 }
 
 #[tokio::test]
+async fn rights_that_could_not_be_looked_at_are_not_well() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let doctor = |key: &str| {
+        doctor_with(&["doctor"], &wiki.address(), key, dir.path())
+            .with("WIKI_MUTATIONS_ENABLED", "true")
+            .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "no/such/place")
+    };
+    let ended = run(doctor(&wiki.keys().readonly)).await;
+    assert_eq!(ended.code, 6, "{}", ended.told);
+    assert!(!ended.told.contains("All is well"), "{}", ended.told);
+    let line = "\nrights    warning  not looked at, since the key sees no page below no/such/place";
+    assert!(ended.told.contains(line), "{}", ended.told);
+}
+
+#[tokio::test]
+async fn advice_names_the_setting_that_the_key_comes_from() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let key = dir.path().join("key");
+    fs::write(&key, &wiki.keys().revoked).unwrap();
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+    let command = Command::new(&["doctor"])
+        .with("WIKI_BASE_URL", &wiki.address())
+        .with("WIKI_API_TOKEN_FILE", key.to_str().unwrap())
+        .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap());
+    let ended = run(command).await;
+    assert_eq!(ended.code, 5, "{}", ended.told);
+    let todo = "put it into the file that WIKI_API_TOKEN_FILE names.\n";
+    assert!(ended.told.contains(todo), "{}", ended.told);
+}
+
+#[tokio::test]
 async fn programs_are_answered_in_json_alone() {
     let wiki = sample_wiki().await;
     let dir = TempDir::new().unwrap();

@@ -101,7 +101,11 @@ async fn two_states_are_compared_by_version_by_time_and_as_it_is() {
             "title": { "before": "One", "after": "Two" },
             "tags": { "before": ["t1"], "after": ["t2"] },
             "publishEndDate": { "before": "", "after": "2040-01-01T00:00:00.000Z" },
-            "scriptJs": { "before": "alert(1)", "after": "alert(2)" },
+            "scriptJs": {
+                "diff": "@@ -1 +1 @@\n-alert(1)\n\\ No newline at end of file\n+alert(2)\n\\ No newline at end of file\n",
+                "linesAdded": 1,
+                "linesRemoved": 1,
+            },
         })
     );
     assert_eq!(compared["notComparable"], json!(["scriptCss"]));

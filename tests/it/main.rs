@@ -110,6 +110,7 @@ mod styles;
 mod surface;
 #[cfg(feature = "demo")]
 mod tasks;
+mod terminal;
 mod texts;
 #[cfg(feature = "demo")]
 mod tls_server;

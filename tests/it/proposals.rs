@@ -952,9 +952,15 @@ async fn an_operator_reads_what_the_commands_print() {
     ] {
         printed = printed.replace(&text, word);
     }
+    let is_number = |word: &str, sign| {
+        let mut bytes = word.bytes();
+        bytes.all(|byte| byte.is_ascii_digit() || byte == sign)
+    };
     let normal = printed.split_inclusive([' ', '\n']).map(|word| {
         match word.trim_end().trim_end_matches(':') {
             bare if bare.len() == 24 && bare.ends_with('Z') => word.replace(bare, "<time>"),
+            bare if bare.len() == 10 && is_number(bare, b'-') => word.replace(bare, "<date>"),
+            bare if bare.len() == 5 && is_number(bare, b':') => word.replace(bare, "<minute>"),
             bare if bare.len() == 16 && bare.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
                 word.replace(bare, "<call>")
             }

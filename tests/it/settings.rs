@@ -379,7 +379,13 @@ fn a_new_file_is_its_owners_alone_and_is_never_written_over_unasked() {
     let home = Home::new();
     let init = |more: &[&str]| {
         let arguments = [
-            &["config", "init", "--base-url", "https://wiki.example.com"],
+            &[
+                "config",
+                "init",
+                "--untested",
+                "--base-url",
+                "https://wiki.example.com",
+            ],
             more,
         ];
         home.command(&arguments.concat()).stdin(PLANTED).run()
@@ -410,6 +416,22 @@ fn a_new_file_is_its_owners_alone_and_is_never_written_over_unasked() {
             ended.told
         );
     }
+    assert!(!home.path(".config").exists());
+    // A wiki that does not answer, or does not know the key, is not written down untested.
+    let untried = [
+        "config",
+        "init",
+        "--base-url",
+        "http://127.0.0.1:9",
+        "--key-stdin",
+    ];
+    let untried = home.command(&untried).stdin(PLANTED).run();
+    assert_eq!(untried.code, 1, "{}", untried.told);
+    assert_eq!(
+        untried.stderr,
+        "error: nobody listens at 127.0.0.1, port 9; nothing was written. Start the wiki, or \
+         correct WIKI_BASE_URL. --untested writes it all the same.\n"
+    );
     assert!(!home.path(".config").exists());
 
     let written = init(&[
@@ -531,6 +553,7 @@ fn the_commands_of_settings_are_told_in_full() {
             "--base-url",
             "http://wiki.lan",
             "--key-stdin",
+            "--untested",
         ])
         .stdin(PLANTED),
     );
@@ -569,7 +592,7 @@ fn a_shell_completes_what_the_help_names() {
 #[test]
 fn bash_completes_below_the_top_level_too() {
     let script = Command::new(&["completions", "bash"]).run().stdout;
-    let lines: [(&[&str], &[&str]); 7] = [
+    let lines: [(&[&str], &[&str]); 12] = [
         (&["prop"], &["proposals"]),
         (&["proposals", "sh"], &["show"]),
         (&["proposals", "list", "--st"], &["--state"]),
@@ -577,6 +600,14 @@ fn bash_completes_below_the_top_level_too() {
         (&["config", ""], &["check", "show", "init"]),
         (&["token", "new", "x", "--read"], &["--read-only"]),
         (&["completions", ""], &["bash", "zsh"]),
+        (&["audit", "list", "--outcome", "part"], &["partly_applied"]),
+        (
+            &["audit", "list", "--tool", "wikijs_del"],
+            &["wikijs_delete_page"],
+        ),
+        (&["audit", "report", "--gate", "dr"], &["dry_run"]),
+        (&["audit", "list", "--operation", ""], &["create", "move"]),
+        (&["tool", "call", "wikijs_search"], &["wikijs_search_pages"]),
     ];
     for (words, wanted) in lines {
         let last = words.last().unwrap();

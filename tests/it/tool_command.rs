@@ -290,7 +290,7 @@ async fn the_operators_own_settings_hold() {
     let mut all = String::new();
     for (name, value, code) in [
         ("WIKI_MUTATIONS_ENABLED", "false", 3),
-        ("WIKI_MUTATION_DRY_RUN", "true", 0),
+        ("WIKI_MUTATION_DRY_RUN", "true", 3),
         ("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "docs", 3),
         ("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-open-the-door", 3),
         ("WIKI_CONFIRM", "person", 3),
@@ -301,6 +301,18 @@ async fn the_operators_own_settings_hold() {
         assert_eq!(mutations(&wiki).len(), 0, "{name}");
     }
     golden("tool_gates", &steady(&all));
+    let unwritten = run(tool(&wiki, dir.path(), &call).with("WIKI_MUTATION_DRY_RUN", "true")).await;
+    let last = unwritten.stderr.lines().last().unwrap();
+    assert!(
+        last.starts_with("error: nothing was written: "),
+        "{}",
+        unwritten.told
+    );
+    let json = [&call[..], &["--json"]].concat();
+    let unwritten = run(tool(&wiki, dir.path(), &json).with("WIKI_MUTATION_DRY_RUN", "true")).await;
+    assert_eq!(unwritten.code, 3, "{}", unwritten.told);
+    let answer: Value = serde_json::from_str(&unwritten.stdout).unwrap();
+    assert_eq!(answer["dryRun"], true);
     let confirmed = create.replace('}', r#", "confirm": "sesame-open-the-door"}"#);
     let call = ["call", "wikijs_create_page", "--args", &confirmed];
     let command = tool(&wiki, dir.path(), &call);
@@ -358,6 +370,38 @@ async fn arguments_come_from_a_file_or_stdin_and_faults_in_them_are_told() {
         (ended.code, &told["error"]["code"]),
         (1, &json!("PAGE_NOT_FOUND"))
     );
+}
+
+#[tokio::test]
+async fn advice_names_the_setting_that_the_key_comes_from() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    let key = dir.path().join("key");
+    for (bad, said) in [
+        (
+            &*wiki.keys().revoked,
+            "put it into the file that WIKI_API_TOKEN_FILE names",
+        ),
+        (
+            "no-key-at-all",
+            "WIKI_API_TOKEN_FILE holds no key that this wiki knows",
+        ),
+    ] {
+        fs::write(&key, bad).unwrap();
+        let id = id_of(&wiki, "docs/configuration");
+        let call = json!({ "id": id, "title": "x" }).to_string();
+        let call = ["tool", "call", "wikijs_update_page", "--args", &call];
+        let command = Command::new(&call)
+            .with("WIKI_BASE_URL", &wiki.address())
+            .with("WIKI_API_TOKEN_FILE", key.to_str().unwrap())
+            .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap())
+            .with("WIKI_MUTATIONS_ENABLED", "true")
+            .with("WIKI_LOG", "off");
+        let ended = run(command).await;
+        assert_eq!(ended.code, 1, "{}", ended.told);
+        assert!(ended.stderr.contains(said), "{}", ended.told);
+        assert!(!ended.stderr.contains("WIKI_API_TOKEN "), "{}", ended.told);
+    }
 }
 
 #[tokio::test]

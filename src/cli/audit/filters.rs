@@ -3,6 +3,7 @@
 use crate::audit::{Ending, Filter};
 use crate::change::Operation;
 use crate::cli::when::When;
+use crate::cli::words::{self, one_of};
 use crate::gates::Gate;
 use crate::page::Prefix;
 use crate::tools::{Registry, Surface, Toolset, did_you_mean, nearest};
@@ -20,10 +21,10 @@ pub(super) struct Filters {
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     until: Option<When>,
     /// Of this tool, with or without `wikijs_` before its name
-    #[arg(long, value_name = "NAME", value_parser = tool)]
+    #[arg(long, value_name = "NAME", value_parser = one_of(tools, tool), hide_possible_values = true)]
     tool: Option<String>,
     /// Of this kind: create, update, move or delete
-    #[arg(long, value_name = "KIND", value_parser = operation)]
+    #[arg(long, value_name = "KIND", value_parser = one_of(operations, operation), hide_possible_values = true)]
     operation: Option<Operation>,
     /// Of pages at or below this path, which may begin with a locale (`docs`, `de:docs`)
     #[arg(long, value_name = "PREFIX", value_parser = Prefix::sought)]
@@ -32,11 +33,11 @@ pub(super) struct Filters {
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
     /// Where this gate decided last, such as enabled, paths, confirm or operator
-    #[arg(long, value_name = "NAME", value_parser = gate)]
+    #[arg(long, value_name = "NAME", value_parser = one_of(gates, gate), hide_possible_values = true)]
     gate: Option<Gate>,
     /// That ended so: `applied`, `unchanged`, `not_applied`, `partly_applied`, `unknown`, `open`,
     /// `refused`, `preview`, `approval`, `proposal` or `purge`
-    #[arg(long, value_name = "WORD", value_parser = ending)]
+    #[arg(long, value_name = "WORD", value_parser = one_of(endings, ending), hide_possible_values = true)]
     outcome: Option<Ending>,
 }
 
@@ -71,6 +72,25 @@ impl Filters {
             ending: self.outcome,
         }
     }
+}
+
+fn tools() -> Vec<&'static str> {
+    words::tools().into_iter().chain(COMMANDS).collect()
+}
+
+fn operations() -> Vec<&'static str> {
+    use Operation::{Create, Delete, Move, Update};
+    [Create, Update, Move, Delete]
+        .map(Operation::as_str)
+        .to_vec()
+}
+
+fn gates() -> Vec<&'static str> {
+    Gate::ALL.map(Gate::as_str).to_vec()
+}
+
+fn endings() -> Vec<&'static str> {
+    Ending::ALL.map(Ending::as_str).to_vec()
 }
 
 /// A tool of ours, or a command that writes.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::change::Changed;
 use super::row::{self, Row};
 use super::{not_found, selector, unread};
-use crate::audit::{CallSelector, CallStory, Record};
+use crate::audit::{AuditError, AuditLog, CallSelector, CallStory, Ending, Record, RunFile};
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::table::Table;
@@ -36,7 +36,8 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
     if arguments.json {
         print::line(&in_json(&call, &changed).to_string());
     } else {
-        show(&call, &changed);
+        let is_held = is_held(&log, &call).map_err(|error| unread(&error))?;
+        show(&call, &changed, is_held);
     }
     if call.has_unreadable {
         print::note(
@@ -55,11 +56,28 @@ fn in_json(call: &CallStory, changed: &Changed) -> Value {
     answer
 }
 
-fn show(call: &CallStory, changed: &Changed) {
+/// Whether a living process holds the run in which an attempt of the call is open.
+fn is_held(log: &AuditLog, call: &CallStory) -> Result<bool, AuditError> {
+    let last = call.records.last();
+    let Some(last) = last.filter(|_| call.ending() == Ending::Open) else {
+        return Ok(false);
+    };
+    let name = format!("-{}.jsonl", last.run);
+    let runs = log.runs()?;
+    let mut of_call = runs.iter().filter(|run| run.name().ends_with(&name));
+    Ok(of_call.any(RunFile::is_locked))
+}
+
+fn show(call: &CallStory, changed: &Changed, is_held: bool) {
     let row = Row::of(call);
     let by = row.undone_by;
     let undone = by.map_or_else(String::new, |by| format!(", undone by call {by}"));
-    let ending = format!("{}{undone}", call.ending());
+    let open = match call.ending() {
+        Ending::Open if is_held => ": it is under way",
+        Ending::Open => ": its server ended without an outcome; the next one finds it out",
+        _ => "",
+    };
+    let ending = format!("{}{open}{undone}", call.ending());
     print::line(&format!(
         "{} {}",
         print::painted(&format!("call {}", call.call), Paint::Bold),
@@ -89,8 +107,8 @@ fn show(call: &CallStory, changed: &Changed) {
     if !changed.changes.is_empty() || !changed.diff.is_empty() || !changed.notes.is_empty() {
         print::line("");
     }
-    show_change::fields(&changed.changes);
-    show_change::diff(&changed.diff);
+    print::lines(&show_change::fields(&changed.changes));
+    print::lines(&show_change::diff(&changed.diff));
     for note in &changed.notes {
         print::line(&format!("  {}", print::painted(note, Paint::Yellow)));
     }

@@ -142,8 +142,13 @@ fn show(wiki: &str, checked: &Checked) {
 
 /// What cannot be known of a run's end.
 fn open_end(run: &CheckedRun) -> Option<String> {
-    let says = match run.chain.as_ref().ok()?.end {
+    let chain = run.chain.as_ref().ok()?;
+    let says = match chain.end {
         End::Closed => return None,
+        // Nothing is in it that could tell.
+        End::Open if chain.records == 0 && !run.is_locked => {
+            "is empty: its server is just beginning, or was ended by force before it wrote"
+        }
         _ if run.is_locked => "is being written",
         End::Open => {
             "was not closed: it was ended by force, or its last lines were cut off; a later run or a head kept elsewhere can tell"

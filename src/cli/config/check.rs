@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     let (warnings, layers) = checked.map_err(|faults| (Exit::Usage, faults.join("\nerror: ")))?;
     if !arguments.json {
-        show_change::warnings(&warnings);
+        print::lines(&show_change::warnings(&warnings));
         print::line(&match layers.file() {
             Some(file) => format!("the settings are good; file: {}", file.display()),
             None => "the settings are good; there is no file".to_owned(),

@@ -1,10 +1,16 @@
 //! `wikijs-mcp config init`: a settings file, out of flags and answers.
 
-use serde_json::json;
+use std::path::Path;
 
+use serde_json::json;
+use tokio::runtime::Handle;
+
+use crate::cli::doctor::{Wrong, what_is_wrong};
 use crate::cli::exit::Exit;
+use crate::cli::typing::{Typing, is_like_key};
 use crate::cli::{Outcome, files, print, start};
 use crate::config::{Draft, file_place, parse_base_url};
+use crate::wiki::sentence;
 
 /// Arguments of `config init`.
 #[derive(Debug, clap::Args)]
@@ -20,6 +26,9 @@ pub(super) struct Arguments {
     /// Read the key from standard input and keep it in the file
     #[arg(long)]
     key_stdin: bool,
+    /// Write the file without asking the wiki whether address and key are good
+    #[arg(long)]
+    untested: bool,
     /// Answer in JSON
     #[arg(long)]
     json: bool,
@@ -33,7 +42,9 @@ const ENABLED: &str = "WIKI_MUTATIONS_ENABLED";
 const DRY_RUN: &str = "WIKI_MUTATION_DRY_RUN";
 const ALLOWED: &str = "WIKI_ALLOWED_MUTATION_PATH_PREFIXES";
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+const NO_ANSWER: &str = "no answer; nothing was written";
+
+pub(super) async fn run(arguments: &Arguments) -> Outcome {
     let wrong = |error: String| (Exit::Usage, error);
     let path = file_place(start::given()).ok_or_else(|| {
         wrong("there is no home directory to put the file in; name it with --config".to_owned())
@@ -43,9 +54,43 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         return Err(wrong(format!("{shown} is there; --force replaces it")));
     }
     let mut draft = Draft::default();
-    let drafted = fill(&mut draft, arguments.key_stdin);
-    drafted.map_err(wrong)?;
-    draft.check(&path).map_err(wrong)?;
+    fill(&mut draft, arguments.key_stdin).map_err(wrong)?;
+    if print::can_ask() {
+        // Faults of what was given are not mended by answers.
+        with_placeholders(&draft)
+            .and_then(|whole| whole.check(&path))
+            .map_err(wrong)?;
+        let typing = Typing::begin().ok_or_else(|| wrong(NO_ANSWER.to_owned()))?;
+        // The wiki is asked in the middle of the questions.
+        tokio::task::block_in_place(|| {
+            let mut interview = Interview {
+                draft: &mut draft,
+                path: &path,
+                person: &mut AtTerminal(typing),
+                test: &mut |draft| {
+                    if arguments.untested {
+                        return Ok(None);
+                    }
+                    Handle::current().block_on(test(draft, &path))
+                },
+            };
+            interview.hold()
+        })
+        .map_err(wrong)?;
+        draft.check(&path).map_err(wrong)?;
+    } else {
+        is_whole(&draft).map_err(wrong)?;
+        let settings = draft.check(&path).map_err(wrong)?;
+        if !arguments.untested
+            && let Some(found) = what_is_wrong(settings.wiki).await.map_err(wrong)?
+        {
+            let (seen, todo) = (print::harmless(&found.seen), found.todo);
+            return Err((
+                Exit::Failed,
+                format!("{seen}; nothing was written. {todo} --untested writes it all the same."),
+            ));
+        }
+    }
     draft
         .write(&path, arguments.force)
         .map_err(|error| (Exit::Failed, files::unwritten(&path, error.kind())))?;
@@ -57,77 +102,211 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// Fills a draft from flags, then from stdin or a person.
+async fn test(draft: &Draft, path: &Path) -> Result<Option<Wrong>, String> {
+    let settings = draft.check(path)?;
+    print::in_progress("asking the wiki", what_is_wrong(settings.wiki)).await
+}
+
+/// Fills a draft from flags, then from stdin.
 fn fill(draft: &mut Draft, key_stdin: bool) -> Result<(), String> {
     for (name, value) in &start::given().flags {
         set(draft, name, value)?;
     }
     if key_stdin {
-        set_key(draft, &print::read_all()?)?;
+        let key = print::read_all()?;
+        if key.is_empty() {
+            return Err("no key was given; nothing was written".to_owned());
+        }
+        set(draft, KEY, &key)?;
     }
-    if print::can_ask() {
-        return interview(draft, &mut print::prompt, &mut print::prompt_hidden);
-    }
+    Ok(())
+}
+
+/// What is needed is there.
+fn is_whole(draft: &Draft) -> Result<(), String> {
     if !draft.has(ADDRESS) {
         return Err("nobody can be asked here; pass --base-url".to_owned());
     }
-    if !draft.has(KEY) && !draft.has(KEY_FILE) {
+    if !has_key(draft) {
         return Err("nobody can be asked here; pass --key-stdin or --api-token-file".to_owned());
     }
     Ok(())
 }
 
-/// Asks a question; nothing if nobody answers any more.
-type Ask<'a> = &'a mut dyn FnMut(&str) -> Option<String>;
-
-/// Asks for what is needed and not known yet.
-fn interview(draft: &mut Draft, ask: Ask<'_>, ask_hidden: Ask<'_>) -> Result<(), String> {
-    const NO_ANSWER: &str = "no answer; nothing was written";
-    let mut answer = |question: &str| ask(question).ok_or(NO_ANSWER);
-    while !draft.has(ADDRESS) {
-        let address = answer("Address of the wiki, such as https://wiki.example.com:")?;
-        match parse_base_url(&address) {
-            Ok(_) => set(draft, ADDRESS, &address)?,
-            Err(error) => print::note(&format!("The address {}.", error.fault)),
-        }
-    }
-    if !draft.has(KEY) && !draft.has(KEY_FILE) {
-        let key = ask_hidden(
-            "API key (not shown): paste it, or name a file that holds it as @FILE, or a command that prints it as !COMMAND:",
-        )
-        .ok_or(NO_ANSWER)?;
-        match (key.strip_prefix('@'), key.strip_prefix('!')) {
-            (Some(file), _) => set(draft, KEY_FILE, file)?,
-            (_, Some(command)) => set(draft, KEY_COMMAND, command)?,
-            _ => set_key(draft, &key)?,
-        }
-    }
-    if draft.has(ENABLED) || draft.has(DRY_RUN) {
-        return Ok(());
-    }
-    match answer("May agents write? no, preview (they propose only) or yes [no]:")?.as_str() {
-        "" | "no" => return Ok(()),
-        "preview" => set(draft, ENABLED, "true")?,
-        "yes" => {
-            set(draft, ENABLED, "true")?;
-            set(draft, DRY_RUN, "false")?;
-        }
-        _ => return Err("the answer must be no, preview or yes; nothing was written".to_owned()),
-    }
-    if !draft.has(ALLOWED) {
-        let paths = answer("Below which paths, such as docs,de:blog [everywhere]:")?;
-        if !paths.is_empty() {
-            set(draft, ALLOWED, &paths)?;
-        }
-    }
-    Ok(())
+fn has_key(draft: &Draft) -> bool {
+    [KEY, KEY_FILE, KEY_COMMAND]
+        .iter()
+        .any(|name| draft.has(name))
 }
 
-fn set_key(draft: &mut Draft, key: &str) -> Result<(), String> {
-    if key.is_empty() {
-        return Err("no key was given; nothing was written".to_owned());
+/// A draft with an address and a key, whatever they are, where it has none: so all else of it can
+/// be checked.
+fn with_placeholders(draft: &Draft) -> Result<Draft, String> {
+    let mut whole = draft.clone();
+    if !whole.has(ADDRESS) {
+        set(&mut whole, ADDRESS, "https://wiki.example.com")?;
     }
-    set(draft, KEY, key)
+    if !has_key(&whole) {
+        set(&mut whole, KEY, "placeholder")?;
+    }
+    Ok(whole)
+}
+
+/// Who answers.
+trait Person {
+    /// Asks a question; nothing if nobody answers any more.
+    fn ask(&mut self, question: &str) -> Option<String>;
+    /// Asks a question whose answer nobody may look at.
+    fn ask_hidden(&mut self, question: &str) -> Option<String>;
+    /// Says that the answer was no good. What was typed ahead answers other questions than those
+    /// that come.
+    fn tell(&mut self, what: &str);
+}
+
+struct AtTerminal(Typing);
+
+impl Person for AtTerminal {
+    fn ask(&mut self, question: &str) -> Option<String> {
+        self.0.ask(question, false)
+    }
+
+    fn ask_hidden(&mut self, question: &str) -> Option<String> {
+        self.0.ask(question, true)
+    }
+
+    fn tell(&mut self, what: &str) {
+        print::line(&print::harmless(what));
+        self.0.forget();
+    }
+}
+
+/// What a draft's address and key are good for.
+type Test<'a> = &'a mut dyn FnMut(&Draft) -> Result<Option<Wrong>, String>;
+
+/// Asks for what is needed and not known yet; after a bad answer, again.
+struct Interview<'a> {
+    draft: &'a mut Draft,
+    path: &'a Path,
+    person: &'a mut dyn Person,
+    test: Test<'a>,
+}
+
+impl Interview<'_> {
+    fn hold(&mut self) -> Result<(), String> {
+        loop {
+            self.ask_address()?;
+            self.ask_key()?;
+            let Some(wrong) = (self.test)(self.draft)? else {
+                break;
+            };
+            self.person.tell(&format!(
+                "This does not work: {}. {}",
+                wrong.seen, wrong.todo
+            ));
+            let question =
+                "Answer again, keep it all the same, or end? again, keep or end [again]:";
+            match self.one_of(question, &["again", "keep", "end"])? {
+                "keep" => break,
+                "end" => return Err("nothing was written".to_owned()),
+                _ if wrong.is_key => {
+                    for name in [KEY, KEY_FILE, KEY_COMMAND] {
+                        self.draft.unset(name);
+                    }
+                }
+                _ => self.draft.unset(ADDRESS),
+            }
+        }
+        self.ask_writes()
+    }
+
+    fn ask_address(&mut self) -> Result<(), String> {
+        while !self.draft.has(ADDRESS) {
+            let address = self.ask("Address of the wiki, such as https://wiki.example.com:")?;
+            if is_like_key(&address) {
+                self.person
+                    .tell("That looks like a key; it is asked for after the address.");
+                continue;
+            }
+            match parse_base_url(&address) {
+                Ok(_) => set(self.draft, ADDRESS, &address)?,
+                Err(error) => self.person.tell(&format!("The address {}.", error.fault)),
+            }
+        }
+        Ok(())
+    }
+
+    fn ask_key(&mut self) -> Result<(), String> {
+        while !has_key(self.draft) {
+            let key = self
+                .person
+                .ask_hidden(
+                    "API key (not shown): paste it, or name a file that holds it as @FILE, or a command that prints it as !COMMAND:",
+                )
+                .ok_or(NO_ANSWER)?;
+            let (name, value) = match (key.strip_prefix('@'), key.strip_prefix('!')) {
+                (Some(file), _) => (KEY_FILE, file),
+                (_, Some(command)) => (KEY_COMMAND, command),
+                _ => (KEY, key.as_str()),
+            };
+            self.try_to_set(name, value)?;
+        }
+        Ok(())
+    }
+
+    fn ask_writes(&mut self) -> Result<(), String> {
+        if self.draft.has(ENABLED) || self.draft.has(DRY_RUN) {
+            return Ok(());
+        }
+        let question = "May agents write? no, preview (they propose only) or yes [no]:";
+        match self.one_of(question, &["no", "preview", "yes"])? {
+            "preview" => set(self.draft, ENABLED, "true")?,
+            "yes" => {
+                set(self.draft, ENABLED, "true")?;
+                set(self.draft, DRY_RUN, "false")?;
+            }
+            _ => return Ok(()),
+        }
+        while !self.draft.has(ALLOWED) {
+            let paths = self.ask("Below which paths, such as docs,de:blog [everywhere]:")?;
+            if paths.is_empty() {
+                break;
+            }
+            self.try_to_set(ALLOWED, &paths)?;
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, question: &str) -> Result<String, String> {
+        Ok(self.person.ask(question).ok_or(NO_ANSWER)?)
+    }
+
+    /// Asks for one of these words until it is one; no answer is the first.
+    fn one_of(&mut self, question: &str, words: &[&'static str]) -> Result<&'static str, String> {
+        loop {
+            let answer = self.ask(question)?.to_lowercase();
+            let first = words.first().filter(|_| answer.is_empty());
+            let word = first.or_else(|| words.iter().find(|word| **word == answer));
+            if let Some(word) = word {
+                return Ok(word);
+            }
+            self.person
+                .tell(&format!("The answer must be one of {}.", words.join(", ")));
+        }
+    }
+
+    /// Takes an answer if the settings would be good with it, and says why not otherwise. No
+    /// fault repeats the answer, which may be a secret.
+    fn try_to_set(&mut self, name: &'static str, value: &str) -> Result<(), String> {
+        let mut alone = Draft::default();
+        set(&mut alone, name, value)?;
+        match with_placeholders(&alone)?.check(self.path) {
+            Ok(_) => set(self.draft, name, value),
+            Err(fault) => {
+                self.person.tell(&format!("{}.", sentence(&fault)));
+                Ok(())
+            }
+        }
+    }
 }
 
 fn set(draft: &mut Draft, name: &'static str, value: &str) -> Result<(), String> {
@@ -138,57 +317,89 @@ fn set(draft: &mut Draft, name: &'static str, value: &str) -> Result<(), String>
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
+    use std::collections::VecDeque;
+    use std::path::Path;
 
-    use super::{Draft, interview};
+    use super::{Draft, Interview, Person, Wrong};
 
-    fn interviewed(answers: &[&str]) -> Result<Vec<String>, String> {
-        let answers = answers.iter().map(|answer| (*answer).to_owned());
-        let answers = RefCell::new(answers);
+    /// Answers from a list, and keeps what was said.
+    #[derive(Default)]
+    struct Scripted {
+        answers: VecDeque<&'static str>,
+        told: Vec<String>,
+    }
+
+    impl Person for Scripted {
+        fn ask(&mut self, question: &str) -> Option<String> {
+            assert!(!question.contains("key"), "{question}");
+            self.answers.pop_front().map(str::to_owned)
+        }
+
+        fn ask_hidden(&mut self, question: &str) -> Option<String> {
+            assert!(question.contains("key"), "{question}");
+            self.answers.pop_front().map(str::to_owned)
+        }
+
+        fn tell(&mut self, what: &str) {
+            self.told.push(what.to_owned());
+        }
+    }
+
+    /// What is set by these answers, and what was said; a key must be `good`, and an address
+    /// `https://w`.
+    fn interviewed(answers: &[&'static str]) -> (Result<Vec<String>, String>, Vec<String>) {
+        let mut person = Scripted {
+            answers: answers.iter().copied().collect(),
+            told: Vec::new(),
+        };
         let mut draft = Draft::default();
-        let (mut shown, mut hidden) = (
-            |question: &str| {
-                assert!(!question.contains("key"), "{question}");
-                answers.borrow_mut().next()
-            },
-            |question: &str| {
-                assert!(question.contains("key"), "{question}");
-                answers.borrow_mut().next()
-            },
-        );
-        interview(&mut draft, &mut shown, &mut hidden)?;
-        assert_eq!(answers.borrow_mut().next(), None);
-        let text = draft.text();
-        let set = text
+        let mut test = |draft: &Draft| {
+            let file = draft.text();
+            let wrong = |is_key| Wrong {
+                is_key,
+                seen: "it is wrong".to_owned(),
+                todo: "Correct it.".to_owned(),
+            };
+            Ok(if !file.contains("\nbase_url = \"https://w\"") {
+                Some(wrong(false))
+            } else if file.contains("bad") {
+                Some(wrong(true))
+            } else {
+                None
+            })
+        };
+        let held = Interview {
+            draft: &mut draft,
+            path: Path::new("/config.toml"),
+            person: &mut person,
+            test: &mut test,
+        }
+        .hold();
+        let file = draft.text();
+        let set = file
             .lines()
             .filter(|line| !line.starts_with('#') && !line.is_empty());
-        Ok(set.map(str::to_owned).collect())
+        let set = set.map(str::to_owned).collect();
+        assert!(person.answers.is_empty(), "{:?}", person.answers);
+        (held.map(|()| set), person.told)
     }
+
+    const KEY: &str = "api_token = \"good\"";
+    const ADDRESS: &str = "base_url = \"https://w\"";
 
     #[test]
     fn a_person_says_where_the_key_is_and_what_may_be_written() {
+        let (set, told) = interviewed(&["https://w", "good", ""]);
         assert_eq!(
-            interviewed(&["https://w", "e30.e30.x", ""]).unwrap(),
-            ["base_url = \"https://w\"", "api_token = \"e30.e30.x\""]
+            (set.unwrap(), told.len()),
+            (vec![ADDRESS.to_owned(), KEY.to_owned()], 0)
         );
-        // What is no address is asked for again.
+        let (set, _) = interviewed(&["https://w", "!echo good", "yes", "docs, blog"]);
         assert_eq!(
-            interviewed(&["", "wiki", "https://w?x", "https://w", "e30.e30.x", "no"]).unwrap(),
-            ["base_url = \"https://w\"", "api_token = \"e30.e30.x\""]
-        );
-        assert_eq!(
-            interviewed(&["https://w", "@/keys/wiki", "preview", ""]).unwrap(),
+            set.unwrap(),
             [
-                "base_url = \"https://w\"",
-                "api_token_file = \"/keys/wiki\"",
-                "mutations_enabled = true"
-            ]
-        );
-        assert_eq!(
-            interviewed(&["https://w", "!pass wiki", "yes", "docs, blog"]).unwrap(),
-            [
-                "base_url = \"https://w\"",
-                "token_command = [\"pass\",\"wiki\"]",
+                ADDRESS,
+                "token_command = [\"echo\",\"good\"]",
                 "mutations_enabled = true",
                 "mutation_dry_run = false",
                 "allowed_mutation_path_prefixes = [\"docs\",\"blog\"]"
@@ -197,14 +408,56 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_none_ends_it() {
-        for answers in [
-            &["https://w"][..],
-            &["https://w", ""],
-            &["https://w", "k", "perhaps"],
-        ] {
-            let told = interviewed(answers).unwrap_err();
-            assert!(told.ends_with("nothing was written"), "{told}");
+    fn after_a_bad_answer_the_same_is_asked_again() {
+        let (set, told) = interviewed(&[
+            "",
+            "wiki",
+            "https://w?x",
+            "eyJhbGciOi.a.b",
+            "https://w", // the address
+            "",
+            "two words",
+            "@/no/such/file",
+            "!",
+            "good", // the key
+            "perhaps",
+            "preview", // writes
+            "a//../b",
+            "docs",
+        ]);
+        assert_eq!(
+            set.unwrap(),
+            [
+                ADDRESS,
+                KEY,
+                "mutations_enabled = true",
+                "allowed_mutation_path_prefixes = [\"docs\"]"
+            ]
+        );
+        assert_eq!(told.len(), 10, "{told:?}");
+        for secret in ["eyJ", "two words", "good"] {
+            assert!(!told.concat().contains(secret), "{told:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_wiki_does_not_take_is_asked_for_again_or_kept() {
+        let (set, told) = interviewed(&["https://x", "good", "again", "https://w", "no"]);
+        assert_eq!(set.unwrap(), [ADDRESS, KEY]);
+        assert_eq!(told, ["This does not work: it is wrong. Correct it."]);
+        let (set, _) = interviewed(&["https://w", "bad", "", "good", "no"]);
+        assert_eq!(set.unwrap(), [ADDRESS, KEY]);
+        let (set, _) = interviewed(&["https://w", "bad", "keep", "no"]);
+        assert_eq!(set.unwrap(), [ADDRESS, "api_token = \"bad\""]);
+        let (set, _) = interviewed(&["https://w", "bad", "end"]);
+        assert_eq!(set.unwrap_err(), "nothing was written");
+    }
+
+    #[test]
+    fn who_answers_no_more_has_nothing_written() {
+        for answers in [&[][..], &["https://w"], &["https://w", "good"]] {
+            let told = interviewed(answers).0.unwrap_err();
+            assert_eq!(told, "no answer; nothing was written");
         }
     }
 }

@@ -28,9 +28,9 @@ enum Command {
     Schema,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) async fn run(arguments: &Arguments) -> Outcome {
     match &arguments.command {
-        Command::Init(arguments) => init::run(arguments),
+        Command::Init(arguments) => init::run(arguments).await,
         Command::Check(arguments) => check::run(arguments),
         Command::Show(arguments) => show::run(arguments),
         Command::Schema => {

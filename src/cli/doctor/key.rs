@@ -10,6 +10,11 @@ const SOON: i64 = 30;
 const NEW_KEY: &str =
     "Have an administrator of the wiki make a new key, and set it as WIKI_API_TOKEN.";
 
+/// Where a new key belongs: the setting in use.
+fn new_key(wiki: &Wiki) -> String {
+    wiki.settings().key.setting().named_in(NEW_KEY)
+}
+
 /// Whether the key is good, and what there is to say of it.
 pub(super) async fn found(wiki: &Wiki, reached: &Reached) -> (bool, Vec<Finding>) {
     match found_wrong(wiki, reached).await {
@@ -21,7 +26,7 @@ pub(super) async fn found(wiki: &Wiki, reached: &Reached) -> (bool, Vec<Finding>
 async fn found_wrong(wiki: &Wiki, reached: &Reached) -> Option<Finding> {
     match &reached.locales {
         Err(error @ WikiError::KeyRevoked) => {
-            return Some(Finding::wrong(error.to_string(), NEW_KEY));
+            return Some(Finding::wrong(error.to_string(), new_key(wiki).as_str()));
         }
         Err(error @ WikiError::ApiDisabled) => {
             return Some(Finding::wrong(
@@ -32,10 +37,13 @@ async fn found_wrong(wiki: &Wiki, reached: &Reached) -> Option<Finding> {
         Ok(_) | Err(_) => {}
     }
     if let Some(expired) = wiki.expired() {
-        return Some(Finding::wrong(expired.to_string(), NEW_KEY));
+        return Some(Finding::wrong(expired.to_string(), new_key(wiki).as_str()));
     }
     match wiki.is_guest().await {
-        Some(true) => Some(Finding::wrong(WikiError::Guest.to_string(), NEW_KEY)),
+        Some(true) => Some(Finding::wrong(
+            WikiError::Guest.to_string(),
+            new_key(wiki).as_str(),
+        )),
         Some(false) => None,
         None => Some(Finding::wrong(
             "whether the wiki knows the key could not be found out",
@@ -52,7 +60,7 @@ fn found_good(wiki: &Wiki) -> Vec<Finding> {
     let mut found = vec![match days {
         Some(days) if days < SOON => Finding::warning(
             format!("the wiki knows the key, which expires in {days} days"),
-            NEW_KEY,
+            new_key(wiki).as_str(),
         ),
         Some(days) => Finding::good(format!(
             "the wiki knows the key, which expires in {days} days"

@@ -19,8 +19,8 @@ use super::exit::Exit;
 use super::{Outcome, print, start};
 use crate::config::Settings;
 use crate::gates::Policy;
-use crate::wiki::{Reached, Wiki};
-use report::{Finding, Report};
+use crate::wiki::{Reached, Wiki, WikiSettings};
+use report::{Finding, Report, Verdict};
 
 /// Arguments of `doctor`.
 #[derive(Debug, clap::Args)]
@@ -58,6 +58,52 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     }
     report.print();
     Ok(report.exit())
+}
+
+/// What is wrong with the address of a wiki or with the key.
+#[derive(Debug)]
+pub(in crate::cli) struct Wrong {
+    /// Whether it is the key; the address is good then.
+    pub(in crate::cli) is_key: bool,
+    /// What was seen.
+    pub(in crate::cli) seen: String,
+    /// What to do about it.
+    pub(in crate::cli) todo: String,
+}
+
+/// Asks a wiki whether address and key are good; nothing if they are.
+///
+/// # Errors
+/// One sentence, if it cannot be asked with these settings.
+pub(in crate::cli) async fn what_is_wrong(
+    mut settings: WikiSettings,
+) -> Result<Option<Wrong>, String> {
+    let time = Time::until(settings.retry.total);
+    settings.retry.retries = 0;
+    let wiki = Wiki::new(settings, "config init")?;
+    let reached = time.give("address", Box::pin(wiki.reach())).await;
+    let found = match &reached {
+        None => vec![time.is_up()],
+        Some(reached) => vec![address::found(&wiki, reached)],
+    };
+    let Some(Ok(reached)) = reached else {
+        return Ok(wrong_of(found, false));
+    };
+    let found = time
+        .give("key", Box::pin(key::found(&wiki, &reached)))
+        .await;
+    let (is_good, found) = found.unwrap_or_else(|| (false, vec![time.is_up()]));
+    Ok(wrong_of(found, true).filter(|_| !is_good))
+}
+
+fn wrong_of(found: Vec<Finding>, is_key: bool) -> Option<Wrong> {
+    let wrong = |finding: &Finding| finding.verdict == Verdict::Wrong;
+    let finding = found.into_iter().find(wrong)?;
+    Some(Wrong {
+        is_key,
+        seen: finding.seen,
+        todo: finding.todo.unwrap_or_default(),
+    })
 }
 
 async fn look(

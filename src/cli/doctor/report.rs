@@ -6,6 +6,7 @@ use serde_json::json;
 use super::rights::Seen;
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
+use crate::cli::table::at_words;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -157,9 +158,33 @@ fn show(check: &str, finding: &Finding) {
         Verdict::Wrong => ("wrong", Paint::Red),
     };
     let word = print::painted(&format!("{word:<8}"), paint);
-    let seen = print::harmless(&finding.seen);
-    print::line(&format!("{check:<9} {word} {seen}"));
+    let told = broken(&finding.seen, 0);
+    print::line(&format!("{check:<9} {word} {}", told.join(&below(0))));
     if let Some(todo) = &finding.todo {
-        print::line(&format!("{:<18} -> {}", "", print::harmless(todo)));
+        let told = broken(todo, ARROW.len());
+        let indent = " ".repeat(INDENT);
+        print::line(&format!(
+            "{indent}{ARROW}{}",
+            told.join(&below(ARROW.len()))
+        ));
     }
+}
+
+/// Stands before what is to be done.
+const ARROW: &str = "-> ";
+
+/// A line end, and what the next line of a finding begins with.
+fn below(more: usize) -> String {
+    format!("\n{}", " ".repeat(INDENT + more))
+}
+
+/// Where what is seen begins in its line.
+const INDENT: usize = 19;
+
+/// A text in lines that fit behind the indent, and so much more.
+fn broken(text: &str, more: usize) -> Vec<String> {
+    let room = print::width().map_or(usize::MAX, |width| {
+        width.saturating_sub(INDENT + more).max(1)
+    });
+    at_words(&print::harmless(text), room)
 }

@@ -60,8 +60,11 @@ pub(super) async fn found(
         Ok(None) => {
             let below = policy.allowed.iter().flatten().next();
             let below = below.map_or_else(String::new, |prefix| format!(" below {prefix}"));
-            let seen = format!("because the key sees no page{below}; --page names another");
-            return (vec![Finding::skipped(seen)], None);
+            let seen = format!(
+                "not looked at, since the key sees no page{below}: whether it may read or write is not known"
+            );
+            let todo = "Name a page that the wiki has by --page.";
+            return (vec![Finding::warning(seen, todo)], None);
         }
         Err(failure) if failure.code == Code::PageNotFound => {
             let wrong = Finding::wrong("the key sees no such page", "Name another page by --page.");

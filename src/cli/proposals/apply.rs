@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::advice::advice;
 use super::super::confirmed::confirmed;
-use super::super::{Outcome, print, show_change, start};
+use super::super::{Outcome, pager, print, show_change, start};
 use super::{Exit, Which, hindered};
 use crate::audit::{CallId, ProposalId};
 use crate::error::{Code, Failure};
@@ -101,19 +101,21 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
 async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Arguments) -> Said {
     let write = async |merge| {
         let says_yes = |preview: &Preview| {
-            if !arguments.json {
-                print::line(&format!(
-                    "{} {id}:",
-                    print::painted("proposal", print::Paint::Bold)
-                ));
-                show_change::preview(preview);
+            let named = print::painted("proposal", print::Paint::Bold);
+            let mut shown = vec![format!("{named} {id}:")];
+            shown.extend(show_change::preview(preview));
+            if arguments.yes {
+                if !arguments.json {
+                    print::lines(&shown);
+                }
+                return true;
             }
             let question = if merge {
                 "Apply it merged with that?"
             } else {
                 "Apply it?"
             };
-            arguments.yes || print::ask(question)
+            pager::agrees(&shown, question)
         };
         let plan = Plan::Proposal(Apply { id, merge });
         match confirmed(app, caller, plan, says_yes).await {

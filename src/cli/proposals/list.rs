@@ -4,12 +4,13 @@ use serde_json::json;
 
 use super::super::print::{self, Paint};
 use super::super::table::{Cell, Table};
-use super::super::when::When;
+use super::super::when::{When, from_now, minute};
 use super::super::{Outcome, start};
 use super::{Exit, Filter, is_open};
 use crate::audit::{Proposal, ProposalState};
 use crate::change::Operation;
 use crate::page::Field;
+use crate::server::App;
 
 /// Arguments of `proposals list`.
 #[derive(Debug, clap::Args)]
@@ -55,14 +56,14 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             app.writer.log_dir().display()
         )));
     } else {
-        table(&proposals).print();
+        table(&app, &proposals).print();
     }
     Ok(Exit::Done)
 }
 
-fn table(proposals: &[Proposal]) -> Table {
+fn table(app: &App, proposals: &[Proposal]) -> Table {
     let mut table = Table::new(&[
-        "id", "state", "write", "page", "lines", "fields", "proposed", "client",
+        "id", "state", "write", "page", "lines", "fields", "proposed", "expires", "client",
     ]);
     for proposal in proposals {
         let paint = match proposal.state {
@@ -78,11 +79,23 @@ fn table(proposals: &[Proposal]) -> Table {
             print::place(proposal.locale.as_str(), proposal.path.as_str()).into(),
             lines(proposal).into(),
             fields(proposal).into(),
-            print::harmless(proposal.created.as_str()).into(),
+            made(proposal).into(),
+            app.writer
+                .expires(proposal)
+                .map_or_else(String::new, from_now)
+                .into(),
             super::client(&proposal.client).into(),
         ]);
     }
     table
+}
+
+/// When it was made, for people.
+fn made(proposal: &Proposal) -> String {
+    proposal
+        .created
+        .instant()
+        .map_or_else(|| print::harmless(proposal.created.as_str()), minute)
 }
 
 /// The lines of content that come and go.

@@ -149,9 +149,11 @@ pub(super) fn since(failure: &Failure) {
 
 fn changes(fields: Option<&Value>, diff: Option<&Value>) {
     if let Some(fields) = fields.and_then(Value::as_object) {
-        show_change::fields(fields);
+        print::lines(&show_change::fields(fields));
     }
-    show_change::diff(diff.and_then(Value::as_str).unwrap_or_default());
+    print::lines(&show_change::diff(
+        diff.and_then(Value::as_str).unwrap_or_default(),
+    ));
 }
 
 /// Who proposed: the client as it names itself, and its name here if it has one.

@@ -1,8 +1,10 @@
 //! `wikijs-mcp proposals show`
 
 use serde_json::{Value, json};
+use time::OffsetDateTime;
 
 use super::super::print::{self, Paint};
+use super::super::when::{from_now, minute};
 use super::super::{Outcome, show_change, start};
 use super::{Exit, named};
 use crate::audit::{Ending, ProposalState};
@@ -31,7 +33,8 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     if arguments.json {
         print::line(&as_json(&review).to_string());
     } else {
-        tell(&review, ending(&app, &review.proposal.state).await);
+        let expires = app.writer.expires(&review.proposal);
+        tell(&review, expires, ending(&app, &review.proposal.state).await);
     }
     Ok(Exit::Done)
 }
@@ -65,7 +68,7 @@ fn as_json(review: &Review) -> Value {
     shown
 }
 
-fn tell(review: &Review, ending: Option<Ending>) {
+fn tell(review: &Review, expires: Option<OffsetDateTime>, ending: Option<Ending>) {
     let proposal = &review.proposal;
     let harmless = print::harmless;
     print::line(&format!(
@@ -83,7 +86,11 @@ fn tell(review: &Review, ending: Option<Ending>) {
         proposal.call,
     ));
     match &proposal.state {
-        ProposalState::Open => {}
+        ProposalState::Open => {
+            if let Some(end) = expires {
+                print::line(&format!("expires {}, at {}", from_now(end), minute(end)));
+            }
+        }
         ProposalState::Applied {
             decided,
             applied_by,
@@ -110,8 +117,8 @@ fn tell(review: &Review, ending: Option<Ending>) {
             harmless(decided.as_str())
         )),
     }
-    show_change::fields(&review.changes);
-    show_change::diff(&review.diff);
+    print::lines(&show_change::fields(&review.changes));
+    print::lines(&show_change::diff(&review.diff));
     if let Some(hindrance) = &review.hindrance {
         super::hindered(hindrance);
     }

@@ -15,7 +15,7 @@ const NOTHING: &str = "nothing was found";
 pub(super) fn print(answer: &Value) {
     let list = |name: &str| answer.get(name).and_then(Value::as_array);
     if answer.get("dryRun").is_some() {
-        write(answer);
+        print::lines(&write(answer));
     } else if let Some(nodes) = list("nodes") {
         tree(nodes);
     } else if let Some(hits) = list("hits") {
@@ -63,7 +63,7 @@ pub(super) fn details(failure: &Failure, is_json: bool) {
     }
     for (name, value) in &failure.details {
         if let (Some(diff), "diff") = (value.as_str(), name.as_str()) {
-            show_change::diff(diff);
+            print::lines(&show_change::diff(diff));
         } else if let Some(items) = value.as_array().filter(|items| items.iter().all(is_told)) {
             print::note(&format!("  {name}:"));
             for item in items {
@@ -186,10 +186,11 @@ fn compared(comparison: &Value) {
         )
     };
     print::line(&format!("{} -> {}", state("from"), state("to")));
-    change(comparison);
+    print::lines(&change(comparison));
 }
 
-fn write(answer: &Value) {
+/// A write or its preview, in lines.
+pub(super) fn write(answer: &Value) -> Vec<String> {
     let target = answer.get("target").cloned().unwrap_or_default();
     let id = target
         .get("id")
@@ -198,28 +199,32 @@ fn write(answer: &Value) {
         Some(outcome) => text(outcome),
         None => "preview".to_owned(),
     };
-    print::line(&format!(
+    let mut lines = vec![format!(
         "{}: {} {}{id}, call {}",
         print::painted(&what, Paint::Bold),
         of(answer, "operation"),
         place(&target),
         of(answer, "callId"),
-    ));
+    )];
     if let Some(changed) = answer.get("changed") {
-        print::line(&format!("  changed: {}", text(changed)));
+        lines.push(format!("  changed: {}", text(changed)));
     }
-    change(answer);
+    lines.extend(change(answer));
+    lines
 }
 
 /// Fields, difference and warnings.
-fn change(of: &Value) {
+fn change(of: &Value) -> Vec<String> {
     let none = Map::new();
     let changes = of.get("changes").and_then(Value::as_object);
-    show_change::fields(changes.unwrap_or(&none));
-    show_change::diff(of.get("diff").and_then(Value::as_str).unwrap_or_default());
+    let mut lines = show_change::fields(changes.unwrap_or(&none));
+    let diff = of.get("diff").and_then(Value::as_str);
+    lines.extend(show_change::diff(diff.unwrap_or_default()));
     let warnings = of.get("warnings").and_then(Value::as_array);
     let warnings = warnings.into_iter().flatten().filter_map(Value::as_str);
-    show_change::warnings(&warnings.map(str::to_owned).collect::<Vec<_>>());
+    let warnings: Vec<String> = warnings.map(str::to_owned).collect();
+    lines.extend(show_change::warnings(&warnings));
+    lines
 }
 
 /// A member as text; nothing where it is not there.

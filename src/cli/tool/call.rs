@@ -7,8 +7,10 @@ use tokio::sync::watch;
 
 use super::{answer, read};
 use crate::cli::exit::Exit;
-use crate::cli::{Outcome, print, start};
+use crate::cli::words::{self, one_of};
+use crate::cli::{Outcome, pager, print, start};
 use crate::server::App;
+use crate::write::{Caller, Extent};
 
 /// Arguments of `tool call`.
 #[derive(Debug, clap::Args)]
@@ -17,6 +19,7 @@ use crate::server::App;
 )]
 pub(super) struct Arguments {
     /// The tool's name, with or without `wikijs_` before it
+    #[arg(value_parser = one_of(words::tools, words::any), hide_possible_values = true)]
     pub(super) name: String,
     /// Its arguments: a JSON object, `@` and a file that holds one, or `-` for stdin
     #[arg(long, value_name = "JSON", default_value = "{}")]
@@ -39,23 +42,21 @@ pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) ->
     });
     // A program that writes is given one answer: what came of it.
     let is_passed_over = token.is_some() && arguments.yes && arguments.json;
-    if !is_passed_over {
+    // Where there is somebody to ask, the preview is shown with the question.
+    let asks = token.is_some() && !arguments.yes && !arguments.json && print::can_ask();
+    if !is_passed_over && !asks {
         show(&first, arguments.json);
     }
     let Some(token) = token else {
-        if first.get("dryRun") == Some(&Value::Bool(true)) {
-            print::note(&not_written(&first));
-        }
-        return Ok(Exit::Done);
+        return unwritten(&first, arguments.yes);
     };
-    if !arguments.yes {
-        if arguments.json || !print::can_ask() {
-            print::note("nothing was written: this is the preview; pass --yes to write it");
-            return Ok(Exit::Done);
-        }
-        if !print::ask("Write it?") {
+    if asks {
+        if !pager::agrees(&answer::write(&first), "Write it?") {
             return Err((Exit::Refused, "not written".to_owned()));
         }
+    } else if !arguments.yes {
+        print::note("nothing was written: this is the preview; pass --yes to write it");
+        return Ok(Exit::Done);
     }
     given.insert("confirm".to_owned(), token);
     let written = ask(app, tool, &given, arguments.json).await?;
@@ -63,17 +64,25 @@ pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) ->
     Ok(Exit::Done)
 }
 
-/// Why a preview without a token is all there is, and how it is written.
-fn not_written(preview: &Value) -> String {
-    preview.get("proposal").and_then(Value::as_str).map_or_else(
-        || "nothing was written: nothing would change".to_owned(),
-        |id| {
-            format!(
-                "nothing was written: writes end as proposals here (WIKI_MUTATION_DRY_RUN, or \
-                 WIKI_CONFIRM_FALLBACK=proposal); `wikijs-mcp proposals apply {id}` writes it"
-            )
-        },
-    )
+/// The end of a call without a token: of a read, of a write that had nothing to do, or of one
+/// that ended as a proposal, which is no success for whoever said yes to it.
+fn unwritten(answer: &Value, was_wanted: bool) -> Outcome {
+    if answer.get("dryRun") != Some(&Value::Bool(true)) {
+        return Ok(Exit::Done);
+    }
+    let Some(id) = answer.get("proposal").and_then(Value::as_str) else {
+        print::note("nothing was written: nothing would change");
+        return Ok(Exit::Done);
+    };
+    let told = format!(
+        "nothing was written: writes end as proposals here (WIKI_MUTATION_DRY_RUN, or \
+         WIKI_CONFIRM_FALLBACK=proposal); `wikijs-mcp proposals apply {id}` writes it"
+    );
+    if was_wanted {
+        return Err((Exit::Refused, told));
+    }
+    print::note(&told);
+    Ok(Exit::Done)
 }
 
 async fn ask(
@@ -82,12 +91,17 @@ async fn ask(
     given: &Map<String, Value>,
     is_json: bool,
 ) -> Result<Value, (Exit, String)> {
-    let call = app.call(
-        tool,
-        start::operator(tool),
-        watch::Sender::default(),
-        given.clone(),
-    );
+    // A program gets what an agent gets; a person says yes to no more than is seen.
+    let extent = if is_json {
+        Extent::Bounded
+    } else {
+        Extent::Whole
+    };
+    let caller = Caller {
+        extent,
+        ..start::operator(tool)
+    };
+    let call = app.call(tool, caller, watch::Sender::default(), given.clone());
     let answer = print::in_progress(tool, call).await;
     let unknown = || (Exit::Usage, format!("there is no tool {tool}"));
     answer.ok_or_else(unknown)?.map_err(|failure| {

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::exit::Exit;
+use super::words::{self, one_of};
 use super::{Outcome, files, print, start};
 use crate::server::App;
 use crate::tools::{Definition, Registry, Surface, Toolset, nearest};
@@ -37,6 +38,7 @@ enum Command {
     #[command(after_help = "Examples:\n  wikijs-mcp tool show wikijs_list_pages")]
     Show {
         /// The tool's name, with or without `wikijs_` before it
+        #[arg(value_parser = one_of(words::tools, words::any), hide_possible_values = true)]
         name: String,
         /// Answer in JSON
         #[arg(long)]

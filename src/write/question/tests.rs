@@ -1,5 +1,5 @@
 use super::{CONTINUED, MARK, MAX_CHARS, message};
-use crate::change::{Change, Edits, NewContent};
+use crate::change::{Change, Edits, NewContent, NewTags};
 use crate::page::{Field, NewPath, PageState};
 
 fn page() -> PageState {
@@ -107,7 +107,7 @@ fn nothing_but_our_own_words_stands_without_a_mark() {
         let known = |line: &&str| {
             ours(&plain).contains(line)
                 || line.starts_with("Lines of content: ")
-                || *line == "(cut here)"
+                || line.starts_with("(cut here")
                 || line.starts_with("hidden_text: ") && !line.contains("title")
         };
         for line in ours(&question) {
@@ -151,6 +151,24 @@ fn a_question_is_cut_to_size_and_no_value_takes_the_place_of_the_difference() {
             .max();
         assert!(widest <= Some(MAX_CHARS + CONTINUED.len()), "{widest:?}");
     }
+}
+
+#[test]
+fn lines_of_a_value_that_are_not_shown_are_counted() {
+    let edits = Edits {
+        tags: Some(NewTags::All(vec!["tag".repeat(20); 20])),
+        ..Edits::default()
+    };
+    let question = asked(&update(edits));
+    let all = (format!("{:?}", vec!["tag".repeat(20); 20]).len() - 19).div_ceil(MAX_CHARS);
+    let said = format!("\n(cut here: {} of {all} lines are not shown)\n", all - 4);
+    assert!(question.contains(&said), "{said} {question}");
+    // What the wiki takes as a description is shown whole.
+    let edits = Edits {
+        description: Some("x".repeat(250) + " evil"),
+        ..Edits::default()
+    };
+    assert!(asked(&update(edits)).contains("evil"));
 }
 
 #[test]

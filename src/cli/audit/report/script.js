@@ -268,7 +268,7 @@
   const table = (heads, rows) => el('table', { class: 'plain' },
     el('thead', {}, el('tr', {}, heads.map((head) => el('th', { scope: 'col' }, head)))),
     el('tbody', {}, rows.map((cells) => el('tr', {}, cells.map((cell) => el('td', {}, el('bdi', {}, cell)))))));
-  const diff = (text) => el('pre', { class: 'mono', tabindex: 0, 'aria-label': 'Difference of the content' },
+  const diff = (text, of) => el('pre', { class: 'mono', tabindex: 0, 'aria-label': `Difference of ${of}` },
     text.replace(/\n$/, '').split('\n').map((line) => {
       const kinds = { '+': 'added', '-': 'removed', '@': 'place', '\\': 'place' };
       return el('span', { class: kinds[line[0]] || '' }, line);
@@ -290,12 +290,16 @@
     const parts = [el('div', { class: 'story' },
       el('dl', {}, facts.map(([name, fact]) => [el('dt', {}, name), el('dd', {}, el('bdi', {}, fact))])),
       table(['Time', 'Event', 'Says'], call.records.map(([at, event, says]) => [at.slice(0, 23).replace('T', ' '), event, says])))];
-    const changes = Object.entries(call.changes || {});
+    const fields = Object.entries(call.changes || {});
+    const changes = fields.filter(([, states]) => !('diff' in states));
     if (changes.length > 0) {
       parts.push(el('h3', {}, 'Fields'),
         table(['Field', 'Before', 'After'], changes.map(([name, states]) => [name, value(states, 'before'), value(states, 'after')])));
     }
-    if (call.diff) parts.push(el('h3', {}, 'Content'), diff(call.diff));
+    for (const [name, states] of fields.filter(([, states]) => 'diff' in states)) {
+      parts.push(el('h3', {}, name), diff(states.diff, name));
+    }
+    if (call.diff) parts.push(el('h3', {}, 'Content'), diff(call.diff, 'the content'));
     for (const note of call.notes || []) parts.push(el('p', { class: 'note' }, note));
     return el('td', { role: 'cell', class: 'details', colspan: columns.length }, parts);
   };

@@ -1,0 +1,129 @@
+//! What a person says yes to is shown before, all of it: in a pager where the screen is too short
+//! for it. What the pager did not take was not seen, and is counted.
+
+use std::io::{PipeReader, Read as _, Write as _, pipe};
+use std::process::{Child, Command, Stdio};
+
+use super::print;
+use super::signals::Interrupts;
+use crate::config;
+
+/// How many lines a screen has that does not say so.
+const USUAL_HEIGHT: usize = 24;
+/// How many columns.
+const USUAL_WIDTH: usize = 80;
+/// How many lines of the screen the question takes.
+const QUESTION: usize = 3;
+/// What every pager that has a mode for this is told: no shell, no editor, no other file. What it
+/// shows was written by others, and it runs as the operator.
+const SECURE: [&str; 3] = ["LESSSECURE", "MORESECURE", "PAGERSECURE"];
+
+/// Shows a person all of a change and asks; only a yes is a yes. Where the pager was left before
+/// it had taken all lines, the yes is the number of those that it had not.
+pub(super) fn agrees(lines: &[String], question: &str) -> bool {
+    let unseen = show(lines);
+    if unseen == 0 {
+        return print::ask(question);
+    }
+    print::line(&print::painted(
+        &format!("{unseen} of {} lines were not shown.", lines.len()),
+        print::Paint::Yellow,
+    ));
+    print::prompt(&format!(
+        "{question} Type the number of lines that were not shown, or nothing for no:"
+    ))
+    .is_some_and(|answer| answer == unseen.to_string())
+}
+
+/// Shows lines; how many of them were not seen.
+fn show(lines: &[String]) -> usize {
+    if fits(lines) {
+        print::lines(lines);
+        return 0;
+    }
+    let Some(unseen) = config::pager().and_then(|pager| paged(&pager, lines)) else {
+        print::lines(lines);
+        return 0;
+    };
+    // The pager may have taken all of it off the screen again.
+    let first = lines.first().map_or("", String::as_str);
+    print::line(&format!("{first}: {} lines", lines.len()));
+    unseen
+}
+
+/// Whether the screen shows these lines and a question below them.
+fn fits(lines: &[String]) -> bool {
+    let width = print::width().unwrap_or(USUAL_WIDTH);
+    let height = print::height().unwrap_or(USUAL_HEIGHT);
+    let rows = lines
+        .iter()
+        .map(|line| print::columns(line).div_ceil(width).max(1));
+    rows.sum::<usize>().saturating_add(QUESTION) <= height
+}
+
+/// Has a pager show lines; how many it did not take. Nothing if it could not be run, or failed
+/// over all of them: then nobody knows what was seen.
+fn paged(pager: &config::Pager, lines: &[String]) -> Option<usize> {
+    let text = lines.join("\n") + "\n";
+    let (mut left, mut into) = pipe().ok()?;
+    let taken = left.try_clone().ok()?;
+    let interrupts = Interrupts::hold()?;
+    let mut child = start(pager, taken)?;
+    let writer = std::thread::spawn(move || {
+        // It cannot break: this process holds the other end too.
+        let _ = into.write_all(text.as_bytes());
+    });
+    let ended = child.wait();
+    // What the pager took no more is still to be taken, or would be waited for by the writer.
+    let mut rest = Vec::new();
+    let drained = left.read_to_end(&mut rest);
+    let _ = writer.join();
+    drop(interrupts);
+    drained.ok()?;
+    let is_good = ended.ok()?.success();
+    let ends = rest.iter().filter(|byte| **byte == b'\n').count();
+    let unseen = ends.min(lines.len());
+    // One that was interrupted showed what it took.
+    (is_good || (unseen > 0 && unseen < lines.len())).then_some(unseen)
+}
+
+fn start(pager: &config::Pager, stdin: PipeReader) -> Option<Child> {
+    let mut command = match pager {
+        // What users mean by $PAGER is a line for the shell. Nothing is put into it.
+        config::Pager::Line(line) => {
+            let mut shell = Command::new("sh");
+            shell.arg("-c").arg(line);
+            shell
+        }
+        config::Pager::Usual => {
+            let mut less = Command::new("less");
+            less.arg("-R");
+            less
+        }
+    };
+    // No pager needs the key of the wiki.
+    for setting in config::SETTINGS {
+        command.env_remove(setting.name);
+    }
+    for name in SECURE {
+        command.env(name, "1");
+    }
+    if config::sets_no_less_options() {
+        command.env("LESS", "R");
+    }
+    command.stdin(Stdio::from(stdin)).spawn().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn a_screen_of_usual_size_holds_what_leaves_room_for_the_question() {
+        assert!(fits(&vec!["x".to_owned(); 21]));
+        assert!(!fits(&vec!["x".to_owned(); 22]));
+        // Lines that are broken, by their width on the screen.
+        assert!(fits(&["x".repeat(21 * 80)].map(String::from)));
+        assert!(!fits(&["あ".repeat(11 * 80)].map(String::from)));
+    }
+}
