@@ -13,6 +13,8 @@ mod audit;
 #[cfg(feature = "demo")]
 mod audit_review;
 #[cfg(feature = "demo")]
+mod beside;
+#[cfg(feature = "demo")]
 mod clients;
 #[cfg(feature = "demo")]
 mod command;
@@ -45,6 +47,8 @@ mod history;
 mod hosted;
 #[cfg(feature = "demo")]
 mod http;
+#[cfg(feature = "demo")]
+mod in_operation;
 #[cfg(feature = "demo")]
 mod input;
 #[cfg(feature = "demo")]
