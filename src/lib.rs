@@ -12,6 +12,7 @@ pub mod index;
 pub mod meter;
 pub mod notice;
 pub mod page;
+mod private_files;
 pub mod server;
 mod share;
 pub mod tools;

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use super::fs;
+
 /// Why something could not be put on record, or taken from it.
 ///
 /// The messages are for outside: no path of the disk is in them. The path goes to the
@@ -12,6 +14,15 @@ pub enum AuditError {
     /// A file or directory could not be made, written or read.
     #[error("the audit directory cannot be used: {0}")]
     Io(io::ErrorKind),
+    /// The audit directory, or a file in it, belongs to another user.
+    #[error("the audit directory, or a file in it, belongs to another user (uid {0})")]
+    Foreign(u32),
+    /// Others than its owner may write the audit directory.
+    #[error("others than its owner may write the audit directory")]
+    Exposed,
+    /// Files that a server needs to open are closed to it.
+    #[error("{} in the audit directory cannot be opened", counted(*.0))]
+    Closed(usize),
     /// The run's file was removed, replaced or cut while the run lives.
     #[error("the audit log's file was removed or changed by somebody else")]
     Replaced,
@@ -59,6 +70,11 @@ impl AuditError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Io(_) => "check that WIKI_AUDIT_DIR exists, is writable and has space",
+            Self::Foreign(_) => {
+                "run this as the user whom WIKI_AUDIT_DIR belongs to; `wikijs-mcp doctor` tells of files of others"
+            }
+            Self::Exposed => "take that away with chmod -R go-w",
+            Self::Closed(_) => "`wikijs-mcp doctor` names them and says how to hand them over",
             Self::Replaced | Self::Failed(_) => {
                 "check space and rights of WIKI_AUDIT_DIR, then restart the server"
             }
@@ -81,6 +97,17 @@ impl AuditError {
     /// Turns an error of the disk into one for outside, and tells the program's own log where.
     pub(super) fn at(path: &Path, doing: &str, error: &io::Error) -> Self {
         tracing::error!(path = %path.display(), %error, "audit: cannot {doing}");
-        Self::Io(error.kind())
+        let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
+        match fs::other_owner(path).filter(|_| is_denied) {
+            Some(owner) => Self::Foreign(owner),
+            None => Self::Io(error.kind()),
+        }
+    }
+}
+
+fn counted(files: usize) -> String {
+    match files {
+        1 => "1 file or directory".to_owned(),
+        files => format!("{files} files or directories"),
     }
 }

@@ -1,19 +1,17 @@
-//! Files and directories as the log wants them: private, and on the disk when we say so.
+//! Files and directories as the log wants them: private, on the disk when we say so, and open to
+//! the user whom the audit directory belongs to. Every file of the audit directory is made here.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+
+use crate::private_files::{self, Owner, may_hand_over};
 
 /// Makes a directory and those above it, 0700, and sees to it that they survive a power cut;
 /// one that is there keeps its mode.
 pub(super) fn make_dir(path: &Path) -> io::Result<()> {
-    let missing: Vec<&Path> = path
-        .ancestors()
-        .take_while(|above| !above.as_os_str().is_empty() && !above.exists())
-        .collect();
-    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-    for made in missing {
+    for made in private_files::make_dirs(path)? {
         match made.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => sync_dir(parent)?,
             _ => sync_dir(Path::new("."))?,
@@ -24,23 +22,14 @@ pub(super) fn make_dir(path: &Path) -> io::Result<()> {
 
 /// Makes a file that was not there, 0600.
 pub(super) fn make_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
+    check_owner(path)?;
+    private_files::make(path)
 }
 
 /// Opens a file whose content does not matter, and makes it, 0600, if it is not there.
 pub(super) fn open_lock_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)
+    check_owner(path)?;
+    private_files::open(path)
 }
 
 /// Sees to it that the names in a directory survive a power cut.
@@ -55,5 +44,29 @@ pub(super) fn is_same_file(path: &Path, file: &File) -> io::Result<bool> {
         Ok(named) => Ok(named.dev() == ours.dev() && named.ino() == ours.ino()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+/// The other user whom a path belongs to, or what there is of the path: that one's rights are the
+/// likely reason where we have none. Not root, whose directories are above everybody's.
+pub(super) fn other_owner(path: &Path) -> Option<u32> {
+    let own = std::fs::symlink_metadata(path).ok();
+    let of_file = own.as_ref().map(Owner::of).filter(|owner| !owner.is_us());
+    let nearest = path
+        .ancestors()
+        .find_map(|above| std::fs::metadata(above).ok());
+    let of_dir = nearest.as_ref().map(Owner::of);
+    let of_dir = of_dir.filter(|owner| !owner.is_us() && owner.user != 0);
+    of_file.or(of_dir).map(|owner| owner.user)
+}
+
+/// Nothing is made that the owner of its directory could not open, and that we may not hand over.
+fn check_owner(path: &Path) -> io::Result<()> {
+    let dir = path.parent().map(std::fs::metadata).transpose()?;
+    match dir.as_ref().map(Owner::of) {
+        Some(owner) if !owner.is_us() && !may_hand_over() => {
+            Err(io::ErrorKind::PermissionDenied.into())
+        }
+        _ => Ok(()),
     }
 }

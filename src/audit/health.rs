@@ -5,14 +5,16 @@ use std::io::{self, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, access, statvfs};
+use rustix::fs::{Access, AtFlags, CWD, accessat, statvfs};
 
 use super::chain::{self, Broken, Fault};
+use super::closed::{Eyes, closed, writable_by_others};
 use super::log::blocking;
 use super::open::open_attempts;
 use super::place::Place;
 use super::reader::runs;
 use super::{AuditError, AuditLog};
+use crate::private_files::Owner;
 
 /// How the audit directory is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +25,12 @@ pub struct Health {
     pub exists: bool,
     /// Whether records can be written there, or the directory be made.
     pub is_writable: bool,
+    /// The user and group whom the directory belongs to, and who serve from it.
+    pub owner: Option<(u32, u32)>,
+    /// What that user cannot open; then chains and attempts are not looked at.
+    pub closed: Vec<PathBuf>,
+    /// The directories that others than their owner may write.
+    pub writable_by_others: Vec<PathBuf>,
     /// The files and directories that others than their owner may read or write.
     pub exposed: usize,
     /// The free space in bytes, where the system tells it.
@@ -52,19 +60,30 @@ fn health(place: &Place) -> Result<Health, AuditError> {
     let nearest = runs_dir.ancestors().find(|above| above.exists());
     let nearest = nearest.unwrap_or(Path::new("."));
     let needed = Access::WRITE_OK | Access::EXEC_OK;
-    let runs = runs(place)?;
+    let owner = owner(place);
+    let other = owner.filter(|owner| !owner.is_us());
+    let eyes = other.map_or(Eyes::Ours, Eyes::Of);
     let mut health = Health {
         directory: place.wiki.clone(),
-        exists: place.wiki.exists(),
-        is_writable: nearest.is_dir() && access(nearest, needed).is_ok(),
+        exists: place.is_there(),
+        is_writable: nearest.is_dir() && accessat(CWD, nearest, needed, AtFlags::EACCESS).is_ok(),
+        owner: owner.map(|owner| (owner.user, owner.group)),
+        closed: closed(place, eyes, true),
+        writable_by_others: writable_by_others(place),
         exposed: exposed(&place.wiki),
         free: statvfs(nearest)
             .ok()
             .map(|space| space.f_bavail.saturating_mul(space.f_frsize)),
-        runs: runs.len(),
+        runs: 0,
         broken: Vec::new(),
-        open: open_attempts(place, None)?.len(),
+        open: 0,
     };
+    if !health.closed.is_empty() {
+        return Ok(health);
+    }
+    let runs = runs(place)?;
+    health.runs = runs.len();
+    health.open = open_attempts(place, None)?.len();
     for run in &runs {
         let verified = match File::open(&run.path) {
             Ok(file) => chain::verify(BufReader::new(file)),
@@ -80,6 +99,14 @@ fn health(place: &Place) -> Result<Health, AuditError> {
         }
     }
     Ok(health)
+}
+
+/// Who serves from the directory: the owner of the audit directory, or of the wiki's part of it
+/// where the whole is root's.
+fn owner(place: &Place) -> Option<Owner> {
+    let dirs = place.wiki.parent().into_iter().chain([&*place.wiki]);
+    let owners = dirs.filter_map(|dir| Some(Owner::of(&std::fs::metadata(dir).ok()?)));
+    owners.reduce(|root, wiki| if root.user == 0 { wiki } else { root })
 }
 
 /// How many entries from here on down let others in than their owner. What cannot be looked at

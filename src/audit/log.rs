@@ -112,12 +112,14 @@ impl AuditLog {
         self.shared.over.get().cloned().map_or(Ok(()), Err)
     }
 
-    /// Whether a record could be written now: a file is made beside the log, and removed.
+    /// Whether a record could be written now, and all be opened that a server opens: a file is
+    /// made beside the log, and removed.
     ///
     /// # Errors
     /// Why not.
     pub async fn probe(&self) -> Result<(), AuditError> {
         self.check()?;
+        self.check_open().await?;
         let place = self.place();
         blocking(move || {
             let path = place.probe();

@@ -25,6 +25,7 @@ pub mod chain;
 pub mod record;
 
 mod calls;
+mod closed;
 mod current;
 mod ending;
 mod entry;

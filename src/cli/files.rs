@@ -13,6 +13,8 @@ pub(super) fn unwritten(path: &Path, why: ErrorKind) -> String {
         ErrorKind::PermissionDenied => {
             "this user may not write there; mend the rights, or name another file"
         }
+        // What makes files here replaces none but a link.
+        ErrorKind::AlreadyExists => "it is a link; name the file itself",
         ErrorKind::IsADirectory => "it is a directory; name a file in it",
         ErrorKind::NotADirectory => "what it should lie in is no directory; name another file",
         ErrorKind::StorageFull => "the disk is full; make room, or name another file",

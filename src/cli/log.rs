@@ -1,10 +1,17 @@
 //! The program's own log: to stderr, or to a file a day.
 
-use tracing_appender::rolling::{RollingFileAppender, Rotation};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use time::{Date, OffsetDateTime};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
 use crate::config::LogSettings;
+use crate::private_files;
 
 /// Starts the log. Other crates' lines pass from warnings on: rmcp logs whole messages, with
 /// what pages say, at its lower levels, and each client that hangs up as an error.
@@ -19,15 +26,10 @@ pub(super) fn start(settings: &LogSettings) -> Result<(), String> {
     };
     let writer = match &settings.dir {
         None => BoxMakeWriter::new(std::io::stderr),
-        Some(dir) => {
-            let file = RollingFileAppender::builder()
-                .rotation(Rotation::DAILY)
-                .filename_prefix("wikijs-mcp")
-                .filename_suffix("log")
-                .build(dir)
-                .map_err(|_| "WIKI_LOG_DIR must be a directory that can be written".to_owned())?;
-            BoxMakeWriter::new(file)
-        }
+        Some(dir) => BoxMakeWriter::new(
+            Daily::begin(dir.clone())
+                .map_err(|_| "WIKI_LOG_DIR must be a directory that can be written".to_owned())?,
+        ),
     };
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
@@ -39,4 +41,57 @@ pub(super) fn start(settings: &LogSettings) -> Result<(), String> {
         subscriber.init();
     }
     Ok(())
+}
+
+/// A directory with a file for each day in UTC. The files are private: what is logged is read by
+/// nobody but their owner, who is the directory's owner where a command of root's makes one.
+struct Daily {
+    dir: PathBuf,
+    file: Mutex<(Date, File)>,
+}
+
+impl Daily {
+    fn begin(dir: PathBuf) -> io::Result<Self> {
+        private_files::make_dirs(&dir)?;
+        let today = today();
+        let file = Mutex::new((today, open(&dir, today)?));
+        Ok(Self { dir, file })
+    }
+}
+
+fn today() -> Date {
+    OffsetDateTime::now_utc().date()
+}
+
+fn open(dir: &Path, day: Date) -> io::Result<File> {
+    private_files::open_to_append(&dir.join(format!("wikijs-mcp.{day}.log")))
+}
+
+/// The file of the day, held while one line is written to it.
+struct Line<'a>(MutexGuard<'a, (Date, File)>);
+
+impl<'a> MakeWriter<'a> for Daily {
+    type Writer = Line<'a>;
+
+    fn make_writer(&'a self) -> Line<'a> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let today = today();
+        // Where the new file cannot be made, the old one goes on: no line is lost for that.
+        if file.0 != today
+            && let Ok(new) = open(&self.dir, today)
+        {
+            *file = (today, new);
+        }
+        Line(file)
+    }
+}
+
+impl Write for Line<'_> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.1.write(line)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.1.flush()
+    }
 }

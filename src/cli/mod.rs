@@ -9,8 +9,10 @@ mod doctor;
 mod exit;
 mod files;
 mod flags;
+mod health;
 mod index;
 mod log;
+mod memory;
 mod pager;
 mod print;
 mod progress;
@@ -61,6 +63,8 @@ enum Command {
     /// Look whether the wiki, the key, the policy and the audit log are as a server needs them;
     /// writes nothing
     Doctor(doctor::Arguments),
+    /// Ask a server over HTTP whether it lives, as a supervisor does
+    Health(health::Arguments),
     /// Call a tool as an agent does, through the same gates, answered for people
     Tool(tool::Arguments),
     /// The named clients of a server over HTTP, and their tokens
@@ -83,6 +87,7 @@ const LAST_WAIT: Duration = Duration::from_millis(200);
 /// that picks an exit code.
 #[must_use]
 pub fn main() -> ExitCode {
+    memory::keep_private();
     // Whole commands with all their flags take time and memory to make: only where one is told.
     let matches = every_flag()
         .try_get_matches()
@@ -154,6 +159,7 @@ async fn run(command: Option<Command>) -> Outcome {
         Some(Command::Proposals(arguments)) => proposals::run(arguments).await,
         Some(Command::Audit(arguments)) => audit::run(arguments).await,
         Some(Command::Doctor(arguments)) => Box::pin(doctor::run(arguments)).await,
+        Some(Command::Health(arguments)) => health::run(arguments).await,
         Some(Command::Tool(arguments)) => Box::pin(tool::run(arguments)).await,
         Some(Command::Token(arguments)) => token::run(arguments),
         Some(Command::Index(arguments)) => index::run(&arguments),

@@ -252,4 +252,9 @@ mod tests {
             "+a\tä\\u{1b}[2J\\u{202e}b"
         );
     }
+
+    #[test]
+    fn separators_of_lines_and_paragraphs_are_shown_by_number() {
+        assert_eq!(harmless("a\u{2028}b\u{2029}c"), r"a\u{2028}b\u{2029}c");
+    }
 }

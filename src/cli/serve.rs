@@ -56,6 +56,7 @@ async fn serve(settings: Settings, http: Option<SocketAddr>) -> Outcome {
     let signals = Signals::listen(stop.clone()).map_err(failed)?;
     let serve = settings.serve.clone();
     let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
+    start::check_audit_dir(app.writer.audit())?;
     let app = Arc::new(app);
     match http.or(serve.address) {
         None => {

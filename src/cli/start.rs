@@ -170,7 +170,27 @@ pub(super) fn app_for_operator() -> Result<Arc<App>, (Exit, String)> {
     let mut settings = settings_to_work_with()?;
     settings.policy = settings.policy.for_operator();
     let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
+    check_audit_dir(app.writer.audit())?;
     Ok(Arc::new(app))
+}
+
+/// Checks that nobody but its owner may write the directory of an audit log: others could take it
+/// away, or put another in its place.
+///
+/// # Errors
+/// Which directory, and what to do.
+pub(super) fn check_audit_dir(log: &AuditLog) -> Result<(), (Exit, String)> {
+    let writable = log.writable_by_others();
+    let Some(first) = writable.first() else {
+        return Ok(());
+    };
+    let first = print::path(first);
+    Err((
+        Exit::Usage,
+        format!(
+            "WIKI_AUDIT_DIR: others than its owner may write {first}; take that away with chmod go-w {first}"
+        ),
+    ))
 }
 
 /// Checks what a server over HTTP checks at its start; where no address is set, what would stop it

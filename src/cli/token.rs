@@ -99,7 +99,7 @@ pub(super) fn run(arguments: Arguments) -> Outcome {
             "WIKI_SERVE_TOKENS_FILE is missing; it must name the file of named clients".to_owned(),
         )
     })?;
-    let file = TokensFile::new(file);
+    let file = TokensFile::for_operator(file);
     match arguments.command {
         Command::New(new) => {
             let allowed = allowed_prefixes(&source).map_err(|error| wrong(error.to_string()))?;

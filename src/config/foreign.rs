@@ -13,6 +13,12 @@ pub fn changeable_by_others(file: &Metadata) -> Option<&'static str> {
     fault(file.mode(), file.uid(), rustix::process::geteuid().as_raw())
 }
 
+/// The same for root, who may change the file of any user for that user.
+#[must_use]
+pub fn changeable_by_others_than_its_owner(file: &Metadata) -> Option<&'static str> {
+    fault(file.mode(), file.uid(), file.uid())
+}
+
 /// That others may read a file that holds a secret, where a setting names it and they may.
 pub(super) fn readable_by_others(setting: &str, file: &Metadata) -> Option<String> {
     (file.mode() & 0o044 != 0).then(|| {

@@ -25,7 +25,7 @@ mod unread;
 pub use connection::parse_base_url;
 pub use draft::Draft;
 pub use file::FileFault;
-pub use foreign::changeable_by_others;
+pub use foreign::{changeable_by_others, changeable_by_others_than_its_owner};
 pub use layers::{Given, Layers, Pager, file_place, no_colour, pager, sets_no_less_options};
 pub use names::SETTINGS;
 pub use parse::{Origin, SettingError, Source};

@@ -2,8 +2,7 @@
 //! changed, side by side and at a pace.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,6 +12,7 @@ use futures_util::{StreamExt as _, stream};
 use super::content_index::ContentIndex;
 use super::store::{Known, mark};
 use crate::page::PageReading;
+use crate::private_files;
 use crate::wiki::{ContentLayer, WikiError};
 
 /// How often a layer may refuse in a row, before it is asked no more in this pass.
@@ -126,12 +126,7 @@ impl ContentIndex {
     fn filling_lock(&self) -> Option<File> {
         let mut name = self.file()?.into_os_string();
         name.push(".lock");
-        let file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(PathBuf::from(name))
-            .ok()?;
+        let file = private_files::open(&PathBuf::from(name)).ok()?;
         file.try_lock().ok()?;
         Some(file)
     }

@@ -9,9 +9,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
@@ -19,6 +18,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::tokens::columns;
 use crate::page::{Date, Format, Locale, Outline, PagePath, PageReading};
+use crate::private_files;
 
 /// Raised with every change of the tables; an index of another version is made anew.
 const VERSION: i64 = 1;
@@ -113,14 +113,10 @@ impl Store {
 
     fn open_file(file: &Path) -> Result<Self, IndexError> {
         if let Some(dir) = file.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+            private_files::make_dirs(dir)?;
         }
-        // Made by us for its mode; SQLite gives its companions the same.
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(file)?;
+        // Made by us for its mode and owner; SQLite gives its companions the same.
+        private_files::open(file)?;
         let db = Connection::open(file)?;
         db.busy_timeout(std::time::Duration::from_secs(5))?;
         db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")?;

@@ -655,3 +655,81 @@ async fn the_tokens_file_is_made_private() {
         .mode();
     assert_eq!(mode & 0o077, 0);
 }
+
+#[tokio::test]
+async fn only_who_asks_by_a_name_of_this_server_is_told_what_is_wrong() {
+    let wiki = sample_wiki().await;
+    let server = Setup::of(&wiki, |keys| &keys.readonly)
+        .with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.com")
+        .host()
+        .await;
+    // A probe of a cluster asks for the address of the pod, a page of another site for its own.
+    for (host, is_known) in [
+        ("localhost", true),
+        ("mcp.example.com", true),
+        ("10.1.2.3:8765", false),
+        ("evil.example.com", false),
+    ] {
+        let caller = nobody().with("host", host);
+        let answer = server.send("GET", "/readyz", &caller, "").await;
+        assert_eq!(answer.status, 200, "{host}");
+        let body: Value = serde_json::from_str(&answer.body).unwrap();
+        assert_eq!(body["ready"], true, "{host}");
+        assert_eq!(body.get("checks").is_some(), is_known, "{host}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_the_server_cannot_open_makes_it_unready() {
+    let wiki = sample_wiki().await;
+    let server = Setup::of(&wiki, |keys| &keys.editor)
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_MUTATION_DRY_RUN", "false")
+        .host_within(HttpLimits {
+            fresh: Duration::ZERO,
+            ..LIMITS()
+        })
+        .await;
+    let caller = nobody();
+    let page = json!({ "path": "docs/new", "title": "T", "content": "x" });
+    let preview = server.call(&caller, "wikijs_create_page", page).await;
+    assert!(preview.is_ok(), "{preview:?}");
+    let audit = async || {
+        let answer = server.get("/readyz").await;
+        let body: Value = serde_json::from_str(&answer.body).unwrap();
+        assert_eq!(
+            answer.status == 200,
+            body["checks"]["audit"] == "ok",
+            "{body}"
+        );
+        body["checks"]["audit"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(audit().await, "ok");
+    let wiki_dir = std::fs::read_dir(server.dir.path()).unwrap().next();
+    let wiki_dir = wiki_dir.unwrap().unwrap().path();
+    // Root opens what it likes, but no socket. The name of one must be short.
+    let elsewhere = tempfile::TempDir::new().unwrap();
+    let short = elsewhere.path().join("d");
+    std::os::unix::fs::symlink(&wiki_dir, &short).unwrap();
+    for name in ["tree.lock", "runs/20300101T000000Z-00000000000000ff.jsonl"] {
+        let path = wiki_dir.join(name);
+        let _ = std::fs::remove_file(&path);
+        let socket = std::os::unix::net::UnixListener::bind(short.join(name)).unwrap();
+        assert_eq!(
+            audit().await,
+            "1 file or directory in the audit directory cannot be opened",
+            "{name}"
+        );
+        drop(socket);
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(audit().await, "ok", "{name}");
+    }
+    let may = |mode| std::fs::set_permissions(&wiki_dir, Permissions::from_mode(mode)).unwrap();
+    may(0o770);
+    assert_eq!(
+        audit().await,
+        "others than its owner may write the audit directory"
+    );
+    may(0o700);
+    assert_eq!(audit().await, "ok");
+}

@@ -7,12 +7,19 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::TempDir;
 use wikijs_mcp::config::SETTINGS;
+use wikijs_mcp::server::http::Grant;
 
+use crate::command::Command;
+use crate::harness::{Setup, sample_wiki};
+use crate::hosted::{Names, initialize, speaking};
 use crate::process::Program;
 
 fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
+
+const UNIT: &str = "packaging/wikijs-mcp.service";
+const DROP_IN: &str = "packaging/wikijs-mcp.service.d/named-clients.conf";
 
 fn is_setting(name: &str) -> bool {
     SETTINGS.iter().any(|setting| setting.name == name)
@@ -48,7 +55,11 @@ fn servers(page: &str) -> Vec<Value> {
 fn a_server_starts_with_the_configuration_of_each_page() {
     let mut started = 0;
     for (name, page) in pages() {
-        for server in servers(&page) {
+        let ours = |server: &Value| {
+            let command = server["command"].as_str();
+            command.is_some_and(|command| command != "npx")
+        };
+        for server in servers(&page).into_iter().filter(ours) {
             let dir = TempDir::new().unwrap();
             let (key, home) = (dir.path().join("key"), dir.path().to_str().unwrap());
             fs::write(&key, "a.b.c").unwrap();
@@ -85,17 +96,23 @@ fn a_server_starts_with_the_configuration_of_each_page() {
 #[test]
 fn pages_and_packages_name_no_setting_that_there_is_not() {
     let mut texts = pages();
-    for path in ["Dockerfile", "packaging/wikijs-mcp.service", "server.json"] {
+    let others = [
+        "docs/operations.md",
+        "docs/http.md",
+        "Dockerfile",
+        UNIT,
+        DROP_IN,
+        "server.json",
+    ];
+    for path in others {
         texts.push((path.to_owned(), read(path)));
     }
     for (name, text) in texts {
         let words = text.split(|c: char| !(c.is_ascii_uppercase() || c == '_'));
         for word in words.filter(|word| word.starts_with("WIKI_")) {
-            // Those of serving over HTTP are not all known to this version's table.
-            assert!(
-                is_setting(word) || word.starts_with("WIKI_SERVE_"),
-                "{name}: {word}"
-            );
+            // What the pages call the variables of clients.
+            let is_clients = word.starts_with("WIKI_MCP_");
+            assert!(is_setting(word) || is_clients, "{name}: {word}");
         }
     }
 }
@@ -129,4 +146,365 @@ fn the_registrys_entry_is_of_this_version() {
             is_secret
         );
     }
+}
+
+/// The commands that a text shows: what follows the program's name in a line of code, or in a span
+/// of code that begins with it.
+fn commands(text: &str) -> Vec<String> {
+    const NAME: &str = "wikijs-mcp ";
+    let (mut commands, mut is_code) = (Vec::new(), false);
+    for line in text.lines() {
+        if line.starts_with("```") {
+            is_code = !is_code;
+        } else if is_code || (line.starts_with('#') && !line.contains('`')) {
+            commands.extend(line.rsplit_once(NAME).map(|(_, rest)| rest.to_owned()));
+        }
+        let spans = line.split('`').skip(1).step_by(2);
+        commands.extend(
+            spans
+                .filter_map(|span| span.strip_prefix(NAME))
+                .map(str::to_owned),
+        );
+    }
+    commands.retain(|command| command.starts_with(|c: char| c.is_ascii_lowercase()));
+    commands
+}
+
+#[test]
+fn commands_and_flags_that_pages_name_are_the_programs() {
+    let reference = wikijs_mcp::cli::reference();
+    let sections: BTreeMap<&str, &str> = reference
+        .split("\n## wikijs-mcp ")
+        .skip(1)
+        .map(|section| section.split_once('\n').unwrap())
+        .collect();
+    let settings = reference.split("\n## Flags of settings").nth(1).unwrap();
+    let mut texts = pages();
+    let others = [
+        "audit",
+        "doctor",
+        "http",
+        "operations",
+        "operators",
+        "writes",
+    ];
+    let others = others.map(|name| format!("docs/{name}.md"));
+    let more = ["README.md", "SECURITY.md", "Dockerfile", UNIT, DROP_IN];
+    for path in others.iter().map(String::as_str).chain(more) {
+        texts.push((path.to_owned(), read(path)));
+    }
+    let mut checked = 0;
+    for (name, text) in texts {
+        for command in commands(&text) {
+            let words: Vec<&str> = command.split_whitespace().collect();
+            // Prose in comments goes on after the name.
+            let is_prose = ["is", "and", "serves", "as"].contains(&words[0]);
+            if is_prose {
+                continue;
+            }
+            let deepest = [2, 1].into_iter().find_map(|depth| {
+                let path = words.get(..depth)?.join(" ");
+                sections.get(&*path).copied()
+            });
+            let Some(section) = deepest else {
+                panic!("{name}: there is no command `{command}`");
+            };
+            for flag in words.iter().take_while(|word| **word != "--") {
+                let flag = flag.trim_end_matches([',', '.', ';', ')', '"']);
+                let flag = flag.split('=').next().unwrap();
+                let is_flag = flag.starts_with("--") && flag.len() > 2;
+                let is_there = |section: &str| {
+                    let mut words = section.split([' ', '\n', ',', '[', ']', '`']);
+                    words.any(|word| word == flag)
+                };
+                assert!(
+                    !is_flag || is_there(section) || is_there(settings),
+                    "{name}: `{command}` has no {flag}"
+                );
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked > 40, "{checked}");
+}
+
+/// Where a page's form for HTTP has the address and the header, and what stands for the token.
+fn http_form(client: &str, page: &str) -> (String, String) {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    if client == "codex" {
+        let block = page.split("```toml\n[mcp_servers.wiki]\n").nth(2).unwrap();
+        let value = |name: &str| {
+            let mut lines = block.lines();
+            let line = lines.find_map(|line| line.strip_prefix(&format!("{name} = ")));
+            line.unwrap().trim_matches('"').to_owned()
+        };
+        return (
+            value("url"),
+            format!("Bearer ${}", value("bearer_token_env_var")),
+        );
+    }
+    let key = if client == "vs-code" {
+        "servers"
+    } else {
+        "mcpServers"
+    };
+    let blocks = page.split("```json\n").skip(1);
+    let server = blocks
+        .map(|block| -> Value { serde_json::from_str(block.split("```").next().unwrap()).unwrap() })
+        .map(|json| json[key]["wiki"].clone())
+        .find(|server| {
+            server
+                .get("env")
+                .is_none_or(|env| env.get("WIKI_BASE_URL").is_none())
+        })
+        .unwrap();
+    match client {
+        "claude-desktop" => {
+            let arguments: Vec<String> = server["args"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(text)
+                .collect();
+            let at = arguments
+                .iter()
+                .position(|word| word == "--header")
+                .unwrap();
+            let (header, variable) = arguments[at + 1].split_once(':').unwrap();
+            assert_eq!(header, "Authorization");
+            let variable = variable
+                .strip_prefix("${")
+                .unwrap()
+                .strip_suffix('}')
+                .unwrap();
+            (arguments[at - 1].clone(), text(&server["env"][variable]))
+        }
+        // What this client calls `url` is an older protocol.
+        "gemini-cli" => (
+            text(&server["httpUrl"]),
+            text(&server["headers"]["Authorization"]),
+        ),
+        _ => {
+            let is_typed = ["claude-code", "vs-code"].contains(&client);
+            assert_eq!(
+                server.get("type").is_some_and(|kind| kind == "http"),
+                is_typed
+            );
+            (
+                text(&server["url"]),
+                text(&server["headers"]["Authorization"]),
+            )
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_client_has_a_form_for_http_that_a_server_answers() {
+    let wiki = sample_wiki().await;
+    let names = Names::new();
+    let named = names.add("ci", Grant::default());
+    let server = Setup::of(&wiki, |keys| &keys.readonly)
+        .with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.com")
+        .naming(&names)
+        .host()
+        .await;
+    let stands_for = [
+        "${WIKI_MCP_TOKEN}",
+        "${env:WIKI_MCP_TOKEN}",
+        "$WIKI_MCP_TOKEN",
+        "${input:wiki-token}",
+        "wjs_…",
+    ];
+    for client in [
+        "claude-code",
+        "claude-desktop",
+        "codex",
+        "cursor",
+        "gemini-cli",
+        "vs-code",
+    ] {
+        let page = read(&format!("docs/install/{client}.md"));
+        assert!(page.contains("\n## A server over HTTP\n"), "{client}");
+        let (url, header) = http_form(client, &page);
+        let (host, path) = url
+            .strip_prefix("https://")
+            .unwrap()
+            .split_once('/')
+            .unwrap();
+        let sent = header.strip_prefix("Bearer ").unwrap();
+        assert!(stands_for.contains(&sent), "{client}: {header}");
+        let caller = named.clone().with("host", host);
+        let message = initialize("2025-11-25").to_string();
+        let answer = server
+            .send("POST", &format!("/{path}"), &speaking(&caller), &message)
+            .await;
+        assert_eq!(answer.status, 200, "{client}: {answer:?}");
+    }
+}
+
+#[test]
+fn base_images_are_of_one_version_each() {
+    let file = read("Dockerfile");
+    let mut bases = 0;
+    for line in file.lines().filter_map(|line| line.strip_prefix("FROM ")) {
+        let image = line.split(' ').next().unwrap();
+        if image == "scratch" {
+            continue;
+        }
+        let (_, tag) = image.split_once(':').unwrap();
+        let version = tag.split('-').next().unwrap();
+        let parts: Vec<Result<u32, _>> = version.split('.').map(str::parse).collect();
+        assert!(
+            parts.len() == 3 && parts.iter().all(Result::is_ok),
+            "{image}"
+        );
+        bases += 1;
+    }
+    assert_eq!(bases, 1);
+}
+
+/// A free port of this machine.
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+#[test]
+fn the_image_serves_http_as_documented_and_its_health_check_sees_it() {
+    let (file, page) = (read("Dockerfile"), read("docs/install/as-a-service.md"));
+    let dir = TempDir::new().unwrap();
+    let state = dir.path().to_str().unwrap();
+    // What the image sets, and what the page's line adds.
+    let set = file
+        .split("ENV ")
+        .nth(1)
+        .unwrap()
+        .split("VOLUME")
+        .next()
+        .unwrap();
+    let mut variables: BTreeMap<String, String> = set
+        .split_whitespace()
+        .filter_map(|word| word.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.replace("/var/lib/wikijs-mcp", state)))
+        .collect();
+    assert!(variables.len() > 2);
+    let run = page
+        .split("docker run -d ")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    let port = free_port();
+    let words: Vec<&str> = run.split_whitespace().collect();
+    for pair in words.windows(2).filter(|pair| pair[0] == "-e") {
+        let (name, value) = pair[1].split_once('=').unwrap_or((pair[1], "a.b.c"));
+        variables.insert(name.to_owned(), value.replace(":8765", &format!(":{port}")));
+    }
+    assert!(words.contains(&"127.0.0.1:8765:8765"));
+    // The first lines of the file say the same.
+    let commented: String = file
+        .lines()
+        .filter_map(|line| line.strip_prefix('#'))
+        .collect();
+    let commented: Vec<&str> = commented.split_whitespace().collect();
+    assert!(
+        commented.windows(words.len()).any(|window| window == words),
+        "{words:?}"
+    );
+    let check = file.split("HEALTHCHECK").nth(1).unwrap();
+    let check = check.split("CMD ").nth(1).unwrap().lines().next().unwrap();
+    let check: Vec<String> = serde_json::from_str(check).unwrap();
+    assert_eq!(check[0], "/usr/local/bin/wikijs-mcp");
+    let pairs: Vec<(&str, &str)> = variables
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    let with = |arguments: &[&str], pairs: &[(&str, &str)]| {
+        let set = |command: Command, (name, value): &(&str, &str)| command.with(name, value);
+        pairs.iter().fold(Command::new(arguments), set).run()
+    };
+    let arguments: Vec<&str> = check[1..].iter().map(String::as_str).collect();
+    let ask = || with(&arguments, &pairs);
+    assert_eq!(ask().code, 1);
+    // Without a client it does not begin: it listens at every address.
+    let named = with(&["token", "new", "ci"], &pairs);
+    assert_eq!(named.code, 0, "{}", named.told);
+    let server = Program::listening(&["serve"], &pairs, port);
+    let ended = ask();
+    assert_eq!(
+        (ended.code, &*ended.stdout),
+        (0, "{\"alive\":true}\n"),
+        "{}",
+        ended.told
+    );
+    server.kill();
+    let ended = ask();
+    assert_eq!(ended.code, 1, "{}", ended.told);
+    assert!(ended.stderr.contains("cannot be asked"), "{}", ended.told);
+    // One that serves over stdio has nothing to be asked.
+    let is_kept = |(name, _): &&(&str, &str)| *name != "WIKI_SERVE_ADDRESS";
+    let over_stdio: Vec<(&str, &str)> = pairs.iter().filter(is_kept).copied().collect();
+    assert_eq!(with(&arguments, &over_stdio).code, 0);
+}
+
+#[test]
+fn health_asks_whether_calls_can_be_served_too() {
+    let dir = TempDir::new().unwrap();
+    let port = free_port();
+    let address = format!("127.0.0.1:{port}");
+    let audit = dir.path().join("audit");
+    let variables = [
+        ("WIKI_BASE_URL", "http://127.0.0.1:9"),
+        ("WIKI_API_TOKEN", "a.b.c"),
+        ("WIKI_AUDIT_DIR", audit.to_str().unwrap()),
+    ];
+    let server = Program::listening(&["serve", "--http", &address], &variables, port);
+    let asked = ["health", "--http", &address];
+    assert_eq!(Command::new(&asked).run().code, 0);
+    let ended = Command::new(&[&asked[..], &["--ready"]].concat()).run();
+    assert_eq!(ended.code, 1, "{}", ended.told);
+    assert!(
+        ended.stderr.contains("/readyz answers 503: {"),
+        "{}",
+        ended.told
+    );
+    assert!(ended.stderr.contains("wiki"), "{}", ended.told);
+    server.kill();
+}
+
+#[test]
+fn the_drop_in_stops_no_start() {
+    let dir = TempDir::new().unwrap();
+    let state = dir.path().to_str().unwrap();
+    let port = free_port();
+    let mut variables = vec![
+        ("WIKI_BASE_URL", "http://127.0.0.1:9"),
+        ("WIKI_API_TOKEN", "a.b.c"),
+    ];
+    let files = [read(UNIT), read(DROP_IN)]
+        .join("\n")
+        .replace("/var/lib/wikijs-mcp", state);
+    let set = files
+        .lines()
+        .filter_map(|line| line.strip_prefix("Environment=")?.split_once('='));
+    // The key is where systemd puts it.
+    variables.extend(set.filter(|(name, _)| *name != "WIKI_API_TOKEN_FILE"));
+    let address = format!("127.0.0.1:{port}");
+    let start = files
+        .lines()
+        .find_map(|line| line.strip_prefix("ExecStart="))
+        .unwrap();
+    let arguments: Vec<&str> = start.split(' ').skip(1).collect();
+    let arguments: Vec<&str> = arguments
+        .iter()
+        .map(|word| {
+            if word.ends_with(":8765") {
+                &*address
+            } else {
+                word
+            }
+        })
+        .collect();
+    Program::listening(&arguments, &variables, port).kill();
 }

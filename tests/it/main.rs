@@ -13,6 +13,8 @@ mod audit;
 #[cfg(feature = "demo")]
 mod audit_review;
 #[cfg(feature = "demo")]
+mod beside;
+#[cfg(feature = "demo")]
 mod clients;
 #[cfg(feature = "demo")]
 mod command;
@@ -46,6 +48,8 @@ mod history;
 mod hosted;
 #[cfg(feature = "demo")]
 mod http;
+#[cfg(feature = "demo")]
+mod in_operation;
 #[cfg(feature = "demo")]
 mod input;
 #[cfg(feature = "demo")]

@@ -4,7 +4,10 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
+#[cfg(target_os = "linux")]
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -93,6 +96,18 @@ impl Program {
     pub(crate) fn serve(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut program = Self::start(arguments, variables);
         program.shake_hands();
+        program
+    }
+
+    /// A server over HTTP that takes connections.
+    pub(crate) fn listening(arguments: &[&str], variables: &[(&str, &str)], port: u16) -> Self {
+        let variables = [variables, &[("WIKI_LOG", "info")]].concat();
+        let program = Self::start(arguments, &variables);
+        let begun = |line: &String| line.contains("serving MCP over HTTP");
+        let told: Vec<String> = std::iter::from_fn(|| program.stderr.recv_timeout(PATIENCE).ok())
+            .take_while(|line| !begun(line))
+            .collect();
+        assert!(TcpStream::connect(("127.0.0.1", port)).is_ok(), "{told:?}");
         program
     }
 
@@ -855,4 +870,104 @@ fn a_wrong_command_line_ends_with_2_and_prints_nothing_on_stdout() {
         assert_eq!((end.code, end.stdout.len()), (Some(2), 0), "{arguments:?}");
         assert!(end.stderr[0].starts_with("error: "), "{:?}", end.stderr);
     }
+}
+
+#[test]
+fn files_of_the_log_are_their_owners_alone_whatever_the_mask() {
+    let dir = TempDir::new().unwrap();
+    let logs = dir.path().join("logs");
+    let shell = "umask 000; exec \"$0\" tool list";
+    let ended = Command::new("sh")
+        .args(["-c", shell, env!("CARGO_BIN_EXE_wikijs-mcp")])
+        .env_clear()
+        .env("WIKI_LOG_DIR", &logs)
+        .output()
+        .unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    let [file] = &all_files(&logs)[..] else {
+        panic!("not one file");
+    };
+    for (path, mode) in [(&logs, 0o700), (file, 0o600)] {
+        let found = fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(found & 0o777, mode, "{}", path.display());
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_crashes_leaves_no_core() {
+    let dir = TempDir::new().unwrap();
+    let shell = "ulimit -S -c $(ulimit -H -c); exec \"$0\" serve";
+    let mut child = Command::new("sh")
+        .args(["-c", shell, env!("CARGO_BIN_EXE_wikijs-mcp")])
+        .env_clear()
+        .env("WIKI_BASE_URL", "http://127.0.0.1:9")
+        .env("WIKI_API_TOKEN", PLANTED)
+        .env("HOME", dir.path())
+        .current_dir(dir.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let stdin = child
+        .stdin
+        .take()
+        .map(|stdin| -> Box<dyn Write + Send> { Box::new(stdin) });
+    let mut program = Program::with(child, stdin);
+    program.shake_hands();
+    let mut child = program.child;
+    let limits = fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
+    let core = limits
+        .lines()
+        .find(|line| line.starts_with("Max core file size"));
+    let core: Vec<&str> = core.unwrap().split_whitespace().collect();
+    assert_eq!(core[4..6], ["0", "0"], "{limits}");
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args(["-ABRT", &pid]).status().unwrap();
+    assert!(sent.success());
+    let ended = child.wait().unwrap();
+    assert!(!ended.core_dumped(), "{ended:?}");
+}
+
+#[test]
+fn a_directory_that_others_may_write_stops_the_start() {
+    let dir = TempDir::new().unwrap();
+    let audit = dir.path().join("audit");
+    let settings = [
+        ("WIKI_BASE_URL", "http://127.0.0.1:9"),
+        ("WIKI_API_TOKEN", PLANTED),
+        ("WIKI_AUDIT_DIR", audit.to_str().unwrap()),
+    ];
+    fs::create_dir(&audit).unwrap();
+    for mode in [0o777, 0o770, 0o702, 0o1777] {
+        fs::set_permissions(&audit, fs::Permissions::from_mode(mode)).unwrap();
+        for arguments in [
+            &["serve"][..],
+            &["undo", "last"],
+            &["tool", "call", "wikijs_list_tags"],
+        ] {
+            let end = Program::start(arguments, &settings).end();
+            assert_eq!(end.code, Some(2), "{mode:o} {:?}", end.stderr);
+            assert_eq!(
+                end.stderr,
+                [format!(
+                    "error: WIKI_AUDIT_DIR: others than its owner may write {0}; take that away with chmod go-w {0}",
+                    audit.display()
+                )]
+            );
+        }
+        let end = Program::start(&["doctor"], &settings).end();
+        let told = end.stdout.join("\n");
+        assert!(
+            told.contains("audit     wrong    others than the owner may write"),
+            "{told}"
+        );
+        assert!(
+            told.contains(&format!("Run: chmod go-w {}", audit.display())),
+            "{told}"
+        );
+    }
+    fs::set_permissions(&audit, fs::Permissions::from_mode(0o755)).unwrap();
+    Program::serve(&["serve"], &settings).kill();
 }

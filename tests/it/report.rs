@@ -232,3 +232,50 @@ fn a_report_in_a_browser_is_used_as_a_person_does() {
         .unwrap();
     assert!(status.success());
 }
+
+#[test]
+fn a_report_follows_no_link_and_leaves_no_right_to_others() {
+    let log = log();
+    let dir = tempfile::TempDir::new().unwrap();
+    let (file, link) = (dir.path().join("file.html"), dir.path().join("link.html"));
+    let mode = || fs::metadata(&file).unwrap().permissions().mode() & 0o777;
+    let write = |path: &Path| {
+        let arguments = ["report", "--html", path.to_str().unwrap()];
+        audit(log.dir.path(), &arguments)
+    };
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    // A link that leads nowhere yet, then one to a file.
+    for is_there in [false, true] {
+        if is_there {
+            fs::write(&file, "precious").unwrap();
+        }
+        let ended = write(&link);
+        assert_eq!(ended.code, 1);
+        let why = "link.html cannot be written: it is a link; name the file itself";
+        assert!(ended.stderr.contains(why), "{}", ended.told);
+        assert_eq!(
+            fs::read_to_string(&file).ok(),
+            is_there.then(|| "precious".to_owned())
+        );
+    }
+    for (before, after) in [
+        (0o644, 0o600),
+        (0o666, 0o600),
+        (0o600, 0o600),
+        (0o755, 0o600),
+    ] {
+        fs::set_permissions(&file, fs::Permissions::from_mode(before)).unwrap();
+        assert_eq!(write(&file).code, 0);
+        assert_eq!(mode(), after, "{before:o}");
+        data(&file);
+    }
+    // Root may write what nobody may: its mode stays.
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o400)).unwrap();
+    let ended = write(&file);
+    assert!(
+        ended.code == 0 || ended.stderr.contains("may not write"),
+        "{}",
+        ended.told
+    );
+    assert_eq!(mode(), 0o400);
+}

@@ -32,7 +32,21 @@ fn told(health: &Health) -> Vec<Finding> {
             "Give this user the directory, or name another in WIKI_AUDIT_DIR.",
         ));
     }
-    if health.exposed > 0 {
+    if let Some(first) = health.closed.first() {
+        found.push(closed(health, first));
+    }
+    if !health.writable_by_others.is_empty() {
+        let shown: Vec<_> = health
+            .writable_by_others
+            .iter()
+            .map(|dir| dir.display().to_string())
+            .collect();
+        let shown = shown.join(" ");
+        found.push(Finding::wrong(
+            format!("others than the owner may write {shown}: they can take the log away, and no server starts"),
+            format!("Run: chmod go-w {shown}").as_str(),
+        ));
+    } else if health.exposed > 0 {
         found.push(Finding::warning(
             format!(
                 "others than their owner may use {} of {directory}",
@@ -72,4 +86,22 @@ fn told(health: &Health) -> Vec<Finding> {
         }));
     }
     found
+}
+
+/// What the user cannot open who serves from the directory.
+fn closed(health: &Health, first: &Path) -> Finding {
+    let more = match health.closed.len() {
+        0 | 1 => String::new(),
+        count => format!(", nor {} more", count - 1),
+    };
+    let (user, group) = health.owner.unwrap_or_default();
+    let directory = health.directory.display();
+    Finding::wrong(
+        format!(
+            "the user whom the log belongs to (uid {user}) cannot open {}{more}: its server cannot work",
+            first.display()
+        ),
+        format!("Run as root: chown -R {user}:{group} {directory} && chmod -R u+rwX {directory}")
+            .as_str(),
+    )
 }

@@ -23,8 +23,9 @@ pub(super) fn alive() -> Response<Body> {
 }
 
 impl Readiness {
-    /// Whether calls can be served, and what is wrong if not.
-    pub(super) async fn answer(&self, guard: &Guard) -> Response<Body> {
+    /// Whether calls can be served, and, told to whoever asks by a name of this server, what is
+    /// wrong if not.
+    pub(super) async fn answer(&self, guard: &Guard, is_by_name: bool) -> Response<Body> {
         let mut known = self.0.lock().await;
         let fresh = guard.limits.fresh;
         let found = match known.take() {
@@ -40,7 +41,12 @@ impl Readiness {
         } else {
             StatusCode::SERVICE_UNAVAILABLE
         };
-        let body = json!({ "ready": is_ready, "checks": checks });
+        // A probe asks for an address that this server may not know; it looks at the status alone.
+        let body = if is_by_name {
+            json!({ "ready": is_ready, "checks": checks })
+        } else {
+            json!({ "ready": is_ready })
+        };
         respond(status, JSON, body.to_string())
     }
 }

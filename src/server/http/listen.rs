@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -80,13 +81,15 @@ pub fn refused_start(settings: &ServeSettings, address: SocketAddr) -> Option<&'
 /// # Errors
 /// One sentence about what would stop the start.
 pub fn check_start(settings: &ServeSettings, address: SocketAddr) -> Result<(), String> {
-    clients_at_start(settings, address, Duration::ZERO).map(drop)
+    let file = TokensFile::for_operator;
+    clients_at_start(settings, address, file, Duration::ZERO).map(drop)
 }
 
 /// The named clients of a server that may begin.
 fn clients_at_start(
     settings: &ServeSettings,
     address: SocketAddr,
+    file: fn(PathBuf) -> TokensFile,
     fresh: Duration,
 ) -> Result<Option<LiveClients>, String> {
     if let Some(why) = refused_start(settings, address) {
@@ -95,7 +98,7 @@ fn clients_at_start(
     let clients = settings
         .tokens_file
         .clone()
-        .map(|path| LiveClients::open(TokensFile::new(path), settings.person_limit, fresh));
+        .map(|path| LiveClients::open(file(path), settings.person_limit, fresh));
     let clients = clients.transpose().map_err(|error| error.to_string())?;
     let is_empty = clients.as_ref().is_some_and(|clients| clients.count() == 0);
     if is_empty && !address.ip().to_canonical().is_loopback() {
@@ -135,7 +138,7 @@ impl HttpServer {
         listener: TcpListener,
     ) -> Result<Self, String> {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let clients = clients_at_start(&settings, address, limits.fresh)?;
+        let clients = clients_at_start(&settings, address, TokensFile::new, limits.fresh)?;
         if let Some(clients) = clients.as_ref().filter(|clients| clients.count() == 0) {
             tracing::warn!(
                 clients = clients.count(),
@@ -256,8 +259,9 @@ async fn nothing_here() -> Response<Body> {
     )
 }
 
-async fn readyz(State(shared): State<Arc<Shared>>) -> Response<Body> {
-    shared.readiness.answer(&shared.guard).await
+async fn readyz(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
+    let is_by_name = shared.guard.check_site(&request).is_ok();
+    shared.readiness.answer(&shared.guard, is_by_name).await
 }
 
 async fn tell_metrics(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {

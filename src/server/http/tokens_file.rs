@@ -1,16 +1,16 @@
 //! The file of named clients: a line of JSON each, 0600, replaced as a whole under a lock.
 
 use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::client::NamedClient;
-use crate::config::changeable_by_others;
+use crate::config::{changeable_by_others, changeable_by_others_than_its_owner};
+use crate::private_files;
 
 /// The largest file that is read.
 const MOST_BYTES: u64 = 1024 * 1024;
@@ -54,19 +54,35 @@ impl From<io::Error> for TokensFileError {
 
 /// The file of named clients.
 #[derive(Debug, Clone)]
-pub struct TokensFile(PathBuf);
+pub struct TokensFile {
+    path: PathBuf,
+    /// Whether a command looks after it for its owner.
+    is_looked_after: bool,
+}
 
 impl TokensFile {
     /// A file that may not be there yet.
     #[must_use]
     pub const fn new(path: PathBuf) -> Self {
-        Self(path)
+        Self {
+            path,
+            is_looked_after: false,
+        }
+    }
+
+    /// The same for an operator's command: root may look after the file of a service's user.
+    #[must_use]
+    pub fn for_operator(path: PathBuf) -> Self {
+        Self {
+            path,
+            is_looked_after: private_files::may_hand_over(),
+        }
     }
 
     /// Where it lies.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     /// All clients; none if there is no file.
@@ -87,7 +103,7 @@ impl TokensFile {
 
     /// What it says, and why that may be another's word; nothing if there is no file.
     pub(super) fn text(&self) -> Result<(String, Option<&'static str>), TokensFileError> {
-        let file = match File::open(&self.0) {
+        let file = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
             file => file?,
         };
@@ -97,7 +113,12 @@ impl TokensFile {
         }
         let mut text = String::new();
         file.take(MOST_BYTES).read_to_string(&mut text)?;
-        Ok((text, changeable_by_others(&metadata)))
+        let fault = if self.is_looked_after {
+            changeable_by_others_than_its_owner(&metadata)
+        } else {
+            changeable_by_others(&metadata)
+        };
+        Ok((text, fault))
     }
 
     /// Adds a client.
@@ -142,20 +163,11 @@ impl TokensFile {
         change: impl FnOnce(&str) -> Result<Vec<String>, TokensFileError>,
     ) -> Result<(), TokensFileError> {
         let beside = |ending: &str| {
-            let mut path = self.0.clone().into_os_string();
+            let mut path = self.path.clone().into_os_string();
             path.push(ending);
             PathBuf::from(path)
         };
-        let private = |path: &Path, is_new: bool| {
-            let mut options = OpenOptions::new();
-            options
-                .write(true)
-                .create(true)
-                .truncate(is_new)
-                .mode(0o600);
-            options.open(path)
-        };
-        let lock = private(&beside(".lock"), false)?;
+        let lock = private_files::open(&beside(".lock"))?;
         lock.lock()?;
         let lines = change(&self.trusted()?)?;
         let new = beside(".new");
@@ -164,13 +176,14 @@ impl TokensFile {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
         }
-        let mut file = private(&new, true)?;
+        // Root may change the file of a service, which must be able to read it still.
+        let mut file = private_files::make_in_place_of(&self.path, &new)?;
         for line in &lines {
             writeln!(file, "{line}")?;
         }
         file.sync_all()?;
-        fs::rename(&new, &self.0)?;
-        let dir = self.0.parent().filter(|dir| !dir.as_os_str().is_empty());
+        fs::rename(&new, &self.path)?;
+        let dir = self.path.parent().filter(|dir| !dir.as_os_str().is_empty());
         File::open(dir.unwrap_or(Path::new(".")))?.sync_all()?;
         Ok(())
     }

@@ -2,9 +2,7 @@
 
 mod page;
 
-use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -22,6 +20,7 @@ use crate::audit::{AuditError, AuditLog, CallStory, Latest};
 use crate::cli::exit::Exit;
 use crate::cli::progress::Progress;
 use crate::cli::{Outcome, files, print, start};
+use crate::private_files;
 
 /// The most calls that are listed; what is older is counted alone.
 const MAX_CALLS: usize = 10_000;
@@ -34,7 +33,7 @@ const MAX_CHANGES: usize = 16 << 20;
     after_help = "The page holds text of the wiki: the file is readable by its owner alone.\n\nExamples:\n  wikijs-mcp audit report --html report.html\n  wikijs-mcp audit report --html march.html --since 2030-03-01 --until 2030-03-31"
 )]
 pub(super) struct Arguments {
-    /// The file to write; one that is there is written anew
+    /// The file to write; one that is there is written anew, and is its owner's alone from then on
     #[arg(long, value_name = "FILE")]
     html: PathBuf,
     #[command(flatten)]
@@ -122,14 +121,7 @@ fn write(
     progress: &mut Progress,
 ) -> Result<(), (Exit, String)> {
     let failed = |error: io::Error| (Exit::Failed, files::unwritten(path, error.kind()));
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)
-        .map_err(failed)?;
-    let mut file = BufWriter::new(file);
+    let mut file = BufWriter::new(private_files::open_anew(path).map_err(failed)?);
     let (begin, end) = page::around();
     file.write_all(begin.as_bytes()).map_err(failed)?;
     // The calls follow as the last member, one after another.

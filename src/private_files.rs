@@ -1,0 +1,186 @@
+//! Private files: 0600, in directories of 0700, and of the user whom their directory belongs to.
+//!
+//! What root makes beside the service of another user must be open to that user. So it is handed
+//! over to the owner of the very directory that it is made in, which is held open meanwhile: a
+//! link that this owner puts in the way leads to nothing that is handed over. No link is followed
+//! at the last name, and nothing that was there before is handed over.
+
+use std::ffi::OsStr;
+use std::fs::{DirBuilder, File, Metadata, Permissions};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fchown, fstat, mkdirat, openat, unlinkat};
+use rustix::fs::{Gid, Uid};
+use rustix::process::geteuid;
+
+const FILE: Mode = Mode::RUSR.union(Mode::WUSR);
+/// What the mode of a private file may hold.
+const PRIVATE: u32 = 0o600;
+/// How often a file is asked for that comes and goes meanwhile.
+const TRIES: usize = 8;
+
+/// Whom a file or directory belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Owner {
+    /// The user.
+    pub(crate) user: u32,
+    /// The group.
+    pub(crate) group: u32,
+}
+
+impl Owner {
+    /// The owner by what the system says of a file.
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        Self {
+            user: metadata.uid(),
+            group: metadata.gid(),
+        }
+    }
+
+    /// Whether this process acts as that user.
+    pub(crate) fn is_us(self) -> bool {
+        self.user == geteuid().as_raw()
+    }
+
+    fn of_open(fd: impl AsFd) -> io::Result<Self> {
+        let stat = fstat(fd)?;
+        Ok(Self {
+            user: stat.st_uid,
+            group: stat.st_gid,
+        })
+    }
+
+    /// Hands over what we just made, if it is not that user's as it is.
+    fn take(self, made: impl AsFd) -> io::Result<()> {
+        if !self.is_us() {
+            let (user, group) = (Uid::from_raw(self.user), Gid::from_raw(self.group));
+            fchown(made, Some(user), Some(group))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether this process may hand over what it makes.
+pub(crate) fn may_hand_over() -> bool {
+    geteuid().is_root()
+}
+
+/// Makes a file that was not there, to be read and written.
+pub(crate) fn make(path: &Path) -> io::Result<File> {
+    make_for(path, None)
+}
+
+/// Makes a file that is to take the place of another, whose owner it gets if that is there.
+pub(crate) fn make_in_place_of(old: &Path, path: &Path) -> io::Result<File> {
+    let old = std::fs::symlink_metadata(old).ok();
+    make_for(path, old.as_ref().map(Owner::of))
+}
+
+/// Opens a file to be read and written, and makes it if it is not there. In all of these, a link
+/// in its place is [`io::ErrorKind::AlreadyExists`].
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    open_with(path, OFlags::empty())
+}
+
+/// Opens a file to write at its end, and makes it if it is not there.
+pub(crate) fn open_to_append(path: &Path) -> io::Result<File> {
+    open_with(path, OFlags::APPEND)
+}
+
+/// Opens a file to write it anew, and makes it if it is not there. Of one that is there nobody
+/// but its owner keeps a right, and the owner gets none that was not there.
+pub(crate) fn open_anew(path: &Path) -> io::Result<File> {
+    let file = open_with(path, OFlags::empty())?;
+    let found = file.metadata()?;
+    if !found.is_file() {
+        // A pipe or a device takes what comes.
+        return Ok(file);
+    }
+    let mode = found.mode() & 0o7777;
+    if mode & !PRIVATE != 0 {
+        file.set_permissions(Permissions::from_mode(mode & PRIVATE))?;
+    }
+    file.set_len(0)?;
+    Ok(file)
+}
+
+/// Makes a directory and those above it; gives those that were missing, the innermost first.
+/// One that is there keeps its mode.
+pub(crate) fn make_dirs(path: &Path) -> io::Result<Vec<&Path>> {
+    let missing: Vec<&Path> = path
+        .ancestors()
+        .take_while(|above| !above.as_os_str().is_empty() && !above.exists())
+        .collect();
+    if may_hand_over() {
+        for dir in missing.iter().rev() {
+            make_dir(dir)?;
+        }
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    Ok(missing)
+}
+
+fn open_with(path: &Path, how: OFlags) -> io::Result<File> {
+    let how = how | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    for _ in 0..TRIES {
+        match openat(CWD, path, how, Mode::empty()) {
+            Err(rustix::io::Errno::NOENT) => {}
+            // The standard library has no stable word for it.
+            Err(rustix::io::Errno::LOOP) => return Err(io::ErrorKind::AlreadyExists.into()),
+            opened => return Ok(opened?.into()),
+        }
+        match make_with(path, None, how) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made,
+        }
+    }
+    Err(io::ErrorKind::ResourceBusy.into())
+}
+
+fn make_for(path: &Path, owner: Option<Owner>) -> io::Result<File> {
+    let how = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    make_with(path, owner, how)
+}
+
+fn make_with(path: &Path, owner: Option<Owner>, how: OFlags) -> io::Result<File> {
+    let how = how | OFlags::CREATE | OFlags::EXCL;
+    if !may_hand_over() {
+        return Ok(openat(CWD, path, how, FILE)?.into());
+    }
+    let (dir, name) = place_of(path)?;
+    let file = openat(&dir, name, how, FILE)?;
+    let taken = match owner {
+        Some(owner) => owner.take(&file),
+        None => Owner::of_open(&dir).and_then(|owner| owner.take(&file)),
+    };
+    if let Err(error) = taken {
+        // Nobody has seen it yet. If this fails too, `doctor` tells of the file.
+        let _ = unlinkat(&dir, name, AtFlags::empty());
+        return Err(error);
+    }
+    Ok(file.into())
+}
+
+/// Makes one directory, if nobody else was faster.
+fn make_dir(path: &Path) -> io::Result<()> {
+    let (parent, name) = place_of(path)?;
+    match mkdirat(&parent, name, Mode::RWXU) {
+        Err(rustix::io::Errno::EXIST) => return Ok(()),
+        made => made?,
+    }
+    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let made = openat(&parent, name, how, Mode::empty())?;
+    Owner::of_open(&parent)?.take(made)
+}
+
+/// The directory that a path leads to, held open, and the last name.
+fn place_of(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let dir = openat(CWD, dir.unwrap_or(Path::new(".")), how, Mode::empty())?;
+    Ok((dir, name))
+}
