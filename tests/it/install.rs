@@ -198,7 +198,7 @@ fn commands_and_flags_that_pages_name_are_the_programs() {
         for command in commands(&text) {
             let words: Vec<&str> = command.split_whitespace().collect();
             // Prose in comments goes on after the name.
-            let is_prose = ["is", "and", "serves", "as"].contains(&words[0]);
+            let is_prose = ["is", "and", "over", "serves", "as"].contains(&words[0]);
             if is_prose {
                 continue;
             }
