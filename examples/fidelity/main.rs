@@ -229,6 +229,7 @@ fn site(prefix: &str, audit: &TempDir, key: Option<&String>) -> Result<Local, St
                 name: "fidelity".to_owned(),
                 ..Client::default()
             },
+            actor: None,
             session: SessionId::new("fidelity"),
             asker: Asker::Nobody,
             narrowing: None,

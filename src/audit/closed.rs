@@ -119,25 +119,13 @@ pub(super) fn closed(place: &Place, eyes: Eyes, all: bool) -> Vec<PathBuf> {
     let pages = place.pages();
     let but = (!all).then_some(&*pages);
     if let Ok(found) = metadata(&place.wiki) {
-        look(
-            &place.wiki,
-            &found,
-            eyes,
-            but,
-            &mut closed,
-        );
+        look(&place.wiki, &found, eyes, but, &mut closed);
     }
     closed.sort();
     closed
 }
 
-fn look(
-    path: &Path,
-    found: &Metadata,
-    eyes: Eyes,
-    but: Option<&Path>,
-    closed: &mut Vec<PathBuf>,
-) {
+fn look(path: &Path, found: &Metadata, eyes: Eyes, but: Option<&Path>, closed: &mut Vec<PathBuf>) {
     let wanted = if found.is_dir() {
         Wanted::Directory
     } else if path.extension().is_some_and(|ending| ending == "lock") {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use time::OffsetDateTime;
 
-use super::{CallStory, Client, Event, Outcome, Record};
+use super::{Actor, CallStory, Client, Event, Outcome, Record};
 
 /// How a call ended, as far as it is on record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,15 +27,17 @@ pub enum Ending {
     Preview,
     /// A person was asked, and no more is on record.
     Approval,
-    /// A proposal was kept, or something became of one.
+    /// A proposal was kept, or a later one took its place.
     Proposal,
+    /// A person said no to a proposal.
+    Rejected,
     /// Old files were removed.
     Purge,
 }
 
 impl Ending {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Applied,
         Self::Unchanged,
         Self::NotApplied,
@@ -46,6 +48,7 @@ impl Ending {
         Self::Preview,
         Self::Approval,
         Self::Proposal,
+        Self::Rejected,
         Self::Purge,
     ];
 
@@ -63,6 +66,7 @@ impl Ending {
             Self::Preview => "preview",
             Self::Approval => "approval",
             Self::Proposal => "proposal",
+            Self::Rejected => "rejected",
             Self::Purge => "purge",
         }
     }
@@ -78,6 +82,7 @@ impl Ending {
             | Self::Preview
             | Self::Approval
             | Self::Proposal
+            | Self::Rejected
             | Self::Purge => false,
         }
     }
@@ -108,10 +113,12 @@ impl CallStory {
         if let Some(outcome) = self.outcome() {
             return outcome.into();
         }
-        match self.records.last().map(|record| record.event) {
+        let last = self.records.last();
+        match last.map(|record| record.event) {
             Some(Event::Refusal) => Ending::Refused,
             Some(Event::Preview) => Ending::Preview,
             Some(Event::Approval) => Ending::Approval,
+            Some(Event::Proposal) if last.is_some_and(Record::is_rejection) => Ending::Rejected,
             Some(Event::Proposal) => Ending::Proposal,
             Some(Event::Purge) => Ending::Purge,
             Some(Event::Start | Event::Attempt | Event::Outcome | Event::Closed) | None => {
@@ -130,6 +137,26 @@ impl CallStory {
     #[must_use]
     pub fn client(&self) -> Option<&Client> {
         self.latest(|record| record.client.as_ref())
+    }
+
+    /// Who acted, where that was no client.
+    #[must_use]
+    pub fn actor(&self) -> Option<&Actor> {
+        self.latest(|record| record.actor.as_ref())
+    }
+
+    /// Who made the proposal that the call decided on, where that was somebody else.
+    #[must_use]
+    pub fn proposer(&self) -> Option<&Client> {
+        self.latest(|record| record.proposer.as_ref())
+    }
+
+    /// Who made the call, in a word: the actor, the client's name as it was authenticated, or the
+    /// client's own.
+    #[must_use]
+    pub fn who(&self) -> Option<&str> {
+        let client = || self.client().map(Client::shown);
+        self.actor().map(Actor::as_str).or_else(client)
     }
 
     /// The last gate that decided, and what it decided.

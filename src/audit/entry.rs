@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CallId, FileHead, KeptState};
+use super::{CallId, ClientId, FileHead, KeptState, KeyDigest};
 use crate::change::Operation;
 use crate::page::{Field, LineCounts, Locale, PagePath};
 
@@ -98,6 +98,9 @@ pub struct Client {
     pub name: String,
     /// The client's own version.
     pub version: String,
+    /// The id of the named client that it was authenticated as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<ClientId>,
     /// Whom the client was authenticated as: a name, the key that it brought, or both, as
     /// `NAME`, `key:DIGEST` or `NAME/key:DIGEST`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,10 +122,69 @@ impl Client {
         self.subject.as_ref().is_some_and(is_subject) || is_it(&self.name)
     }
 
+    /// Whether it was authenticated, so that calls and proposals can be its own.
+    #[must_use]
+    pub const fn is_known(&self) -> bool {
+        self.subject.is_some()
+    }
+
+    /// Whether what another client did is this one's too: both have one id, whatever their names
+    /// and tokens are, and came with the same key where callers bring keys. Clients without an
+    /// id are one if they were authenticated as the same.
+    #[must_use]
+    pub fn is_same_owner(&self, other: &Self) -> bool {
+        match (self.id, other.id) {
+            (Some(own), Some(others)) => own == others && self.own_key() == other.own_key(),
+            (None, None) => self.subject == other.subject,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+
+    /// The key that it brought, as its subject has it.
+    fn own_key(&self) -> Option<&str> {
+        // No name of a client has a colon.
+        let mut parts = self.subject.as_deref()?.split('/');
+        parts.find(|part| part.starts_with("key:"))
+    }
+
     /// The name to go by: the one it was authenticated as, else its own.
     #[must_use]
     pub fn shown(&self) -> &str {
         self.subject.as_deref().unwrap_or(&self.name)
+    }
+}
+
+/// Who acted, where that is no client: `user:NAME`, a user of the machine who ran a command. Where
+/// the user changed since the login, as with `sudo`, `user:NAME/login:NAME`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Actor(String);
+
+impl Actor {
+    /// A user of the machine, and who logged in where that is somebody else.
+    #[must_use]
+    pub fn user(name: &str, login: Option<&str>) -> Self {
+        let login = login.map_or_else(String::new, |login| format!("/login:{login}"));
+        Self(format!("user:{name}{login}"))
+    }
+
+    /// The whole text, as it is on record.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether somebody of this name acted, whatever the letter case.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        let whole = self.0.to_lowercase();
+        let is_it = |part: &str| part.split_once(':').is_some_and(|(_, own)| own == name);
+        whole == name || whole.split('/').any(|part| part == name || is_it(part))
+    }
+
+    pub(super) fn map(&self, shorten: impl Fn(&str) -> String) -> Self {
+        Self(shorten(&self.0))
     }
 }
 
@@ -151,10 +213,14 @@ pub struct Entry {
     pub event: Event,
     /// Who called.
     pub client: Option<Client>,
+    /// Who acted, where that is no client.
+    pub actor: Option<Actor>,
     /// The tool or command that was called.
     pub tool: Option<String>,
     /// The kind of write.
     pub operation: Option<Operation>,
+    /// The key of the wiki that the call came with.
+    pub key: Option<KeyDigest>,
     /// The page's id; none for a page that is yet to be created.
     pub id: Option<i64>,
     /// The page's locale as it is, or where the page shall be created.
@@ -191,6 +257,8 @@ pub struct Entry {
     pub approval: Option<String>,
     /// The proposal that this belongs to.
     pub proposal: Option<String>,
+    /// Who made that proposal, where somebody else decides on it.
+    pub proposer: Option<Client>,
     /// The files that a purge is about to remove, and those whose removal it says once more.
     pub removed: Vec<FileHead>,
     /// How long the call took so far, in milliseconds.
@@ -205,8 +273,10 @@ impl Entry {
             call,
             event,
             client: None,
+            actor: None,
             tool: None,
             operation: None,
+            key: None,
             id: None,
             locale: None,
             path: None,
@@ -228,6 +298,7 @@ impl Entry {
             undoes: None,
             approval: None,
             proposal: None,
+            proposer: None,
             removed: Vec::new(),
             ms: 0,
         }

@@ -19,7 +19,8 @@ pub struct Filter {
     pub operation: Option<Operation>,
     /// Of pages that stand, or were to stand, at or below this.
     pub path: Option<Prefix>,
-    /// Of the named client, or of the client that calls itself so, whatever the letter case.
+    /// Of the named client, of the client that calls itself so, of whoever ran the command, or
+    /// deciding on what such a client proposed; whatever the letter case.
     pub client: Option<String>,
     /// Where this gate decided last.
     pub gate: Option<String>,
@@ -38,10 +39,7 @@ impl Filter {
             && self.tool.as_ref().is_none_or(|tool| is_tool(call, tool))
             && fits(self.operation, || call.operation())
             && self.path.as_ref().is_none_or(|path| is_below(call, path))
-            && self
-                .client
-                .as_ref()
-                .is_none_or(|name| call.client().is_some_and(|client| client.is_called(name)))
+            && self.client.as_ref().is_none_or(|name| is_by(call, name))
             && fits(self.gate.as_deref(), || call.gate().map(|(gate, _)| gate))
             && fits(self.ending, || Some(call.ending()))
     }
@@ -49,6 +47,13 @@ impl Filter {
 
 fn fits<T: PartialEq>(wanted: Option<T>, found: impl FnOnce() -> Option<T>) -> bool {
     wanted.is_none_or(|wanted| found() == Some(wanted))
+}
+
+fn is_by(call: &CallStory, name: &str) -> bool {
+    let clients = [call.client(), call.proposer()];
+    let mut clients = clients.into_iter().flatten();
+    clients.any(|client| client.is_called(name))
+        || call.actor().is_some_and(|actor| actor.is_called(name))
 }
 
 fn is_tool(call: &CallStory, wanted: &str) -> bool {

@@ -105,6 +105,43 @@ typed_name!(RunId);
 random_name!(RunId);
 
 hex_name! {
+    /// The id of a named client, which outlives its name and its token: 16 hex characters.
+    ClientId, 8
+}
+typed_name!(ClientId);
+random_name!(ClientId);
+
+impl ClientId {
+    /// The id of a client that was given none: the same for the same text, and no other's.
+    #[must_use]
+    pub fn derived(text: &str) -> Self {
+        let digest: [u8; 32] = Sha256::digest(text).into();
+        let mut id = [0; 8];
+        id.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
+        Self(id)
+    }
+}
+
+hex_name! {
+    /// A digest of a key of the wiki, by which keys are told apart; the key cannot be had from
+    /// it: the first half of its SHA-256, 32 hex characters.
+    KeyDigest, 16
+}
+typed_name!(KeyDigest);
+
+impl KeyDigest {
+    /// The digest of a key that has this SHA-256.
+    pub(crate) fn of(sha256: &[u8; 32]) -> Self {
+        let mut digest = [0; 16];
+        digest
+            .iter_mut()
+            .zip(sha256)
+            .for_each(|(to, from)| *to = *from);
+        Self(digest)
+    }
+}
+
+hex_name! {
     /// The SHA-256 of a line of the log, which the line after it repeats.
     LineHash, 32
 }

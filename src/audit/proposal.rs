@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 use super::record::Stamp;
-use super::{CallId, Client, Entry, Event, KeptState, ProposalId, Record};
+use super::{CallId, Client, Entry, Event, KeptState, KeyDigest, ProposalId, Record};
 use crate::change::Operation;
 use crate::page::{Date, Field, LineCounts, Locale, PagePath};
 
@@ -36,6 +36,9 @@ pub struct Proposal {
     pub tool: String,
     /// Who proposed it.
     pub client: Client,
+    /// The key of the wiki that it was made with.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub key: Option<KeyDigest>,
     /// In which session: a word that tells sessions apart and gives none away.
     pub session: String,
     /// The kind of write.
@@ -159,6 +162,7 @@ impl Proposal {
             ("call", own.call == made.call),
             ("tool", own.tool == made.tool),
             ("client", own.client == made.client),
+            ("key", own.key == made.key),
             ("operation", own.operation == made.operation),
             ("page", own.id == made.id),
             ("locale", own.locale == made.locale),
@@ -184,6 +188,7 @@ impl Proposal {
             proposal: Some(self.id.to_string()),
             client: Some(self.client.clone()),
             tool: Some(self.tool.clone()),
+            key: self.key,
             operation: Some(self.operation),
             id: self.page,
             locale: Some(self.locale.clone()),
@@ -210,6 +215,7 @@ impl Proposal {
         }
         tracing::warn!(proposal = %self.id, "audit: the file of a proposal is not as its record says");
         self.client = made.client.clone().unwrap_or_default();
+        self.key = made.key;
         self.operation = made.operation.unwrap_or(self.operation);
         self.page = made.id;
         self.locale = made.locale.clone().unwrap_or(self.locale);

@@ -12,7 +12,10 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 
-use super::{CallId, Client, Entry, Event, FileHead, KeptState, LineHash, Outcome, RunId, chain};
+use super::{
+    Actor, CallId, Client, Entry, Event, FileHead, KeptState, KeyDigest, LineHash, Outcome, RunId,
+    chain,
+};
 use crate::change::Operation;
 use crate::page::{Field, Locale, PagePath};
 
@@ -44,6 +47,9 @@ pub struct Record {
     /// Who called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Client>,
+    /// Who acted, where that is no client: the user of the machine who ran a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<Actor>,
     /// The tool or command that was called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
@@ -52,6 +58,9 @@ pub struct Record {
     pub operation: Option<Operation>,
     /// The wiki's name.
     pub wiki: String,
+    /// The key of the wiki that the call came with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<KeyDigest>,
     /// The page's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
@@ -106,6 +115,9 @@ pub struct Record {
     /// The proposal that this belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal: Option<String>,
+    /// Who made that proposal, where somebody else decides on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposer: Option<Client>,
     /// In a `start` alone: every other run that was found, by file name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Vec<FileHead>>,
@@ -176,6 +188,12 @@ impl Record {
         OffsetDateTime::parse(&self.time, &Rfc3339).ok()
     }
 
+    /// Whether it tells that a person said no to a proposal.
+    #[must_use]
+    pub fn is_rejection(&self) -> bool {
+        self.event == Event::Proposal && self.decision.as_deref() == Some("rejected")
+    }
+
     /// A record of the log's own, with nothing told yet.
     pub(super) fn bare(event: Event, stamp: &Stamp<'_>) -> Self {
         Self {
@@ -186,9 +204,11 @@ impl Record {
             call: None,
             event,
             client: None,
+            actor: None,
             tool: None,
             operation: None,
             wiki: cut(stamp.wiki, MAX_SHORT),
+            key: None,
             id: None,
             locale: None,
             path: None,
@@ -208,6 +228,7 @@ impl Record {
             undoes: None,
             approval: None,
             proposal: None,
+            proposer: None,
             runs: None,
             removed: None,
             ms: 0,
@@ -220,19 +241,24 @@ impl Record {
     pub(super) fn of(entry: &Entry, stamp: &Stamp<'_>) -> Self {
         let short = |text: &Option<String>| text.as_deref().map(|text| cut(text, MAX_SHORT));
         let path = |path: &PagePath| PagePath::as_stored(cut(path.as_str(), MAX_LONG));
+        let client = |client: &Client| Client {
+            name: cut(&client.name, MAX_SHORT),
+            version: cut(&client.version, MAX_SHORT),
+            id: client.id,
+            subject: short(&client.subject),
+            address: short(&client.address),
+        };
+        let actor = |actor: &Actor| actor.map(|text| cut(text, MAX_SHORT));
         let mut fields = entry.fields.clone();
         fields.sort_unstable();
         fields.dedup();
         Self {
             call: Some(entry.call),
-            client: entry.client.as_ref().map(|client| Client {
-                name: cut(&client.name, MAX_SHORT),
-                version: cut(&client.version, MAX_SHORT),
-                subject: short(&client.subject),
-                address: short(&client.address),
-            }),
+            client: entry.client.as_ref().map(client),
+            actor: entry.actor.as_ref().map(actor),
             tool: short(&entry.tool),
             operation: entry.operation,
+            key: entry.key,
             id: entry.id,
             locale: entry
                 .locale
@@ -255,6 +281,7 @@ impl Record {
             undoes: entry.undoes,
             approval: short(&entry.approval),
             proposal: short(&entry.proposal),
+            proposer: entry.proposer.as_ref().map(client),
             removed: (entry.event == Event::Purge).then(|| entry.removed.clone()),
             ms: entry.ms,
             ..Self::bare(entry.event, stamp)

@@ -5,36 +5,40 @@ use std::collections::VecDeque;
 use super::log::blocking;
 use super::place::Place;
 use super::reader::{runs, scan};
-use super::{AuditError, AuditLog, KeptState, kept};
+use super::{AuditError, AuditLog, KeptState, KeyDigest, kept};
 use crate::page::{Date, PageState};
 
 /// How many of the newest kept states of a page are looked through.
 const MAX_LOOKED_AT: usize = 100;
 
+/// A page as a write found it, and the key of that write where it is on record.
+pub type Found = (PageState, Option<KeyDigest>);
+
 impl AuditLog {
-    /// The page as a write of ours found it, if it was last written at that time; looked for
-    /// among the newest hundred states of the page.
+    /// The page as a write of ours found it, if it was last written at that time, and the key of
+    /// that write; looked for among the newest hundred states of the page.
     ///
     /// A field whose loss was accepted is empty in it, as it is where there was nothing.
     ///
     /// # Errors
     /// If the runs cannot be read. A state that is purged or damaged is none.
-    pub async fn found_at(&self, id: i64, time: &Date) -> Result<Option<PageState>, AuditError> {
+    pub async fn found_at(&self, id: i64, time: &Date) -> Result<Option<Found>, AuditError> {
         let (place, time) = (self.place(), time.clone());
         blocking(move || found_at(&place, id, &time)).await
     }
 }
 
-fn found_at(place: &Place, id: i64, time: &Date) -> Result<Option<PageState>, AuditError> {
-    let mut names: VecDeque<KeptState> = VecDeque::new();
+fn found_at(place: &Place, id: i64, time: &Date) -> Result<Option<Found>, AuditError> {
+    let mut names: VecDeque<(KeptState, Option<KeyDigest>)> = VecDeque::new();
     scan(&runs(place)?, &[&format!("\"id\":{id},")], |told| {
         let Ok(record) = told.record else { return };
         let Some(name) = record.before.filter(|_| record.id == Some(id)) else {
             return;
         };
         // The steps of a write have their states one after another.
-        if names.back() != Some(&name) {
-            names.push_back(name);
+        let it = (name, record.key);
+        if names.back() != Some(&it) {
+            names.push_back(it);
         }
         if names.len() > MAX_LOOKED_AT {
             names.pop_front();
@@ -43,7 +47,7 @@ fn found_at(place: &Place, id: i64, time: &Date) -> Result<Option<PageState>, Au
     let states = names
         .into_iter()
         .rev()
-        .filter_map(|name| kept::kept(place, name).ok());
-    let is_it = |state: &PageState| state.updated_at.as_ref().is_some_and(|at| at.same(time));
+        .filter_map(|(name, key)| Some((kept::kept(place, name).ok()?, key)));
+    let is_it = |(state, _): &Found| state.updated_at.as_ref().is_some_and(|at| at.same(time));
     Ok({ states }.find(is_it))
 }

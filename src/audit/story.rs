@@ -17,8 +17,9 @@ use super::place::Place;
 use super::reader::{RunFile, runs, scan};
 use super::steps::Steps;
 use super::undone::{Clock, Moment, Undone};
-use super::{AuditError, AuditLog, CallId, Event, KeptState, Outcome, Record};
+use super::{AuditError, AuditLog, CallId, Client, Event, KeptState, KeyDigest, Outcome, Record};
 use crate::change::Operation;
+use crate::page::PagePath;
 
 /// The most records of one call that are given.
 pub(super) const MAX_RECORDS: usize = 1000;
@@ -73,6 +74,17 @@ impl CallSelector {
             return Ok(Self(Wanted::Prefix(text.to_owned())));
         }
         Err(NotASelector)
+    }
+}
+
+impl CallSelector {
+    /// The call, if it is meant by its whole name.
+    #[must_use]
+    pub const fn named(&self) -> Option<CallId> {
+        match self.0 {
+            Wanted::Call(call) => Some(call),
+            Wanted::Prefix(_) | Wanted::Last => None,
+        }
     }
 }
 
@@ -191,10 +203,26 @@ impl CallStory {
             .find_map(|record| record.operation)
     }
 
-    /// Whether this subject made the call; so it is for whoever looks at all.
-    fn is_of(&self, subject: Option<&str>) -> bool {
+    /// Where the page stood when the call was over, as far as is on record: where it was applied,
+    /// its new place.
+    #[must_use]
+    pub fn place(&self) -> Option<PagePath> {
+        let was_applied = self.last_applied().is_some();
+        let new = self.latest(|record| record.new_path.clone());
+        let old = || self.latest(|record| record.path.clone());
+        new.filter(|_| was_applied).or_else(old)
+    }
+
+    /// The key of the wiki that the call came with.
+    #[must_use]
+    pub fn key(&self) -> Option<KeyDigest> {
+        self.records.iter().find_map(|record| record.key)
+    }
+
+    /// Whether this client made the call; so it is for whoever looks at all.
+    fn is_of(&self, owner: Option<&Client>) -> bool {
         let first = self.records.iter().find(|record| record.client.is_some());
-        subject.is_none() || first.is_some_and(|record| is_of(record, subject))
+        owner.is_none() || first.is_some_and(|record| is_of(record, owner))
     }
 
     /// The outcomes, the last first.
@@ -214,54 +242,57 @@ impl AuditLog {
         self.story_for(None, call).await
     }
 
-    /// The same among the calls of one subject alone, as if there were no others; among all
+    /// The same among the calls of one client alone, as if there were no others; among all
     /// where none is given.
     ///
     /// # Errors
     /// As [`AuditLog::story`].
     pub async fn story_for(
         &self,
-        subject: Option<&str>,
+        owner: Option<&Client>,
         call: &CallSelector,
     ) -> Result<CallStory, StoryError> {
         let (place, call) = (self.place(), call.clone());
-        let subject = subject.map(str::to_owned);
-        blocking(move || Ok(story(&place, &call, subject.as_deref()))).await?
+        let owner = owner.cloned();
+        blocking(move || Ok(story(&place, &call, owner.as_ref()))).await?
     }
 }
 
 fn story(
     place: &Place,
     selector: &CallSelector,
-    subject: Option<&str>,
+    owner: Option<&Client>,
 ) -> Result<CallStory, StoryError> {
     let runs = runs(place)?;
     let undone = Undone::read(&runs)?;
     let call = match &selector.0 {
         Wanted::Call(call) => *call,
-        Wanted::Prefix(prefix) => only(&runs, prefix, subject)?,
-        Wanted::Last => return last(&runs, &undone, subject),
+        Wanted::Prefix(prefix) => only(&runs, prefix, owner)?,
+        Wanted::Last => return last(&runs, &undone, owner),
     };
     let story = story_of(&runs, call, &undone)?;
-    if story.is_of(subject) {
+    if story.is_of(owner) {
         Ok(story)
     } else {
         Err(StoryError::NotFound)
     }
 }
 
-/// Whether a record is of this subject's call; of any where none is given.
-fn is_of(record: &Record, subject: Option<&str>) -> bool {
-    let own = || record.client.as_ref()?.subject.as_deref();
-    subject.is_none() || own() == subject
+/// Whether a record is of this client's call; of any where none is given.
+fn is_of(record: &Record, owner: Option<&Client>) -> bool {
+    let is_made_by = |owner: &Client| {
+        let maker = record.client.as_ref();
+        maker.is_some_and(|maker| owner.is_same_owner(maker))
+    };
+    owner.is_none_or(is_made_by)
 }
 
 /// The one call that begins like this.
-fn only(runs: &[RunFile], prefix: &str, subject: Option<&str>) -> Result<CallId, StoryError> {
+fn only(runs: &[RunFile], prefix: &str, owner: Option<&Client>) -> Result<CallId, StoryError> {
     let mut found = BTreeSet::new();
     let mut has_more = false;
     scan(runs, &[&format!("\"{prefix}")], |told| {
-        let record = told.record.ok().filter(|record| is_of(record, subject));
+        let record = told.record.ok().filter(|record| is_of(record, owner));
         let call = record.and_then(|record| record.call);
         found.extend(call.filter(|call| call.to_string().starts_with(prefix)));
         if found.len() > MAX_CANDIDATES {
@@ -305,16 +336,20 @@ fn story_of(runs: &[RunFile], call: CallId, undone: &Undone) -> Result<CallStory
     })
 }
 
-fn last(runs: &[RunFile], undone: &Undone, subject: Option<&str>) -> Result<CallStory, StoryError> {
+fn last(
+    runs: &[RunFile],
+    undone: &Undone,
+    owner: Option<&Client>,
+) -> Result<CallStory, StoryError> {
     let mut passed: HashSet<CallId> = undone.by.keys().copied().collect();
     loop {
-        let newest = newest(runs, &passed, subject)?;
+        let newest = newest(runs, &passed, owner)?;
         if newest.is_empty() {
             return Err(StoryError::NoneLeft);
         }
         for call in newest {
             match story_of(runs, call, undone) {
-                Ok(story) if story.outcome() == Some(Outcome::Applied) && story.is_of(subject) => {
+                Ok(story) if story.outcome() == Some(Outcome::Applied) && story.is_of(owner) => {
                     return Ok(story);
                 }
                 // Purged meanwhile, not applied as a whole, or another's.
@@ -330,7 +365,7 @@ fn last(runs: &[RunFile], undone: &Undone, subject: Option<&str>) -> Result<Call
 fn newest(
     runs: &[RunFile],
     passed: &HashSet<CallId>,
-    subject: Option<&str>,
+    owner: Option<&Client>,
 ) -> Result<Vec<CallId>, AuditError> {
     let mut newest: BTreeMap<Moment, CallId> = BTreeMap::new();
     let mut clock = Clock::default();
@@ -342,7 +377,7 @@ fn newest(
             return;
         };
         // What recovery found out has no client; its story tells whose it is.
-        if record.client.is_some() && !is_of(&record, subject) {
+        if record.client.is_some() && !is_of(&record, owner) {
             return;
         }
         // An undo is no write to be taken back by the way: it would come back.

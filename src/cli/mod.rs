@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand. The only room that prints.
 
+mod actor;
 mod advice;
 mod audit;
 mod completions;

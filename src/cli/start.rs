@@ -4,6 +4,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
+use super::actor::actor;
 use super::exit::Exit;
 use super::{log, print};
 use crate::audit::{AuditLog, Client};
@@ -212,6 +213,7 @@ pub(super) fn operator(command: &'static str) -> Caller {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             ..Client::default()
         },
+        actor: Some(actor()),
         session: SessionId::new("operator"),
         asker: Asker::Nobody,
         narrowing: None,

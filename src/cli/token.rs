@@ -151,9 +151,10 @@ fn make(file: &TokensFile, new: New) -> Outcome {
         Token::new().map_err(|_| (Exit::Failed, "the system gave no random numbers".to_owned()))?;
     let client = NamedClient::new(&new.name, &token, may).map_err(wrong)?;
     let ends_at = client.expires().ok().flatten();
+    let id = client.id();
     file.add(client).map_err(failed(file))?;
     if new.json {
-        print::line(&json!({ "name": new.name, "token": token.reveal() }).to_string());
+        print::line(&json!({ "name": new.name, "id": id, "token": token.reveal() }).to_string());
     } else {
         print::line(token.reveal());
         print::note("Keep this token: it is not shown again.");
@@ -228,13 +229,13 @@ fn list(file: &TokensFile, is_json: bool) -> Outcome {
     let clients = file.read().map_err(failed(file))?;
     if is_json {
         let shown = clients.iter().map(|client| {
-            json!({ "name": client.name, "created": client.created, "may": client.may, "expired": has_ended(client) })
+            json!({ "name": client.name, "id": client.id(), "created": client.created, "may": client.may, "expired": has_ended(client) })
         });
         let shown: Vec<_> = shown.collect();
         print::line(&json!({ "clients": shown }).to_string());
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&["name", "created", "expires", "may do less"]);
+    let mut table = Table::new(&["name", "id", "created", "expires", "may do less"]);
     for client in &clients {
         let end = client.expires().ok().flatten();
         let expires = match end {
@@ -247,6 +248,7 @@ fn list(file: &TokensFile, is_json: bool) -> Outcome {
         let (name, created) = (client.name.clone(), client.created.clone());
         table.row(vec![
             name.into(),
+            client.id().to_string().into(),
             created.into(),
             expires,
             less(&client.may).into(),

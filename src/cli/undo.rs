@@ -6,12 +6,15 @@ use super::proposals::since;
 use super::{Outcome, pager, print, show_change, start};
 use crate::audit::CallSelector;
 use crate::error::{Code, Failure};
+use crate::page::NewPath;
 use crate::server::App;
 use crate::write::{Plan, Preview, Undo};
 
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  wikijs-mcp undo last\n  wikijs-mcp undo 4f2a --yes --json")]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp undo last\n  wikijs-mcp undo 4f2a --path docs/setup\n  wikijs-mcp undo 4f2a --yes --json"
+)]
 pub(super) struct Arguments {
     /// The call id of the write, four or more of its first characters, or `last`: the newest
     /// applied write that was not taken back
@@ -22,9 +25,17 @@ pub(super) struct Arguments {
     /// Take fields back even if they changed since the write
     #[arg(long)]
     force: bool,
+    /// Bring a deleted or moved page back here: where its old path is taken, or one at which the
+    /// wiki makes no page any more
+    #[arg(long, value_name = "PATH", value_parser = place)]
+    path: Option<NewPath>,
     /// Answer in JSON
     #[arg(long)]
     json: bool,
+}
+
+fn place(text: &str) -> Result<NewPath, String> {
+    NewPath::parse(text)
 }
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
@@ -45,9 +56,10 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         ));
     }
     let undo = Undo {
-        subject: None,
+        owner: None,
         call,
         force: arguments.force,
+        path: arguments.path.clone().map(NewPath::into_path),
     };
     let exit = take_back(&app, undo, &arguments).await;
     app.writer.finish().await;

@@ -102,6 +102,22 @@ impl DemoWiki {
         self.shared.behaviour().cached_pages = cached.then_some(pages);
     }
 
+    /// Lets the view that gives a page's source be found no more, without a word, as behind a
+    /// gateway that hides it.
+    pub fn set_source_view_blocked(&self, blocked: bool) {
+        self.shared.behaviour().source_view_blocked = blocked;
+    }
+
+    /// Gives a page the path that a page of an old wiki may have, though the wiki makes none there
+    /// any more (W28): with dots, spaces, backslashes or double slashes.
+    pub fn set_old_path(&self, id: i64, path: &str) {
+        self.with_store(|store| {
+            if let Some(page) = store.page_mut(id) {
+                path.clone_into(&mut page.path);
+            }
+        });
+    }
+
     /// Lets every editor's view be "not found", as where something before the
     /// wiki lets its API through and little else.
     pub fn set_editor_view_blocked(&self, blocked: bool) {

@@ -66,6 +66,9 @@ async fn download_source(
         Ok(access) => access,
         Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
     };
+    if app.shared.behaviour().source_view_blocked {
+        return status_only(StatusCode::NOT_FOUND);
+    }
     if !access.may(&["read:source"], &path) {
         return status_only(StatusCode::FORBIDDEN);
     }

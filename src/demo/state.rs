@@ -43,6 +43,8 @@ pub(super) struct Behaviour {
     pub(super) theme: Theme,
     /// The pages that the view that readers see has in its cache, instead of those in the store.
     pub(super) cached_pages: Option<Vec<PageRow>>,
+    /// Whether the view that gives a page's source is not found.
+    pub(super) source_view_blocked: bool,
     /// What to do right before the next editor's view is answered.
     pub(super) next_editor_view: Option<Hook>,
     /// What to do right before the next mutation is applied.

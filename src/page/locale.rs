@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::path::is_locale_like;
+
 /// The code of a locale, such as `en` or `pt-br`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -34,6 +36,12 @@ impl Locale {
         } else {
             Err("must be a locale code such as \"en\" or \"pt-br\"".to_owned())
         }
+    }
+
+    /// Whether the wiki takes it for a locale at the beginning of an address (W16).
+    #[must_use]
+    pub fn begins_addresses(&self) -> bool {
+        is_locale_like(&self.0)
     }
 
     /// The code.

@@ -197,10 +197,12 @@ fn caller(
     Caller {
         tool,
         client: Client {
+            id: visit.client,
             subject: visit.subject.clone(),
             address: visit.address.clone(),
             ..client
         },
+        actor: None,
         session: visit.session.clone(),
         asker,
         narrowing: visit

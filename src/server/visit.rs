@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rmcp::ErrorData;
 
 use super::app::App;
+use crate::audit::ClientId;
 use crate::gates::{Narrowing, SessionId};
 use crate::tools::{Definition, Kind};
 
@@ -18,6 +19,8 @@ pub(super) struct Visit {
     pub(super) app: Arc<App>,
     /// Whose previews and remembered reads they are.
     pub(super) session: SessionId,
+    /// The id of the named client that the caller was authenticated as.
+    pub(super) client: Option<ClientId>,
     /// Whom the caller was authenticated as: a name, its own key, or both.
     pub(super) subject: Option<String>,
     /// Where the call came from.
@@ -46,6 +49,7 @@ impl Visit {
         Self {
             app,
             session,
+            client: None,
             subject: None,
             address: None,
             rights: None,

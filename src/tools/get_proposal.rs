@@ -57,8 +57,12 @@ impl Tool for GetProposal {
             Err(failure) if failure.code == Code::InvalidInput => return Err(none()),
             Err(failure) => return Err(failure),
         };
-        let mut proposal = View::from(review.proposal);
+        let has_title = review.is_readable || context.writer.made(&review.proposal);
+        let mut proposal = View::of(review.proposal, has_title);
         let mut warnings = Vec::new();
+        if let Some(failure) = &review.unseen {
+            warnings.push(format!("not_shown: {}", failure.message));
+        }
         let mut since = None;
         match review.hindrance {
             Some(failure) if failure.code == Code::ProposalOutdated => {

@@ -1,5 +1,7 @@
 //! `wikijs_list_proposals`: what became of what was proposed (toolset `proposals`).
 
+use std::collections::HashSet;
+
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,6 +11,7 @@ use super::input;
 use super::output::some_count;
 use super::proposal_view::{View, is_told};
 use super::tool::{Kind, Tool};
+use crate::audit::Proposal;
 use crate::error::Failure;
 use crate::page::Prefix;
 
@@ -91,10 +94,34 @@ impl Tool for ListProposals {
                     .is_none_or(|session| *session == proposal.session)
         });
         let not_shown = some_count(proposals.len().saturating_sub(MAX_PROPOSALS));
-        let newest = proposals.into_iter().rev().take(MAX_PROPOSALS);
+        let newest: Vec<Proposal> = proposals.into_iter().rev().take(MAX_PROPOSALS).collect();
+        let titled = titled(&context, &newest).await;
+        let newest = newest.into_iter().zip(titled);
         Ok(Output {
-            proposals: newest.map(View::from).collect(),
+            proposals: newest
+                .map(|(proposal, has_title)| View::of(proposal, has_title))
+                .collect(),
             not_shown,
         })
     }
+}
+
+/// Which of these proposals are told with the title of the page: those that this key made, and
+/// those of pages that the wiki lists for it.
+async fn titled(context: &Context, proposals: &[Proposal]) -> Vec<bool> {
+    let made = |proposal: &Proposal| context.writer.made(proposal);
+    if proposals.iter().all(made) {
+        return vec![true; proposals.len()];
+    }
+    let listed = context.wiki.pages_lately().await;
+    let listed =
+        listed.inspect_err(|error| tracing::warn!(%error, "the pages could not be listed"));
+    let listed = listed.ok();
+    let pages = listed.iter().flat_map(|listed| listed.pages());
+    let places: HashSet<_> = pages.map(|page| (&page.locale, &page.path)).collect();
+    let is_listed = |proposal: &Proposal| places.contains(&(&proposal.locale, &proposal.path));
+    let titled = proposals.iter();
+    titled
+        .map(|proposal| made(proposal) || is_listed(proposal))
+        .collect()
 }

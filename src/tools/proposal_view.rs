@@ -21,7 +21,9 @@ pub(super) struct View {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     new_path: Option<String>,
-    title: String,
+    /// Absent where the key that asks neither made it nor may read the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
     fields: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lines_added: Option<i64>,
@@ -41,8 +43,9 @@ pub(super) struct View {
     replaced_by: Option<String>,
 }
 
-impl From<Proposal> for View {
-    fn from(proposal: Proposal) -> Self {
+impl View {
+    /// A proposal; with the page's title, if that may be told.
+    pub(super) fn of(proposal: Proposal, has_title: bool) -> Self {
         let (mut applied_by, mut reason, mut replaced_by) = (None, None, None);
         match &proposal.state {
             ProposalState::Open => {}
@@ -60,7 +63,7 @@ impl From<Proposal> for View {
             locale: proposal.locale.as_str().to_owned(),
             path: proposal.path.as_str().to_owned(),
             new_path: proposal.new_path.map(|path| path.as_str().to_owned()),
-            title: escape_hidden(&proposal.title),
+            title: has_title.then(|| escape_hidden(&proposal.title)),
             fields: proposal.fields.into_iter().map(Field::name).collect(),
             lines_added: some_count(proposal.lines_added),
             lines_removed: some_count(proposal.lines_removed),
@@ -74,10 +77,10 @@ impl From<Proposal> for View {
     }
 }
 
-/// Whether the caller is told of a proposal: one of its own. A named client is known by its token.
+/// Whether the caller is told of a proposal: one of its own. A named client is known by its id.
 /// All others say themselves what they are called, so this keeps different agents of one user
 /// apart and guards nothing; the text of a page is told only as far as the key may read it.
 pub(super) fn is_told(context: &Context, proposal: &Proposal) -> bool {
     let (own, its) = (&context.caller.client, &proposal.client);
-    own.subject == its.subject && (own.subject.is_some() || own.name == its.name)
+    own.is_same_owner(its) && (own.is_known() || own.name == its.name)
 }

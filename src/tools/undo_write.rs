@@ -10,6 +10,7 @@ use super::output::Write;
 use super::tool::{Kind, Tool};
 use crate::audit::CallSelector;
 use crate::error::Failure;
+use crate::page::NewPath;
 use crate::write::{Plan, Undo};
 
 /// The tool.
@@ -28,6 +29,9 @@ pub(super) struct Input {
     /// Take fields back even if they changed since.
     #[garde(skip)]
     force: Option<bool>,
+    /// Where a deleted or moved page comes back, if not at its old path.
+    #[garde(length(chars, max = 255))]
+    path: Option<String>,
 }
 
 impl Tool for UndoWrite {
@@ -45,10 +49,14 @@ impl Tool for UndoWrite {
                 "must be a call id, four or more of its first characters, or \"last\"",
             )
         })?;
+        let path = input.path.as_deref().map(NewPath::parse).transpose();
+        let path = path.map_err(|fault| input::invalid_argument("path", fault))?;
+        let client = &context.caller.client;
         let undo = Undo {
-            subject: context.caller.client.subject.clone(),
+            owner: client.is_known().then(|| client.clone()),
             call,
             force: input.force.unwrap_or(false),
+            path: path.map(NewPath::into_path),
         };
         context
             .write(Plan::Undo(undo), input.confirm)

@@ -40,11 +40,31 @@ impl Wiki {
         locale: &Locale,
         path: &PagePath,
     ) -> Result<Option<EditorView>, WikiError> {
+        self.in_editor(locale, path, parse).await
+    }
+
+    /// Whether the editor opens at a place, for a page that is there or for a new one.
+    pub(super) async fn editor_opens(
+        &self,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<bool, WikiError> {
+        let is_there = |html: &str| opens_at(html, locale, path).then_some(());
+        Ok(self.in_editor(locale, path, is_there).await?.is_some())
+    }
+
+    /// Gets the editor's view of a place, and takes from it what is wanted.
+    async fn in_editor<T>(
+        &self,
+        locale: &Locale,
+        path: &PagePath,
+        take: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, WikiError> {
         let address = self.address_of("e", locale, path)?;
         self.read(
             |left| self.transport.get(address.clone(), left),
             |answer| match answer.status {
-                200 => Ok(std::str::from_utf8(&answer.body).ok().and_then(parse)),
+                200 => Ok(std::str::from_utf8(&answer.body).ok().and_then(&take)),
                 429 => Err(WikiError::RateLimited {
                     after: answer.retry_after,
                 }),
@@ -60,14 +80,28 @@ impl Wiki {
     }
 }
 
-/// Reads a view, if it is just as it must be.
-#[must_use]
-pub fn parse(html: &str) -> Option<EditorView> {
+/// Whether a view is the editor of what is, or may come to be, at this place.
+fn opens_at(html: &str, locale: &Locale, path: &PagePath) -> bool {
+    let Some((_, attributes)) = element(html) else {
+        return false;
+    };
+    let is = |name, value| attributes.get(name).is_some_and(|own| own == value);
+    is("locale", locale.as_str()) && is("path", path.as_str())
+}
+
+/// What stands before a view's element, and its attributes, if it is there just once.
+fn element(html: &str) -> Option<(&str, BTreeMap<&str, String>)> {
     let (before, element) = html.split_once("<editor")?;
     if !before.ends_with("<div id=\"root\">") || element.contains("<editor") {
         return None;
     }
-    let mut attributes = attributes(element)?;
+    Some((before, attributes(element)?))
+}
+
+/// Reads a view, if it is just as it must be.
+#[must_use]
+pub fn parse(html: &str) -> Option<EditorView> {
+    let (before, mut attributes) = element(html)?;
     let mut take = |name: &str| attributes.remove(name);
     if take("init-mode")? != "update" {
         return None;

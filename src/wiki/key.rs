@@ -8,6 +8,8 @@ use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::audit::KeyDigest;
+
 /// The setting that a key comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum KeySetting {
@@ -44,7 +46,6 @@ impl KeySetting {
         advice.replace(&format!("{usual} "), &format!("{} ", self.name()))
     }
 }
-
 /// An API key. Its text never shows: not in `Debug`, not in an error, not in a log.
 #[derive(Debug, Clone)]
 pub struct ApiKey {
@@ -121,6 +122,12 @@ impl ApiKey {
     /// A digest by which two keys are told apart; the key cannot be had from it.
     pub(crate) fn digest(&self) -> [u8; 32] {
         Sha256::digest(self.secret.expose_secret()).into()
+    }
+
+    /// The digest of the key that goes on record.
+    #[must_use]
+    pub fn digest_on_record(&self) -> KeyDigest {
+        KeyDigest::of(&self.digest())
     }
 
     pub(super) fn authorization(&self) -> String {

@@ -18,6 +18,7 @@ pub mod front_matter;
 mod history;
 mod key;
 mod list;
+mod may_read;
 mod mutate;
 mod network;
 mod operations;

@@ -5,7 +5,8 @@ use std::time::Instant;
 use time::OffsetDateTime;
 
 use crate::audit::{
-    AuditError, CallId, Entry, Event, KeptState, Outcome, Proposal, ProposalId, ProposalState,
+    AuditError, CallId, CallStory, Entry, Event, KeptState, KeyDigest, Outcome, Proposal,
+    ProposalId, ProposalState,
 };
 use crate::change::{Change, StepKind};
 use crate::error::{Code, Failure};
@@ -23,9 +24,11 @@ pub(super) struct Docket {
 }
 
 impl Docket {
-    pub(super) fn open(call: CallId, caller: &Caller, plan: Option<&Plan>) -> Self {
+    pub(super) fn open(call: CallId, caller: &Caller, key: KeyDigest, plan: Option<&Plan>) -> Self {
         let mut entry = Entry::new(call, Event::Refusal);
         entry.client = Some(caller.client.clone());
+        entry.actor.clone_from(&caller.actor);
+        entry.key = Some(key);
         entry.tool = Some(caller.tool.to_owned());
         match plan {
             Some(Plan::Create(page)) => {
@@ -41,7 +44,11 @@ impl Docket {
                 entry.operation = Some(crate::change::Operation::Delete);
                 entry.id = Some(*id);
             }
-            Some(Plan::Undo(_) | Plan::Proposal(_)) | None => {}
+            Some(Plan::Undo(undo)) => {
+                entry.undoes = undo.call.named();
+            }
+            Some(Plan::Proposal(apply)) => entry.proposal = Some(apply.id.to_string()),
+            None => {}
         }
         Self {
             began: Instant::now(),
@@ -51,16 +58,42 @@ impl Docket {
     }
 
     /// A call that decides on a proposal without writing.
-    pub(super) fn of_proposal(call: CallId, caller: &Caller, proposal: &Proposal) -> Self {
-        let mut docket = Self::open(call, caller, None);
+    pub(super) fn of_proposal(
+        call: CallId,
+        caller: &Caller,
+        key: KeyDigest,
+        proposal: &Proposal,
+    ) -> Self {
+        let mut docket = Self::open(call, caller, key, None);
         docket.confirmed = (Gate::Operator, "");
-        docket.entry.operation = Some(proposal.operation);
-        docket.entry.id = proposal.page;
-        docket.entry.locale = Some(proposal.locale.clone());
-        docket.entry.path = Some(proposal.path.clone());
-        docket.entry.new_path.clone_from(&proposal.new_path);
-        docket.proposal(proposal.id);
+        docket.decides_on(proposal);
         docket
+    }
+
+    /// It decides on a proposal, about the page of which nothing else is known yet.
+    pub(super) fn decides_on(&mut self, proposal: &Proposal) {
+        self.entry.operation = Some(proposal.operation);
+        self.entry.id = proposal.page;
+        self.entry.locale = Some(proposal.locale.clone());
+        self.entry.path = Some(proposal.path.clone());
+        self.entry.new_path.clone_from(&proposal.new_path);
+        self.entry.proposer = Some(proposal.client.clone());
+        self.proposal(proposal.id);
+    }
+
+    /// It was to take this call back, about the page of which nothing else is known.
+    pub(super) fn meant(&mut self, story: &CallStory) {
+        self.entry.undoes = Some(story.call);
+        if self.entry.path.is_none() {
+            self.entry.id = story.id();
+            self.entry.locale = story.latest(|record| record.locale.clone());
+            self.entry.path = story.place();
+        }
+    }
+
+    /// Whether it is known which page it is about.
+    pub(super) const fn knows_page(&self) -> bool {
+        self.entry.path.is_some()
     }
 
     pub(super) const fn call(&self) -> CallId {
@@ -113,6 +146,7 @@ impl Docket {
             call: self.entry.call,
             tool: self.entry.tool.clone().unwrap_or_default(),
             client: self.entry.client.clone().unwrap_or_default(),
+            key: self.entry.key,
             session,
             operation: change.operation(),
             page: page.id,

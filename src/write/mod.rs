@@ -25,6 +25,7 @@ mod refusals;
 mod send;
 mod settle;
 mod show;
+mod shown;
 mod trail;
 mod turn;
 mod undo;

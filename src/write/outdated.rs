@@ -34,10 +34,14 @@ impl Writer {
         kept: Change,
     ) -> Result<Change, Outdated> {
         if let Some(call) = proposal.undoes {
+            let place = |page: Option<&PageState>| page.map(|page| page.path.clone());
+            let path =
+                place(kept.after()).filter(|path| place(kept.before()).as_ref() != Some(path));
             let undo = Undo {
                 call: call.into(),
-                subject: None,
+                owner: None,
                 force: true,
+                path,
             };
             let now = self.undo(&undo).await.map_err(gone)?.change;
             if !now.is_same_write(&kept) {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::audit::{CallSelector, Client, ProposalId};
+use crate::audit::{Actor, CallSelector, Client, ProposalId};
 use crate::change::{Change, Edits, NewContent, NewPage};
 use crate::error::{Code, Failure};
 use crate::gates::{Narrowing, SessionId};
-use crate::page::{Date, Field, PageState, Trash};
+use crate::page::{Date, Field, PagePath, PageState, Trash};
 
 use super::asker::Asker;
 use super::faults;
@@ -21,6 +21,8 @@ pub struct Caller {
     pub tool: &'static str,
     /// The client, as it names itself.
     pub client: Client,
+    /// Who acts, where that is no client: the user of the machine who runs a command.
+    pub actor: Option<Actor>,
     /// Its session, to which previews belong.
     pub session: SessionId,
     /// How the person behind it is asked.
@@ -86,9 +88,11 @@ pub struct Undo {
     /// The write.
     pub call: CallSelector,
     /// Whose writes alone it may be, as authenticated; anybody's where there is none.
-    pub subject: Option<String>,
+    pub owner: Option<Client>,
     /// Whether fields that changed since go back all the same.
     pub force: bool,
+    /// Where the page comes back, if not where it was.
+    pub path: Option<PagePath>,
 }
 
 /// Which proposal shall be applied.
@@ -186,7 +190,11 @@ impl Plan {
             .of(previewed.before().cloned(), trash),
             // Which write it takes back, or which proposal it is, was compared with what was
             // previewed.
-            Self::Undo(_) | Self::Proposal(_) => return true,
+            Self::Undo(Undo { path, .. }) => {
+                let place = previewed.after().map(|page| &page.path);
+                return path.as_ref().is_none_or(|path| place == Some(path));
+            }
+            Self::Proposal(_) => return true,
             plan => plan.clone().of(previewed.before().cloned(), trash),
         };
         // A loss that was accepted then need not be named again, but no other one.

@@ -39,6 +39,8 @@ pub struct Review {
     pub hindrance: Option<Failure>,
     /// Whether this key may read of the page what the proposal shows.
     pub is_readable: bool,
+    /// Why nothing of what was kept is shown, where it is not for this key.
+    pub unseen: Option<Failure>,
 }
 
 impl Writer {
@@ -75,10 +77,12 @@ impl Writer {
             }
         };
         let is_open = proposal.state == ProposalState::Open;
-        let change = match self.kept_change(&proposal).await {
-            Ok(change) => Some(change),
+        let (change, unseen) = match self.kept_change(&proposal).await {
+            Ok(change) => (Some(change), None),
+            // What it is about is told, and not what it says.
+            Err(failure) if failure.code != Code::AuditUnavailable => (None, Some(failure)),
             // What was decided is told also when what it was made of is purged.
-            Err(_) if !is_open => None,
+            Err(_) if !is_open => (None, None),
             Err(failure) => return Err(failure),
         };
         let is_readable = match &change {
@@ -98,6 +102,7 @@ impl Writer {
             url: self.wiki.page_url(&proposal.locale, &proposal.path),
             hindrance: hindrance.filter(|_| is_open),
             is_readable,
+            unseen,
             proposal,
         };
         if let Some(change) = change.filter(|_| is_open && review.hindrance.is_none()) {
@@ -130,7 +135,7 @@ impl Writer {
         let held = self.hold_open(id, self.patience.queueing).await?;
         let proposal = held.proposal().clone();
         let call = CallId::new().map_err(at_log)?;
-        let docket = Docket::of_proposal(call, caller, &proposal);
+        let docket = Docket::of_proposal(call, caller, self.key(), &proposal);
         self.audit
             .record(docket.decided("rejected", Some(reason)))
             .await
@@ -230,13 +235,12 @@ impl Writer {
     }
 
     async fn kept_change(&self, proposal: &Proposal) -> Result<Change, Failure> {
-        let before = self.kept(proposal.before).await?;
-        let after = self.kept(proposal.after).await?;
-        let change = match (before, after) {
-            (Some(before), Some(after)) => Change::between(before, after),
-            (None, Some(after)) => Change::recreate(after),
-            (Some(before), None) => Change::delete(before),
-            (None, None) => return Err(unavailable(&AuditError::BadProposal)),
+        let names = [proposal.before, proposal.after];
+        let change = match self.kept(names, proposal.key).await? {
+            [Some(before), Some(after)] => Change::between(before, after),
+            [None, Some(after)] => Change::recreate(after),
+            [Some(before), None] => Change::delete(before),
+            [None, None] => return Err(unavailable(&AuditError::BadProposal)),
         };
         Ok(change.with_loss_of(proposal.lost.clone()))
     }

@@ -7,6 +7,8 @@ use crate::page::{Field, LineCounts, PageState, is_invisible};
 
 use super::unseen::unseen;
 
+use super::show::leaves_for_good;
+
 /// How much of the difference is shown.
 const DIFF: Room = Room {
     lines: 40,
@@ -71,6 +73,9 @@ pub(super) fn message(
     if !change.lost().is_empty() {
         let lost: Vec<&str> = change.lost().iter().copied().map(Field::name).collect();
         text.say(&format!("Lost for good, unread: {}", lost.join(", ")));
+    }
+    if leaves_for_good(change) {
+        text.say("Cannot return: the wiki makes no page at this path any more");
     }
     let is_said = |field: &Field| {
         matches!(

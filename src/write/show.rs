@@ -158,12 +158,29 @@ impl Writer {
 /// What is to be said of a change wherever it is shown.
 pub(super) fn warnings_of(change: &Change) -> Vec<String> {
     let mut warnings = lost_by(change);
+    warnings.extend(cannot_return(change));
     if change.has_literal_escapes() {
         warnings.push(
             r"literal_escapes: the new text has \n as two characters and no line break; where lines were meant, send it again with line breaks.".to_owned(),
         );
     }
     warnings
+}
+
+/// That a page leaves a place to which nothing brings it back (W28), said before it and after.
+fn cannot_return(change: &Change) -> Option<String> {
+    leaves_for_good(change).then(|| {
+        "cannot_return: the wiki makes no page at this path any more, so undo can bring the page \
+         back only at another path."
+            .to_owned()
+    })
+}
+
+/// Whether a page leaves a place to which nothing brings it back (W28).
+pub(super) fn leaves_for_good(change: &Change) -> bool {
+    let leaves = change.after().is_none() || change.moves();
+    let before = change.before().filter(|_| leaves);
+    before.is_some_and(|page| !page.path.can_be_made())
 }
 
 /// What a change loses for good, or cannot bring back, said before and after it.

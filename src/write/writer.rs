@@ -141,7 +141,16 @@ impl Writer {
         confirm: Option<String>,
     ) -> Result<Answer, Failure> {
         let call = CallId::current_or_new().map_err(|error| unavailable(&error))?;
-        let mut docket = Docket::open(call, &caller, Some(&plan));
+        let mut docket = Docket::open(call, &caller, self.key(), Some(&plan));
+        if let Plan::Proposal(apply) = &plan
+            && let Ok(proposal) = self.audit.proposal(apply.id).await
+        {
+            docket.decides_on(&proposal);
+        }
+        let undo = match &plan {
+            Plan::Undo(undo) => Some(undo.clone()),
+            Plan::Create(_) | Plan::Update(_) | Plan::Delete { .. } | Plan::Proposal(_) => None,
+        };
         let answer = match self.decide(&mut docket, &caller, plan, confirm).await {
             Ok(Passed::Answer(answer)) => {
                 if matches!(&answer, Answer::Preview(preview) if preview.proposal.is_some()) {
@@ -155,6 +164,9 @@ impl Writer {
             }
             Ok(Passed::Asked(_)) => Err(broke_off()),
             Err(refusal) => {
+                if let Some(undo) = undo.filter(|_| !docket.knows_page()) {
+                    self.find_meant(&mut docket, &undo).await;
+                }
                 self.record_refusal(&docket, &refusal).await;
                 Err(refusal.failure)
             }
@@ -168,7 +180,7 @@ impl Writer {
             return failure;
         };
         let refusal = Refusal::at(Gate::Input, failure);
-        self.record_refusal(&Docket::open(call, caller, None), &refusal)
+        self.record_refusal(&Docket::open(call, caller, self.key(), None), &refusal)
             .await;
         refusal.failure.detail("callId", call.to_string())
     }

@@ -18,26 +18,26 @@ const search = (text) => see(`new Promise((done) => { const it = document.getEle
 const stories = {
   async 'it opens with its figures, its chart and its calls'() {
     assert.equal(await see('document.title'), 'Audit report: wiki.example.com');
-    assert.equal(await rows(), 6);
-    assert.equal(await said(), '6 calls');
+    assert.equal(await rows(), 8);
+    assert.equal(await said(), '8 calls');
     assert.equal(await see(`[...document.querySelectorAll('#figures li')].map((it) => it.textContent).join()`),
-      '6calls,4applied,1refused,0in doubt,1previews,5clients');
+      '8calls,4applied,1refused,0in doubt,1previews,2proposals,6clients');
     assert.equal(await see(`document.querySelectorAll('#chart g').length`), 4);
   },
   async 'filters and the search narrow, and clear again'() {
     await choose('outcome', 'refused');
-    assert.equal(await said(), '1 of 6 calls');
+    assert.equal(await said(), '1 of 8 calls');
     await choose('outcome', '');
     await choose('to', '2030-01-02');
-    assert.equal(await said(), '3 of 6 calls');
+    assert.equal(await said(), '3 of 8 calls');
     await search('intern');
-    assert.equal(await said(), '1 of 6 calls');
+    assert.equal(await said(), '1 of 8 calls');
     await search('no such thing');
     assert.equal(await see(`document.querySelector('#rows').textContent`), 'no such calls');
     await see(`new Promise((done) => { document.querySelector('#filters button').click(); setTimeout(done, 50); })`);
-    assert.equal(await said(), '6 calls');
+    assert.equal(await said(), '8 calls');
     await see(`document.querySelectorAll('#chart g')[1].dispatchEvent(new MouseEvent('click'))`);
-    assert.equal(await said(), '1 of 6 calls');
+    assert.equal(await said(), '1 of 8 calls');
     await see(`new Promise((done) => { document.querySelector('#filters button').click(); setTimeout(done, 50); })`);
   },
   async 'a click on a head sorts, and says so'() {
@@ -115,6 +115,22 @@ const stories = {
     assert.equal(await see('document.documentElement.scrollWidth'), 360);
     await browser.look(1280, 900, 'light');
   },
+  async 'who decided, for whom and on what is told, and can be chosen'() {
+    const cells = (name) => see(`[...document.querySelectorAll('tr.call td.${name}')].map((it) => it.textContent).join()`);
+    await choose('outcome', 'rejected');
+    assert.equal(await said(), '1 of 8 calls');
+    assert.equal(await cells('who'), 'user:alice for agent');
+    assert.equal(await cells('tool'), 'proposals reject dddddddddddddddd');
+    await see(`document.querySelector('tr.call').click()`);
+    const unfolded = await see(`document.querySelector('td.details').textContent`);
+    for (const part of ['Actoruser:alice', 'Proposed byagent 1', 'Proposaldddddddddddddddd']) {
+      assert.ok(unfolded.includes(part), `${part} is not in ${unfolded}`);
+    }
+    await choose('outcome', '');
+    await choose('client', 'user:alice');
+    assert.equal(await cells('tool'), 'proposals reject dddddddddddddddd,undo 1111111111111111');
+    await choose('client', '');
+  },
   async 'ten thousand calls stay quick'() {
     const began = Date.now();
     await browser.open(pathToFileURL(large).href);
@@ -126,7 +142,29 @@ const stories = {
     assert.ok(took < 500, `sorted and filtered in ${took} ms`);
     await see(`document.getElementById('more').click()`);
     assert.equal(await rows(), 200);
+    await see(`{ const it = document.getElementById('outcome'); it.value = ''; it.dispatchEvent(new Event('change')); }`);
     console.log(`  opened in ${opened} ms, sorted and filtered in ${Math.round(took)} ms`);
+  },
+  async 'paper has every row that was found, and nothing on it is cut off'() {
+    await search('page-39');
+    const [found] = /^[\d,]+/.exec(await said());
+    const count = Number(found.replaceAll(',', ''));
+    assert.ok(count > 200 && count < 400, `${count} found`);
+    assert.equal(await rows(), 100);
+    const pages = async () => {
+      const { data } = await browser.ask('Page.printToPDF');
+      return Buffer.from(data, 'base64').toString('latin1').match(/\/Type\s*\/Page\b/g).length;
+    };
+    const all = await pages();
+    assert.equal(await rows(), count);
+    assert.equal(await see(`document.getElementById('more').hidden`), true);
+    await search('page-391');
+    assert.ok(await pages() < all, 'fewer rows take fewer pages');
+    await see(`document.querySelector('tr.call').click()`);
+    await browser.ask('Emulation.setEmulatedMedia', { media: 'print' });
+    assert.equal(await see(`[...document.querySelectorAll('.bars, pre, .scroll')].filter((it) => it.scrollHeight > it.clientHeight + 1 || it.scrollWidth > it.clientWidth + 1).length`), 0);
+    await browser.ask('Emulation.setEmulatedMedia', { media: '' });
+    await search('');
   },
 };
 

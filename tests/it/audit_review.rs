@@ -93,7 +93,7 @@ pub(crate) fn log() -> Log {
         &update,
         json!({
             "call": "5555555555555555", "client": { "name": "wikijs-mcp", "version": "0" },
-            "tool": "undo", "before": after, "after": before, "undoes": "1111111111111111",
+            "actor": "user:alice", "tool": "undo", "before": after, "after": before, "undoes": "1111111111111111",
             "linesAdded": 1, "linesRemoved": 2,
         }),
     );

@@ -4,8 +4,10 @@
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command as Process, Stdio};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use wikijs_mcp::demo::DemoWiki;
 use wikijs_mcp::server::http::{ClientConfirm, Grant, HttpLimits};
 
@@ -228,6 +230,121 @@ async fn a_write_is_taken_back_by_whoever_made_it_alone() {
             assert!(preview["confirm"].is_string(), "{preview}");
         }
     }
+}
+
+/// Changes the lines of a file of named clients.
+fn rewrite(names: &Names, change: impl Fn(&mut Value)) {
+    let text = std::fs::read_to_string(names.path()).unwrap();
+    let lines = text.lines().map(|line| {
+        let mut line = serde_json::from_str(line).unwrap();
+        change(&mut line);
+        format!("{line}\n")
+    });
+    let text: String = lines.collect();
+    std::fs::write(names.path(), text).unwrap();
+}
+
+/// What a client sees of its own: its newest write, and how many proposals.
+async fn own(server: &Hosted, dry: &Hosted, caller: &Caller) -> (Result<Value, Value>, usize) {
+    let last = server.call(caller, UNDO, json!({ "callId": "last" })).await;
+    let listed = dry.call(caller, "wikijs_list_proposals", json!({})).await;
+    (last, listed.unwrap()["proposals"].as_array().unwrap().len())
+}
+
+/// A server that writes and one in a dry run, with one record.
+async fn two_servers(wiki: &DemoWiki, names: &Names, dir: &Arc<TempDir>) -> (Hosted, Hosted) {
+    let setup = || {
+        Setup::of(wiki, |keys| &keys.editor)
+            .with("WIKI_TOOLSETS", "pages,undo,proposals")
+            .naming(names)
+            .in_dir(dir)
+    };
+    let dry = setup().with("WIKI_MUTATION_DRY_RUN", "true");
+    (setup().host().await, dry.host().await)
+}
+
+/// One write and one proposal.
+async fn act(wiki: &DemoWiki, server: &Hosted, dry: &Hosted, caller: &Caller) {
+    let id = id_of(wiki, "home");
+    let change = json!({ "id": id, "title": "Ours" });
+    let preview = server.call(caller, UPDATE, change).await.unwrap();
+    let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
+    server.call(caller, UPDATE, confirmed).await.unwrap();
+    let change = json!({ "id": id, "title": "Proposed" });
+    dry.call(caller, UPDATE, change).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_name_that_was_given_out_again_is_another_client() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let first = names.add("own", Grant::default());
+    let (server, dry) = two_servers(&wiki, &names, &Arc::new(TempDir::new().unwrap())).await;
+    act(&wiki, &server, &dry, &first).await;
+    let (undone, proposals) = own(&server, &dry, &first).await;
+    assert_eq!((undone.is_ok(), proposals), (true, 1));
+    names.file().remove("own").unwrap();
+    let second = names.add("own", Grant::default());
+    let (undone, proposals) = own(&server, &dry, &second).await;
+    assert_eq!((code(undone), proposals), ("NOTHING_TO_UNDO".to_owned(), 0));
+}
+
+#[tokio::test]
+async fn a_client_keeps_what_is_its_own_under_another_token_and_another_name() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let old = names.add("own", Grant::default());
+    let (server, dry) = two_servers(&wiki, &names, &Arc::new(TempDir::new().unwrap())).await;
+    act(&wiki, &server, &dry, &old).await;
+    let other = Names::new();
+    let new = other.add("renamed", Grant::default());
+    let line: Value =
+        serde_json::from_str(&std::fs::read_to_string(other.path()).unwrap()).unwrap();
+    rewrite(&names, |client| {
+        client["sha256"] = line["sha256"].clone();
+        client["name"] = line["name"].clone();
+    });
+    let (undone, proposals) = own(&server, &dry, &new).await;
+    assert_eq!((undone.is_ok(), proposals), (true, 1));
+}
+
+#[tokio::test]
+async fn a_line_without_an_id_has_one_that_stays_as_long_as_its_name_and_token_do() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let old = names.add("own", Grant::default());
+    rewrite(&names, |client| {
+        drop(client.as_object_mut().unwrap().shift_remove("id"));
+    });
+    let dir = Arc::new(TempDir::new().unwrap());
+    let (server, dry) = two_servers(&wiki, &names, &dir).await;
+    act(&wiki, &server, &dry, &old).await;
+    // Another start of the server takes it for the same.
+    let (server, dry) = two_servers(&wiki, &names, &dir).await;
+    let (undone, proposals) = own(&server, &dry, &old).await;
+    assert_eq!((undone.is_ok(), proposals), (true, 1));
+    let id = || names.file().read().unwrap()[0].id();
+    let before = id();
+    let on_record = server.records().into_iter().rev();
+    let on_record = on_record.filter_map(|record| record.client);
+    assert!({ on_record }.all(|client| client.id == Some(before)));
+    names.file().remove("own").unwrap();
+    let new = names.add("own", Grant::default());
+    rewrite(&names, |client| {
+        drop(client.as_object_mut().unwrap().shift_remove("id"));
+    });
+    assert_ne!(id(), before);
+    let (undone, proposals) = own(&server, &dry, &new).await;
+    assert_eq!((code(undone), proposals), ("NOTHING_TO_UNDO".to_owned(), 0));
+}
+
+#[test]
+fn an_id_that_is_there_twice_spoils_the_file() {
+    let names = Names::new();
+    names.add("one", Grant::default());
+    let one = names.file().read().unwrap()[0].id();
+    names.add("other", Grant::default());
+    assert!(names.file().read().is_ok());
+    rewrite(&names, |client| client["id"] = json!(one));
+    let error = names.file().read().unwrap_err().to_string();
+    assert!(error.contains("its id is there twice"), "{error}");
 }
 
 #[tokio::test]
@@ -648,6 +765,11 @@ fn tokens_are_made_listed_and_revoked() {
     let listed: Value = serde_json::from_str(&token(&["list", "--json"]).stdout).unwrap();
     assert_eq!(listed["clients"][0]["name"], "ci");
     assert_eq!(listed["clients"][0]["expired"], false);
+    assert_eq!(listed["clients"][0]["id"].as_str().unwrap().len(), 16);
+    let made = token(&["new", "json", "--json"]);
+    let made: Value = serde_json::from_str(&made.stdout).unwrap();
+    let again: Value = serde_json::from_str(&token(&["list", "--json"]).stdout).unwrap();
+    assert_eq!(again["clients"][1]["id"], made["id"]);
     assert!(!listed.to_string().contains("sha256"));
     for (arguments, code) in [
         (vec!["new", "ci"], 1),

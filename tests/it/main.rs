@@ -8,12 +8,16 @@
 )]
 
 #[cfg(feature = "demo")]
+mod actors;
+#[cfg(feature = "demo")]
 mod approvals;
 mod audit;
 #[cfg(feature = "demo")]
 mod audit_review;
 #[cfg(feature = "demo")]
 mod beside;
+#[cfg(feature = "demo")]
+mod cannot_return;
 #[cfg(feature = "demo")]
 mod clients;
 #[cfg(feature = "demo")]
@@ -72,6 +76,8 @@ mod network;
 mod operations;
 #[cfg(feature = "demo")]
 mod operators_way;
+#[cfg(feature = "demo")]
+mod own_key;
 #[cfg(feature = "demo")]
 mod parts;
 #[cfg(feature = "demo")]

@@ -94,7 +94,7 @@ impl Machine<'_> {
     }
 }
 
-/// Ids, hashes, times and how long something took differ from run to run.
+/// Ids, hashes, times, users and how long something took differ from run to run.
 fn steady(told: &str) -> String {
     // Columns are as wide as their widest cell, and a time that ends in a nought is shorter.
     told.split_whitespace()
@@ -113,6 +113,8 @@ fn steady(told: &str) -> String {
             let is_place = word.contains("wiki.lan~") || word.contains("/home/op/.local/state");
             if is_hex || is_number || is_place {
                 "*".to_owned()
+            } else if word.starts_with("user:") {
+                "user:*".to_owned()
             } else {
                 word.trim().to_owned()
             }

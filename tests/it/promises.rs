@@ -308,6 +308,11 @@ fn only_its_room_touches_what_is_its_own() {
     );
     assert_eq!(files_that_contain("Permit::of("), ["src/gates/confirm.rs"]);
     assert_eq!(files_that_contain("backoff::"), ["src/wiki/retry.rs"]);
+    // What recovery reads of kept states goes to nobody.
+    assert_eq!(
+        files_that_contain("audit.kept("),
+        ["src/write/recover.rs", "src/write/shown.rs"]
+    );
 }
 
 /// The sources, without their tests and docs, that contain a text.

@@ -125,7 +125,35 @@ fn hostile(dir: &Path) {
         }
         run.add(time, &write);
     }
-    run.close("2030-01-05T09:00:03");
+    let agent = json!({ "name": "agent", "version": "1" });
+    let proposal = json!({
+        "tool": "wikijs_create_page", "operation": "create", "locale": "en", "path": "docs/new",
+        "proposal": "dddddddddddddddd", "fields": ["title", "content"], "linesAdded": 1,
+    });
+    let with = |more: Value| {
+        let mut all = proposal.clone();
+        let more = more.as_object().unwrap().clone();
+        all.as_object_mut().unwrap().extend(more);
+        all
+    };
+    let made = json!({ "call": "8888888888888888", "client": agent });
+    let made = |more: Value| {
+        let mut all = with(made.clone());
+        let more = more.as_object().unwrap().clone();
+        all.as_object_mut().unwrap().extend(more);
+        all
+    };
+    let preview = json!({ "event": "preview", "gate": "dry_run", "decision": "dry_run" });
+    run.add("2030-01-05T09:00:03", &made(preview));
+    let kept = json!({ "event": "proposal", "decision": "made" });
+    run.add("2030-01-05T09:00:04", &made(kept));
+    let rejected = json!({
+        "call": "9999999999999999", "event": "proposal", "tool": "proposals reject",
+        "client": { "name": "wikijs-mcp", "version": "0" }, "actor": "user:alice",
+        "proposer": agent, "gate": "operator", "decision": "rejected", "reason": "not here",
+    });
+    run.add("2030-01-05T09:00:05", &with(rejected));
+    run.close("2030-01-05T09:00:06");
 }
 
 /// More calls than a page lists, over three months.

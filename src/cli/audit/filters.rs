@@ -29,14 +29,14 @@ pub(super) struct Filters {
     /// Of pages at or below this path, which may begin with a locale (`docs`, `de:docs`)
     #[arg(long, value_name = "PREFIX", value_parser = Prefix::sought)]
     path: Option<Prefix>,
-    /// Through the client of this name
+    /// By this client or user of the machine (`alice`), or deciding on what the client proposed
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
     /// Where this gate decided last, such as enabled, paths, confirm or operator
     #[arg(long, value_name = "NAME", value_parser = one_of(gates, gate), hide_possible_values = true)]
     gate: Option<Gate>,
     /// That ended so: `applied`, `unchanged`, `not_applied`, `partly_applied`, `unknown`, `open`,
-    /// `refused`, `preview`, `approval`, `proposal` or `purge`
+    /// `refused`, `preview`, `approval`, `proposal`, `rejected` or `purge`
     #[arg(long, value_name = "WORD", value_parser = one_of(endings, ending), hide_possible_values = true)]
     outcome: Option<Ending>,
 }

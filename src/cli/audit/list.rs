@@ -6,7 +6,7 @@ use serde_json::json;
 use super::filters::Filters;
 use super::row::{self, Row};
 use super::{not_found, note_unreadable, selector, unread};
-use crate::audit::{CallId, CallSelector, Client};
+use crate::audit::{CallId, CallSelector};
 use crate::cli::exit::Exit;
 use crate::cli::table::Table;
 use crate::cli::{Outcome, print, start};
@@ -78,12 +78,11 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
         ]);
         for call in &calls {
             let row = Row::of(call);
-            let client = row.client.map_or("", Client::shown);
             table.row(vec![
                 row::time(row.time).into(),
                 row.call.to_string().into(),
-                print::harmless(client).into(),
-                print::harmless(row.tool.unwrap_or_default()).into(),
+                row.who().into(),
+                row.tool().into(),
                 row.operation
                     .map_or("", |operation| operation.as_str())
                     .into(),

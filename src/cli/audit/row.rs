@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::audit::{CallId, CallStory, Client, Ending};
+use crate::audit::{Actor, CallId, CallStory, Client, Ending};
 use crate::change::Operation;
 use crate::cli::print::{self, Paint};
 use crate::cli::table::Cell;
@@ -17,6 +17,8 @@ pub(super) struct Row<'a> {
     pub(super) outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) client: Option<&'a Client>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) actor: Option<&'a Actor>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tool: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,6 +48,8 @@ pub(super) struct Row<'a> {
     pub(super) undone_by: Option<CallId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) proposal: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) proposer: Option<&'a Client>,
     pub(super) ms: u64,
 }
 
@@ -58,6 +62,7 @@ impl<'a> Row<'a> {
             time: first.map_or("", |record| record.time.as_str()),
             outcome: call.ending().as_str(),
             client: call.client(),
+            actor: call.actor(),
             tool: call.latest(|record| record.tool.as_deref()),
             operation: call.operation(),
             id: call.id(),
@@ -74,8 +79,25 @@ impl<'a> Row<'a> {
             undoes: call.latest(|record| record.undoes),
             undone_by: call.undone_by,
             proposal: call.latest(|record| record.proposal.as_deref()),
+            proposer: call.proposer(),
             ms: last.map_or(0, |record| record.ms),
         }
+    }
+
+    /// Who made the call, and whose proposal it decided on.
+    pub(super) fn who(&self) -> String {
+        who(self.client, self.actor, self.proposer)
+    }
+
+    /// The tool, with the call that it takes back or the proposal that it decides on.
+    pub(super) fn tool(&self) -> String {
+        tool(self.tool, self.undoes, self.decided_proposal())
+    }
+
+    /// The proposal that the call decided on; one that it made is another matter.
+    fn decided_proposal(&self) -> Option<&str> {
+        self.proposal
+            .filter(|_| self.actor.is_some() || self.proposer.is_some())
     }
 
     /// The page's place, and the one it shall get.
@@ -90,6 +112,28 @@ impl<'a> Row<'a> {
             (added, removed) => format!("+{added} -{removed}"),
         }
     }
+}
+
+/// Who made a call: the user of the machine, or the client by its name; and the client that had
+/// proposed it.
+pub(super) fn who(
+    client: Option<&Client>,
+    actor: Option<&Actor>,
+    proposer: Option<&Client>,
+) -> String {
+    let client = client.map_or("", Client::shown);
+    let who = actor.map_or(client, Actor::as_str);
+    let whose = proposer.map(|client| format!(" for {}", client.shown()));
+    print::harmless(&format!("{who}{}", whose.unwrap_or_default()))
+}
+
+/// A tool or command, with the call that it takes back or the proposal that it decides on.
+pub(super) fn tool(tool: Option<&str>, undoes: Option<CallId>, proposal: Option<&str>) -> String {
+    let undoes = undoes.map(|call| call.to_string());
+    let meant = proposal.or(undoes.as_deref());
+    let words = [tool, meant];
+    let words: Vec<&str> = words.into_iter().flatten().collect();
+    print::harmless(&words.join(" "))
 }
 
 /// A page's place, and the one it shall get; its id where there is none.
@@ -114,7 +158,11 @@ pub(super) fn ending(call: &CallStory) -> Cell {
         && let Some((gate, decision)) = call.gate()
     {
         text.push_str(&print::harmless(&match decision {
-            decision if matches!(decision, "" | "refused") || decision == gate => {
+            decision
+                if matches!(decision, "" | "refused")
+                    || decision == gate
+                    || decision == ending.as_str() =>
+            {
                 format!(" ({gate})")
             }
             decision => format!(" ({gate}: {decision})"),
@@ -130,7 +178,7 @@ pub(super) fn ending(call: &CallStory) -> Cell {
 pub(super) const fn paint(ending: Ending) -> Paint {
     match ending {
         Ending::Applied => Paint::Green,
-        Ending::Refused | Ending::NotApplied => Paint::Red,
+        Ending::Refused | Ending::NotApplied | Ending::Rejected => Paint::Red,
         Ending::PartlyApplied | Ending::Unknown | Ending::Open => Paint::Yellow,
         Ending::Unchanged
         | Ending::Preview

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use super::change::Changed;
 use super::row::{self, Row};
 use super::{not_found, selector, unread};
-use crate::audit::{AuditError, AuditLog, CallSelector, CallStory, Ending, Record, RunFile};
+use crate::audit::{
+    Actor, AuditError, AuditLog, CallSelector, CallStory, Client, Ending, Record, RunFile,
+};
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::table::Table;
@@ -90,11 +92,13 @@ fn show(call: &CallStory, changed: &Changed, is_held: bool) {
         format!("{operation} {page}{id}")
     });
     for (name, value) in [
-        ("client", client(&row)),
+        ("client", row.client.map(client)),
+        ("actor", text(row.actor.map(Actor::as_str))),
         ("tool", text(row.tool)),
         ("write", what),
         ("undoes", row.undoes.map(|call| format!("call {call}"))),
         ("proposal", text(row.proposal)),
+        ("proposer", row.proposer.map(client)),
         ("code", text(row.code)),
         ("reason", text(row.reason)),
     ] {
@@ -114,15 +118,14 @@ fn show(call: &CallStory, changed: &Changed, is_held: bool) {
     }
 }
 
-fn client(row: &Row<'_>) -> Option<String> {
-    let client = row.client?;
+fn client(client: &Client) -> String {
     let also = |name, value: &Option<String>| {
         value
             .as_ref()
             .map_or_else(String::new, |value| format!(", {name} {value}"))
     };
     let more = [also("as", &client.subject), also("from", &client.address)].concat();
-    Some(print::client(client) + &print::harmless(&more))
+    print::client(client) + &print::harmless(&more)
 }
 
 fn records(call: &CallStory) {

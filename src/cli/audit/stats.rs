@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::filters::Filters;
 use super::{note_unreadable, row, unread};
-use crate::audit::{CallStory, Client, Ending};
+use crate::audit::{CallStory, Ending};
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::{Outcome, start};
@@ -67,8 +67,7 @@ impl Figures {
         let ending = call.ending();
         self.calls = self.calls.saturating_add(1);
         self.outcomes.add(ending.as_str(), 1);
-        let client = call.client().map_or("(none)", Client::shown);
-        self.calls_by_client.add(client, 1);
+        self.calls_by_client.add(call.who().unwrap_or("(none)"), 1);
         let time = call.records.first().map_or("", |record| &record.time);
         let day = time.get(..10).unwrap_or_default();
         if ending == Ending::Refused {

@@ -73,13 +73,11 @@ fn line(record: &Record, is_json: bool) -> String {
     let mut parts = vec![print::painted(&row::time(&record.time), Paint::Dim)];
     parts.extend(record.call.map(|call| call.to_string()));
     parts.push(print::painted(&event(record), Paint::Bold));
-    parts.extend(
-        record
-            .client
-            .iter()
-            .map(|client| print::harmless(client.shown())),
-    );
-    parts.extend(record.tool.as_deref().map(print::harmless));
+    let (client, proposer) = (record.client.as_ref(), record.proposer.as_ref());
+    parts.push(row::who(client, record.actor.as_ref(), proposer));
+    let is_decision = record.actor.is_some() || proposer.is_some();
+    let proposal = record.proposal.as_deref().filter(|_| is_decision);
+    parts.push(row::tool(record.tool.as_deref(), record.undoes, proposal));
     parts.extend(record.operation.map(|operation| operation.to_string()));
     parts.push(row::page(
         record.locale.as_ref().map(Locale::as_str),

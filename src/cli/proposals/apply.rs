@@ -189,9 +189,10 @@ async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Fai
     for call in applied.iter().rev() {
         if is_wanted {
             let undo = Undo {
-                subject: None,
+                owner: None,
                 call: (*call).into(),
                 force: false,
+                path: None,
             };
             let caller = start::operator("undo");
             if let Some(undone) = confirmed(app, &caller, Plan::Undo(undo), |_| true).await? {

@@ -62,6 +62,11 @@ fn as_json(review: &Review) -> Value {
         "changes": review.changes,
         "diff": review.diff,
     });
+    if let (Some(unseen), Some(shown)) = (&review.unseen, shown.as_object_mut()) {
+        shown.insert("notShown".to_owned(), json!(unseen));
+        let proposal = shown.get_mut("proposal").and_then(Value::as_object_mut);
+        proposal.and_then(|proposal| proposal.shift_remove("title"));
+    }
     if let (Some(hindrance), Some(shown)) = (&review.hindrance, shown.as_object_mut()) {
         shown.insert("error".to_owned(), json!(hindrance));
     }
@@ -116,6 +121,12 @@ fn tell(review: &Review, expires: Option<OffsetDateTime>, ending: Option<Ending>
             "replaced {} by {replaced_by}",
             harmless(decided.as_str())
         )),
+    }
+    if let Some(unseen) = &review.unseen {
+        print::line(&print::painted(
+            &format!("not shown: {unseen}"),
+            Paint::Yellow,
+        ));
     }
     print::lines(&show_change::fields(&review.changes));
     print::lines(&show_change::diff(&review.diff));

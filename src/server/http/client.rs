@@ -14,7 +14,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::super::visit::Rights;
-use crate::audit::to_hex;
+use crate::audit::{ClientId, to_hex};
 use crate::gates::Narrowing;
 use crate::page::Prefix;
 
@@ -95,6 +95,10 @@ const fn is_false(flag: &bool) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedClient {
+    /// Its id, which outlives its name and its token, and to which proposals and writes belong.
+    /// Lines that were made before there were ids have none; see [`NamedClient::id`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<ClientId>,
     /// Its name, under which its calls are on record.
     pub name: String,
     /// SHA-256 of its token, in hex.
@@ -112,7 +116,9 @@ impl NamedClient {
     /// One sentence about the name, or what is granted.
     pub fn new(name: &str, token: &Token, may: Grant) -> Result<Self, String> {
         let now = OffsetDateTime::now_utc().replace_nanosecond(0).ok();
+        let id = ClientId::new().map_err(|error| error.to_string())?;
         let client = Self {
+            id: Some(id),
             name: name.to_owned(),
             sha256: digest(token.reveal()),
             created: now
@@ -134,6 +140,15 @@ impl NamedClient {
                 .map_err(|_| "expires must be a time in RFC 3339".to_owned())
         };
         self.may.expires.as_ref().map(date).transpose()
+    }
+
+    /// Its id; where its line has none, one that is made of its name and its token, and so is the
+    /// same as long as both are.
+    #[must_use]
+    pub fn id(&self) -> ClientId {
+        let derived =
+            || ClientId::derived(&format!("{}#{}", self.name, self.sha256.to_lowercase()));
+        self.id.unwrap_or_else(derived)
     }
 
     /// The client as the server takes it; `thinking` is the time that a person has.
@@ -164,9 +179,10 @@ impl NamedClient {
                 .map_err(|fault: String| format!("a prefix {fault}"))?,
         };
         Ok(KnownClient {
+            id: self.id(),
             name: self.name.clone(),
             // Two clients of one name, one after the other, share nothing.
-            identity: format!("{}#{}", self.name, self.sha256),
+            identity: format!("{}#{}", self.name, self.id()),
             sha256: self.sha256.to_lowercase(),
             expires: self.expires()?,
             rate: self.may.rate,
@@ -181,6 +197,7 @@ impl NamedClient {
 /// A client as the server takes it.
 #[derive(Debug)]
 pub(super) struct KnownClient {
+    pub(super) id: ClientId,
     pub(super) name: String,
     /// What its sessions and previews belong to.
     pub(super) identity: String,

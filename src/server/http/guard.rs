@@ -322,6 +322,7 @@ fn announced(
     let visit = Visit {
         session: session.owned_by(holder),
         app: caller.app,
+        client: caller.client.as_ref().map(|client| client.id),
         subject: caller.subject,
         address: Some(caller.address.to_string()),
         rights: caller.client.map(|client| client.rights.clone()),

@@ -191,7 +191,7 @@ impl TokensFile {
 
 /// All clients of a file's text.
 fn clients(text: &str) -> Result<Vec<NamedClient>, TokensFileError> {
-    let mut names = HashSet::new();
+    let (mut names, mut ids) = (HashSet::new(), HashSet::new());
     let lines = text.lines().enumerate();
     lines
         .filter(|(_, line)| !line.trim().is_empty())
@@ -207,6 +207,9 @@ fn clients(text: &str) -> Result<Vec<NamedClient>, TokensFileError> {
             client.checked(Duration::ZERO).map_err(line_fault)?;
             if !names.insert(client.name.clone()) {
                 return Err(line_fault("its name is there twice".to_owned()));
+            }
+            if !ids.insert(client.id()) {
+                return Err(line_fault("its id is there twice".to_owned()));
             }
             Ok(client)
         })

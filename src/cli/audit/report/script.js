@@ -3,6 +3,7 @@
 (() => {
   const PAGE = 100;
   const MAX_BARS = 60;
+  const MAX_NAMES = 50;
   const DAY = 86400000;
   const data = JSON.parse(document.getElementById('data').textContent);
   const $ = (id) => document.getElementById(id);
@@ -31,7 +32,7 @@
 
   const TONES = {
     applied: 'good', unchanged: 'calm', not_applied: 'bad', partly_applied: 'doubt', unknown: 'doubt',
-    open: 'doubt', refused: 'bad', preview: 'calm', approval: 'calm', proposal: 'calm', purge: 'calm',
+    open: 'doubt', refused: 'bad', preview: 'calm', approval: 'calm', proposal: 'calm', rejected: 'bad', purge: 'calm',
   };
   const word = (outcome) => outcome.replace('_', ' ');
   const place = (call) => {
@@ -39,7 +40,12 @@
     const path = `${call.locale === undefined ? '' : `${call.locale}:`}${call.path}`;
     return call.newPath === undefined ? path : `${path} → ${call.newPath}`;
   };
-  const client = (call) => (call.client === undefined ? '' : call.client.subject ?? call.client.name);
+  const named = (client) => (client === undefined ? '' : client.subject ?? client.name);
+  const who = (call) => call.actor ?? named(call.client);
+  const whoForWhom = (call) => `${who(call)}${call.proposer === undefined ? '' : ` for ${named(call.proposer)}`}`;
+  // What a call took back, or which proposal it decided on; one that it made is another matter.
+  const meant = (call) => (call.actor === undefined && call.proposer === undefined ? undefined : call.proposal) ?? call.undoes;
+  const tool = (call) => [call.tool, meant(call)].filter(Boolean).join(' ');
 
   // ---- Theme ----
   const themes = ['system', 'light', 'dark'];
@@ -66,7 +72,8 @@
     ['applied', outcomes('applied'), 'good'],
     ['refused', outcomes('refused', 'not_applied'), 'bad'],
     ['in doubt', outcomes('partly_applied', 'unknown', 'open'), 'doubt'],
-    ['previews', outcomes('preview', 'proposal'), ''],
+    ['previews', outcomes('preview'), ''],
+    ['proposals', outcomes('proposal', 'rejected'), ''],
     ['clients', Object.keys(figures.callsByClient).length, ''],
   ].map(([name, count, tone]) => el('li', {},
     el('b', { class: `outcome ${count > 0 ? tone : ''}` }, number(count)), el('span', {}, name))));
@@ -75,13 +82,14 @@
     const rows = Object.entries(counts).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
     const most = Math.max(1, ...rows.map(([, count]) => count));
     if (rows.length === 0) list.append(el('li', { class: 'count' }, 'none'));
-    for (const [name, count] of rows.slice(0, 50)) {
+    for (const [name, count] of rows.slice(0, MAX_NAMES)) {
       const bar = svg('svg', { viewBox: '0 0 100 4', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
         svg('rect', { class: 'track', width: 100, height: 4 }),
         svg('rect', { class: tone, width: Math.max(0.5, (100 * count) / most), height: 4 }));
       list.append(el('li', {}, el('span', { class: 'name', title: shown(name) }, name),
         el('span', { class: 'count' }, number(count)), bar));
     }
+    if (rows.length > MAX_NAMES) list.append(el('li', { class: 'count' }, `and ${number(rows.length - MAX_NAMES)} more`));
   };
   bars($('gates'), figures.refusalsByGate, 'refused');
   bars($('clients'), figures.callsByClient, 'write');
@@ -158,8 +166,8 @@
     ['kind', 'Write', (call) => call.operation || ''],
     ['page', 'Page', place],
     ['end', 'Outcome', (call) => call.outcome],
-    ['who', 'Client', client],
-    ['tool', 'Tool', (call) => call.tool || ''],
+    ['who', 'Client', whoForWhom],
+    ['tool', 'Tool', tool],
     ['lines', 'Lines', (call) => call.linesAdded + call.linesRemoved],
   ];
   let sorting = { column: 0, isDown: true };
@@ -191,13 +199,13 @@
   const tests = [
     choices('outcome', (call) => call.outcome),
     choices('gate', (call) => call.gate || ''),
-    choices('client', client),
+    choices('client', who),
     choices('tool', (call) => call.tool || ''),
     (call) => $('from').value === '' || call.time.slice(0, 10) >= $('from').value,
     (call) => $('to').value === '' || call.time.slice(0, 10) <= $('to').value,
   ];
   const haystacks = data.calls.map((call) =>
-    [call.call, place(call), client(call), call.tool, call.operation, call.outcome, call.gate, call.code, call.reason,
+    [call.call, place(call), whoForWhom(call), tool(call), call.proposal, call.undoes, call.operation, call.outcome, call.gate, call.code, call.reason,
       ...call.fields].join('\n').toLowerCase());
 
   const change = () => {
@@ -235,6 +243,10 @@
     $('more').textContent = `Show ${number(Math.min(PAGE, found.length - drawn))} more of ${number(found.length - drawn)}`;
   };
   $('more').addEventListener('click', more);
+  // Paper has no button: all that was found is printed.
+  addEventListener('beforeprint', () => {
+    while (drawn < found.length) more();
+  });
 
   const row = (call) => {
     const toggle = el('button', { type: 'button', 'aria-expanded': 'false', 'aria-label': `${time(call.time)}, call ${call.call}, details` }, time(call.time));
@@ -248,8 +260,8 @@
       cell('page', el('bdi', {}, place(call))),
       cell('end', el('span', { class: `outcome ${TONES[call.outcome] || ''}` }, word(call.outcome)),
         el('span', { class: 'by' }, `${by}${call.undoneBy === undefined ? '' : ', undone'}`)),
-      cell('who', el('bdi', {}, client(call))),
-      cell('tool', call.tool || ''),
+      cell('who', el('bdi', {}, whoForWhom(call))),
+      cell('tool', el('bdi', {}, tool(call))),
       cell('lines', lines));
     line.addEventListener('click', () => {
       const isOpen = toggle.getAttribute('aria-expanded') === 'true';
@@ -274,11 +286,14 @@
       return el('span', { class: kinds[line[0]] || '' }, line);
     }));
 
+  const whole = (client) => client && [client.name, client.version, client.subject && `as ${client.subject}`,
+    client.address && `from ${client.address}`].filter(Boolean).join(' ');
+
   const details = (call) => {
     const facts = [
       ['Call', call.call],
-      ['Client', call.client && [call.client.name, call.client.version, call.client.subject && `as ${call.client.subject}`,
-        call.client.address && `from ${call.client.address}`].filter(Boolean).join(' ')],
+      ['Client', whole(call.client)],
+      ['Actor', call.actor],
       ['Page id', call.id],
       ['Code', call.code],
       ['Reason', call.reason],
@@ -286,6 +301,7 @@
       ['Undoes', call.undoes],
       ['Undone by', call.undoneBy],
       ['Proposal', call.proposal],
+      ['Proposed by', whole(call.proposer)],
     ].filter(([, fact]) => fact !== undefined && fact !== '');
     const parts = [el('div', { class: 'story' },
       el('dl', {}, facts.map(([name, fact]) => [el('dt', {}, name), el('dd', {}, el('bdi', {}, fact))])),

@@ -1,0 +1,86 @@
+//! Which kept states a caller is shown: nobody sees more than their key.
+//!
+//! A kept state holds a page as another key may have read it. It leaves the log here alone: for
+//! the key of the wiki that made the write, and for one that may read the page's place now.
+
+use crate::audit::{AuditError, KeptState, KeyDigest, Proposal};
+use crate::error::{Code, Failure};
+use crate::page::{PageReading, PageState};
+
+use super::docket::unavailable;
+use super::writer::Writer;
+
+impl Writer {
+    /// The key of the wiki, as it is on record.
+    pub(super) fn key(&self) -> KeyDigest {
+        self.wiki.settings().key.digest_on_record()
+    }
+
+    /// Pages as they were kept by a call that came with this key, where they were.
+    ///
+    /// # Errors
+    /// `PERMISSION_DENIED` if this key neither is that one nor may read where they stood.
+    pub(super) async fn kept<const N: usize>(
+        &self,
+        names: [Option<KeptState>; N],
+        key: Option<KeyDigest>,
+    ) -> Result<[Option<PageState>; N], Failure> {
+        let mut states = [const { None }; N];
+        for (state, name) in states.iter_mut().zip(names) {
+            let Some(name) = name else { continue };
+            let kept = self.audit.kept(name).await;
+            *state = Some(kept.map_err(|error: AuditError| unavailable(&error))?);
+        }
+        if key != Some(self.key()) {
+            let mut seen: Vec<&PageState> = Vec::new();
+            for state in states.iter().flatten() {
+                let is_same_place = |other: &&PageState| is_same_place(other, state);
+                if seen.iter().any(is_same_place) {
+                    continue;
+                }
+                if !self.wiki.may_read(&state.locale, &state.path).await? {
+                    return Err(self.unseen().await);
+                }
+                seen.push(state);
+            }
+        }
+        Ok(states)
+    }
+
+    /// Whether this key may be told what a state says that a call with another key kept, next to
+    /// the page as this key reads it.
+    pub(super) async fn may_see(
+        &self,
+        state: &PageState,
+        key: Option<KeyDigest>,
+        now: &PageReading,
+    ) -> Result<bool, Failure> {
+        if key == Some(self.key()) || (&state.locale, &state.path) == (&now.locale, &now.path) {
+            return Ok(true);
+        }
+        Ok(self.wiki.may_read(&state.locale, &state.path).await?)
+    }
+
+    async fn unseen(&self) -> Failure {
+        let failure = Failure::new(
+            Code::PermissionDenied,
+            "The write was made with another key, and nothing shows that this key may read the place of the page.",
+        )
+        .hint("Use the key that the write was made with, or one that may read and write the page's path; on the server's machine `wikijs-mcp audit show` shows what was kept.");
+        // A key that is none is what to tell, and it is told where a right is missing.
+        match self.wiki.is_guest().await {
+            Some(true) => failure.detail("right", "read:source or write:pages"),
+            Some(false) | None => failure,
+        }
+    }
+
+    /// Whether a proposal was made with this very key.
+    #[must_use]
+    pub fn made(&self, proposal: &Proposal) -> bool {
+        proposal.key == Some(self.key())
+    }
+}
+
+fn is_same_place(one: &PageState, other: &PageState) -> bool {
+    one.locale == other.locale && one.path == other.path
+}
