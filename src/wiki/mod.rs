@@ -31,6 +31,7 @@ mod rights;
 mod search;
 mod site;
 mod standing;
+mod strangers;
 mod styles;
 mod tags;
 mod traffic;
