@@ -39,7 +39,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// Arguments are unknown, of a wrong type or out of range; `details.fields` lists all of them.
+    /// Arguments are unknown, of a wrong type or out of range; `details.fields` lists the first twenty faults, `details.faults` how many there are if more.
     InvalidInput = "INVALID_INPUT", "Correct the arguments named in details.fields and call again.";
     /// The wiki has no such page, or the key may not see it.
     PageNotFound = "PAGE_NOT_FOUND", "Look for the page with wikijs_search_pages or wikijs_list_pages.";

@@ -71,7 +71,7 @@ async fn no_argument_of_any_tool_makes_an_answer_large_or_slow() {
                 let answer = served.call(tool.name, arguments).await;
                 let took = began.elapsed();
                 let shown = text.get(..80).unwrap_or(&text);
-                let bound = reading * 100 + Duration::from_millis(500);
+                let bound = reading * 100 + Duration::from_secs(3);
                 assert!(took < bound, "{} {shown}: {took:?} of {bound:?}", tool.name);
                 let (Ok(answer) | Err(answer)) = answer;
                 let size = answer.to_string().len();
@@ -166,7 +166,7 @@ fn messages() -> Vec<(&'static str, Told, Vec<u8>)> {
         ("unknown arguments", invalid, calling(BY_ID, &members)),
         ("unknown arguments of a write", invalid, calling("wikijs_delete_page", &members)),
         ("one argument again and again", invalid, calling(BY_ID, &doubled)),
-        ("members in an argument", invalid, by_id("lines", &members)),
+        ("members in an argument", Told::Tool("TOO_LARGE"), by_id("lines", &members)),
         ("a long text for a number", invalid, by_id("id", &text)),
         ("an escaped text for a number", invalid, by_id("id", &escaped)),
         ("a long title", invalid, update("title", &escaped)),
