@@ -39,7 +39,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// Arguments are unknown, of a wrong type or out of range; `details.fields` lists all of them.
+    /// Arguments are unknown, of a wrong type or out of range; `details.fields` lists the first twenty faults, `details.faults` how many there are if more.
     InvalidInput = "INVALID_INPUT", "Correct the arguments named in details.fields and call again.";
     /// The wiki has no such page, or the key may not see it.
     PageNotFound = "PAGE_NOT_FOUND", "Look for the page with wikijs_search_pages or wikijs_list_pages.";
@@ -79,7 +79,7 @@ codes! {
     KeyRejected = "KEY_REJECTED", "Tell the user: an administrator of the wiki must make a new API key and set it as WIKI_API_TOKEN.";
     /// API access is switched off in the wiki.
     ApiDisabled = "API_DISABLED", "Tell the user: an administrator can switch it on under Administration, API Access.";
-    /// The wiki, or what stands before it, asks for fewer requests.
+    /// The wiki, or what stands before it, asks for fewer requests; or too many confirm tokens were wrong, and none is looked at for `details.retryAfterSeconds`.
     RateLimited = "RATE_LIMITED", "Wait, then call again.";
     /// The wiki does not answer, or something else answers in its place.
     WikiUnavailable = "WIKI_UNAVAILABLE", "Call again later; if it lasts, check WIKI_BASE_URL and WIKI_GRAPHQL_PATH.";

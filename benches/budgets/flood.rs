@@ -38,7 +38,7 @@ pub(crate) fn measure() -> Vec<Figure> {
         figure(
             "memory, 30,000 calls sent at once, highest",
             megabytes(peak),
-            48.0,
+            32.0,
         ),
     ]
 }

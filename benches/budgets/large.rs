@@ -11,7 +11,7 @@ use crate::wiki::Wiki;
 
 const BYTES: usize = 2_000_000;
 const EDITS: usize = 20;
-const TOKEN: &str = "of-the-bench";
+const TOKEN: &str = "the-token-of-the-bench";
 
 pub(crate) fn measure() -> Vec<Figure> {
     let wiki = Wiki::start();

@@ -74,7 +74,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_MUTATION_CONFIRM_TOKEN",
         Secret,
         "none",
-        "The operator's static token that every write must carry.",
+        "The operator's static token that every write must carry; at least 16 characters.",
     ),
     setting(
         "WIKI_CONFIRM",

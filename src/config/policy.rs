@@ -43,7 +43,9 @@ fn confirm(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
     let token = source
         .filled(TOKEN)?
         .map(SecretString::from)
-        .map(StaticToken::new);
+        .map(StaticToken::new)
+        .transpose()
+        .map_err(|fault| SettingError::new(TOKEN, fault))?;
     let mode = match (source.choice(NAME)?, token) {
         (None | Some("token"), Some(token)) => ConfirmMode::Token(token),
         (Some("token"), None) => {

@@ -2,7 +2,9 @@
 //!
 //! It comes before anything goes out to the wiki, and fails closed.
 
+use super::guesses::Missed;
 use super::policy::{ConfirmMode, Policy};
+use super::previews::SessionId;
 use super::refusal::{Gate, Refusal};
 use crate::error::{Code, Failure};
 
@@ -16,8 +18,13 @@ pub struct Enabled {
 /// Opens if writes are on and, in `token` mode, `confirm` is the static token.
 ///
 /// # Errors
-/// `MUTATIONS_DISABLED`, `CONFIRM_REQUIRED` or `CONFIRM_MISMATCH`.
-pub fn enabled(policy: &Policy, confirm: Option<&str>) -> Result<Enabled, Refusal> {
+/// `MUTATIONS_DISABLED`, `CONFIRM_REQUIRED`, `CONFIRM_MISMATCH`, or `RATE_LIMITED` after too many
+/// wrong tokens.
+pub fn enabled(
+    policy: &Policy,
+    session: &SessionId,
+    confirm: Option<&str>,
+) -> Result<Enabled, Refusal> {
     if !policy.is_enabled {
         let failure = Failure::new(
             Code::MutationsDisabled,
@@ -29,17 +36,10 @@ pub fn enabled(policy: &Policy, confirm: Option<&str>) -> Result<Enabled, Refusa
         (ConfirmMode::Preview | ConfirmMode::Operator | ConfirmMode::Person { .. }, _) => {
             Ok(Enabled { has_token: false })
         }
-        (ConfirmMode::Token(token), Some(given)) if token.matches(given) => {
-            Ok(Enabled { has_token: true })
-        }
-        (ConfirmMode::Token(_), Some(_)) => Err(Refusal::at(
-            Gate::Confirm,
-            Failure::new(
-                Code::ConfirmMismatch,
-                "The confirm token is not the operator's.",
-            )
-            .hint("Ask the user for the operator's confirm token; do not guess it."),
-        )),
+        (ConfirmMode::Token(token), Some(given)) => match token.check(session, given) {
+            Ok(()) => Ok(Enabled { has_token: true }),
+            Err(missed) => Err(Refusal::at(Gate::Confirm, refused(missed))),
+        },
         (ConfirmMode::Token(_), None) => Err(Refusal::at(
             Gate::Confirm,
             Failure::new(
@@ -50,14 +50,35 @@ pub fn enabled(policy: &Policy, confirm: Option<&str>) -> Result<Enabled, Refusa
     }
 }
 
+fn refused(missed: Missed) -> Failure {
+    match missed {
+        Missed::Wrong => Failure::new(
+            Code::ConfirmMismatch,
+            "The confirm token is not the operator's.",
+        )
+        .hint("Ask the user for the operator's confirm token; do not guess it."),
+        Missed::TooSoon(wait) => {
+            let seconds = wait.as_secs() + 1;
+            Failure::new(
+                Code::RateLimited,
+                format!("Too many confirm tokens were wrong; none is looked at for {seconds} s."),
+            )
+            .hint("Ask the user for the operator's confirm token, then wait; do not guess it.")
+            .detail("retryAfterSeconds", seconds)
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::enabled;
     use crate::error::Code;
-    use crate::gates::{ConfirmMode, Policy, StaticToken};
+    use crate::gates::{ConfirmMode, Policy, SessionId, StaticToken};
+
+    const TOKEN: &str = "open sesame, please";
 
     fn code(policy: &Policy, confirm: Option<&str>) -> Option<Code> {
-        enabled(policy, confirm)
+        enabled(policy, &SessionId::new("test"), confirm)
             .err()
             .map(|refusal| refusal.failure.code)
     }
@@ -74,17 +95,24 @@ mod tests {
     fn the_static_token_is_asked_for_and_compared_whole() {
         let policy = Policy {
             is_enabled: true,
-            confirm: ConfirmMode::Token(StaticToken::new("sesame".into())),
+            confirm: ConfirmMode::Token(StaticToken::new(TOKEN.into()).expect("long")),
             ..Policy::default()
         };
         assert_eq!(code(&policy, None), Some(Code::ConfirmRequired));
-        for wrong in ["", "sesam", "sesame ", "SESAME", "sesame\0"] {
+        let (cut, more) = (&TOKEN[1..], format!("{TOKEN} "));
+        for wrong in ["", cut, &more, &TOKEN.to_uppercase()] {
             assert_eq!(
                 code(&policy, Some(wrong)),
                 Some(Code::ConfirmMismatch),
                 "{wrong:?}"
             );
         }
-        assert_eq!(code(&policy, Some("sesame")), None);
+        assert_eq!(code(&policy, Some(TOKEN)), None);
+    }
+
+    #[test]
+    fn a_short_static_token_is_none() {
+        assert!(StaticToken::new("fifteen letters".into()).is_err());
+        assert!(StaticToken::new("sixteen  letters".into()).is_ok());
     }
 }

@@ -9,6 +9,7 @@ mod approvals;
 mod confirm;
 mod dry_run;
 mod enabled;
+mod guesses;
 mod narrowing;
 mod paths;
 mod permit;

@@ -83,7 +83,9 @@ mod tests {
         let person = move |fallback| ConfirmMode::Person { limit, fallback };
         prop_oneof![
             Just(ConfirmMode::Preview),
-            Just(ConfirmMode::Token(StaticToken::new("sesame".into()))),
+            Just(ConfirmMode::Token(
+                StaticToken::new("open sesame, please".into()).expect("long")
+            )),
             Just(person(Fallback::None)),
             Just(person(Fallback::Preview)),
         ]

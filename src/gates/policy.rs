@@ -1,12 +1,15 @@
 //! What the operator allows.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use super::guesses::{Guesses, Missed};
+use super::previews::SessionId;
 use crate::page::{Prefix, Trash};
 
 /// What the operator allows. The default allows nothing.
@@ -101,6 +104,17 @@ impl Policy {
     }
 }
 
+impl Policy {
+    /// How many static tokens were wrong.
+    #[must_use]
+    pub fn wrong_tokens(&self) -> u64 {
+        match &self.confirm {
+            ConfirmMode::Token(token) => token.guesses.wrong(),
+            ConfirmMode::Preview | ConfirmMode::Operator | ConfirmMode::Person { .. } => 0,
+        }
+    }
+}
+
 impl ConfirmMode {
     /// The word for it, in settings and on record.
     #[must_use]
@@ -114,28 +128,45 @@ impl ConfirmMode {
     }
 }
 
-/// The operator's static token. Its text never shows.
+/// The operator's static token. Its text never shows; what is guessed at it is counted, for all
+/// keys and sessions of one server.
 #[derive(Debug, Clone)]
-pub struct StaticToken(SecretString);
+pub struct StaticToken {
+    token: SecretString,
+    guesses: Arc<Guesses>,
+}
 
 impl StaticToken {
-    /// Takes the token.
-    #[must_use]
-    pub const fn new(token: SecretString) -> Self {
-        Self(token)
+    /// The fewest characters of a token: fewer can be guessed.
+    const FEWEST: usize = 16;
+
+    /// Takes a token that cannot be guessed.
+    ///
+    /// # Errors
+    /// One fragment about the token, without its text.
+    pub fn new(token: SecretString) -> Result<Self, String> {
+        if token.expose_secret().chars().count() < Self::FEWEST {
+            return Err(format!(
+                "must have at least {} characters, so that it cannot be guessed",
+                Self::FEWEST
+            ));
+        }
+        Ok(Self {
+            token,
+            guesses: Arc::default(),
+        })
     }
 
-    /// Whether it has fewer than 16 characters: one that can be guessed.
-    #[must_use]
-    pub fn is_short(&self) -> bool {
-        self.0.expose_secret().chars().count() < 16
+    /// Looks whether somebody gave the token, unless they gave too many wrong ones before.
+    pub(super) fn check(&self, of: &SessionId, given: &str) -> Result<(), Missed> {
+        self.guesses.look(of, || self.matches(given))
     }
 
-    /// Whether somebody gave the token; in constant time, its length included.
+    /// Whether it is the token; in constant time, its length included.
     #[must_use]
     pub fn matches(&self, given: &str) -> bool {
         let digest = |text: &str| Sha256::digest(text.as_bytes());
-        digest(self.0.expose_secret())
+        digest(self.token.expose_secret())
             .as_slice()
             .ct_eq(digest(given).as_slice())
             .into()

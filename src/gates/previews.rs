@@ -26,6 +26,8 @@ pub struct SessionId {
     name: Arc<str>,
     owner: Arc<str>,
     lasts: bool,
+    /// Whether its owner is one client, not all that have no name.
+    is_named: bool,
 }
 
 impl SessionId {
@@ -37,6 +39,7 @@ impl SessionId {
             owner: Arc::clone(&name),
             name,
             lasts: true,
+            is_named: false,
         }
     }
 
@@ -59,10 +62,29 @@ impl SessionId {
         }
     }
 
+    /// The same of one client: what it does in one session counts for it in all.
+    #[must_use]
+    pub fn of_client(self, owner: impl Into<Arc<str>>) -> Self {
+        Self {
+            is_named: true,
+            ..self.owned_by(owner)
+        }
+    }
+
     /// Whom it is counted with where owners share room.
     #[must_use]
     pub fn owner(&self) -> &str {
         &self.owner
+    }
+
+    /// Who guesses, where the static token is guessed: a client that has a name in all its
+    /// sessions, or this session.
+    pub(super) const fn guesser(&self) -> &Arc<str> {
+        if self.is_named {
+            &self.owner
+        } else {
+            &self.name
+        }
     }
 
     /// Whether it is a session, of which something may be remembered.

@@ -57,7 +57,10 @@ struct Progress {
 pub struct ContentIndex {
     pub(super) wiki: Arc<Wiki>,
     pub(super) settings: IndexSettings,
-    pub(super) turns: Turns,
+    /// Shared by all keys: the wiki is asked at one pace, whatever keys are made up.
+    pub(super) turns: Arc<Turns>,
+    /// Whether the key is a caller's, and no index is made if the wiki does not know it.
+    is_of_caller: bool,
     store: Mutex<Option<Store>>,
     progress: watch::Sender<Progress>,
 }
@@ -68,7 +71,8 @@ impl ContentIndex {
     pub fn new(wiki: Arc<Wiki>, settings: IndexSettings) -> Self {
         Self {
             wiki,
-            turns: Turns::new(settings.pace.apart),
+            turns: Arc::new(Turns::new(settings.pace.apart)),
+            is_of_caller: false,
             settings,
             store: Mutex::new(None),
             progress: watch::Sender::new(Progress::default()),
@@ -86,7 +90,11 @@ impl ContentIndex {
     /// stay of every key that anybody made up.
     #[must_use]
     pub fn for_key(&self, wiki: Arc<Wiki>) -> Self {
-        Self::new(wiki, self.settings.clone().in_memory())
+        Self {
+            turns: Arc::clone(&self.turns),
+            is_of_caller: true,
+            ..Self::new(wiki, self.settings.clone().in_memory())
+        }
     }
 
     /// Whether there is one at all.
@@ -109,6 +117,9 @@ impl ContentIndex {
         if let Some(expired) = self.wiki.expired() {
             self.forget().await;
             return Err(expired);
+        }
+        if self.is_of_caller && self.wiki.is_guest().await == Some(true) {
+            return Err(WikiError::Guest);
         }
         let mut progress = self.progress.subscribe();
         let waited_for = self.begin();

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use futures_util::FutureExt;
 use rmcp::model::RequestStateCodec;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::audit::{AuditLog, RunId};
@@ -13,7 +13,7 @@ use crate::config::Settings;
 use crate::error::{Code, Failure};
 use crate::gates::Previews;
 use crate::index::ContentIndex;
-use crate::tools::{Context, Progress, Registry};
+use crate::tools::{Arguments, Context, Progress, Registry};
 use crate::wiki::{ApiKey, Wiki};
 use crate::write::{Caller, Patience, Writer};
 
@@ -93,7 +93,7 @@ impl App {
         name: &str,
         caller: Caller,
         progress: watch::Sender<Progress>,
-        arguments: Map<String, Value>,
+        arguments: Arguments,
     ) -> Option<Result<Value, Failure>> {
         let context = Context {
             wiki: Arc::clone(&self.wiki),

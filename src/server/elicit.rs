@@ -16,7 +16,7 @@ use rmcp::model::{
     SingleSelectEnumSchema, TitledSingleSelectEnumSchema,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -33,10 +33,15 @@ const NO: &str = "no";
 pub(super) fn asker(
     codec: &RequestStateCodec,
     request: &CallToolRequestParams,
+    arguments: &Map<String, Value>,
     context: &RequestContext<RoleServer>,
     has_session: bool,
-) -> (Asker, mpsc::Receiver<HandedOut>) {
+) -> (Asker, Questions) {
     let (handout, handed_out) = Handout::new();
+    let mut questions = Questions {
+        handed_out,
+        bound_to: Vec::new(),
+    };
     let version = context.protocol_version().unwrap_or_default();
     let can_ask = context
         .client_capabilities()
@@ -52,36 +57,60 @@ pub(super) fn asker(
             peer: context.peer.clone(),
             version,
         }))
-    } else if let Some(state) = &request.request_state {
-        brought(codec, request, state)
     } else {
-        Asker::Between(handout)
+        questions.bound_to = bound_to(&request.name, arguments);
+        match &request.request_state {
+            Some(state) => brought(codec, request, &questions.bound_to, state),
+            None => Asker::Between(handout),
+        }
     };
-    (asker, handed_out)
+    (asker, questions)
 }
 
-/// The answer to a call that must be made again with a person's answer.
-pub(super) fn input_required(
+/// Where questions arrive that shall outlive their call.
+pub(super) struct Questions {
+    handed_out: mpsc::Receiver<HandedOut>,
+    /// What their states are good for.
+    bound_to: Vec<u8>,
+}
+
+impl Questions {
+    /// The answer to a call that must be made again with a person's answer, if that is how it
+    /// ends.
+    pub(super) async fn input_required(
+        &mut self,
+        codec: &RequestStateCodec,
+    ) -> Option<InputRequiredResult> {
+        let question = self.handed_out.recv().await?;
+        Some(input_required(codec, &self.bound_to, &question))
+    }
+}
+
+fn input_required(
     codec: &RequestStateCodec,
-    request: &CallToolRequestParams,
+    bound_to: &[u8],
     handed_out: &HandedOut,
 ) -> InputRequiredResult {
     let form = form(&handed_out.question, &ProtocolVersion::V_2026_07_28);
     let ask = InputRequest::Elicitation(ElicitRequest::new(form));
-    let bound_to = bound_to(request);
     let options = SealOptions::new()
-        .associated_data(&bound_to)
+        .associated_data(bound_to)
         .ttl(handed_out.limit);
     let state = codec.seal_with(handed_out.name.as_bytes(), &options);
     InputRequiredResult::new(Some([(ANSWER.to_owned(), ask)].into()), Some(state))
 }
 
 /// What a call brings that is made again.
-fn brought(codec: &RequestStateCodec, request: &CallToolRequestParams, state: &str) -> Asker {
+fn brought(
+    codec: &RequestStateCodec,
+    request: &CallToolRequestParams,
+    bound_to: &[u8],
+    state: &str,
+) -> Asker {
     let responses = request.input_responses.as_ref();
     let response = responses.and_then(|all| all.get(ANSWER)).cloned();
     let answered = |question, reply| Asker::Answered { question, reply };
-    match codec.open_with(state, &bound_to(request)) {
+    match codec.open_with(state, bound_to) {
         Ok(name) => {
             let result = response.and_then(|answer| serde_json::from_value(answer).ok());
             answered(
@@ -95,13 +124,49 @@ fn brought(codec: &RequestStateCodec, request: &CallToolRequestParams, state: &s
 }
 
 /// What a state is good for: this tool with these arguments, in whatever order.
-fn bound_to(request: &CallToolRequestParams) -> Vec<u8> {
-    let mut call = Value::from(vec![
-        Value::from(request.name.as_ref()),
-        Value::from(request.arguments.clone().unwrap_or_default()),
-    ]);
-    call.sort_all_objects();
-    Sha256::digest(call.to_string()).to_vec()
+fn bound_to(name: &str, arguments: &Map<String, Value>) -> Vec<u8> {
+    let mut digest = Sha256::new();
+    digest_of_text(&mut digest, name);
+    digest_of_members(&mut digest, arguments);
+    digest.finalize().to_vec()
+}
+
+fn digest_of_text(digest: &mut Sha256, text: &str) {
+    digest.update(text.len().to_string());
+    digest.update(":");
+    digest.update(text);
+}
+
+fn digest_of_members(digest: &mut Sha256, members: &Map<String, Value>) {
+    let mut members: Vec<_> = members.iter().collect();
+    members.sort_unstable_by_key(|(name, _)| *name);
+    digest.update("{");
+    for (name, value) in members {
+        digest_of_text(digest, name);
+        digest_of(digest, value);
+    }
+    digest.update("}");
+}
+
+fn digest_of(digest: &mut Sha256, value: &Value) {
+    match value {
+        Value::Object(members) => digest_of_members(digest, members),
+        Value::Array(items) => {
+            digest.update("[");
+            for item in items {
+                digest_of(digest, item);
+            }
+            digest.update("]");
+        }
+        Value::String(text) => {
+            digest.update("s");
+            digest_of_text(digest, text);
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {
+            digest.update("v");
+            digest_of_text(digest, &value.to_string());
+        }
+    }
 }
 
 /// The person behind a client that is asked while the call waits.

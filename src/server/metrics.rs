@@ -41,6 +41,7 @@ metrics! {
     CALL_TIME = "wikijs_mcp_call_duration_seconds", "histogram", "", "How long calls took as a whole.";
     CALLS_NOW = "wikijs_mcp_calls_in_flight", "gauge", "", "Calls under way.";
     REFUSALS = "wikijs_mcp_write_refusals_total", "counter", "`gate`", "Writes that were refused, by the gate that did.";
+    WRONG_TOKENS = "wikijs_mcp_wrong_confirm_tokens_total", "counter", "", "Static confirm tokens that were wrong.";
     TURNED_AWAY = "wikijs_mcp_http_refusals_total", "counter", "`status`", "Requests over HTTP that were refused before they became calls, by status.";
     WIKI_TIME = "wikijs_mcp_wiki_request_duration_seconds", "histogram", "", "How long requests to the wiki took.";
     WIKI_NOW = "wikijs_mcp_wiki_requests_in_flight", "gauge", "", "Requests to the wiki under way.";
@@ -137,6 +138,7 @@ pub fn tell(app: &App) -> String {
     let refusals = app.writer.refusals().by_gate();
     let by_gate = refusals.map(|(gate, number)| (format!("gate=\"{}\"", gate.as_str()), number));
     numbers(&mut text, REFUSALS, by_gate);
+    number(&mut text, WRONG_TOKENS, app.writer.wrong_tokens());
     {
         let all = metrics
             .turned_away

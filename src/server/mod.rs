@@ -3,8 +3,11 @@
 
 mod app;
 mod elicit;
+mod fit;
 mod handler;
 pub mod http;
+mod intake;
+mod lines;
 mod logging;
 pub mod metrics;
 mod progress;

@@ -3,24 +3,55 @@
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use crate::error::Failure;
+use super::fit;
+use crate::error::{Code, Failure};
 use crate::tools::{Definition, Kind};
 
-/// An answer: structured content, and the same JSON as text for clients without it.
+/// The most bytes of an error, as text and in `_meta` together.
+const MOST_ERROR_BYTES: usize = 256 * 1024;
+
+/// An answer of a tool: structured content, and the same JSON as text for clients without it.
 ///
-/// What the wiki says is data: every answer is labelled as untrusted in its `_meta`.
-pub(super) fn answer(value: Value) -> CallToolResult {
-    let text = pretty(&value);
+/// What the wiki says is data: every answer is labelled as untrusted in its `_meta`. One that is
+/// larger than the tool's bound is an error; of a write, which has happened, it is cut.
+pub(super) fn answer(tool: &Definition, mut value: Value) -> CallToolResult {
+    let mut text = pretty(&value);
+    if fit::is_over(&text, &value, tool.most_bytes) {
+        if tool.kind == Kind::Read {
+            return failure(&too_large(tool.most_bytes));
+        }
+        fit::cut(&mut value, tool.most_bytes);
+        let note = format!(
+            "this answer was larger than {} bytes, and its texts and lists are cut",
+            tool.most_bytes
+        );
+        if let Some(Value::Array(warnings)) = value.get_mut("warnings") {
+            warnings.push(note.into());
+        }
+        text = pretty(&value);
+    }
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.structured_content = Some(value);
     result.with_meta(Some(untrusted()))
 }
 
+fn too_large(most: usize) -> Failure {
+    Failure::new(
+        Code::TooLarge,
+        format!("The answer is larger than the {most} bytes that this tool answers."),
+    )
+    .hint("Ask for less: a lower limit or depth, a part of the page, fewer pages or fields.")
+}
+
 /// An error: in a text block and in `_meta`, never as structured content, which clients would
 /// check against the schema of the answer.
 pub(super) fn failure(failure: &Failure) -> CallToolResult {
-    let error = json!({ "error": failure });
-    let text = pretty(&error);
+    let mut error = json!({ "error": failure });
+    let mut text = pretty(&error);
+    if fit::is_over(&text, &error, MOST_ERROR_BYTES) {
+        fit::cut(&mut error, MOST_ERROR_BYTES);
+        text = pretty(&error);
+    }
     let error = error.get("error").cloned().unwrap_or_default();
     let mut meta = untrusted();
     meta.0.insert("error".to_owned(), error);

@@ -1,25 +1,27 @@
 //! The protocol over standard input and output. stdout is its own: nothing else prints there.
 
+use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use rmcp::ServiceExt;
+use rmcp::model::{ClientNotification, GetExtensions as _, JsonRpcMessage, RequestId};
 use rmcp::service::{
     QuitReason, RoleServer, RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, ReadBuf};
-use tokio::sync::Semaphore;
-use tokio::time::{Instant, Sleep};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::app::App;
 use super::handler::Handler;
-use super::metrics::Metrics;
+use super::lines::{Lines, Slot};
 use crate::gates::SessionId;
 
 /// How a server ended.
@@ -36,13 +38,13 @@ pub enum Ended {
 /// server alive that nobody needs.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
-/// How many calls may be under way before no more is read, so that a client that sends all it
-/// has at once does not make the memory grow.
-const MANY: u64 = 256;
-/// After so many pauses a little is read all the same: calls may wait for what comes by stdin
+/// How many requests may be under way, from when they are read until their answers are written,
+/// before no more is read: a client that sends all it has at once must not make the memory grow.
+/// The wiki is asked for fewer at a time.
+const MANY: usize = 64;
+/// After so long one more is read all the same: those under way may wait for what comes by stdin
 /// alone, a person's answer or a cancellation.
-const PAUSES: u32 = 250;
-const PAUSE: Duration = Duration::from_millis(2);
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// How many answers may wait to be taken before nothing more is read.
 const MANY_ANSWERS: usize = 64;
@@ -63,9 +65,6 @@ pub async fn serve_stdio(app: Arc<App>, stop: CancellationToken) -> Result<Ended
     let stdin = UntilClosed {
         stdin,
         closed: closed.clone(),
-        metrics: Arc::clone(&app.metrics),
-        pause: Box::pin(tokio::time::sleep(Duration::ZERO)),
-        pauses: 0,
     };
     let last_answers = tokio::spawn({
         let connection = connection.clone();
@@ -75,9 +74,14 @@ pub async fn serve_stdio(app: Arc<App>, stop: CancellationToken) -> Result<Ended
             connection.cancel();
         }
     });
+    let lines = Lines::new(stdin);
     let transport = AsTaken {
-        inner: AsyncRwTransport::new_server(stdin, stdout),
+        cargo: lines.slot(),
+        inner: AsyncRwTransport::new_server(lines, stdout),
         room: Arc::new(Semaphore::new(MANY_ANSWERS)),
+        places: Arc::new(Semaphore::new(MANY)),
+        under_way: Arc::default(),
+        waits_until: None,
     };
     let ended = match handler.serve_with_ct(transport, connection).await {
         Ok(running) => match running.waiting().await {
@@ -96,11 +100,55 @@ pub async fn serve_stdio(app: Arc<App>, stop: CancellationToken) -> Result<Ended
     ended
 }
 
-/// A transport that takes messages no faster than its own are taken: whoever sends without
-/// reading must not make the memory grow.
+/// The requests that are under way, each with its place.
+type UnderWay = Arc<Mutex<HashMap<RequestId, OwnedSemaphorePermit>>>;
+
+/// A transport that takes messages no faster than they are answered and its own are taken: whoever
+/// sends without reading must not make the memory grow.
 struct AsTaken<T> {
     inner: T,
     room: Arc<Semaphore>,
+    /// What goes with the message that was read last.
+    cargo: Slot,
+    places: Arc<Semaphore>,
+    under_way: UnderWay,
+    /// Until when the next message waits for a place; reading it may be begun again and again.
+    waits_until: Option<Instant>,
+}
+
+impl<T> AsTaken<T> {
+    /// A place for the next request; none if there was none for a while.
+    async fn place(&mut self) -> Option<OwnedSemaphorePermit> {
+        let until = *self
+            .waits_until
+            .get_or_insert_with(|| Instant::now() + PAUSE);
+        let place = Arc::clone(&self.places).acquire_owned();
+        let place = tokio::time::timeout_at(until, place).await;
+        self.waits_until = None;
+        place.ok()?.ok()
+    }
+
+    /// Keeps the place of a request, and gives back that of one that nobody waits for any more.
+    fn note(&self, message: &RxJsonRpcMessage<RoleServer>, place: Option<OwnedSemaphorePermit>) {
+        let mut under_way = lock(&self.under_way);
+        match (message, place) {
+            (JsonRpcMessage::Request(request), Some(place)) => {
+                under_way.insert(request.id.clone(), place);
+            }
+            (JsonRpcMessage::Notification(note), _) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &note.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    under_way.remove(id);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn lock(under_way: &UnderWay) -> MutexGuard<'_, HashMap<RequestId, OwnedSemaphorePermit>> {
+    under_way.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<T: Transport<RoleServer>> Transport<RoleServer> for AsTaken<T> {
@@ -111,10 +159,18 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for AsTaken<T> {
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let room = Arc::clone(&self.room);
+        let answered = match &message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        };
+        // Given back when all of the answer is written.
+        let place = answered.and_then(|id| lock(&self.under_way).remove(id));
         let sent = self.inner.send(message);
         async move {
             // It is never closed.
-            let _place = room.acquire_owned().await;
+            let _room = room.acquire_owned().await;
+            let _place = place;
             sent.await
         }
     }
@@ -122,7 +178,15 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for AsTaken<T> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         // Whoever waits for room before has it first.
         let _ = tokio::time::timeout(PATIENCE, self.room.acquire()).await;
-        self.inner.receive().await
+        let place = self.place().await;
+        let mut message = self.inner.receive().await?;
+        self.note(&message, place);
+        if let Some(cargo) = self.cargo.take()
+            && let JsonRpcMessage::Request(request) = &mut message
+        {
+            request.request.extensions_mut().insert(cargo);
+        }
+        Some(message)
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
@@ -130,14 +194,10 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for AsTaken<T> {
     }
 }
 
-/// stdin, read no faster than calls end, and a token that tells when it has closed.
+/// stdin, and a token that tells when it has closed.
 struct UntilClosed<R> {
     stdin: R,
     closed: CancellationToken,
-    metrics: Arc<Metrics>,
-    pause: Pin<Box<Sleep>>,
-    /// How many there were since something was read.
-    pauses: u32,
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for UntilClosed<R> {
@@ -146,14 +206,8 @@ impl<R: AsyncRead + Unpin> AsyncRead for UntilClosed<R> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        while self.metrics.in_flight.get() >= MANY && self.pauses < PAUSES {
-            ready!(self.pause.as_mut().poll(context));
-            self.pause.as_mut().reset(Instant::now() + PAUSE);
-            self.pauses += 1;
-        }
         let before = buffer.filled().len();
         let read = ready!(Pin::new(&mut self.stdin).poll_read(context, buffer));
-        self.pauses = 0;
         if read.is_err() || (buffer.filled().len() == before && buffer.remaining() > 0) {
             self.closed.cancel();
         }
@@ -163,34 +217,24 @@ impl<R: AsyncRead + Unpin> AsyncRead for UntilClosed<R> {
 
 #[cfg(test)]
 mod tests {
-    use std::future::poll_fn;
-    use std::pin::Pin;
     use std::sync::Arc;
-    use std::task::Poll;
-    use std::time::Duration;
 
     use futures_util::FutureExt as _;
     use rmcp::model::{EmptyResult, RequestId, ServerJsonRpcMessage, ServerResult};
+    use rmcp::service::RoleServer;
     use rmcp::transport::Transport as _;
     use rmcp::transport::async_rw::AsyncRwTransport;
-    use tokio::io::{
-        AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader, ReadBuf,
-    };
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
     use tokio::sync::Semaphore;
-    use tokio_util::sync::CancellationToken;
 
-    use super::super::metrics::Metrics;
-    use super::{AsTaken, MANY, UntilClosed};
+    use super::{AsTaken, MANY, Slot};
 
     #[tokio::test]
     async fn nothing_is_read_while_answers_wait_to_be_taken() {
         let (mut to_server, input) = tokio::io::duplex(1024);
         let (output, mut from_server) = tokio::io::duplex(8);
-        let room = Arc::new(Semaphore::new(1));
-        let mut transport = AsTaken {
-            inner: AsyncRwTransport::new_server(input, output),
-            room: Arc::clone(&room),
-        };
+        let mut transport = between(input, output);
+        let room = Arc::clone(&transport.room);
         let ping = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
         to_server.write_all(ping).await.expect("room");
         let answer = ServerResult::EmptyResult(EmptyResult {});
@@ -208,38 +252,55 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_more_is_read_while_many_calls_are_under_way_but_a_little_after_a_while() {
-        let metrics = Arc::new(Metrics::default());
-        let mut input = UntilClosed {
-            stdin: &b"abc"[..],
-            closed: CancellationToken::new(),
-            metrics: Arc::clone(&metrics),
-            pause: Box::pin(tokio::time::sleep(Duration::ZERO)),
-            pauses: 0,
-        };
-        let under_way: Vec<_> = (0..MANY).map(|_| metrics.in_flight.enter()).collect();
-        let mut space = [0; 1];
-        let mut once = async || {
-            let mut buffer = ReadBuf::new(&mut space);
-            poll_fn(|context| {
-                let read = Pin::new(&mut input).poll_read(context, &mut buffer);
-                Poll::Ready(read.is_ready())
-            })
+    async fn no_more_is_read_while_many_requests_are_under_way_but_one_after_a_while() {
+        let (mut to_server, input) = tokio::io::duplex(1 << 16);
+        let (output, mut from_server) = tokio::io::duplex(1 << 16);
+        let mut transport = between(input, output);
+        let requests: String = (0..=MANY)
+            .map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n"))
+            .collect();
+        to_server
+            .write_all(requests.as_bytes())
             .await
-        };
-        assert!(!once().await);
-        assert_eq!(input.read_u8().await.unwrap(), b'a');
-        drop(under_way);
-        let mut space = [0; 1];
-        let mut buffer = ReadBuf::new(&mut space);
-        let read = poll_fn(|context| {
-            Poll::Ready(
-                Pin::new(&mut input)
-                    .poll_read(context, &mut buffer)
-                    .is_ready(),
-            )
-        });
-        assert!(read.await);
-        assert_eq!(buffer.filled(), b"b");
+            .expect("room");
+        for _ in 0..MANY {
+            assert!(transport.receive().await.is_some());
+        }
+        assert_eq!(transport.places.available_permits(), 0);
+        tokio::task::yield_now().await;
+        assert!(transport.receive().now_or_never().is_none());
+        // One that is answered makes room for the next.
+        let answer = ServerResult::EmptyResult(EmptyResult {});
+        let answer = ServerJsonRpcMessage::response(answer, RequestId::Number(0));
+        transport.send(answer).await.expect("sent");
+        let mut line = String::new();
+        let mut lines = BufReader::new(&mut from_server);
+        lines.read_line(&mut line).await.expect("an answer");
+        assert_eq!(transport.places.available_permits(), 1);
+        assert!(transport.receive().await.is_some());
+        // One that is cancelled does, too.
+        let cancelled = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}\n";
+        to_server
+            .write_all(cancelled.as_bytes())
+            .await
+            .expect("room");
+        tokio::task::yield_now().await;
+        assert!(transport.receive().now_or_never().is_none());
+        assert!(transport.receive().await.is_some());
+        assert_eq!(transport.places.available_permits(), 1);
+    }
+
+    fn between(
+        input: DuplexStream,
+        output: DuplexStream,
+    ) -> AsTaken<AsyncRwTransport<RoleServer, DuplexStream, DuplexStream>> {
+        AsTaken {
+            inner: AsyncRwTransport::new_server(input, output),
+            room: Arc::new(Semaphore::new(1)),
+            cargo: Slot::default(),
+            places: Arc::new(Semaphore::new(MANY)),
+            under_way: Arc::default(),
+            waits_until: None,
+        }
     }
 }

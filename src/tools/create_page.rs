@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::context::Context;
 use super::input::{self, rule};
 use super::output::Write;
-use super::tool::{Kind, Tool};
+use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::change::NewPage;
 use crate::error::Failure;
 use crate::write::Plan;
@@ -37,10 +37,7 @@ pub(super) struct Input {
     /// E.g. "markdown"; default: as configured.
     #[garde(custom(rule::optional(rule::editor)))]
     editor: Option<String>,
-    #[garde(
-        custom(rule::optional(rule::tags)),
-        inner(inner(custom(rule::required(rule::tag))))
-    )]
+    #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
     /// Default true.
     #[garde(skip)]
@@ -65,6 +62,7 @@ impl Tool for CreatePage {
     const TITLE: &'static str = "Create page";
     const DESCRIPTION: &'static str = "Make a new page. Without confirm you may get a preview and a token: show the user, then call again with the same arguments and confirm. To change a page: wikijs_update_page.";
     const KIND: Kind = Kind::Add;
+    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Write;
 

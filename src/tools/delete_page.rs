@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::context::Context;
 use super::input::{self, rule};
 use super::output::Write;
-use super::tool::{Explained, Kind, NAMED_BY_ID, Tool};
+use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
 use crate::error::Failure;
 use crate::write::Plan;
 
@@ -37,6 +37,7 @@ impl Tool for DeletePage {
     const DESCRIPTION: &'static str = "Delete a page with its history and comments. Without confirm you may get a preview and a token: show the user, then call again with id and confirm. To keep it: trash, or wikijs_update_page with isPublished false.";
     const KIND: Kind = Kind::Change;
     const EXPLAINED: Explained = NAMED_BY_ID;
+    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Write;
 

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::page_view::{self, MAX_AT_ONCE, Output, Wanted, one_or_several, page_input};
-use super::tool::{Explained, Kind, NAMED_BY_ID, Tool};
+use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
 use crate::error::Failure;
 
 /// The tool.
@@ -25,6 +25,7 @@ Types: heading:h1 to heading:h6, section, block:paragraph, block:code, block:lis
 heading:h2[0]/block:code[0] is the first code below the first h2.";
     const KIND: Kind = Kind::Read;
     const EXPLAINED: Explained = NAMED_BY_ID;
+    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;
 

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::input::rule;
 use super::page_view::{self, MAX_AT_ONCE, Output, Wanted, one_or_several, page_input};
-use super::tool::{Explained, Kind, Tool};
+use super::tool::{Explained, Kind, TEXT_BYTES, Tool};
 use crate::error::Failure;
 use crate::page::Locale;
 
@@ -33,6 +33,7 @@ heading:h2[0]/block:code[0] is the first code below the first h2.";
         ("id", "is not taken here; wikijs_get_page_by_id takes it"),
         ("title", "is not taken by that name: a title goes into path"),
     ];
+    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;
 

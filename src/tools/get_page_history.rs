@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::comparison::{self, Compare, Comparison};
 use super::context::Context;
-use super::tool::{Explained, Kind, NAMED_BY_ID, Tool};
+use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
 use crate::change::compare;
 use crate::error::Failure;
 use crate::page::{Field, PageReading};
@@ -74,6 +74,7 @@ impl Tool for GetPageHistory {
     const DESCRIPTION: &'static str = "See who changed what of a page and when, newest first; an entry is a version that a later change left behind (so the last change is in none: compare from the first versionId). No version holds tags, styles or scripts. Or compare two states.";
     const KIND: Kind = Kind::Read;
     const EXPLAINED: Explained = NAMED_BY_ID;
+    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;
 

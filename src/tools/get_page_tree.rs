@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::input::{self, rule};
-use super::tool::{Kind, Tool};
+use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::error::Failure;
 use crate::wiki::PageTreeMode;
 
@@ -58,6 +58,7 @@ impl Tool for GetPageTree {
     const TITLE: &'static str = "Get page tree";
     const DESCRIPTION: &'static str = "See which folders and pages lie below a path, as a flat list. By tags or in order: wikijs_list_pages.";
     const KIND: Kind = Kind::Read;
+    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::context::Context;
 use super::input;
 use super::proposal_view::{View, is_told};
-use super::tool::{Kind, Tool};
+use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::audit::ProposalId;
 use crate::change::{cut, short};
 use crate::error::{Code, Failure};
@@ -45,6 +45,7 @@ impl Tool for GetProposal {
     const TITLE: &'static str = "Get proposal";
     const DESCRIPTION: &'static str = "See what became of a write that ended as a proposal: open, outdated (with what changed of the page since), applied, rejected with the operator's reason, or replaced; and what it changes.";
     const KIND: Kind = Kind::Read;
+    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;
 

@@ -4,49 +4,39 @@
 //! garde checks the values: each stage tells all that it finds.
 
 use garde::Validate;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::error::{Code, Failure};
+use super::arguments::Arguments;
+use super::faults::Faults;
+pub(super) use super::faults::invalid_argument;
+use super::nearest::MOST_NAME;
+use crate::error::Failure;
 use crate::page::{Locale, NewPath, PagePath, Reference};
 use crate::wiki::Wiki;
 
-/// One fault of the arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Fault {
-    /// The argument, as a path into the arguments.
-    pub path: String,
-    /// What is wrong with it.
-    pub message: String,
-}
+/// The most items of a list whose schema says nothing of that.
+const MOST_ITEMS: u64 = 100;
 
-impl Fault {
-    fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            path: path.into(),
-            message: message.into(),
-        }
-    }
-}
-
-/// Reads arguments by a schema into a typed input.
+/// Reads arguments by a schema into a typed input, in a time in proportion to their size.
 ///
 /// # Errors
 /// `INVALID_INPUT` with `details.fields`.
-pub fn parse<T>(
+pub(super) fn parse<T>(
     schema: &Map<String, Value>,
     explained: &[(&str, &str)],
-    mut arguments: Map<String, Value>,
+    mut arguments: Arguments,
 ) -> Result<T, Failure>
 where
     T: DeserializeOwned + Validate<Context = ()>,
 {
-    read_digits(schema, &mut arguments);
+    arguments.check_size()?;
+    read_digits(schema, arguments.members_mut());
     let faults = check_shape(schema, explained, &arguments);
     if !faults.is_empty() {
-        return Err(invalid(&faults));
+        return Err(faults.into_failure());
     }
+    let arguments = arguments.whole()?;
     // A number that is out of range may be one that serde cannot read either.
     let mut faults = check_ranges(schema, &arguments);
     let read = serde_path_to_error::deserialize::<_, T>(Value::Object(arguments));
@@ -56,7 +46,7 @@ where
             if faults.is_empty() {
                 let path = error.path().to_string();
                 let path = if path == "." { "" } else { &path };
-                faults.push(Fault::new(path, error.inner().to_string()));
+                faults.add(path, || error.inner().to_string());
             }
             None
         }
@@ -64,37 +54,15 @@ where
     if let Some(Err(report)) = input.as_ref().map(Validate::validate) {
         for (path, error) in report.iter() {
             let path = camel_case(&path.to_string());
-            if !faults.iter().any(|fault| fault.path == path) {
-                faults.push(Fault::new(path, error.message()));
+            if !faults.covers(&path) {
+                faults.add(&path, || error.message().to_owned());
             }
         }
     }
     match input {
         Some(input) if faults.is_empty() => Ok(input),
-        _ => Err(invalid(&faults)),
+        _ => Err(faults.into_failure()),
     }
-}
-
-/// A failure that names faults of the arguments.
-#[must_use]
-pub fn invalid(faults: &[Fault]) -> Failure {
-    let message = match faults {
-        [Fault { path, message }] if path.is_empty() => {
-            format!("The arguments are not valid: {message}.")
-        }
-        [Fault { path, message }] => format!("The argument {path} {message}."),
-        faults => format!(
-            "{} arguments are not valid; see details.fields.",
-            faults.len()
-        ),
-    };
-    Failure::new(Code::InvalidInput, message).detail("fields", json!(faults))
-}
-
-/// A failure that names one faulty argument.
-#[must_use]
-pub fn invalid_argument(path: &str, message: impl Into<String>) -> Failure {
-    invalid(&[Fault::new(path, message)])
 }
 
 /// Takes `"240"` for 240 where a whole number is wanted: several models write ids so.
@@ -128,45 +96,75 @@ fn read_digits(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) 
 fn check_shape(
     schema: &Map<String, Value>,
     explained: &[(&str, &str)],
-    arguments: &Map<String, Value>,
-) -> Vec<Fault> {
+    arguments: &Arguments,
+) -> Faults {
     let empty = Map::new();
     let known = schema
         .get("properties")
         .and_then(Value::as_object)
         .unwrap_or(&empty);
-    let mut faults = Vec::new();
-    for (name, value) in arguments {
+    let mut faults = Faults::default();
+    for (name, value) in arguments.members() {
         match known.get(name) {
-            Some(property) => faults.extend(type_faults(name, property, value)),
-            None => faults.push(Fault::new(printable(name), unknown(name, explained, known))),
+            Some(property) => type_faults(&mut faults, name, property, value),
+            None => faults.add(name, || unknown(name, explained, known)),
         }
     }
+    // No tool has so many arguments, whatever their names are.
+    faults.count_more(arguments.left_out());
     let required = schema.get("required").and_then(Value::as_array);
     for name in required.into_iter().flatten().filter_map(Value::as_str) {
-        if !arguments.contains_key(name) {
-            faults.push(Fault::new(name, "is required"));
+        if !arguments.has(name) {
+            faults.add(name, || "is required".to_owned());
         }
     }
     faults
 }
 
-fn type_faults(name: &str, property: &Value, value: &Value) -> Vec<Fault> {
-    match (type_fault(name, property, value), value.as_array()) {
-        (None, Some(values)) => {
-            let items = property.get("items").unwrap_or(&Value::Null);
-            let faults = values.iter().enumerate();
-            faults
-                .filter_map(|(index, value)| type_fault(&format!("{name}[{index}]"), items, value))
-                .collect()
+fn type_faults(faults: &mut Faults, name: &str, property: &Value, value: &Value) {
+    if let Some(message) = type_fault(name, property, value) {
+        faults.add(name, || message);
+        return;
+    }
+    let Value::Array(items) = value else { return };
+    // How many there are is looked at before what they are.
+    if let Some(message) = length_fault(property, items.len()) {
+        faults.add(name, || message);
+        return;
+    }
+    let item = property.get("items").unwrap_or(&Value::Null);
+    for (index, value) in items.iter().enumerate() {
+        if let Some(message) = type_fault(name, item, value) {
+            faults.add(&format!("{name}[{index}]"), || message);
         }
-        (fault, _) => fault.into_iter().collect(),
     }
 }
 
+/// What is wrong with the number of items of a list.
+fn length_fault(property: &Value, items: usize) -> Option<String> {
+    let limit = |word: &str| property.get(word).and_then(Value::as_u64);
+    let (least, most) = (limit("minItems"), limit("maxItems").unwrap_or(MOST_ITEMS));
+    let items = u64::try_from(items).unwrap_or(u64::MAX);
+    match least {
+        Some(least) if items < least => Some(must_have("at least", least, "items")),
+        _ if items > most => Some(must_have("at most", most, "items")),
+        _ => None,
+    }
+}
+
+fn must_have(word: &str, bound: impl Into<i128>, unit: &str) -> String {
+    let bound = bound.into();
+    let unit = if bound == 1 {
+        unit.trim_end_matches('s')
+    } else {
+        unit
+    };
+    format!("must have {word} {bound} {unit}")
+}
+
 /// What the schema says of numbers and lengths, in words that name the limit.
-fn check_ranges(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> Vec<Fault> {
-    let fault = |(name, value): (&String, &Value)| {
+fn check_ranges(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> Faults {
+    let fault = |name: &str, value: &Value| {
         let property = schema.get("properties")?.get(name)?;
         let limit = |word: &str| property.get(word).and_then(Value::as_i64);
         let (number, lowest, highest, unit) = match value {
@@ -188,19 +186,21 @@ fn check_ranges(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> 
             (_, Some(highest)) if number > highest => ("at most", highest),
             _ => return None,
         };
-        let message = match unit {
+        Some(match unit {
             "" => format!("must be {word} {bound}"),
-            unit if bound == 1 => {
-                format!("must have {word} {bound} {}", unit.trim_end_matches('s'))
-            }
-            unit => format!("must have {word} {bound} {unit}"),
-        };
-        Some(Fault::new(name, message))
+            unit => must_have(word, bound, unit),
+        })
     };
-    arguments.iter().filter_map(fault).collect()
+    let mut faults = Faults::default();
+    for (name, value) in arguments {
+        if let Some(message) = fault(name, value) {
+            faults.add(name, || message);
+        }
+    }
+    faults
 }
 
-fn type_fault(name: &str, property: &Value, value: &Value) -> Option<Fault> {
+fn type_fault(name: &str, property: &Value, value: &Value) -> Option<String> {
     let wanted = property.get("type").and_then(Value::as_str)?;
     let fits = match wanted {
         "string" => value.is_string(),
@@ -232,21 +232,19 @@ fn type_fault(name: &str, property: &Value, value: &Value) -> Option<Fault> {
             }
             _ => "",
         };
-        return Some(Fault::new(
-            name,
-            format!("must be {article} {wanted}, not {given}{elsewhere}"),
+        return Some(format!(
+            "must be {article} {wanted}, not {given}{elsewhere}"
         ));
     }
     let allowed = property.get("enum").and_then(Value::as_array)?;
     (!allowed.contains(value)).then(|| {
         let names: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
-        Fault::new(name, format!("must be one of {}", names.join(", ")))
+        format!("must be one of {}", names.join(", "))
     })
 }
 
 /// Whether an argument is the id of a page.
 fn names_a_page(name: &str) -> bool {
-    let name = name.split('[').next().unwrap_or_default();
     matches!(name, "id" | "ids" | "linksTo" | "relatedTo")
 }
 
@@ -254,8 +252,10 @@ fn unknown(name: &str, explained: &[(&str, &str)], known: &Map<String, Value>) -
     if let Some((_, why)) = explained.iter().find(|(explained, _)| *explained == name) {
         return (*why).to_owned();
     }
+    // A name much longer than any that is known is like none, and dear to compare.
     let nearest = known
         .keys()
+        .filter(|_| name.len() <= MOST_NAME)
         .map(|known| {
             let (ours, given) = (known.to_lowercase(), name.to_lowercase());
             // "published" means isPublished, though publishEndDate begins more like it.
@@ -274,11 +274,6 @@ fn unknown(name: &str, explained: &[(&str, &str)], known: &Map<String, Value>) -
         "is not an argument of this tool; it takes {}",
         names.join(", ")
     )
-}
-
-/// A name that somebody sent, fit to be shown: cut, and without control characters.
-fn printable(name: &str) -> String {
-    name.chars().take(64).flat_map(char::escape_debug).collect()
 }
 
 /// garde names fields as Rust does; callers know them as JSON does.
@@ -370,13 +365,6 @@ pub(super) mod rule {
 
     pub(in crate::tools) fn date(date: &str) -> Told {
         Date::parse(date).map(|_| ())
-    }
-
-    pub(in crate::tools) fn tags(tags: &[String]) -> Told {
-        if tags.len() > 100 {
-            return Err("must have at most 100 tags".to_owned());
-        }
-        Ok(())
     }
 
     pub(in crate::tools) fn tag(tag: &str) -> Told {

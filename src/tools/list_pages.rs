@@ -27,10 +27,7 @@ pub(super) struct Input {
     #[garde(range(min = 1, max = 100))]
     limit: Option<u32>,
     /// Only pages with all of these; the answer then leaves tags out.
-    #[garde(
-        custom(rule::optional(rule::tags)),
-        inner(inner(custom(rule::required(rule::tag))))
-    )]
+    #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
     /// Only at or below this path.
     #[garde(custom(rule::optional(rule::text)))]

@@ -3,12 +3,14 @@
 //! A tool is a type with a [`Tool`] implementation: name and description, input, output, and
 //! what it does. A new one is one file and one line in the registry's list.
 
+mod arguments;
 mod comparison;
 mod context;
 mod create_page;
 #[doc(hidden)]
 pub mod cursor;
 mod delete_page;
+mod faults;
 mod get_page_by_id;
 mod get_page_by_path;
 mod get_page_history;
@@ -32,6 +34,7 @@ mod toolset;
 mod undo_write;
 mod update_page;
 
+pub use arguments::Arguments;
 pub use context::{Context, Progress};
 pub use meant::meant;
 pub(crate) use nearest::{did_you_mean, nearest};

@@ -1,5 +1,9 @@
 //! The known name that an unknown one may have meant.
 
+/// The longest name that is compared with known ones, in bytes: comparing takes time by the product
+/// of both lengths.
+pub(crate) const MOST_NAME: usize = 128;
+
 /// The name that is nearest to one that is none, if it is at least that like it, from 0 to 1.
 pub(crate) fn nearest<N: AsRef<str>>(
     name: &str,
@@ -8,6 +12,7 @@ pub(crate) fn nearest<N: AsRef<str>>(
 ) -> Option<N> {
     known
         .into_iter()
+        .filter(|_| name.len() <= MOST_NAME)
         .map(|known| (strsim::jaro_winkler(known.as_ref(), name), known))
         .filter(|(likeness, _)| *likeness >= least)
         .max_by(|a, b| a.0.total_cmp(&b.0))

@@ -2,10 +2,12 @@
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use serde_json::{Map, Value};
 
+use super::arguments::Arguments;
 use super::context::Context;
 use super::surface::Surface;
 use super::tool::{Kind, Tool};
@@ -14,7 +16,7 @@ use super::{input, schema};
 use crate::error::{Code, Failure};
 
 type Answer = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
-type Call = Box<dyn Fn(Context, Map<String, Value>) -> Answer + Send + Sync>;
+type Call = Box<dyn Fn(Context, Arguments) -> Answer + Send + Sync>;
 
 /// What a client is told of a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,13 +29,15 @@ pub struct Definition {
     pub description: &'static str,
     /// Whether it can change the wiki.
     pub kind: Kind,
+    /// The most bytes of its answer, as text and as structured content together.
+    pub most_bytes: usize,
     /// The schema of its arguments.
     pub input: Map<String, Value>,
     /// The schema of its answer.
     pub output: Map<String, Value>,
 }
 
-type Check = fn(Map<String, Value>) -> Result<(), Failure>;
+type Check = fn(Arguments) -> Result<(), Failure>;
 
 /// A tool that can be offered.
 #[derive(Debug)]
@@ -108,19 +112,20 @@ impl Registry {
         if self.find(T::NAME).is_some() {
             return Err(DuplicateTool(T::NAME));
         }
-        let schema = schema::of_input::<T::Input>();
+        let schema = Arc::new(schema::of_input::<T::Input>());
         let definition = Definition {
             name: T::NAME,
             title: T::TITLE,
             description: T::DESCRIPTION,
             kind: T::KIND,
-            input: schema.clone(),
+            most_bytes: T::MOST_BYTES,
+            input: schema.as_ref().clone(),
             output: schema::of_output::<T::Output>(),
         };
         let call: Call = Box::new(move |context, arguments| {
-            let input = input::parse::<T::Input>(&schema, T::EXPLAINED, arguments);
+            let schema = Arc::clone(&schema);
             Box::pin(async move {
-                let input = match input {
+                let input = match parse::<T>(schema, arguments).await {
                     Ok(input) => input,
                     // A write that was asked for in vain is on record too.
                     Err(failure) if T::KIND != Kind::Read => {
@@ -163,6 +168,7 @@ impl Registry {
     /// Whether a tool would take these arguments; nothing if there is none of that name.
     #[must_use]
     pub fn check(&self, name: &str, arguments: Map<String, Value>) -> Option<Result<(), Failure>> {
+        let arguments = Arguments::from(arguments);
         let entry = self
             .entries
             .iter()
@@ -176,13 +182,13 @@ impl Registry {
         &self,
         name: &str,
         context: Context,
-        arguments: Map<String, Value>,
+        arguments: impl Into<Arguments>,
     ) -> Option<Answer> {
         let entry = self
             .entries
             .iter()
             .find(|entry| entry.definition.name == name)?;
-        Some((entry.call)(context, arguments))
+        Some((entry.call)(context, arguments.into()))
     }
 }
 
@@ -192,6 +198,20 @@ impl std::fmt::Debug for Registry {
             .entries(self.definitions().map(|definition| definition.name))
             .finish()
     }
+}
+
+/// Reads the arguments of a tool; large ones away from the threads that other calls wait for.
+async fn parse<T: Tool>(
+    schema: Arc<Map<String, Value>>,
+    arguments: Arguments,
+) -> Result<T::Input, Failure> {
+    let is_large = arguments.is_large();
+    let parse = move || input::parse::<T::Input>(&schema, T::EXPLAINED, arguments);
+    if !is_large {
+        return parse();
+    }
+    let parsed = tokio::task::spawn_blocking(parse).await;
+    parsed.unwrap_or_else(|_| Err(bug("The tool broke off.")))
 }
 
 fn bug(message: &str) -> Failure {

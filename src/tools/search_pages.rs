@@ -54,10 +54,7 @@ pub(super) struct Input {
     #[garde(skip)]
     r#in: Option<In>,
     /// Only pages with all of these.
-    #[garde(
-        custom(rule::optional(rule::tags)),
-        inner(inner(custom(rule::required(rule::tag))))
-    )]
+    #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
     #[garde(custom(rule::optional(rule::time)))]
     updated_since: Option<String>,

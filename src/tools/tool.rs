@@ -36,6 +36,12 @@ pub(super) const NAMED_BY_ID: Explained = &[
     ),
 ];
 
+/// The most bytes of an answer, where a tool has no bound of its own.
+const USUAL_BYTES: usize = 256 * 1024;
+/// The bound of tools that answer with texts of pages: those have bounds of their own, in bytes of
+/// the page, each of which may take six in JSON, and goes out twice.
+pub(super) const TEXT_BYTES: usize = 1024 * 1024;
+
 /// A tool.
 pub trait Tool: Send + Sync + 'static {
     /// Its name; fixed, since agents and operators use it.
@@ -48,6 +54,8 @@ pub trait Tool: Send + Sync + 'static {
     const KIND: Kind;
     /// Arguments that it does not take although a caller may well ask for them, and why.
     const EXPLAINED: Explained = &[];
+    /// The most bytes of its answer, as text and as structured content together.
+    const MOST_BYTES: usize = USUAL_BYTES;
     /// Its arguments.
     type Input: DeserializeOwned + JsonSchema + Validate<Context = ()> + Send + 'static;
     /// Its answer.

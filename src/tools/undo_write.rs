@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::context::Context;
 use super::input;
 use super::output::Write;
-use super::tool::{Kind, Tool};
+use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::audit::CallSelector;
 use crate::error::Failure;
 use crate::page::NewPath;
@@ -39,6 +39,7 @@ impl Tool for UndoWrite {
     const TITLE: &'static str = "Undo write";
     const DESCRIPTION: &'static str = "Take back a write by its callId, a deletion too (the page gets a new id). Only what that write changed goes back. Without confirm it may answer with a preview and a confirm token: show the user, then call again with callId and confirm.";
     const KIND: Kind = Kind::Change;
+    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Write;
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::context::Context;
 use super::input::{self, rule};
 use super::output::Write;
-use super::tool::{Explained, Kind, Tool};
+use super::tool::{Explained, Kind, TEXT_BYTES, Tool};
 use crate::change::{Edits, NewContent, NewTags};
 use crate::error::Failure;
 use crate::page::{self, Field, Locale, SectionMode, Selector};
@@ -61,20 +61,11 @@ pub(super) struct Input {
     #[garde(custom(rule::optional(rule::description)))]
     description: Option<String>,
     /// All tags; [] clears them.
-    #[garde(
-        custom(rule::optional(rule::tags)),
-        inner(inner(custom(rule::required(rule::tag))))
-    )]
+    #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
-    #[garde(
-        custom(rule::optional(rule::tags)),
-        inner(inner(custom(rule::required(rule::tag))))
-    )]
+    #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     add_tags: Option<Vec<String>>,
-    #[garde(
-        custom(rule::optional(rule::tags)),
-        inner(inner(custom(rule::required(rule::tag))))
-    )]
+    #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     remove_tags: Option<Vec<String>>,
     #[garde(skip)]
     is_published: Option<bool>,
@@ -140,6 +131,7 @@ impl Tool for UpdatePage {
     const TITLE: &'static str = "Update page";
     const DESCRIPTION: &'static str = "Change fields of a page, or move it; what is left out stays. Small changes of the text: edits or section. Without confirm you may get a preview and a token: show the user, then call again with id and confirm alone.";
     const KIND: Kind = Kind::Change;
+    const MOST_BYTES: usize = TEXT_BYTES;
     const EXPLAINED: Explained = &[
         (
             "editor",

@@ -32,6 +32,7 @@ mod rights;
 mod search;
 mod site;
 mod standing;
+mod strangers;
 mod styles;
 mod tags;
 mod traffic;

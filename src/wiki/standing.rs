@@ -51,9 +51,17 @@ impl Wiki {
         if let Some(known) = self.is_guest.get() {
             return Some(*known);
         }
+        let key = self.settings.key.digest();
+        if self.traffic().strangers.has(&key) {
+            return Some(true);
+        }
         let is_guest = match self.query::<UserProfile>(user_profile::Variables).await {
             Ok(data) => data.users?.profile.map(|_| false)?,
-            Err(WikiError::Guest) => true,
+            Err(WikiError::Guest) => {
+                // For a while: it may be one that the wiki comes to know.
+                self.traffic().strangers.note(key);
+                return Some(true);
+            }
             Err(error) => {
                 tracing::debug!(%error, "whose key it is could not be found out");
                 return None;

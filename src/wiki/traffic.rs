@@ -1,15 +1,24 @@
-//! What goes to the wiki and comes back, counted; shared by all keys of one server.
+//! What goes to the wiki and comes back, bounded and counted; shared by all keys of one server.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
+use tokio::sync::Semaphore;
 
+use super::strangers::Strangers;
 use crate::meter::{Counter, Gauge, Histogram};
 
-/// What goes to the wiki and comes back, counted.
-#[derive(Debug, Default)]
+/// The most requests under way at once, whatever keys they are made with.
+const MAX_REQUESTS: usize = 8;
+
+/// What goes to the wiki and comes back, bounded and counted.
+#[derive(Debug)]
 pub struct Traffic {
+    /// A place for each request under way.
+    pub(super) places: Semaphore,
+    /// The keys that the wiki lately did not know.
+    pub(super) strangers: Strangers,
     /// How long requests took, answered or not.
     pub latency: Histogram,
     /// Reads that were tried again.
@@ -18,6 +27,20 @@ pub struct Traffic {
     pub in_flight: Gauge,
     last_heard: Mutex<Option<Instant>>,
     dated: Mutex<Option<(Instant, OffsetDateTime)>>,
+}
+
+impl Default for Traffic {
+    fn default() -> Self {
+        Self {
+            places: Semaphore::new(MAX_REQUESTS),
+            strangers: Strangers::default(),
+            latency: Histogram::default(),
+            retries: Counter::default(),
+            in_flight: Gauge::default(),
+            last_heard: Mutex::default(),
+            dated: Mutex::default(),
+        }
+    }
 }
 
 impl Traffic {

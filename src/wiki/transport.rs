@@ -9,7 +9,6 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use reqwest::{RequestBuilder, Response, redirect};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
-use tokio::sync::Semaphore;
 use url::{Host, Url};
 
 use super::answer::RawAnswer;
@@ -27,8 +26,6 @@ pub(super) use look::{Seen, Unanswered};
 pub const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
 /// The most bytes of a request that Wiki.js takes (W19).
 pub const MAX_REQUEST_BYTES: usize = 5 * 1024 * 1024;
-/// The most requests under way at once.
-const MAX_REQUESTS: usize = 8;
 /// Shorter than the five seconds after which Node closes an idle connection, so that a
 /// write is not lost in one that the wiki is just closing.
 const IDLE: Duration = Duration::from_secs(4);
@@ -52,7 +49,6 @@ pub(super) struct Transport {
     )]
     client: reqwest::Client,
     endpoint: Url,
-    places: Semaphore,
     pub(super) run: String,
     count: AtomicU64,
     pub(super) traffic: Arc<Traffic>,
@@ -107,7 +103,6 @@ impl Transport {
         Ok(Self {
             client,
             endpoint,
-            places: Semaphore::new(MAX_REQUESTS),
             run,
             count: AtomicU64::new(0),
             traffic,
@@ -148,7 +143,7 @@ impl Transport {
             |call| call.to_string(),
         );
         // Where no place is free in time, nothing was sent.
-        let _place = tokio::time::timeout(limit, self.places.acquire())
+        let _place = tokio::time::timeout(limit, self.traffic.places.acquire())
             .await
             .map_err(|_| WikiError::NotConnected)?
             .map_err(|_| WikiError::NotConnected)?;

@@ -130,6 +130,12 @@ impl Writer {
         &self.refusals
     }
 
+    /// How many static confirm tokens were wrong in this run.
+    #[must_use]
+    pub fn wrong_tokens(&self) -> u64 {
+        self.policy.wrong_tokens()
+    }
+
     /// Takes a plan through the gates, and writes what they let through.
     ///
     /// # Errors
@@ -242,7 +248,7 @@ impl Writer {
             Behind::Token(token) => Some(token.clone()),
             Behind::Nothing | Behind::Person(_) => None,
         };
-        let enabled = gates::enabled(policy, confirm.as_deref())?;
+        let enabled = gates::enabled(policy, session, confirm.as_deref())?;
         let is_confirmed = !matches!(behind, Behind::Nothing);
         let goes_out = policy.lets_out(is_confirmed);
         if goes_out {

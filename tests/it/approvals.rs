@@ -753,13 +753,13 @@ async fn a_loss_is_shown_and_approved_once_alone_and_never_by_the_static_token()
         );
 
         let static_token = writer()
-            .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame")
+            .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
             .serve()
             .await;
         wiki.clear_requests();
         let mut confirmed = accepted;
         confirmed["title"] = json!("Newer");
-        confirmed["confirm"] = json!("sesame");
+        confirmed["confirm"] = json!("open-sesame-please");
         let error = static_token.call(UPDATE, confirmed).await.unwrap_err();
         assert_eq!(error["code"], "FIELD_UNREADABLE");
         assert_eq!(mutations(&wiki).len(), 0);

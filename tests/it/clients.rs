@@ -501,6 +501,51 @@ async fn clients_come_and_go_while_the_server_runs() {
 }
 
 #[tokio::test]
+async fn after_five_wrong_confirm_tokens_a_client_waits_and_nobody_else_does() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let (own, other) = (
+        names.add("own", Grant::default()),
+        names.add("other", Grant::default()),
+    );
+    let server = Setup::of(&wiki, |keys| &keys.admin)
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
+        .naming(&names)
+        .host()
+        .await;
+    let write =
+        |confirm: &str| json!({ "id": id_of(&wiki, "home"), "title": "x", "confirm": confirm });
+    for number in 0..5 {
+        // A session of its own each time changes nothing.
+        let session = server.open(&other).await;
+        let wrong = write(&format!("guess {number}"));
+        let refused = server.call(&session, UPDATE, wrong).await;
+        assert_eq!(code(refused), "CONFIRM_MISMATCH");
+    }
+    let refused = server
+        .call(&other, UPDATE, write("open-sesame-please"))
+        .await;
+    let refused = refused.unwrap_err();
+    assert_eq!(refused["code"], "RATE_LIMITED");
+    assert_eq!(refused["details"]["retryAfterSeconds"], 1);
+    let applied = server.call(&own, UPDATE, write("open-sesame-please")).await;
+    assert_eq!(applied.unwrap()["outcome"], "applied");
+    let metrics = server.send("GET", "/metrics", &own, "").await.body;
+    assert!(
+        metrics.contains("\nwikijs_mcp_wrong_confirm_tokens_total 5\n"),
+        "{metrics}"
+    );
+    let codes: Vec<_> = server
+        .records()
+        .into_iter()
+        .filter_map(|record| record.code)
+        .collect();
+    assert_eq!(
+        codes,
+        [["CONFIRM_MISMATCH"; 5].as_slice(), &["RATE_LIMITED"]].concat()
+    );
+}
+
+#[tokio::test]
 async fn each_caller_key_sees_what_the_wiki_lets_it_see() {
     let wiki = sample_wiki().await;
     let docs = wiki.key_with(&["read:pages", "read:source"], "docs");

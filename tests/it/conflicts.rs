@@ -281,8 +281,8 @@ async fn a_merged_change_gets_a_token_only_where_tokens_are_given() {
     for (settings, arguments) in [
         (("WIKI_MUTATION_DRY_RUN", "true"), json!({})),
         (
-            ("WIKI_MUTATION_CONFIRM_TOKEN", "sesame"),
-            json!({ "confirm": "sesame" }),
+            ("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please"),
+            json!({ "confirm": "open-sesame-please" }),
         ),
     ] {
         wiki.with_store(|store| {

@@ -205,7 +205,7 @@ async fn policies_locales_and_pages_are_told() {
             .with("WIKI_MUTATION_DRY_RUN", "false")
     };
     let open = run(on(&["doctor", "--page", PAGE])
-        .with("WIKI_MUTATION_CONFIRM_TOKEN", "short")
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
         .with("WIKI_DEFAULT_LOCALE", "fr")
         .with("WIKI_ALLOWED_PREFIXES", "docs"))
     .await;
@@ -226,7 +226,7 @@ async fn policies_locales_and_pages_are_told() {
     let bad = doctor(&wiki.address(), key, dir.path()).with("WIKI_MUTATIONS_ENABLED", "perhaps");
     let bad = run(bad).await;
     golden("doctor_bad_setting", &bad.told);
-    assert!(!open.stdout.contains("short\n") && !open.told.contains(key.as_str()));
+    assert!(!open.stdout.contains("sesame") && !open.told.contains(key.as_str()));
 }
 
 #[tokio::test]

@@ -131,12 +131,12 @@ async fn every_key_that_may_write_a_page_keeps_all_its_fields() {
         for confirm in ["preview", "token"] {
             let mut setup = Setup::at(&wiki.address(), key).with("WIKI_TOOLSETS", "pages,undo");
             if confirm == "token" {
-                setup = setup.with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame");
+                setup = setup.with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please");
             }
             let served = setup.serve().await;
             let write = async |tool: &'static str, mut arguments: Value| {
                 let answer = if confirm == "token" {
-                    arguments["confirm"] = json!("sesame");
+                    arguments["confirm"] = json!("open-sesame-please");
                     served.call(tool, arguments).await
                 } else {
                     served.confirmed(tool, arguments).await

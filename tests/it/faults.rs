@@ -1157,11 +1157,11 @@ async fn without_a_record_nothing_is_sent() {
         let wiki = sample_wiki().await;
         let before = pages(&wiki);
         let served = Setup::of(&wiki, |keys| &keys.scripter)
-            .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-and-more")
+            .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-and-much-more")
             .serve()
             .await;
         let (tool, mut arguments) = kind.call(&wiki);
-        arguments["confirm"] = json!("sesame-and-more");
+        arguments["confirm"] = json!("sesame-and-much-more");
         let place = served
             .dir
             .path()
@@ -1197,14 +1197,14 @@ async fn childs_part_writes_pages_until_the_disk_is_full() {
     }
     let wiki = sample_wiki().await;
     let served = Setup::of(&wiki, |keys| &keys.scripter)
-        .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-and-more")
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-and-much-more")
         .serve()
         .await;
     let id = id_of(&wiki, PAGE);
     let mut applied = 0;
     let refused = loop {
         let title = format!("Title {}", applied + 1);
-        let change = json!({ "id": id, "title": title, "confirm": "sesame-and-more" });
+        let change = json!({ "id": id, "title": title, "confirm": "sesame-and-much-more" });
         match served.call("wikijs_update_page", change).await {
             Ok(answer) => {
                 assert_eq!(answer["outcome"], "applied");
@@ -1216,7 +1216,7 @@ async fn childs_part_writes_pages_until_the_disk_is_full() {
     };
     assert_eq!(refused["code"], "AUDIT_UNAVAILABLE");
     let (tool, mut arguments) = Kind::Delete.call(&wiki);
-    arguments["confirm"] = json!("sesame-and-more");
+    arguments["confirm"] = json!("sesame-and-much-more");
     let again = served.call(tool, arguments).await.unwrap_err();
     assert_eq!(again["code"], "AUDIT_UNAVAILABLE");
     assert!(applied > 2);
@@ -1240,7 +1240,7 @@ async fn a_write_that_did_not_happen_is_not_told_as_one_since_somebody_else_wrot
         let wiki = sample_wiki().await;
         let faulty = FaultyWiki::before(&wiki).await;
         let served = Setup::at(&faulty.address(), &wiki.keys().admin)
-            .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame")
+            .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
             .serve()
             .await;
         let id = id_of(&wiki, "home");
@@ -1249,7 +1249,7 @@ async fn a_write_that_did_not_happen_is_not_told_as_one_since_somebody_else_wrot
         wiki.before_operation(1, move |store| {
             store.rewrite(id, |page| page.description = Some("Theirs".to_owned()));
         });
-        let edit = json!({ "id": id, "title": "Ours", "confirm": "sesame" });
+        let edit = json!({ "id": id, "title": "Ours", "confirm": "open-sesame-please" });
         let error = served.call("wikijs_update_page", edit).await.unwrap_err();
         assert_eq!(error["code"], code);
         assert_eq!(error["details"]["outcome"], outcome);

@@ -304,7 +304,7 @@ async fn numbers_and_lengths_out_of_range_are_told_with_their_limit() {
         (
             "wikijs_list_pages",
             json!({ "tags": vec!["x"; 101] }),
-            "tags: must have at most 100 tags",
+            "tags: must have at most 100 items",
         ),
         (
             "wikijs_get_page_by_path",
@@ -479,6 +479,53 @@ async fn dates_are_iso_8601_or_empty() {
         let update = json!({ "id": id, "publishStartDate": date });
         at.1.call("wikijs_update_page", update).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn how_many_items_there_are_is_looked_at_before_what_they_are() {
+    let at = served().await;
+    for (tool, arguments, fault) in [
+        (
+            "wikijs_get_page_by_id",
+            json!({ "ids": vec![0; 21] }),
+            "ids: must have at most 20 items",
+        ),
+        (
+            "wikijs_get_page_by_id",
+            json!({ "ids": [] }),
+            "ids: must have at least 1 item",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "fields": vec![1; 101] }),
+            "fields: must have at most 100 items",
+        ),
+        (
+            "wikijs_update_page",
+            json!({ "id": 1, "tags": vec![""; 60_000] }),
+            "tags: must have at most 100 items",
+        ),
+    ] {
+        assert_eq!(faults(&at, tool, arguments).await, [fault], "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn of_many_faults_the_first_twenty_are_listed_with_how_many_there_are() {
+    let at = served().await;
+    let many: Value = (0..300).map(|n| (format!("a{n}"), json!(n))).collect();
+    let error = at.1.call("wikijs_list_tags", many).await.unwrap_err();
+    assert_eq!(
+        error["message"],
+        "300 arguments are not valid; details.fields lists the first 20."
+    );
+    assert_eq!(error["details"]["faults"], 300);
+    let fields = error["details"]["fields"].as_array().unwrap();
+    assert_eq!((fields.len(), &fields[19]["path"]), (20, &json!("a19")));
+    let tags = json!({ "id": 1, "tags": vec![" "; 100] });
+    let error = at.1.call("wikijs_update_page", tags).await.unwrap_err();
+    assert_eq!(error["details"]["faults"], 100);
+    assert_eq!(error["details"]["fields"][19]["path"], "tags[19]");
 }
 
 #[tokio::test]

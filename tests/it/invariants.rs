@@ -7,7 +7,7 @@ use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
 use wikijs_mcp::change::Change;
 use wikijs_mcp::error::{Code, Failure};
-use wikijs_mcp::gates::{Policy, enabled, paths};
+use wikijs_mcp::gates::{Policy, SessionId, enabled, paths};
 use wikijs_mcp::page::{Date, Locale, NewPath, PagePath, PageState, Prefix};
 use wikijs_mcp::wiki::WikiError;
 use wikijs_mcp::wiki::answer::{RawAnswer, read_batch, read_mutation, read_query, refusal};
@@ -170,7 +170,7 @@ fn page(locale: &str, path: &str) -> PageState {
 
 /// What the gate says of a change; nothing where it lets it through.
 fn gates_answer(policy: &Policy, change: Change) -> Option<Code> {
-    let enabled = enabled(policy, None).unwrap();
+    let enabled = enabled(policy, &SessionId::new("test"), None).unwrap();
     paths(enabled, policy, change)
         .err()
         .map(|refusal| refusal.failure.code)

@@ -15,6 +15,8 @@ mod audit;
 #[cfg(feature = "demo")]
 mod audit_review;
 #[cfg(feature = "demo")]
+mod bad_input;
+#[cfg(feature = "demo")]
 mod beside;
 #[cfg(feature = "demo")]
 mod cannot_return;

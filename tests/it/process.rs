@@ -135,6 +135,19 @@ impl Program {
         stdin.flush().unwrap();
     }
 
+    /// Says a line that may be no text.
+    pub(crate) fn say_bytes(&mut self, line: &[u8]) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(line).unwrap();
+        stdin.write_all(b"\n").unwrap();
+        stdin.flush().unwrap();
+    }
+
+    /// The id of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     fn send(&mut self, method: &str, params: &Value) -> u64 {
         self.count += 1;
         let id = self.count;
@@ -754,7 +767,7 @@ fn of_a_real_wiki(address: &str) -> [(&str, &str); 7] {
         ("WIKI_API_TOKEN", PLANTED),
         ("WIKI_MUTATIONS_ENABLED", "false"),
         ("WIKI_CONFIRM", "token"),
-        ("WIKI_MUTATION_CONFIRM_TOKEN", "sesame"),
+        ("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please"),
         ("WIKI_AUDIT_DIR", "/nonexistent/audit"),
         ("WIKI_DENIED_MUTATION_PATH_PREFIXES", "releases"),
     ]

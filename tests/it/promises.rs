@@ -67,7 +67,7 @@ async fn promise_3_no_write_without_a_confirm_token() {
     ];
     for (name, value) in [
         ("WIKI_CONFIRM", "preview"),
-        ("WIKI_MUTATION_CONFIRM_TOKEN", "sesame"),
+        ("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please"),
     ] {
         let served = Setup::of(&wiki, |keys| &keys.admin)
             .with(name, value)

@@ -57,11 +57,11 @@ async fn what_is_open_is_settled_before_the_first_write_goes_out() {
     let killed = DELETE.killed_when_sent(Reach::Never).await;
     let served = killed
         .setup()
-        .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame")
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
         .serve()
         .await;
     let id = id_of(&killed.wiki, "home");
-    let arguments = json!({ "id": id, "title": "x", "confirm": "sesame" });
+    let arguments = json!({ "id": id, "title": "x", "confirm": "open-sesame-please" });
     served.call("wikijs_update_page", arguments).await.unwrap();
     let records = served.records();
     let place = |event, call: Option<CallId>, is_it: bool| {

@@ -16,6 +16,7 @@ use crate::harness::{Setup, id_of, sample_wiki};
 use crate::hosted::{Answer, Caller, Hosted, LIMITS, Names, answer, call, initialize, speaking};
 
 const TREE: &str = "wikijs_get_page_tree";
+const SEARCH: &str = "wikijs_search_pages";
 const UPDATE: &str = "wikijs_update_page";
 
 /// Four of each, and two of them at most for one client.
@@ -230,6 +231,73 @@ async fn junk_keys_of_one_client_do_not_make_anothers_forgotten() {
     }
     let applied = server.call(&own, UPDATE, ours).await.unwrap();
     assert_eq!(applied["outcome"], "applied");
+}
+
+#[tokio::test]
+async fn a_key_that_the_wiki_does_not_know_gets_no_index_and_is_asked_about_once() {
+    let wiki = sample_wiki().await;
+    let limits = HttpLimits {
+        keys: 1,
+        ..LIMITS()
+    };
+    let server = Setup::of(&wiki, |keys| &keys.readonly)
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .with("WIKI_INDEX", "memory")
+        .host_within(limits)
+        .await;
+    let search = json!({ "query": "linux", "in": "content" });
+    let keys = ["junk-a", "junk-b", "junk-a", "junk-b"];
+    for key in keys {
+        let caller = keyed(&Caller::default(), key);
+        let error = server
+            .call(&caller, SEARCH, search.clone())
+            .await
+            .unwrap_err();
+        assert_eq!(error["code"], "KEY_REJECTED");
+    }
+    let asked: Vec<_> = wiki
+        .requests()
+        .into_iter()
+        .flat_map(|seen| seen.fields)
+        .collect();
+    let profiles = asked
+        .iter()
+        .filter(|field| *field == "users.profile")
+        .count();
+    let pages = asked.iter().filter(|field| field.starts_with("pages."));
+    assert_eq!((profiles, pages.count()), (2, 0), "{asked:?}");
+    let known = keyed(&Caller::default(), &wiki.keys().readonly);
+    let found = server.call(&known, SEARCH, search).await.unwrap();
+    assert!(!found["hits"].as_array().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn whatever_keys_are_made_up_few_requests_are_under_way_to_the_wiki() {
+    let (mute, address) = mute_wiki().await;
+    let server = Setup::at(&address, "e30.e30.x")
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .host()
+        .await;
+    let metric = async |name: &str| -> u64 {
+        let told = server.get("/metrics").await.body;
+        let value = told.lines().find_map(|line| line.strip_prefix(name));
+        value.unwrap().trim().parse().unwrap()
+    };
+    let mut calls = Vec::new();
+    for key in 0..24 {
+        let caller = keyed(&Caller::default(), &format!("junk-{key}"));
+        let (mut stream, body) = server.begin(&caller, &numbered(1)).await;
+        stream.write_all(body.as_bytes()).await.unwrap();
+        calls.push(stream);
+    }
+    let mut asked = Vec::new();
+    for _ in 0..8 {
+        asked.push(mute.accept().await.unwrap());
+    }
+    while metric("wikijs_mcp_calls_in_flight ").await < 24 {}
+    for _ in 0..50 {
+        assert_eq!(metric("wikijs_mcp_wiki_requests_in_flight ").await, 8);
+    }
 }
 
 /// A wiki that takes connections and never answers.

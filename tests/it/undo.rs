@@ -301,16 +301,16 @@ async fn an_undo_and_an_update_of_one_page_go_out_one_after_another() {
     let wiki = sample_wiki().await;
     let served = Setup::of(&wiki, |keys| &keys.scripter)
         .with("WIKI_TOOLSETS", "pages,undo")
-        .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame")
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
         .serve()
         .await;
     let id = id_of(&wiki, "home");
     let before = page(&wiki, id).unwrap();
-    let edit = json!({ "id": id, "description": "Ours", "confirm": "sesame" });
+    let edit = json!({ "id": id, "description": "Ours", "confirm": "open-sesame-please" });
     let applied = served.call("wikijs_update_page", edit).await.unwrap();
     wiki.set_write_delay(std::time::Duration::from_millis(50));
-    let undo = json!({ "callId": applied["callId"], "confirm": "sesame" });
-    let tag = json!({ "id": id, "addTags": ["added"], "confirm": "sesame" });
+    let undo = json!({ "callId": applied["callId"], "confirm": "open-sesame-please" });
+    let tag = json!({ "id": id, "addTags": ["added"], "confirm": "open-sesame-please" });
     let (undone, tagged) = tokio::join!(
         served.call("wikijs_undo_write", undo),
         served.call("wikijs_update_page", tag)

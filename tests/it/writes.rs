@@ -300,7 +300,7 @@ async fn in_token_mode_every_write_and_preview_needs_the_static_token() {
     for dry_run in ["true", "false"] {
         let wiki = sample_wiki().await;
         let served = Setup::of(&wiki, |keys| &keys.scripter)
-            .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame")
+            .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
             .with("WIKI_MUTATION_DRY_RUN", dry_run)
             .serve()
             .await;
@@ -316,13 +316,13 @@ async fn in_token_mode_every_write_and_preview_needs_the_static_token() {
             "CONFIRM_MISMATCH"
         );
         assert_eq!(wiki.requests().len(), 0);
-        let right = json!({ "id": id, "title": "x", "confirm": "sesame" });
+        let right = json!({ "id": id, "title": "x", "confirm": "open-sesame-please" });
         let answer = served.call("wikijs_update_page", right).await.unwrap();
         assert_eq!(answer["dryRun"], json!(dry_run == "true"));
         assert_eq!(answer.get("confirm"), None);
         assert_eq!(mutations(&wiki).len(), usize::from(dry_run == "false"));
         // An id and the token alone ask for nothing.
-        let empty = json!({ "id": id, "confirm": "sesame" });
+        let empty = json!({ "id": id, "confirm": "open-sesame-please" });
         assert_eq!(
             code(&served.call("wikijs_update_page", empty).await),
             "INVALID_INPUT"

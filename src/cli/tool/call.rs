@@ -101,7 +101,7 @@ async fn ask(
         extent,
         ..start::operator(tool)
     };
-    let call = app.call(tool, caller, watch::Sender::default(), given.clone());
+    let call = app.call(tool, caller, watch::Sender::default(), given.clone().into());
     let answer = print::in_progress(tool, call).await;
     let unknown = || (Exit::Usage, format!("there is no tool {tool}"));
     answer.ok_or_else(unknown)?.map_err(|failure| {

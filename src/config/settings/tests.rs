@@ -140,7 +140,7 @@ fn a_way_to_confirm_that_cannot_hold_stops_the_start() {
         (
             &[
                 ("WIKI_CONFIRM", "person"),
-                ("WIKI_MUTATION_CONFIRM_TOKEN", "s"),
+                ("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please"),
             ],
             "WIKI_MUTATION_CONFIRM_TOKEN is set beside WIKI_CONFIRM=person",
         ),
@@ -164,9 +164,13 @@ fn a_way_to_confirm_that_cannot_hold_stops_the_start() {
             "WIKI_MUTATION_CONFIRM_TOKEN is missing",
         ),
         (
+            &[("WIKI_MUTATION_CONFIRM_TOKEN", "fifteen letters")],
+            "WIKI_MUTATION_CONFIRM_TOKEN must have at least 16 characters",
+        ),
+        (
             &[
                 ("WIKI_CONFIRM", "preview"),
-                ("WIKI_MUTATION_CONFIRM_TOKEN", "s"),
+                ("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please"),
             ],
             "WIKI_MUTATION_CONFIRM_TOKEN is set beside",
         ),
@@ -203,10 +207,11 @@ fn a_person_has_fifty_seconds_and_nothing_holds_in_their_place() {
 fn a_secret_is_never_shown() {
     let error = read(&[("WIKI_API_TOKEN", "very secret")]).expect_err("a space");
     assert!(!error.contains("very"), "{error}");
-    let settings = read(&[("WIKI_MUTATION_CONFIRM_TOKEN", "sesame")]).expect("settings");
+    let settings =
+        read(&[("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")]).expect("settings");
     let shown = format!("{settings:?}");
     assert!(
-        !shown.contains("sesame") && !shown.contains("eyJ"),
+        !shown.contains("open-sesame-please") && !shown.contains("eyJ"),
         "{shown}"
     );
 }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -16,6 +16,7 @@ use super::super::app::App;
 use super::super::visit::{Held, Visit};
 use super::address::origin_of;
 use super::apps::Apps;
+use super::body::{read, too_large};
 use super::client::KnownClient;
 use super::limits::HttpLimits;
 use super::live::LiveClients;
@@ -218,7 +219,7 @@ impl Guard {
         }
         let place = Arc::new(self.calls.take(caller.client.as_deref())?);
         let (head, body) = request.into_parts();
-        let body = tokio::time::timeout(self.limits.request, read(body, self.limits.body))
+        let (body, cargo) = tokio::time::timeout(self.limits.request, read(body, self.limits.body))
             .await
             .map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body took too long"))??;
         let (method, id) = match serde_json::from_slice(&body) {
@@ -226,7 +227,10 @@ impl Guard {
             Err(_) => (None, None),
         };
         let is_first = session.is_none() && method.as_deref() == Some("initialize");
-        let request = Request::from_parts(head, Body::from(body));
+        let mut request = Request::from_parts(head, Body::from(body));
+        if let Some(cargo) = cargo {
+            request.extensions_mut().insert(cargo);
+        }
         let (response, place) = if is_first {
             let owner = Owner {
                 name: caller.owner.clone(),
@@ -315,12 +319,12 @@ fn announced(
         None => SessionId::fleeting(caller.owner),
     };
     // Whatever key it brings: each key has previews of its own as it is.
-    let holder = caller
-        .client
-        .as_ref()
-        .map_or(UNNAMED, |client| &client.identity);
+    let session = match &caller.client {
+        Some(client) => session.of_client(client.identity.as_str()),
+        None => session.owned_by(UNNAMED),
+    };
     let visit = Visit {
-        session: session.owned_by(holder),
+        session,
         app: caller.app,
         client: caller.client.as_ref().map(|client| client.id),
         subject: caller.subject,
@@ -340,22 +344,4 @@ fn holding(place: impl Send + Sync + 'static, response: Response<Body>) -> Respo
             let _held = &place;
         }))
     })
-}
-
-const fn too_large() -> Refusal {
-    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large")
-}
-
-/// Reads a body up to a limit.
-async fn read(body: Body, most: usize) -> Result<Bytes, Refusal> {
-    let mut parts = body.into_data_stream();
-    let mut whole = Vec::new();
-    while let Some(part) = parts.next().await {
-        let part = part.map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "the body broke off"))?;
-        if whole.len() + part.len() > most {
-            return Err(too_large());
-        }
-        whole.extend_from_slice(&part);
-    }
-    Ok(whole.into())
 }

@@ -6,6 +6,7 @@
 
 mod address;
 mod apps;
+mod body;
 mod client;
 mod guard;
 mod health;

@@ -1,0 +1,349 @@
+//! Large messages as they come in: what of them the protocol must see, and what only a tool reads.
+//!
+//! The protocol's own reader makes a tree of all that it is given, several times over: of a few
+//! megabytes it makes hundreds. So of a large call it is given all but the arguments; these go
+//! beside it as they came, and are read where nobody else has to wait for that. Whatever else is
+//! large goes no further: no request but a call has anything to say in so many bytes.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many bytes a message may have, arguments of a call apart. What is larger is read away from
+/// the threads that all calls share.
+pub(super) const MOST_BESIDE: usize = 64 * 1024;
+/// The most bytes of a message.
+pub(super) const MOST_BYTES: usize = 6 * 1024 * 1024;
+/// The longest id that an answer to a message that goes no further repeats.
+const MOST_ID: usize = 256;
+/// What the protocol is given in place of arguments.
+const NOTHING: &[u8] = b"{}";
+
+/// The arguments that a call came with beside its message.
+#[derive(Debug, Clone)]
+pub(super) struct Cargo(Arc<Mutex<Option<Load>>>);
+
+/// What came in place of small arguments.
+#[derive(Debug)]
+pub(super) enum Load {
+    /// Arguments, in JSON.
+    Arguments(Vec<u8>),
+    /// More than is taken.
+    TooLarge,
+}
+
+impl Cargo {
+    pub(super) fn new(load: Load) -> Self {
+        Self(Arc::new(Mutex::new(Some(load))))
+    }
+
+    /// Takes it, once.
+    pub(super) fn take(&self) -> Option<Load> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// The members of a message that its way depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Member {
+    Id,
+    Method,
+    Params,
+    Name,
+    Arguments,
+}
+
+impl Member {
+    fn of_message(key: &[u8]) -> Option<Self> {
+        match key {
+            b"id" => Some(Self::Id),
+            b"method" => Some(Self::Method),
+            b"params" => Some(Self::Params),
+            _ => None,
+        }
+    }
+
+    fn of_params(key: &[u8]) -> Option<Self> {
+        match key {
+            b"name" => Some(Self::Name),
+            b"arguments" => Some(Self::Arguments),
+            _ => None,
+        }
+    }
+}
+
+/// Where the values of these members stand.
+#[derive(Debug, Default)]
+struct Found {
+    id: Option<Range<usize>>,
+    method: Option<Range<usize>>,
+    params: Option<Range<usize>>,
+    name: Option<Range<usize>>,
+    arguments: Option<Range<usize>>,
+}
+
+impl Found {
+    const fn of(&mut self, member: Member) -> &mut Option<Range<usize>> {
+        match member {
+            Member::Id => &mut self.id,
+            Member::Method => &mut self.method,
+            Member::Params => &mut self.params,
+            Member::Name => &mut self.name,
+            Member::Arguments => &mut self.arguments,
+        }
+    }
+}
+
+/// Where in the text of a message a byte stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Within {
+    /// Between strings.
+    #[default]
+    Nothing,
+    String,
+    /// Behind a backslash in a string.
+    Escape,
+}
+
+/// Finds the members of a message in its bytes, part by part as they come, and keeps none of
+/// them. Of what is no JSON it finds something or nothing; whoever reads it will see.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    at: usize,
+    depth: usize,
+    within: Within,
+    /// Whether the object at this depth is the message, or its `params`.
+    is_params: bool,
+    /// Whether the next string is the name of a member.
+    is_key_next: bool,
+    /// The name of a member that is being read, as far as it may be one of ours.
+    key: Vec<u8>,
+    is_key: bool,
+    /// The member whose value is being read, in the message and in its `params`.
+    open: [Option<Member>; 2],
+    found: Found,
+}
+
+/// Longer than all names of members that are looked for.
+const MOST_KEY: usize = 16;
+
+impl Scan {
+    /// A scan of the first bytes of a message.
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        let mut scan = Self::default();
+        scan.feed(bytes);
+        scan
+    }
+
+    /// Reads on.
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            match self.within {
+                Within::Nothing => self.between(*byte),
+                Within::String | Within::Escape => self.in_string(*byte),
+            }
+            self.at += 1;
+        }
+    }
+
+    fn in_string(&mut self, byte: u8) {
+        self.within = match (self.within, byte) {
+            (Within::String, b'"') => {
+                self.within = Within::Nothing;
+                return;
+            }
+            (Within::String, b'\\') => Within::Escape,
+            _ => Within::String,
+        };
+        if self.is_key && self.key.len() < MOST_KEY {
+            self.key.push(byte);
+        }
+    }
+
+    fn between(&mut self, byte: u8) {
+        match byte {
+            b'"' => {
+                self.within = Within::String;
+                self.is_key = self.is_watched() && self.is_key_next;
+                self.key.clear();
+            }
+            b'{' | b'[' => {
+                self.depth += 1;
+                let is_object = byte == b'{';
+                self.is_params |= is_object
+                    && self.depth == 2
+                    && self.open.first() == Some(&Some(Member::Params));
+                self.is_key_next = is_object && self.is_watched();
+            }
+            b'}' | b']' => {
+                self.close();
+                self.is_params &= self.depth != 2;
+                self.depth = self.depth.saturating_sub(1);
+            }
+            b':' if self.is_watched() && self.is_key_next => {
+                self.is_key_next = false;
+                let member = if self.depth == 1 {
+                    Member::of_message(&self.key)
+                } else {
+                    Member::of_params(&self.key)
+                };
+                let level = self.depth - 1;
+                if let Some(open) = self.open.get_mut(level) {
+                    *open = member;
+                }
+                let from = self.at + 1;
+                if let Some(member) = member {
+                    *self.found.of(member) = Some(from..from);
+                }
+            }
+            b',' if self.is_watched() => {
+                self.close();
+                self.is_key_next = true;
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the object at this depth is the message or its `params`.
+    const fn is_watched(&self) -> bool {
+        self.depth == 1 || (self.depth == 2 && self.is_params)
+    }
+
+    /// The value of the member at this depth ends here.
+    fn close(&mut self) {
+        if !self.is_watched() {
+            return;
+        }
+        let level = self.depth - 1;
+        let member = self.open.get_mut(level).and_then(Option::take);
+        let to = self.at;
+        if let Some(found) = member.and_then(|member| self.found.of(member).as_mut()) {
+            found.end = to;
+        }
+    }
+
+    fn is_call(&self, message: &[u8]) -> bool {
+        value(message, self.found.method.as_ref()) == Some(b"\"tools/call\"")
+    }
+
+    /// A request that says no more than whose answer it is, and of which tool if of one; nothing
+    /// where nobody waits for an answer.
+    pub(super) fn stub(&self, message: &[u8]) -> Option<Vec<u8>> {
+        let id = value(message, self.found.id.as_ref())?;
+        // One that cannot be repeated is answered as none.
+        let id = if id.len() <= MOST_ID { id } else { NOTHING };
+        let mut stub = [
+            br#"{"jsonrpc":"2.0","id":"#,
+            id,
+            br#","method":"tools/call""#,
+        ]
+        .concat();
+        if let Some(name) = value(message, self.found.name.as_ref())
+            && self.is_call(message)
+            && name.len() <= MOST_ID
+        {
+            stub.extend_from_slice(&[br#","params":{"name":"#, name, b"}"].concat());
+        }
+        stub.push(b'}');
+        Some(stub)
+    }
+
+    /// The message without the arguments of a call, and these.
+    ///
+    /// # Errors
+    /// The message, if it is no call, or large without its arguments.
+    pub(super) fn lighten(&self, mut message: Vec<u8>) -> Result<(Vec<u8>, Cargo), Vec<u8>> {
+        let arguments = self.found.arguments.clone();
+        let beside = arguments.filter(|_| self.is_call(&message)).and_then(|at| {
+            let (before, behind) = (message.get(..at.start)?, message.get(at.end..)?);
+            let is_little = before.len() + behind.len() <= MOST_BESIDE;
+            (is_little && at.start < at.end).then(|| ([before, NOTHING, behind].concat(), at))
+        });
+        let Some((light, at)) = beside else {
+            return Err(message);
+        };
+        message.truncate(at.end);
+        message.drain(..at.start);
+        Ok((light, Cargo::new(Load::Arguments(message))))
+    }
+}
+
+/// The bytes of a value, of the message that was scanned or the beginning of it.
+fn value<'a>(message: &'a [u8], at: Option<&Range<usize>>) -> Option<&'a [u8]> {
+    let bytes = message.get(at?.clone())?.trim_ascii();
+    (!bytes.is_empty()).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Load, MOST_BESIDE, Scan};
+
+    fn parts(message: &str) -> Option<(String, String)> {
+        let scan = Scan::of(message.as_bytes());
+        let (light, cargo) = scan.lighten(message.into()).ok()?;
+        let Some(Load::Arguments(arguments)) = cargo.take() else {
+            return None;
+        };
+        assert!(cargo.take().is_none());
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        Some((text(light), text(arguments)))
+    }
+
+    #[test]
+    fn a_call_is_parted_from_its_arguments() {
+        let call = r#"{"id":1, "params": {"name":"n","_meta":{"arguments":[1]}, "arguments" : {"a":"}\",{","arguments":{}} , "x":[{"arguments":1}]},"method":"tools/call"}"#;
+        let (light, arguments) = parts(call).expect("a call");
+        assert_eq!(
+            light,
+            r#"{"id":1, "params": {"name":"n","_meta":{"arguments":[1]}, "arguments" :{}, "x":[{"arguments":1}]},"method":"tools/call"}"#
+        );
+        assert_eq!(arguments.trim(), r#"{"a":"}\",{","arguments":{}}"#);
+        // However its bytes come.
+        let mut scan = Scan::default();
+        for byte in call.bytes() {
+            scan.feed(&[byte]);
+        }
+        let (again, _) = scan.lighten(call.into()).expect("a call");
+        assert_eq!(again, light.as_bytes());
+    }
+
+    #[test]
+    fn nothing_but_a_call_of_little_else_is_parted() {
+        let long = "x".repeat(MOST_BESIDE);
+        for other in [
+            r#"{"id":1,"method":"ping","params":{"arguments":{}}}"#,
+            r#"{"id":1,"method":"tools/call","arguments":{}}"#,
+            r#"{"id":1,"method":"tools/call","params":[{"arguments":{}}]}"#,
+            r#"[{"id":1,"method":"tools/call","params":{"arguments":{}}}]"#,
+            r#"{"id":1,"method":"tools/call","params":{"arguments":"#,
+            &format!(r#"{{"id":"{long}","method":"tools/call","params":{{"arguments":{{}}}}}}"#),
+            "",
+            "\u{0}",
+            "]]]}}}:,\"",
+        ] {
+            assert_eq!(parts(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_goes_no_further_is_answered_by_its_id_where_that_can_be_repeated() {
+        let stub = |message: &str| {
+            let stub = Scan::of(message.as_bytes()).stub(message.as_bytes());
+            stub.map(|stub| String::from_utf8(stub).expect("UTF-8"))
+        };
+        let cut = r#"{"id":"a","method":"tools/call","params":{"name":"n","arguments":{"a":"#;
+        assert_eq!(
+            stub(cut).as_deref(),
+            Some(r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"n"}}"#)
+        );
+        assert_eq!(
+            stub(r#"{"method":"ping","id":7,"params":{}}"#).as_deref(),
+            Some(r#"{"jsonrpc":"2.0","id":7,"method":"tools/call"}"#)
+        );
+        let long = format!(r#"{{"id":"{}","method":"ping"}}"#, "x".repeat(300));
+        assert_eq!(
+            stub(&long).as_deref(),
+            Some(r#"{"jsonrpc":"2.0","id":{},"method":"tools/call"}"#)
+        );
+        assert_eq!(stub(r#"{"method":"notifications/x"}"#), None);
+    }
+}

@@ -1,0 +1,291 @@
+//! Lines of standard input: small ones as they come, large ones made light.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, ReadBuf};
+
+use super::intake::{Cargo, Load, MOST_BESIDE, MOST_BYTES, Scan};
+
+/// How much is read at once.
+const CHUNK: usize = 8 * 1024;
+
+/// What goes with the message that was read last, if anything does.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Slot(Arc<Mutex<Option<Cargo>>>);
+
+impl Slot {
+    fn put(&self, cargo: Option<Cargo>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = cargo;
+    }
+
+    /// Takes it, for that message.
+    pub(super) fn take(&self) -> Option<Cargo> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Reads whole lines alone. A large one comes light and by itself; as soon as all of it was read,
+/// what it lacks lies in the slot, until more is read.
+pub(super) struct Lines<R> {
+    input: R,
+    chunk: Box<[u8]>,
+    /// What was read and not given on yet.
+    held: Vec<u8>,
+    /// How much of it, from the beginning, is whole lines; and how much of that was given on.
+    whole: usize,
+    given: usize,
+    /// What goes with those lines: then they are one.
+    cargo: Option<Cargo>,
+    large: Option<LargeLine>,
+    slot: Slot,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self {
+            input,
+            chunk: vec![0; CHUNK].into(),
+            held: Vec::new(),
+            whole: 0,
+            given: 0,
+            cargo: None,
+            large: None,
+            slot: Slot::default(),
+        }
+    }
+
+    /// Where the reader of messages finds what goes with the last one.
+    pub(super) fn slot(&self) -> Slot {
+        self.slot.clone()
+    }
+
+    /// Gives on as much as fits; whether there was anything.
+    fn give(&mut self, to: &mut ReadBuf<'_>) -> bool {
+        let left = self.held.get(self.given..self.whole).unwrap_or_default();
+        let some = left.get(..to.remaining()).unwrap_or(left);
+        if some.is_empty() {
+            return false;
+        }
+        to.put_slice(some);
+        self.given += some.len();
+        if self.given == self.whole {
+            self.slot.put(self.cargo.take());
+        }
+        true
+    }
+
+    /// Takes in what was read.
+    fn take_in(&mut self, length: usize) {
+        let bytes = self.chunk.get(..length).unwrap_or_default();
+        let Some(large) = &mut self.large else {
+            self.held.extend_from_slice(bytes);
+            return;
+        };
+        let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
+            large.push(bytes);
+            return;
+        };
+        let (last, next) = bytes.split_at(end);
+        large.push(last);
+        if let Some((line, cargo)) = self.large.take().and_then(LargeLine::lightened) {
+            self.held = line;
+            self.whole = self.held.len();
+            self.cargo = Some(cargo);
+        }
+        self.held
+            .extend_from_slice(next.get(1..).unwrap_or_default());
+    }
+
+    /// Looks for whole lines, once those before are gone.
+    fn look(&mut self) {
+        if self.whole > 0 || self.large.is_some() {
+            return;
+        }
+        match self.held.iter().rposition(|byte| *byte == b'\n') {
+            Some(end) => self.whole = end + 1,
+            None if self.held.len() > MOST_BESIDE => {
+                self.large = Some(LargeLine::begun(std::mem::take(&mut self.held)));
+            }
+            None => {}
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        loop {
+            if buffer.remaining() == 0 || this.give(buffer) {
+                return Poll::Ready(Ok(()));
+            }
+            // What was given on has been read, and if it was no message, nobody asks for this.
+            this.slot.put(None);
+            this.held.drain(..this.whole);
+            (this.whole, this.given) = (0, 0);
+            this.look();
+            if this.whole > 0 {
+                continue;
+            }
+            let mut space = ReadBuf::new(&mut this.chunk);
+            ready!(Pin::new(&mut this.input).poll_read(context, &mut space))?;
+            let length = space.filled().len();
+            if length == 0 {
+                return Poll::Ready(Ok(()));
+            }
+            this.take_in(length);
+            this.look();
+        }
+    }
+}
+
+/// A large line, as far as it has come.
+struct LargeLine {
+    line: Vec<u8>,
+    scan: Scan,
+    /// It has more bytes than are taken; the first are kept, to see whose it was.
+    is_over: bool,
+}
+
+impl LargeLine {
+    fn begun(line: Vec<u8>) -> Self {
+        Self {
+            scan: Scan::of(&line),
+            line,
+            is_over: false,
+        }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        if self.is_over {
+            return;
+        }
+        if self.line.len() + bytes.len() > MOST_BYTES {
+            self.is_over = true;
+            self.line.truncate(MOST_BESIDE);
+            self.line.shrink_to_fit();
+            return;
+        }
+        self.scan.feed(bytes);
+        self.line.extend_from_slice(bytes);
+    }
+
+    /// The line that stands for it, and what goes with that; nothing where nobody waits for an
+    /// answer.
+    fn lightened(self) -> Option<(Vec<u8>, Cargo)> {
+        let Self {
+            line,
+            scan,
+            is_over,
+        } = self;
+        let lightened = if is_over {
+            Err(line)
+        } else {
+            scan.lighten(line)
+        };
+        let (mut line, cargo) = match lightened {
+            Ok(lightened) => lightened,
+            Err(line) => {
+                tracing::warn!("a message is larger than is taken, and was not read");
+                (scan.stub(&line)?, Cargo::new(Load::TooLarge))
+            }
+        };
+        line.push(b'\n');
+        Some((line, cargo))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+
+    use super::{Lines, Load, MOST_BESIDE, MOST_BYTES};
+
+    /// Each line as it comes out, and what went with it.
+    async fn read(input: Vec<u8>) -> Vec<(String, Option<Load>)> {
+        let (mut to, from) = tokio::io::duplex(1_000);
+        let sent = tokio::spawn(async move { to.write_all(&input).await });
+        let lines = Lines::new(from);
+        let slot = lines.slot();
+        let (mut lines, mut read) = (BufReader::new(lines), Vec::new());
+        loop {
+            let mut line = String::new();
+            if lines.read_line(&mut line).await.expect("UTF-8") == 0 {
+                sent.await.expect("no panic").expect("sent");
+                return read;
+            }
+            read.push((line, slot.take().and_then(|cargo| cargo.take())));
+        }
+    }
+
+    fn call(id: u8, arguments: &str) -> String {
+        format!(
+            "{{\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"n\",\"arguments\":{arguments}}}}}\n"
+        )
+    }
+
+    #[tokio::test]
+    async fn small_lines_pass_and_a_large_call_is_parted_from_its_arguments() {
+        let large = format!("\"{}\"", "x".repeat(3 * MOST_BESIDE));
+        let small = call(1, "{}");
+        let input = [
+            &*small,
+            &small,
+            &call(2, &large),
+            &small,
+            "\n",
+            &call(3, &large),
+        ]
+        .concat();
+        let read = read(input.into()).await;
+        let lines: Vec<_> = read.iter().map(|(line, _)| line.as_str()).collect();
+        let (second, third) = (call(2, "{}"), call(3, "{}"));
+        assert_eq!(lines, [&*small, &small, &second, &small, "\n", &third]);
+        for (place, (_, load)) in read.into_iter().enumerate() {
+            match load {
+                Some(Load::Arguments(json)) => assert_eq!(json, large.as_bytes()),
+                Some(Load::TooLarge) => panic!("{place}"),
+                None => assert!(![2, 5].contains(&place)),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_too_large_is_answered_where_somebody_waits_for_it() {
+        let long = "x".repeat(MOST_BYTES);
+        let input = [
+            &*call(1, &format!("\"{long}\"")),
+            &format!("{{\"method\":\"notifications/x\",\"x\":\"{long}\"}}\n"),
+            &format!(
+                "{{\"id\":2,\"method\":\"ping\",\"x\":\"{}\"}}\n",
+                "x".repeat(2 * MOST_BESIDE)
+            ),
+            &call(3, "{}"),
+        ];
+        let read = read(input.concat().into()).await;
+        let told: Vec<_> = read
+            .iter()
+            .map(|(line, load)| (line.trim_end(), matches!(load, Some(Load::TooLarge))))
+            .collect();
+        let stub = "\"method\":\"tools/call\"";
+        assert_eq!(
+            told,
+            [
+                (
+                    &*format!(
+                        "{{\"jsonrpc\":\"2.0\",\"id\":1,{stub},\"params\":{{\"name\":\"n\"}}}}"
+                    ),
+                    true
+                ),
+                (&*format!("{{\"jsonrpc\":\"2.0\",\"id\":2,{stub}}}"), true),
+                (call(3, "{}").trim_end(), false),
+            ]
+        );
+    }
+}

@@ -1,0 +1,148 @@
+//! What is wrong with the arguments of a call: the first faults in full, of the rest how many.
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::error::{Code, Failure};
+
+/// The most faults that one answer lists.
+pub(super) const MOST_LISTED: usize = 20;
+/// The longest place of a fault that is shown, in characters.
+const MOST_PLACE: usize = 128;
+/// The longest message, in characters: one may quote what was sent.
+const MOST_MESSAGE: usize = 500;
+
+/// One fault of the arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Fault {
+    /// The argument, as a path into the arguments.
+    pub path: String,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl Fault {
+    fn new(path: &str, message: &str) -> Self {
+        Self {
+            path: printable(path, MOST_PLACE),
+            message: printable(message, MOST_MESSAGE),
+        }
+    }
+}
+
+/// The faults of one call, in the order in which they were found.
+///
+/// However many there are, they take no more room than those that are listed, and the time to
+/// count the others.
+#[derive(Debug, Default)]
+pub(super) struct Faults {
+    listed: Vec<Fault>,
+    count: usize,
+}
+
+impl Faults {
+    /// One more; its message is made only if it is listed.
+    pub(super) fn add(&mut self, path: &str, message: impl FnOnce() -> String) {
+        if self.listed.len() < MOST_LISTED {
+            self.listed.push(Fault::new(path, &message()));
+        }
+        self.count += 1;
+    }
+
+    /// So many more, of which nothing else is known.
+    pub(super) const fn count_more(&mut self, more: usize) {
+        self.count += more;
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether one of a path is listed, or of the list that it is an item of.
+    pub(super) fn covers(&self, path: &str) -> bool {
+        let list = path.split('[').next().unwrap_or(path);
+        self.listed
+            .iter()
+            .any(|fault| fault.path == path || fault.path == list)
+    }
+
+    /// The failure that names them.
+    pub(super) fn into_failure(self) -> Failure {
+        let Self { listed, count } = self;
+        let message = match listed.as_slice() {
+            [Fault { path, message }] if path.is_empty() => {
+                format!("The arguments are not valid: {message}.")
+            }
+            [Fault { path, message }] => format!("The argument {path} {message}."),
+            listed if listed.len() < count => format!(
+                "{count} arguments are not valid; details.fields lists the first {}.",
+                listed.len()
+            ),
+            listed => format!(
+                "{} arguments are not valid; see details.fields.",
+                listed.len()
+            ),
+        };
+        let failure = Failure::new(Code::InvalidInput, message);
+        let failure = if listed.len() < count {
+            failure.detail("faults", count)
+        } else {
+            failure
+        };
+        failure.detail("fields", json!(listed))
+    }
+}
+
+/// A failure that names one faulty argument.
+#[must_use]
+pub(super) fn invalid_argument(path: &str, message: impl Into<String>) -> Failure {
+    let mut faults = Faults::default();
+    faults.add(path, || message.into());
+    faults.into_failure()
+}
+
+/// What somebody sent, fit to be shown: cut, and without control characters.
+fn printable(text: &str, most: usize) -> String {
+    let mut shown = String::new();
+    let mut chars = text.chars();
+    for c in chars.by_ref().take(most) {
+        if c.is_control() {
+            shown.extend(c.escape_debug());
+        } else {
+            shown.push(c);
+        }
+    }
+    if chars.next().is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Faults, MOST_LISTED, invalid_argument};
+
+    #[test]
+    fn beyond_the_first_faults_only_their_number_is_told() {
+        let mut faults = Faults::default();
+        for n in 0..MOST_LISTED {
+            faults.add(&format!("a{n}"), || "is wrong".to_owned());
+        }
+        faults.add("z", || unreachable!("nobody reads it"));
+        faults.count_more(9);
+        let failure = faults.into_failure();
+        assert_eq!(
+            failure.message,
+            "30 arguments are not valid; details.fields lists the first 20."
+        );
+        assert_eq!(failure.details["faults"], 30);
+        assert_eq!(failure.details["fields"].as_array().map(Vec::len), Some(20));
+    }
+
+    #[test]
+    fn what_was_sent_is_cut_and_escaped() {
+        let failure = invalid_argument(&"p".repeat(1 << 20), "\u{1b}x".repeat(1 << 20));
+        assert!(failure.message.len() < 4_000, "{}", failure.message.len());
+        assert!(!failure.message.chars().any(char::is_control));
+    }
+}

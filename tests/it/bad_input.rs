@@ -1,0 +1,356 @@
+//! Bad input is cheap: in time, in what is answered, and in memory, whatever is at fault.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::harness::{Setup, sample_wiki};
+use crate::hosted::{Caller, call, speaking};
+use crate::process::Program;
+
+/// The most bytes of any answer to what is wrong.
+const MOST_ANSWER: usize = 256 << 10;
+/// The most memory that any bad input takes, in bytes.
+const MOST_MEMORY: u64 = 64_000_000;
+/// As much bad input as is looked at.
+const LARGE: usize = 6_000_000;
+const BY_ID: &str = "wikijs_get_page_by_id";
+const TAGS: &str = "wikijs_list_tags";
+
+/// How long a text takes to be read as JSON: what time is measured with.
+fn reading(text: &str) -> Duration {
+    let began = Instant::now();
+    let _ = serde_json::from_str::<Value>(text).unwrap();
+    began.elapsed()
+}
+
+/// Values of every kind, none of them small.
+fn values() -> Vec<Value> {
+    const MANY: usize = 3_000;
+    let member = |n: usize| (format!("a{n}"), json!(n));
+    let nested = |inner: Value, _| json!([inner]);
+    vec![
+        json!(null),
+        json!(true),
+        json!(-1.5e300),
+        json!(u64::MAX),
+        json!("\u{1b}\"".repeat(MANY)),
+        json!(vec![0; MANY]),
+        json!(vec![""; MANY]),
+        json!(vec![vec![0]; MANY]),
+        json!(vec![json!({ "a": 1 }); MANY / 2]),
+        Value::Object((0..MANY).map(member).collect()),
+        (0..80).fold(json!([]), nested),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_argument_of_any_tool_makes_an_answer_large_or_slow() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.scripter)
+        .with("WIKI_TOOLSETS", "pages,undo,proposals")
+        .serve()
+        .await;
+    let registry = served.app.registry();
+    assert_eq!(registry.definitions().count(), 13);
+    for tool in registry.definitions() {
+        let known = tool.input["properties"].as_object().unwrap();
+        let names = known.keys().map(String::as_str).chain(["zzz"]);
+        for name in names {
+            for value in values() {
+                let arguments = json!({ name: value });
+                let text = arguments.to_string();
+                let (reading, began) = (reading(&text), Instant::now());
+                let answer = served.call(tool.name, arguments).await;
+                let took = began.elapsed();
+                let shown = text.get(..80).unwrap_or(&text);
+                let bound = reading * 100 + Duration::from_secs(3);
+                assert!(took < bound, "{} {shown}: {took:?} of {bound:?}", tool.name);
+                let (Ok(answer) | Err(answer)) = answer;
+                let size = answer.to_string().len();
+                assert!(size < MOST_ANSWER / 2, "{} {shown}: {size}", tool.name);
+                let listed = answer["details"]["fields"].as_array();
+                assert!(listed.is_none_or(|listed| listed.len() <= 20), "{answer}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn others_are_answered_while_bad_input_comes_in() {
+    let wiki = sample_wiki().await;
+    let server = Setup::of(&wiki, |keys| &keys.readonly).host().await;
+    let caller = Caller::default();
+    let timed = async |tool: &str, arguments: Value| {
+        let began = Instant::now();
+        let answer = server.call(&caller, tool, arguments).await;
+        (began.elapsed(), answer)
+    };
+    let bad = json!({ "ids": vec![0; 60_000] });
+    let reading = reading(&bad.to_string());
+    let (alone, answer) = timed(BY_ID, bad.clone()).await;
+    let answer = answer.unwrap_err();
+    assert_eq!(
+        answer["message"],
+        "The argument ids must have at most 20 items."
+    );
+    let bound = reading * 50 + Duration::from_millis(250);
+    assert!(alone < bound, "{alone:?} of {bound:?}");
+    let (calm, _) = timed(TAGS, json!({})).await;
+    let bads = futures_util::future::join_all((0..4).map(|_| timed(BY_ID, bad.clone())));
+    let others = async {
+        let mut longest = Duration::ZERO;
+        for _ in 0..10 {
+            let (took, answer) = timed(TAGS, json!({})).await;
+            answer.unwrap();
+            longest = longest.max(took);
+        }
+        longest
+    };
+    let (_, longest) = tokio::join!(bads, others);
+    let bound = calm * 10 + alone * 4 + Duration::from_millis(250);
+    assert!(longest < bound, "{longest:?} of {bound:?}");
+}
+
+/// How a message that is wrong is answered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Told {
+    /// By an error of the tool.
+    Tool(&'static str),
+    /// By an error of the protocol.
+    Protocol,
+    /// Over stdio not at all.
+    Nothing,
+}
+
+/// Messages of many bytes, each wrong in its own way.
+fn messages() -> Vec<(&'static str, Told, Vec<u8>)> {
+    let bytes = |part: &str| part.repeat(LARGE / part.len());
+    let list = |item: &str| {
+        let items = bytes(&format!("{item},"));
+        format!("[{}]", items.trim_end_matches(','))
+    };
+    let calling = |tool: &str, arguments: &str| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{arguments}}}}}"
+        )
+    };
+    let by_id = |name: &str, value: &str| calling(BY_ID, &format!("{{\"{name}\":{value}}}"));
+    let update = |name: &str, value: &str| {
+        calling(
+            "wikijs_update_page",
+            &format!("{{\"id\":1,\"{name}\":{value}}}"),
+        )
+    };
+    let members: Vec<String> = (0..LARGE / 14).map(|n| format!("\"a{n:07}\":1")).collect();
+    let members = format!("{{{}}}", members.join(","));
+    let doubled = format!("{{{}\"id\":0}}", bytes("\"id\":0,"));
+    let lists = format!("{}{}", "[".repeat(LARGE / 2), "]".repeat(LARGE / 2));
+    let objects = format!("{}1{}", "{\"a\":".repeat(LARGE / 6), "}".repeat(LARGE / 6));
+    let text = format!("\"{}\"", bytes("x"));
+    let escaped = format!("\"{}\"", bytes("\\u0001"));
+    let digits = bytes("9");
+    let invalid = Told::Tool("INVALID_INPUT");
+    let mut messages = vec![
+        ("ids of 0", invalid, by_id("ids", &list("0"))),
+        ("lists in a list", invalid, by_id("ids", &list("[0]"))),
+        ("objects in a list", invalid, update("edits", &list("{\"a\":1}"))),
+        ("texts in a list", invalid, update("tags", &list("\"\""))),
+        ("unknown arguments", invalid, calling(BY_ID, &members)),
+        ("unknown arguments of a write", invalid, calling("wikijs_delete_page", &members)),
+        ("one argument again and again", invalid, calling(BY_ID, &doubled)),
+        ("members in an argument", Told::Tool("TOO_LARGE"), by_id("lines", &members)),
+        ("a long text for a number", invalid, by_id("id", &text)),
+        ("an escaped text for a number", invalid, by_id("id", &escaped)),
+        ("a long title", invalid, update("title", &escaped)),
+        ("a long name of a section", invalid, update("section", &text)),
+        ("a long path", invalid, update("path", &text)),
+        ("a long query", invalid, calling("wikijs_search_pages", &format!("{{\"query\":{text}}}"))),
+        ("a long number", Told::Protocol, by_id("id", &digits)),
+        ("a long name", invalid, calling(BY_ID, &format!("{{{text}:1}}"))),
+        ("a text for arguments", Told::Protocol, calling(BY_ID, &text)),
+        ("a list for arguments", Told::Protocol, calling(BY_ID, &list("0"))),
+        ("nested lists", Told::Protocol, by_id("id", &lists)),
+        ("nested objects", Told::Protocol, by_id("id", &objects)),
+        ("an unknown tool of a long name", Told::Protocol, calling(&bytes("x"), "{}")),
+        ("a long method", Told::Protocol, format!("{{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":{text}}}")),
+        ("a long address", Told::Protocol, format!("{{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"resources/read\",\"params\":{{\"uri\":{text}}}}}")),
+        ("a long id", Told::Nothing, format!("{{\"jsonrpc\":\"2.0\",\"id\":{text},\"method\":\"ping\"}}")),
+        ("a long member beside", Told::Protocol, format!("{{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"ping\",\"x\":{members}}}")),
+        ("a long notification", Told::Nothing, format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{members}}}")),
+        ("a list of messages", Told::Nothing, list("{}")),
+        ("brackets", Told::Nothing, bytes("[")),
+        ("braces", Told::Nothing, bytes("{\"a\":")),
+        ("quotes", Told::Nothing, bytes("\"")),
+        ("spaces", Told::Nothing, bytes(" ")),
+        ("zeros", Told::Nothing, bytes("\u{0}")),
+    ]
+    .into_iter()
+    .map(|(name, told, text)| (name, told, text.into_bytes()))
+    .collect::<Vec<_>>();
+    let mut no_text = by_id("id", &text).into_bytes();
+    let middle = no_text.len() / 2;
+    no_text[middle] = 0xff;
+    messages.push(("no UTF-8", Told::Protocol, no_text));
+    messages
+}
+
+/// The bytes of memory that a process had at most, and from when on that is counted anew.
+struct Memory(u32);
+
+impl Memory {
+    fn most(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.0)).unwrap();
+        let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = most.unwrap().trim().trim_end_matches(" kB");
+        kilobytes.parse::<u64>().unwrap() << 10
+    }
+
+    /// What it has now is the most from here on.
+    fn forget(&self) {
+        fs::write(format!("/proc/{}/clear_refs", self.0), "5").unwrap();
+    }
+}
+
+fn check_memory(memory: &Memory, idle: u64, name: &str) {
+    let grown = memory.most().saturating_sub(idle);
+    assert!(grown <= MOST_MEMORY, "{name}: {grown} bytes above idle");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_bad_message_over_stdio_fills_the_memory() {
+    let (wiki, dir) = (sample_wiki().await, TempDir::new().unwrap());
+    let variables = [
+        ("WIKI_BASE_URL", wiki.address()),
+        ("WIKI_API_TOKEN", wiki.keys().admin.clone()),
+        ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap().to_owned()),
+        ("WIKI_MUTATIONS_ENABLED", "true".to_owned()),
+    ];
+    let variables = variables.each_ref().map(|(name, value)| (*name, &**value));
+    let mut program = Program::serve(&[], &variables);
+    let memory = Memory(program.id());
+    program.call(TAGS, &json!({}));
+    let idle = memory.most();
+    for (name, told, message) in messages() {
+        memory.forget();
+        program.say_bytes(&message);
+        if told != Told::Nothing {
+            let answer = program.answer("x");
+            let size = answer.to_string().len();
+            assert!(size < MOST_ANSWER, "{name}: {size}");
+            let code = answer["result"]["_meta"]["error"]["code"].as_str();
+            match told {
+                Told::Tool(wanted) => assert_eq!(code, Some(wanted), "{name}: {answer}"),
+                Told::Protocol | Told::Nothing => {
+                    assert!(answer["error"]["code"].is_i64(), "{name}: {answer}");
+                }
+            }
+        }
+        let tags = program.call(TAGS, &json!({}));
+        assert!(tags["tags"].is_array(), "{name}: {tags}");
+        check_memory(&memory, idle, name);
+    }
+}
+
+/// A server over HTTP in a process of its own.
+struct Listening {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Listening {
+    fn start(variables: &[(&str, &str)]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"))
+            .args(["serve", "--http", "127.0.0.1:0"])
+            .env_clear()
+            .envs(variables.iter().copied())
+            .env("WIKI_LOG_FORMAT", "json")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let address = loop {
+            let mut line = String::new();
+            assert!(stderr.read_line(&mut line).unwrap() > 0, "it ended");
+            let told: Map<String, Value> = serde_json::from_str(&line).unwrap();
+            if let Some(address) = told["fields"]["address"].as_str() {
+                break address.parse().unwrap();
+            }
+        };
+        std::thread::spawn(move || stderr.read_to_end(&mut Vec::new()));
+        Self { child, address }
+    }
+
+    /// The answer to a message, with its head; nothing if the connection broke off.
+    async fn post(&self, message: &[u8]) -> String {
+        let mut head = format!(
+            "POST /mcp HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {}\r\n",
+            message.len()
+        );
+        for (name, value) in speaking(&Caller::default()).headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        let (mut from, mut to) = stream.into_split();
+        let request = [head.as_bytes(), b"\r\n", message].concat();
+        let sent = tokio::spawn(async move {
+            // A server that refuses a body may close the connection before all of it has come.
+            let _ = to.write_all(&request).await;
+            to
+        });
+        let mut answer = Vec::new();
+        let _ = from.read_to_end(&mut answer).await;
+        drop(sent.await.unwrap());
+        String::from_utf8(answer).unwrap()
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_bad_message_over_http_fills_the_memory() {
+    let (wiki, dir) = (sample_wiki().await, TempDir::new().unwrap());
+    let variables = [
+        ("WIKI_BASE_URL", wiki.address()),
+        ("WIKI_API_TOKEN", wiki.keys().admin.clone()),
+        ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap().to_owned()),
+        ("WIKI_MUTATIONS_ENABLED", "true".to_owned()),
+    ];
+    let variables = variables.each_ref().map(|(name, value)| (*name, &**value));
+    let server = Listening::start(&variables);
+    let memory = Memory(server.child.id());
+    let good = call(TAGS, json!({})).to_string();
+    assert!(server.post(good.as_bytes()).await.contains(" 200 OK"));
+    let idle = memory.most();
+    for (name, told, message) in messages() {
+        memory.forget();
+        let answer = server.post(&message).await;
+        assert!(answer.len() < MOST_ANSWER, "{name}: {}", answer.len());
+        let shown = answer.get(..2_000).unwrap_or(&answer);
+        match told {
+            Told::Tool(code) => assert!(answer.contains(code), "{name}: {shown}"),
+            Told::Protocol | Told::Nothing => {
+                assert!(!answer.contains("\"result\""), "{name}: {shown}");
+            }
+        }
+        assert!(
+            server.post(good.as_bytes()).await.contains(" 200 OK"),
+            "{name}"
+        );
+        check_memory(&memory, idle, name);
+    }
+}
