@@ -57,6 +57,11 @@ async fn not_found() -> Response<Body> {
     respond(StatusCode::NOT_FOUND, HTML, html("Not Found"))
 }
 
+/// So does the wiki with a key that has just expired: it never answers.
+async fn no_answer() -> Response<Body> {
+    std::future::pending().await
+}
+
 async fn download_source(
     State(app): State<App>,
     Path((locale, path)): Path<(String, String)>,
@@ -66,6 +71,9 @@ async fn download_source(
         Ok(access) => access,
         Err(message) => return refusal(StatusCode::INTERNAL_SERVER_ERROR, message),
     };
+    if access.has_just_expired() {
+        return no_answer().await;
+    }
     if !access.may(&["read:source"], &path) {
         return status_only(StatusCode::FORBIDDEN);
     }
@@ -90,6 +98,13 @@ async fn view(
             return respond(StatusCode::INTERNAL_SERVER_ERROR, HTML, html(message));
         }
     };
+    if access.has_just_expired() {
+        return respond(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            HTML,
+            html("Unauthorized"),
+        );
+    }
     if app.shared.behaviour().reader_view_blocked {
         return not_found().await;
     }
@@ -146,6 +161,9 @@ async fn view_in_editor(
             return respond(StatusCode::INTERNAL_SERVER_ERROR, HTML, html(message));
         }
     };
+    if access.has_just_expired() {
+        return no_answer().await;
+    }
     let mut store = app.shared.store();
     if let Some(act) = hook {
         act(&mut store);
@@ -270,6 +288,7 @@ fn admit(shared: &Shared, headers: &HeaderMap) -> Result<Access, &'static str> {
     match caller {
         Caller::Guest => Ok(Access::guest()),
         Caller::Known(access) => Ok(access),
+        Caller::JustExpired => Ok(Access::just_expired()),
         Caller::Revoked => Err("API Key is invalid or was revoked."),
     }
 }
