@@ -5,6 +5,7 @@ mod app;
 mod elicit;
 mod handler;
 pub mod http;
+mod key_watch;
 mod logging;
 pub mod metrics;
 mod progress;
