@@ -54,7 +54,10 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         (Exit::Usage, missing.to_owned())
     };
     let dir = settings.index.dir.clone().ok_or_else(missing)?;
-    let file = settings.index.file(&settings.wiki).ok_or_else(missing)?;
+    let file = settings
+        .index
+        .file(&settings.wiki, &settings.wiki.key)
+        .ok_or_else(missing)?;
     match arguments.command {
         Command::Status { json } => status(&dir, &file, json),
         Command::Clear { all: true, json } => clear_all(&dir, json),

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::exit::Exit;
-use super::signals::Signals;
+use super::signals::{HangUps, Signals};
 use super::{Outcome, print, start};
 #[cfg(feature = "demo")]
 use crate::config::ServeSettings;
@@ -31,6 +31,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
+    // First of all: settings may take long to read, and a signal meanwhile shall end nothing.
+    let hang_ups = HangUps::listen().map_err(|error| (Exit::Failed, error))?;
     let http = arguments.http.as_deref().map(address_of).transpose();
     let http = http.map_err(|error| (Exit::Usage, format!("--http: {}", error.fault)))?;
     #[cfg(feature = "demo")]
@@ -42,12 +44,12 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         let mut settings = demo.settings()?;
         settings.serve = ServeSettings::read(&start::layers()?.source())
             .map_err(|error| (Exit::Usage, error.to_string()))?;
-        return serve(settings, http).await;
+        return serve(settings, http, hang_ups).await;
     }
-    serve(start::server_settings()?, http).await
+    serve(start::server_settings()?, http, hang_ups).await
 }
 
-async fn serve(settings: Settings, http: Option<SocketAddr>) -> Outcome {
+async fn serve(settings: Settings, http: Option<SocketAddr>, mut hang_ups: HangUps) -> Outcome {
     let failed = |error: String| (Exit::Failed, error);
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
@@ -58,6 +60,13 @@ async fn serve(settings: Settings, http: Option<SocketAddr>) -> Outcome {
     let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
     start::check_audit_dir(app.writer.audit())?;
     let app = Arc::new(app);
+    let asked = Arc::clone(&app);
+    tokio::spawn(async move {
+        loop {
+            hang_ups.next().await;
+            asked.reread_key().await;
+        }
+    });
     match http.or(serve.address) {
         None => {
             if print::is_typed() {

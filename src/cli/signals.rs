@@ -1,9 +1,9 @@
-//! SIGINT and SIGTERM: the first asks to end, the second ends.
+//! SIGINT and SIGTERM: the first asks to end, the second ends. SIGHUP never ends a server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::exit::Exit;
@@ -80,6 +80,27 @@ impl Interrupts {
 impl Drop for Interrupts {
     fn drop(&mut self) {
         HELD.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// SIGHUP, which asks a server to read its key again.
+#[derive(Debug)]
+pub(super) struct HangUps(Signal);
+
+impl HangUps {
+    /// Listens from now on: from here on the signal ends nothing.
+    pub(super) fn listen() -> Result<Self, String> {
+        let hang_ups = signal(SignalKind::hangup());
+        hang_ups
+            .map(Self)
+            .map_err(|_| "no signals can be listened for".to_owned())
+    }
+
+    /// Waits for the next one.
+    pub(super) async fn next(&mut self) {
+        if self.0.recv().await.is_none() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 

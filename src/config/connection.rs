@@ -1,16 +1,10 @@
 //! The wiki's address and key, and what a caller need not say of it.
 
-use std::fs::File;
-
-use secrecy::SecretString;
 use url::Url;
 
-use super::foreign::readable_by_others;
 use super::parse::{SettingError, Source};
-use super::token_command;
-use super::unread::why_unread;
 use crate::page::{Locale, check_editor};
-use crate::wiki::{ApiKey, KeySetting, RetryLimits, TimeLimits};
+use crate::wiki::{RetryLimits, TimeLimits};
 
 const ALLOWED_ADDRESS: &str = "must be an address such as https://wiki.example.com";
 
@@ -62,62 +56,6 @@ pub(super) fn name_of(url: &Url) -> String {
         .map(|port| format!(":{port}"))
         .unwrap_or_default();
     format!("{host}{port}{}", url.path().trim_end_matches('/'))
-}
-
-/// The key; `warnings` gets what is worth knowing about the file that it comes from.
-pub(super) fn key(source: &Source<'_>, warnings: &mut Vec<String>) -> Result<ApiKey, SettingError> {
-    const NAME: &str = "WIKI_API_TOKEN";
-    const FILE: &str = "WIKI_API_TOKEN_FILE";
-    const COMMAND: &str = "WIKI_TOKEN_COMMAND";
-    let set = source.topmost(&[NAME, FILE, COMMAND]);
-    let texts: Vec<_> = set
-        .iter()
-        .map(|name| Ok((*name, source.filled(name)?)))
-        .collect::<Result<_, _>>()?;
-    let (name, key) = match &*texts {
-        [(NAME, Some(key))] => (NAME, key.clone()),
-        [(FILE, Some(file))] => {
-            let unreadable = |error: std::io::Error| {
-                // Not which: a key could have been put where its file should be named.
-                let why = why_unread(error.kind());
-                SettingError::new(FILE, format!("names a file that cannot be read: {why}"))
-            };
-            let file = File::open(file).map_err(unreadable)?;
-            let metadata = file.metadata().map_err(unreadable)?;
-            warnings.extend(readable_by_others(FILE, &metadata));
-            let text = std::io::read_to_string(file).map_err(unreadable)?;
-            (FILE, text.trim().to_owned())
-        }
-        [(COMMAND, _)] => {
-            let command = source.values(COMMAND);
-            let key = token_command::run(command, token_command::LIMIT)
-                .map_err(|fault| SettingError::new(COMMAND, fault))?;
-            (COMMAND, key)
-        }
-        [(first, _), (second, _), ..] => {
-            let first = source.origin(first).name_of(first);
-            let fault = format!("is set beside {first}; leave one of them out");
-            return Err(SettingError::new(second, fault));
-        }
-        _ => {
-            return Err(SettingError::new(
-                NAME,
-                "is missing; it must be an API key of the wiki (or set WIKI_API_TOKEN_FILE)",
-            ));
-        }
-    };
-    if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(SettingError::new(
-            name,
-            "must hold a key: letters, digits and signs without spaces",
-        ));
-    }
-    let setting = match name {
-        FILE => KeySetting::File,
-        COMMAND => KeySetting::Command,
-        _ => KeySetting::Token,
-    };
-    Ok(ApiKey::new(SecretString::from(key)).of_setting(setting))
 }
 
 pub(super) fn graphql_path(source: &Source<'_>) -> Result<String, SettingError> {

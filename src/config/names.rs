@@ -32,7 +32,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_API_TOKEN_FILE",
         Path,
         "none",
-        "A file that holds the key, in place of `WIKI_API_TOKEN`; both stop the start.",
+        "A file that holds the key, in place of `WIKI_API_TOKEN`; both stop the start. A new key in it is taken without a restart.",
     ),
     setting(
         "WIKI_TOKEN_COMMAND",

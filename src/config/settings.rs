@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::key_source::{self, KeySource};
 use super::layers::Layers;
 use super::parse::{SettingError, Source, choose};
 use super::serve::ServeSettings;
@@ -18,6 +19,8 @@ use crate::wiki::{WikiSettings, is_loopback};
 pub struct Settings {
     /// The wiki.
     pub wiki: WikiSettings,
+    /// Where its key comes from.
+    pub key_source: KeySource,
     /// What may be written.
     pub policy: Policy,
     /// The tools that are offered.
@@ -80,7 +83,7 @@ impl Settings {
         };
         let mut more = Vec::new();
         let base_url = faults.sift(connection::base_url(source));
-        let key = faults.sift(connection::key(source, &mut more));
+        let key = faults.sift(key_source::key(source, &mut more));
         let graphql_path = faults.sift(connection::graphql_path(source));
         let default_locale = faults.sift(connection::default_locale(source));
         let default_editor = faults.sift(connection::default_editor(source));
@@ -95,6 +98,7 @@ impl Settings {
         let network = base_url
             .as_ref()
             .and_then(|wiki| faults.sift(network::network(source, wiki, &mut more)));
+        let (key, key_source) = key.unzip();
         let wiki = (|| {
             let base_url = base_url?;
             Some(WikiSettings {
@@ -114,6 +118,7 @@ impl Settings {
             Some(Self {
                 warnings: [warnings(&wiki, &policy), more].concat(),
                 wiki,
+                key_source: key_source?,
                 policy,
                 surface: surface?,
                 audit_dir: audit_dir?,

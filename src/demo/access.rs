@@ -11,6 +11,7 @@ pub(super) struct Access {
     permissions: BTreeSet<String>,
     prefix: String,
     is_guest: bool,
+    has_just_expired: bool,
 }
 
 impl Access {
@@ -23,6 +24,7 @@ impl Access {
             permissions: permissions.iter().map(|p| (*p).to_owned()).collect(),
             prefix: prefix.to_owned(),
             is_guest: false,
+            has_just_expired: false,
         }
     }
 
@@ -32,6 +34,21 @@ impl Access {
             is_guest: true,
             ..Self::new(&["read:pages", "read:comments"], "")
         }
+    }
+
+    /// The rights of a key that expired within the wiki's renewal time: none at all, not even a
+    /// guest's (W3).
+    pub(super) fn just_expired() -> Self {
+        Self {
+            is_guest: true,
+            has_just_expired: true,
+            ..Self::new(&[], "")
+        }
+    }
+
+    /// Whether the key expired within the renewal time.
+    pub(super) fn has_just_expired(&self) -> bool {
+        self.has_just_expired
     }
 
     /// Whether the caller has no key, or none that the wiki knows.

@@ -25,6 +25,20 @@ impl DemoWiki {
         self.shared.keyring().issue_expired(Access::full())
     }
 
+    /// A key for full access whose time is over, in the renewal time, in which the wiki refuses
+    /// it: no guest's either (W3).
+    #[must_use]
+    pub fn just_expired_key(&self) -> String {
+        self.shared.keyring().issue_just_expired(Access::full())
+    }
+
+    /// A key for full access that ends that much later; a fraction of a second is cut off.
+    #[must_use]
+    pub fn key_for(&self, life: Duration) -> String {
+        let ends = time::OffsetDateTime::now_utc() + life;
+        self.shared.keyring().issue_until(Access::full(), ends)
+    }
+
     /// Revokes a key.
     pub fn revoke(&self, key: &str) {
         self.shared.keyring().revoke(key);

@@ -111,6 +111,9 @@ pub(super) enum Fault {
     /// The key has none of the permissions that the field asks for: refused
     /// before the operation begins, with no code.
     Forbidden,
+    /// The key expired within the renewal time: every field that asks for a permission is refused
+    /// so, with no code (W3).
+    Unauthorized,
     /// A refusal with a code.
     Wiki(WikiError),
     /// An exception of the server's language or of its libraries (code 1).
@@ -145,14 +148,14 @@ impl Fault {
     pub(super) fn code(&self) -> i32 {
         match self {
             Self::Wiki(error) => error.code(),
-            Self::Forbidden | Self::Internal { .. } | Self::Sql(_) => 1,
+            Self::Forbidden | Self::Unauthorized | Self::Internal { .. } | Self::Sql(_) => 1,
         }
     }
 
     /// `slug` of a mutation's answer.
     pub(super) fn slug(&self) -> &'static str {
         match self {
-            Self::Forbidden => "Error",
+            Self::Forbidden | Self::Unauthorized => "Error",
             Self::Wiki(error) => error.slug(),
             Self::Internal { slug, .. } => slug,
             Self::Sql(sql) => sql.slug(),
@@ -163,6 +166,7 @@ impl Fault {
     pub(super) fn message(&self) -> String {
         match self {
             Self::Forbidden => "Forbidden".to_owned(),
+            Self::Unauthorized => "Unauthorized".to_owned(),
             Self::Wiki(error) => error.message().to_owned(),
             Self::Internal { message, .. } => message.clone(),
             Self::Sql(sql) => sql.message(),

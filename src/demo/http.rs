@@ -57,6 +57,11 @@ async fn not_found() -> Response<Body> {
     respond(StatusCode::NOT_FOUND, HTML, html("Not Found"))
 }
 
+/// So does the wiki with a key that has just expired: it never answers.
+async fn no_answer() -> Response<Body> {
+    std::future::pending().await
+}
+
 async fn download_source(
     State(app): State<App>,
     Path((locale, path)): Path<(String, String)>,
@@ -68,6 +73,9 @@ async fn download_source(
     };
     if app.shared.behaviour().source_view_blocked {
         return status_only(StatusCode::NOT_FOUND);
+    }
+    if access.has_just_expired() {
+        return no_answer().await;
     }
     if !access.may(&["read:source"], &path) {
         return status_only(StatusCode::FORBIDDEN);
@@ -93,6 +101,13 @@ async fn view(
             return respond(StatusCode::INTERNAL_SERVER_ERROR, HTML, html(message));
         }
     };
+    if access.has_just_expired() {
+        return respond(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            HTML,
+            html("Unauthorized"),
+        );
+    }
     if app.shared.behaviour().reader_view_blocked {
         return not_found().await;
     }
@@ -149,6 +164,9 @@ async fn view_in_editor(
             return respond(StatusCode::INTERNAL_SERVER_ERROR, HTML, html(message));
         }
     };
+    if access.has_just_expired() {
+        return no_answer().await;
+    }
     let mut store = app.shared.store();
     if let Some(act) = hook {
         act(&mut store);
@@ -273,6 +291,7 @@ fn admit(shared: &Shared, headers: &HeaderMap) -> Result<Access, &'static str> {
     match caller {
         Caller::Guest => Ok(Access::guest()),
         Caller::Known(access) => Ok(access),
+        Caller::JustExpired => Ok(Access::just_expired()),
         Caller::Revoked => Err("API Key is invalid or was revoked."),
     }
 }

@@ -61,6 +61,8 @@ pub(super) enum Caller {
     Guest,
     /// The holder of a key with these rights.
     Known(Access),
+    /// The holder of a key that expired within the renewal time.
+    JustExpired,
     /// The holder of a key that was revoked.
     Revoked,
 }
@@ -70,6 +72,8 @@ struct Entry {
     access: Access,
     expires: OffsetDateTime,
     revoked: bool,
+    /// Whether it is refused after its end, and not yet a guest's.
+    is_renewable: bool,
 }
 
 /// All keys of a wiki.
@@ -110,12 +114,22 @@ impl Keyring {
         self.issue_until(access, OffsetDateTime::now_utc() + Duration::days(365))
     }
 
-    /// A key whose time was over an hour ago.
+    /// A key whose time was over an hour ago, of a wiki without a renewal time.
     pub(super) fn issue_expired(&mut self, access: Access) -> String {
         self.issue_until(access, OffsetDateTime::now_utc() - Duration::hours(1))
     }
 
-    fn issue_until(&mut self, access: Access, expires: OffsetDateTime) -> String {
+    /// A key whose time was over an hour ago, in the wiki's renewal time (W3).
+    pub(super) fn issue_just_expired(&mut self, access: Access) -> String {
+        let token = self.issue_expired(access);
+        if let Some(entry) = self.entries.get_mut(&token) {
+            entry.is_renewable = true;
+        }
+        token
+    }
+
+    /// A key that expires then.
+    pub(super) fn issue_until(&mut self, access: Access, expires: OffsetDateTime) -> String {
         self.last += 1;
         let group = if access == Access::full() {
             ADMINISTRATORS
@@ -127,6 +141,7 @@ impl Keyring {
             access,
             expires,
             revoked: false,
+            is_renewable: false,
         };
         self.entries.insert(token.clone(), entry);
         token
@@ -139,6 +154,7 @@ impl Keyring {
             Some(entry) if entry.expires > OffsetDateTime::now_utc() => {
                 Caller::Known(entry.access.clone())
             }
+            Some(entry) if entry.is_renewable => Caller::JustExpired,
             _ => Caller::Guest,
         }
     }

@@ -52,6 +52,14 @@ struct Progress {
     error: Option<WikiError>,
 }
 
+/// What is indexed, and of which of the wiki's keys in turn: what one key may see is none of the
+/// next one's.
+#[derive(Debug)]
+struct Held {
+    generation: u64,
+    store: Store,
+}
+
 /// The content index of one wiki and key. Nothing is opened or asked before the first search.
 #[derive(Debug)]
 pub struct ContentIndex {
@@ -61,7 +69,7 @@ pub struct ContentIndex {
     pub(super) turns: Arc<Turns>,
     /// Whether the key is a caller's, and no index is made if the wiki does not know it.
     is_of_caller: bool,
-    store: Mutex<Option<Store>>,
+    store: Mutex<Option<Held>>,
     progress: watch::Sender<Progress>,
 }
 
@@ -95,6 +103,12 @@ impl ContentIndex {
             is_of_caller: true,
             ..Self::new(wiki, self.settings.clone().in_memory())
         }
+    }
+
+    /// How pages are indexed.
+    #[must_use]
+    pub const fn settings(&self) -> &IndexSettings {
+        &self.settings
     }
 
     /// Whether there is one at all.
@@ -170,47 +184,65 @@ impl ContentIndex {
     /// Passes, until one ends that no write came between.
     async fn passes(self: Arc<Self>) {
         loop {
-            let this = Arc::clone(&self);
+            let (this, wiki) = (Arc::clone(&self), Arc::new(self.wiki.pinned()));
+            let generation = wiki.generation();
             // In a task of its own: whatever becomes of it, another one may begin.
-            let pass = tokio::spawn(async move { this.open_and_pass().await }).await;
-            if !self.ended(pass.ok().and_then(Result::err)).await {
+            let pass = tokio::spawn(async move { this.open_and_pass(&wiki).await }).await;
+            if !self
+                .ended(generation, pass.ok().and_then(Result::err))
+                .await
+            {
                 return;
             }
         }
     }
 
-    async fn open_and_pass(self: &Arc<Self>) -> Result<(), WikiError> {
-        let this = Arc::clone(self);
+    async fn open_and_pass(self: &Arc<Self>, wiki: &Wiki) -> Result<(), WikiError> {
+        let (this, file, generation) = (Arc::clone(self), self.file(wiki), wiki.generation());
         let opened = tokio::task::spawn_blocking(move || {
-            let mut store = this.store();
-            if store.is_none() {
-                *store = Some(Store::open(this.file().as_deref())?);
+            let mut held = this.store();
+            if generation != this.wiki.generation() {
+                return Err(IndexError);
             }
-            store.as_ref().map_or(Err(IndexError), Store::count)
+            let held = match &mut *held {
+                Some(held) if held.generation == generation => held,
+                held => held.insert(Held {
+                    generation,
+                    store: Store::open(file.as_deref())?,
+                }),
+            };
+            held.store.count()
         });
         if let Ok(Ok(count)) = opened.await {
             self.counted(count);
-            self.pass().await?;
+            self.pass(wiki).await?;
         }
         Ok(())
     }
 
     /// A pass has ended; gives whether another one has to follow.
-    async fn ended(self: &Arc<Self>, error: Option<WikiError>) -> bool {
+    async fn ended(self: &Arc<Self>, generation: u64, mut error: Option<WikiError>) -> bool {
+        let is_of_old_key = generation != self.wiki.generation();
+        if is_of_old_key {
+            error = None;
+        }
         if let Some(error) = &error {
             tracing::warn!(%error, "the content index could not be filled");
-            if matches!(error, WikiError::KeyRevoked | WikiError::KeyExpired { .. }) {
+            if matches!(
+                error,
+                WikiError::KeyRevoked | WikiError::Unauthorized | WikiError::KeyExpired { .. }
+            ) {
                 self.forget().await;
             }
         }
         let mut goes_on = false;
         self.progress.send_modify(|progress| {
-            goes_on = progress.is_outdated && error.is_none();
+            goes_on = is_of_old_key || (progress.is_outdated && error.is_none());
             progress.is_running = goes_on;
             progress.is_outdated &= !goes_on;
             progress.passes += 1;
             // After a fault the next search tries again, but not each at once.
-            progress.looked = Some(Instant::now());
+            progress.looked = (!is_of_old_key).then(Instant::now);
             progress.error = error;
         });
         goes_on
@@ -268,19 +300,37 @@ impl ContentIndex {
 
     /// Drops all that is indexed, from the disk too.
     pub async fn forget(self: &Arc<Self>) {
-        let this = Arc::clone(self);
-        let dropped = tokio::task::spawn_blocking(move || {
-            let mut store = this.store();
-            drop(store.take());
-            this.file().map_or(Ok(false), |file| store::remove(&file))
-        });
-        if !matches!(dropped.await, Ok(Ok(_))) {
-            tracing::error!("the content index could not be removed");
-        }
+        self.drop_index_of(&self.wiki.pinned()).await;
         self.progress.send_modify(|progress| {
             progress.count = Count::default();
             progress.looked = None;
         });
+    }
+
+    /// The wiki has another key now: drops all that the old one saw, from the disk too.
+    pub async fn forget_key(self: &Arc<Self>, old: &Wiki) {
+        self.drop_index_of(old).await;
+        self.progress.send_modify(|progress| {
+            *progress = Progress {
+                is_running: progress.is_running,
+                // A pass under way saw it with the old key, and another one has to follow.
+                is_outdated: progress.is_running,
+                passes: progress.passes,
+                ..Progress::default()
+            };
+        });
+    }
+
+    async fn drop_index_of(self: &Arc<Self>, wiki: &Wiki) {
+        let (this, file, generation) = (Arc::clone(self), self.file(wiki), wiki.generation());
+        let dropped = tokio::task::spawn_blocking(move || {
+            let mut held = this.store();
+            drop(held.take_if(|held| held.generation == generation));
+            file.map_or(Ok(false), |file| store::remove(&file))
+        });
+        if !matches!(dropped.await, Ok(Ok(_))) {
+            tracing::error!("the content index could not be removed");
+        }
     }
 
     /// Pages whose content, title, headings, tags, path or description have words.
@@ -293,9 +343,8 @@ impl ContentIndex {
         is_wanted: impl Fn(&Locale, &PagePath) -> bool + Send + 'static,
         limit: usize,
     ) -> Result<Vec<ContentHit>, IndexError> {
-        self.with_store(move |store| find::find(store, &query, &is_wanted, limit))
+        self.asked(move |store| find::find(store, &query, &is_wanted, limit))
             .await
-            .ok_or(IndexError)
     }
 
     /// Pages that have rare words in common with a page.
@@ -308,29 +357,47 @@ impl ContentIndex {
         is_wanted: impl Fn(&Locale, &PagePath) -> bool + Send + 'static,
         limit: usize,
     ) -> Result<Vec<RareWords>, IndexError> {
-        self.with_store(move |store| find::alike(store, id, &is_wanted, limit))
+        self.asked(move |store| find::alike(store, id, &is_wanted, limit))
             .await
-            .ok_or(IndexError)
     }
 
-    /// Does something with the index where it may take its time; nothing if there is none.
+    /// Asks what is indexed for the key in use: nothing is, where a pass has yet to open it.
+    async fn asked<T: Default + Send + 'static>(
+        self: &Arc<Self>,
+        question: impl FnOnce(&mut Store) -> Result<T, IndexError> + Send + 'static,
+    ) -> Result<T, IndexError> {
+        let generation = self.wiki.generation();
+        match self.with_store(generation, question).await {
+            Some(answer) => Ok(answer),
+            None if self.progress.borrow().is_outdated => Ok(T::default()),
+            None => Err(IndexError),
+        }
+    }
+
+    /// Does something with what is indexed for a key where it may take its time; nothing if there
+    /// is none.
     pub(super) async fn with_store<T: Send + 'static>(
         self: &Arc<Self>,
+        generation: u64,
         act: impl FnOnce(&mut Store) -> Result<T, IndexError> + Send + 'static,
     ) -> Option<T> {
         let this = Arc::clone(self);
-        let done = tokio::task::spawn_blocking(move || this.store().as_mut().map(act));
+        let done = tokio::task::spawn_blocking(move || {
+            let mut held = this.store();
+            let held = held.as_mut().filter(|held| held.generation == generation)?;
+            Some(act(&mut held.store))
+        });
         done.await.ok()??.ok()
     }
 
-    fn store(&self) -> MutexGuard<'_, Option<Store>> {
+    fn store(&self) -> MutexGuard<'_, Option<Held>> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Its file, if it lies on the disk.
-    pub(super) fn file(&self) -> Option<PathBuf> {
+    pub(super) fn file(&self, wiki: &Wiki) -> Option<PathBuf> {
         self.is_on_disk()
-            .then(|| self.settings.file(self.wiki.settings()))
+            .then(|| self.settings.file(wiki.settings(), &wiki.key()))
             .flatten()
     }
 }

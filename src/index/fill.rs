@@ -13,7 +13,7 @@ use super::content_index::ContentIndex;
 use super::store::{Known, mark};
 use crate::page::PageReading;
 use crate::private_files;
-use crate::wiki::{ContentLayer, WikiError};
+use crate::wiki::{ContentLayer, Wiki, WikiError};
 
 /// How often a layer may refuse in a row, before it is asked no more in this pass.
 const MOST_REFUSALS: usize = 20;
@@ -32,13 +32,14 @@ impl ContentIndex {
     ///
     /// # Errors
     /// What the wiki said when it stopped; what came before is kept.
-    pub(super) async fn pass(self: &Arc<Self>) -> Result<(), WikiError> {
-        let mut pages = self.wiki.all_pages().await?;
+    pub(super) async fn pass(self: &Arc<Self>, wiki: &Wiki) -> Result<(), WikiError> {
+        let generation = wiki.generation();
+        let mut pages = wiki.all_pages().await?;
         let all = pages.len();
         pages.truncate(self.settings.most);
         let there: HashSet<i64> = pages.iter().filter_map(|page| page.id).collect();
-        let lock = self.filling_lock();
-        let looked = self.with_store(move |store| {
+        let lock = self.filling_lock(wiki);
+        let looked = self.with_store(generation, move |store| {
             store.look(&there)?;
             Ok((store.known()?, store.count()?))
         });
@@ -63,13 +64,13 @@ impl ContentIndex {
         };
         pages.retain(is_changed);
         let layers = Layers::default();
-        let read = |page: PageReading| self.read(&layers, page);
+        let read = |page: PageReading| self.read(wiki, &layers, page);
         let mut read = stream::iter(pages)
             .map(read)
             .buffer_unordered(self.settings.pace.at_once);
         while let Some(page) = read.next().await {
             let Some(page) = page? else { continue };
-            let put = self.with_store(move |store| {
+            let put = self.with_store(generation, move |store| {
                 store.put(&page)?;
                 store.count()
             });
@@ -89,6 +90,7 @@ impl ContentIndex {
     /// A page of the list with its content, if the key may read that; nothing if it is gone.
     async fn read(
         &self,
+        wiki: &Wiki,
         layers: &Layers,
         page: PageReading,
     ) -> Result<Option<PageReading>, WikiError> {
@@ -105,7 +107,7 @@ impl ContentIndex {
                 continue;
             }
             self.turns.wait().await;
-            match self.wiki.content(*layer, &page).await {
+            match wiki.content(*layer, &page).await {
                 Ok(Some(page)) => {
                     layers.last.store(at, Ordering::Relaxed);
                     refusals.store(0, Ordering::Relaxed);
@@ -123,8 +125,8 @@ impl ContentIndex {
     }
 
     /// Of several servers with one index on the disk, one fills it.
-    fn filling_lock(&self) -> Option<File> {
-        let mut name = self.file()?.into_os_string();
+    fn filling_lock(&self, wiki: &Wiki) -> Option<File> {
+        let mut name = self.file(wiki)?.into_os_string();
         name.push(".lock");
         let file = private_files::open(&PathBuf::from(name)).ok()?;
         file.try_lock().ok()?;

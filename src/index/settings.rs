@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::wiki::WikiSettings;
+use crate::wiki::{ApiKey, WikiSettings};
 
 /// The most pages of an index in memory.
 pub const MOST_PAGES: usize = 2_000;
@@ -74,8 +74,8 @@ impl IndexSettings {
     /// The file of the index of a wiki and key, whether it is there or not. Its name holds
     /// a digest of both, so that nobody can tell the key, and no key reads another's.
     #[must_use]
-    pub fn file(&self, wiki: &WikiSettings) -> Option<PathBuf> {
-        Some(named(self.dir.as_deref()?, wiki))
+    pub fn file(&self, wiki: &WikiSettings, key: &ApiKey) -> Option<PathBuf> {
+        Some(named(self.dir.as_deref()?, wiki, key))
     }
 
     /// The same without the disk.
@@ -88,9 +88,9 @@ impl IndexSettings {
     }
 }
 
-fn named(dir: &Path, wiki: &WikiSettings) -> PathBuf {
+fn named(dir: &Path, wiki: &WikiSettings, key: &ApiKey) -> PathBuf {
     let mut digest = Sha256::new();
-    digest.update(wiki.key.digest());
+    digest.update(key.digest());
     digest.update(&wiki.name);
     let digest = digest.finalize();
     let name = digest

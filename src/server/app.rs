@@ -13,10 +13,11 @@ use crate::config::Settings;
 use crate::error::{Code, Failure};
 use crate::gates::Previews;
 use crate::index::ContentIndex;
-use crate::tools::{Arguments, Context, Progress, Registry};
+use crate::tools::{Arguments, Context, Definition, Kind, Progress, Registry};
 use crate::wiki::{ApiKey, Wiki};
 use crate::write::{Caller, Patience, Writer};
 
+use super::key_watch::KeyWatch;
 use super::metrics::Metrics;
 
 /// What all connections of one server share: the wiki, the way to write to it, the tools.
@@ -33,6 +34,8 @@ pub struct App {
     /// What happened so far, counted.
     pub metrics: Arc<Metrics>,
     registry: Arc<RwLock<Arc<Registry>>>,
+    /// Where new keys come from; nowhere for a caller's own.
+    pub(super) key_watch: Option<KeyWatch>,
 }
 
 impl App {
@@ -61,6 +64,7 @@ impl App {
             codec: codec()?,
             metrics: Arc::default(),
             registry: Arc::new(RwLock::new(Arc::new(registry))),
+            key_watch: Some(KeyWatch::new(settings.key_source)),
         })
     }
 
@@ -78,6 +82,7 @@ impl App {
             codec: codec()?,
             metrics: Arc::clone(&self.metrics),
             registry: Arc::clone(&self.registry),
+            key_watch: None,
         })
     }
 
@@ -87,8 +92,76 @@ impl App {
         Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Calls a tool, which tells its progress while it works; nothing if none of that name is offered.
+    /// Calls a tool, which tells its progress while it works; nothing if none of that name is
+    /// offered. Where the wiki rejects the key and another one is there, a read is made again
+    /// with that. What is answered to a key that is none says so, whatever the tool.
     pub async fn call(
+        &self,
+        name: &str,
+        caller: Caller,
+        progress: watch::Sender<Progress>,
+        arguments: Arguments,
+    ) -> Option<Result<Value, Failure>> {
+        self.look_at_key().await;
+        let generation = self.wiki.generation();
+        let again = self
+            .may_read_again(name)
+            .then(|| (caller.clone(), progress.clone(), arguments.clone()));
+        let mut answer = self.call_once(name, caller, progress, arguments).await?;
+        if is_rejected(&answer)
+            && self.wiki.generation() != generation
+            && let Some((caller, progress, arguments)) = again
+        {
+            answer = self.call_once(name, caller, progress, arguments).await?;
+        }
+        Some(self.with_guests_hint(answer).await)
+    }
+
+    /// Why the key that its file or command gives now is not in use, if so.
+    #[must_use]
+    pub fn key_fault(&self) -> Option<String> {
+        self.key_watch.as_ref().and_then(KeyWatch::fault)
+    }
+
+    /// Whether a call may be made again with another key: one that only reads, where another key
+    /// can come.
+    fn may_read_again(&self, name: &str) -> bool {
+        let can_change = |watch: &KeyWatch| watch.source().can_change();
+        let is_read = |tool: &Definition| tool.kind == Kind::Read;
+        self.key_watch.as_ref().is_some_and(can_change)
+            && self.registry().find(name).is_some_and(is_read)
+    }
+
+    /// Says with every answer to a key that is a guest's that it is one.
+    async fn with_guests_hint(&self, answer: Result<Value, Failure>) -> Result<Value, Failure> {
+        let hinted = |hint: String, own: &str| match own {
+            "" => hint,
+            own => format!("{hint} {own}"),
+        };
+        match answer {
+            Ok(Value::Object(mut members)) => {
+                if let Some(hint) = self.wiki.guests_hint().await {
+                    let own = members.shift_remove("hint");
+                    let own = own.as_ref().and_then(Value::as_str).unwrap_or_default();
+                    // First of all: what follows must not be taken for the whole.
+                    members.shift_insert(0, "hint".to_owned(), hinted(hint, own).into());
+                }
+                Ok(Value::Object(members))
+            }
+            Err(failure) if may_be_a_guests(failure.code) => {
+                Err(match self.wiki.guests_hint().await {
+                    Some(hint) => {
+                        let hint = hinted(hint, &failure.hint);
+                        failure.hint(hint)
+                    }
+                    None => failure,
+                })
+            }
+            answer => answer,
+        }
+    }
+
+    async fn call_once(
         &self,
         name: &str,
         caller: Caller,
@@ -109,15 +182,37 @@ impl App {
             let broke_off = Failure::new(Code::InternalError, "The call broke off.");
             return Some(Err(broke_off));
         };
-        let failure = match answer? {
-            Ok(value) => return Some(Ok(value)),
-            Err(failure) => self.wiki.explained(failure).await,
-        };
-        if failure.code == Code::KeyRejected {
-            // What the key once could read is nobody's any more.
-            self.index.forget().await;
+        Some(match answer? {
+            Ok(value) => Ok(value),
+            Err(failure) => Err(self.explained(failure).await),
+        })
+    }
+
+    /// Says of a failure what the key has to do with it; of a key that was rejected nothing is
+    /// kept, and a new one is looked for.
+    pub(super) async fn explained(&self, failure: Failure) -> Failure {
+        let generation = self.wiki.generation();
+        let failure = self.advised(self.wiki.explained(failure).await);
+        if failure.code != Code::KeyRejected {
+            return failure;
         }
-        Some(Err(failure))
+        // What the key once could read is nobody's any more.
+        self.index.forget().await;
+        if self.replace_rejected(generation).await {
+            return failure.hint("A new key has come into use meanwhile. Call again.");
+        }
+        failure
+    }
+
+    /// Says to a caller whose key was rejected whether a new one takes a restart.
+    fn advised(&self, failure: Failure) -> Failure {
+        let can_change = |watch: &KeyWatch| watch.source().can_change();
+        let is_taken = self.key_watch.as_ref().is_some_and(can_change);
+        if is_taken && failure.code == Code::KeyRejected {
+            let hint = format!("{} A new key is taken without a restart.", failure.hint);
+            return failure.hint(hint);
+        }
+        failure
     }
 
     /// Offers other tools from now on.
@@ -127,6 +222,19 @@ impl App {
             .write()
             .unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
     }
+}
+
+fn is_rejected(answer: &Result<Value, Failure>) -> bool {
+    matches!(answer, Err(failure) if failure.code == Code::KeyRejected)
+}
+
+/// Whether a key with more rights than a guest's may have been answered otherwise; what a right
+/// is missing for was looked into before.
+const fn may_be_a_guests(code: Code) -> bool {
+    matches!(
+        code,
+        Code::PageNotFound | Code::AmbiguousPage | Code::VersionNotFound
+    )
 }
 
 fn codec() -> Result<RequestStateCodec, String> {

@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 
 use super::app::App;
 use crate::meter::{Gauge, Histogram};
+use crate::wiki::Standing;
 
 /// A metric as the documentation shows it.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +47,8 @@ metrics! {
     WIKI_TIME = "wikijs_mcp_wiki_request_duration_seconds", "histogram", "", "How long requests to the wiki took.";
     WIKI_NOW = "wikijs_mcp_wiki_requests_in_flight", "gauge", "", "Requests to the wiki under way.";
     RETRIES = "wikijs_mcp_wiki_retries_total", "counter", "", "Reads of the wiki that were tried again.";
+    KEY_DAYS = "wikijs_mcp_key_days_left", "gauge", "", "Days until the server's own key ends by its own word, with decimals; below 0 once it has; absent if it does not say.";
+    KEY_STANDING = "wikijs_mcp_key_standing", "gauge", "`standing`", "What the wiki takes the server's own key for, as last heard: 1 for one of `unknown`, `good`, `guest`, `expired`, `revoked` and `api_disabled`, 0 for the others.";
     TASKS = "wikijs_mcp_tasks", "gauge", "", "Tasks of the runtime that have not ended: connections, sessions, calls and what runs in the background.";
     INDEXED = "wikijs_mcp_index_pages", "gauge", "", "Pages in the content index of the server's own key.";
     OF = "wikijs_mcp_index_pages_seen", "gauge", "", "Pages of the wiki that this key sees, when the index last looked.";
@@ -152,6 +155,7 @@ pub fn tell(app: &App) -> String {
     histogram(&mut text, WIKI_TIME, &traffic.latency);
     number(&mut text, WIKI_NOW, traffic.in_flight.get());
     number(&mut text, RETRIES, traffic.retries.get());
+    key(&mut text, app);
     let runtime = Handle::try_current().map(|runtime| runtime.metrics());
     let tasks = runtime.map_or(0, |runtime| runtime.num_alive_tasks());
     number(&mut text, TASKS, whole(tasks));
@@ -181,6 +185,24 @@ fn numbers(text: &mut String, metric: Metric, all: impl Iterator<Item = (String,
     for (labels, number) in all {
         let _ = writeln!(text, "{}{{{labels}}} {number}", metric.name);
     }
+}
+
+fn key(text: &mut String, app: &App) {
+    if let Some(left) = app.wiki.key().left() {
+        head(text, KEY_DAYS);
+        let days = left.as_seconds_f64() / 86_400.0;
+        let _ = writeln!(text, "{} {days:.3}", KEY_DAYS.name);
+    }
+    let now = app
+        .wiki
+        .known_standing()
+        .map_or("unknown", Standing::as_str);
+    let all = std::iter::once("unknown").chain(Standing::ALL.map(Standing::as_str));
+    let all = all.map(|standing| {
+        let label = format!("standing=\"{standing}\"");
+        (label, u64::from(standing == now))
+    });
+    numbers(text, KEY_STANDING, all);
 }
 
 fn histogram(text: &mut String, metric: Metric, histogram: &Histogram) {

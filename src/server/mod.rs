@@ -7,6 +7,7 @@ mod fit;
 mod handler;
 pub mod http;
 mod intake;
+mod key_watch;
 mod lines;
 mod logging;
 pub mod metrics;

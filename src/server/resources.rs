@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use rmcp::ErrorData;
 use rmcp::model::{
     CompleteRequestParams, CompleteResult, CompletionInfo, ListResourceTemplatesResult,
-    ListResourcesResult, PaginatedRequestParams, ReadResourceResult, Reference, Resource,
-    ResourceContents, ResourceTemplate,
+    ListResourcesResult, MetaObject, PaginatedRequestParams, ReadResourceResult, Reference,
+    Resource, ResourceContents, ResourceTemplate,
 };
 use serde_json::{Value, json};
 
@@ -85,7 +85,7 @@ pub(super) async fn list(
     resources.extend(pages.map(resource));
     let mut listed = ListResourcesResult::with_all_items(resources);
     listed.next_cursor = part.next.map(|next| cursor::seal(&query, next));
-    listed.meta = Some(result::untrusted());
+    listed.meta = Some(labels(app).await);
     Ok(listed)
 }
 
@@ -176,7 +176,7 @@ async fn text_at(
         contents.push(ResourceContents::text(note, uri));
     }
     let mut read = ReadResourceResult::new(contents);
-    read.meta = Some(result::untrusted());
+    read.meta = Some(labels(app).await);
     Ok(read)
 }
 
@@ -247,9 +247,18 @@ pub(super) async fn complete(
         .map_err(|error| ErrorData::internal_error(error, None))
 }
 
+/// What is said of text of the wiki, and to a key that is a guest's.
+async fn labels(app: &App) -> MetaObject {
+    let mut labels = result::untrusted();
+    if let Some(hint) = app.wiki.guests_hint().await {
+        labels.0.insert("hint".to_owned(), hint.into());
+    }
+    labels
+}
+
 /// A failure as an error of the protocol, with the failure itself as its data.
 async fn refused(app: &App, failure: Failure) -> ErrorData {
-    let failure = app.wiki.explained(failure).await;
+    let failure = app.explained(failure).await;
     let message = failure.message.clone();
     let data = Some(json!({ "error": failure }));
     match failure.code {

@@ -13,7 +13,7 @@ const MOST_MEMBERS: usize = 1_000;
 const MOST_VALUES: usize = 20_000;
 
 /// The arguments of a call.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Arguments {
     members: Map<String, Value>,
     /// How many members were read and not kept.

@@ -5,6 +5,7 @@ mod scope;
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use garde::Validate;
 use schemars::JsonSchema;
@@ -70,6 +71,10 @@ pub(super) struct Input {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
+    /// First of all: hits of half an index are not to be taken for all that there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Map<String, Value>")]
+    index: Option<Indexed>,
     #[schemars(with = "Vec<Map<String, Value>>")]
     hits: Vec<Hit>,
     searched_in: Vec<&'static str>,
@@ -77,9 +82,6 @@ pub(super) struct Output {
     /// index tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_locales: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Map<String, Value>")]
-    index: Option<Indexed>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -92,6 +94,10 @@ struct Hit {
     title: String,
     description: String,
     url: String,
+    /// That it was found in half an index, so that better ones may be missing; such a hit has no
+    /// score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provisional: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     is_published: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,9 +115,14 @@ struct Hit {
 /// How much of the wiki the content index holds.
 #[derive(Debug, Serialize)]
 struct Indexed {
+    complete: bool,
+    #[serde(skip)]
+    is_half: bool,
+    /// What to do while the index is being made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
     pages: usize,
     of: usize,
-    complete: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
@@ -192,7 +203,7 @@ async fn search(
     match in_content(context, query, scope, (limit, counts_elsewhere)).await {
         Ok((hits, others, indexed)) => {
             elsewhere.extend(others);
-            add(&mut output.hits, hits, wiki, limit);
+            add(&mut output.hits, hits, wiki, limit, &indexed);
             output.searched_in.push(CONTENT);
             output.index = Some(indexed);
         }
@@ -232,11 +243,13 @@ async fn in_content(
     };
     let place = |hit: ContentHit| (hit.page.locale, hit.page.path);
     let others = others.into_iter().map(place).collect();
-    Ok((hits, others, Indexed::of(covered)))
+    let indexed = Indexed::of(covered, index.settings().pace.apart);
+    Ok((hits, others, indexed))
 }
 
 /// Adds what the index found: to a hit of the wiki's what that lacks, or as a hit of its own.
-fn add(hits: &mut Vec<Hit>, found: Vec<ContentHit>, wiki: &Wiki, limit: usize) {
+fn add(hits: &mut Vec<Hit>, found: Vec<ContentHit>, wiki: &Wiki, limit: usize, indexed: &Indexed) {
+    let provisional = indexed.provisional();
     let best = found.first().map_or(1.0, |best| best.score);
     for found in found {
         let page = &found.page;
@@ -251,7 +264,12 @@ fn add(hits: &mut Vec<Hit>, found: Vec<ContentHit>, wiki: &Wiki, limit: usize) {
         };
         hit.snippet = found.snippet.as_deref().map(escape_hidden);
         hit.section = found.section;
-        hit.score = Some(permille(found.score, best));
+        // Beside pages that nobody has looked at yet a score says nothing.
+        hit.score = match provisional {
+            Some(_) => None,
+            None => Some(permille(found.score, best)),
+        };
+        hit.provisional.clone_from(&provisional);
         hit.found_in.push(CONTENT);
     }
 }
@@ -293,7 +311,8 @@ impl Hit {
 }
 
 impl Indexed {
-    fn of(covered: Coverage) -> Self {
+    /// How much of the wiki is indexed, where pages are read some time apart.
+    fn of(covered: Coverage, apart: Duration) -> Self {
         let Coverage {
             pages,
             of,
@@ -301,14 +320,24 @@ impl Indexed {
             without_content,
             ..
         } = covered;
+        let half = covered.wanting().map(|wanted| {
+            let left = wanted.saturating_sub(pages);
+            let wait = apart.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX));
+            format!(
+                "Only {pages} of {wanted} pages are indexed yet, so the best page for these words may be missing: search again in {} s, or take other words that stand in its title.",
+                wait.as_secs() + 1
+            )
+        });
+        let next = half.or_else(|| match of {
+            _ if covered.is_complete || of > most => None,
+            0 => Some("Nothing is indexed yet: search again in 2 s.".to_owned()),
+            _ => Some("The wiki did not say what has changed since these pages were indexed: search again later.".to_owned()),
+        });
         let mut notes = Vec::new();
         if of > most {
             notes.push(format!(
                 "Only the {most} pages changed last are indexed; with WIKI_INDEX=disk an operator has more of them indexed for the server's own key."
             ));
-        }
-        if covered.wanting().is_some() {
-            notes.push("Pages are still being indexed: search again for more.".to_owned());
         }
         if without_content > 0 {
             notes.push(format!(
@@ -316,11 +345,18 @@ impl Indexed {
             ));
         }
         Self {
+            complete: covered.is_complete,
+            is_half: covered.wanting().is_some(),
+            next,
             pages,
             of,
-            complete: covered.is_complete,
             notes,
         }
+    }
+
+    /// What a hit of half an index says of itself.
+    fn provisional(&self) -> Option<String> {
+        (self.is_half).then(|| format!("found in {} of {} pages", self.pages, self.of))
     }
 }
 

@@ -54,18 +54,19 @@ impl Wiki {
 
     /// All pages as they are.
     pub(super) async fn pages_now(&self) -> Result<Arc<AllPages>, WikiError> {
+        let keyed = self.keyed();
         let pages = Arc::new(AllPages {
             listed: Instant::now(),
             pages: self.all_pages().await?,
         });
         if pages.pages.len() <= MAX_KEPT {
-            *self.pages.lock().await = Some(Arc::clone(&pages));
+            *keyed.pages.lock().await = Some(Arc::clone(&pages));
         }
         Ok(pages)
     }
 
     pub(super) async fn kept_pages(&self) -> Option<Arc<AllPages>> {
-        let kept = self.pages.lock().await.clone();
+        let kept = self.keyed().pages.lock().await.clone();
         kept.filter(|pages| pages.listed.elapsed() < LIFE)
     }
 

@@ -122,11 +122,15 @@ pub fn read_mutation<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiE
 /// What a mutation's `responseResult` says where it did not succeed (W5).
 #[must_use]
 pub fn refusal(code: i64, slug: &str, message: &str) -> WikiError {
-    match coded(code) {
-        Some(error) => error,
-        None if message.contains("rebuild-tree") => WikiError::TreeRebuild,
-        None if message == "Invalid Page Id" => WikiError::NotFound,
-        None => WikiError::Internal { kind: kind(slug) },
+    if let Some(known) = coded(code).or_else(|| worded(message)) {
+        return known;
+    }
+    if message.contains("rebuild-tree") {
+        WikiError::TreeRebuild
+    } else if message == "Invalid Page Id" {
+        WikiError::NotFound
+    } else {
+        WikiError::Internal { kind: kind(slug) }
     }
 }
 
@@ -190,7 +194,7 @@ fn graphql_error(error: &GraphQlError) -> WikiError {
         .extensions
         .pointer("/exception/code")
         .and_then(Value::as_i64);
-    if let Some(known) = code.and_then(coded) {
+    if let Some(known) = code.and_then(coded).or_else(|| worded(&error.message)) {
         return known;
     }
     let field = error
@@ -236,8 +240,52 @@ fn coded(code: i64) -> Option<WikiError> {
         6013 => WikiError::Forbidden {
             right: "manage:pages or delete:pages",
         },
+        8002 => WikiError::Forbidden {
+            right: "write:comments",
+        },
+        8004 => WikiError::Forbidden {
+            right: "manage:comments",
+        },
+        8006 => WikiError::Forbidden {
+            right: "read:comments",
+        },
         _ => return None,
     })
+}
+
+/// The same errors by their messages, for a wiki that leaves their numbers out (W29): what a
+/// message begins with, what it says further on, and the number.
+const WORDED: [(&str, &str, i64); 16] = [
+    ("You must be authenticated", "", 1019),
+    ("Cannot create this page", "already exists", 6002),
+    ("This page does not exist", "", 6003),
+    ("Page content cannot be empty", "", 6004),
+    ("Page path cannot", "illegal characters", 6005),
+    ("Destination page path already exists", "", 6006),
+    (REFUSAL, "move this page", 6007),
+    (REFUSAL, "create this page", 6008),
+    (REFUSAL, "update this page", 6009),
+    (REFUSAL, "delete this page", 6010),
+    (REFUSAL, "restore this page", 6011),
+    (REFUSAL, "view the history", 6012),
+    (REFUSAL, "view this page", 6013),
+    (REFUSAL, "post a comment", 8002),
+    (REFUSAL, "manage comments", 8004),
+    (REFUSAL, "view comments", 8006),
+];
+const REFUSAL: &str = "You are not authorized to ";
+
+fn worded(message: &str) -> Option<WikiError> {
+    // So says the wiki of every operation that wants a right, to a key that has just expired (W3).
+    if message == "Unauthorized" {
+        return Some(WikiError::Unauthorized);
+    }
+    let (_, _, code) = WORDED.into_iter().find(|(start, further, _)| {
+        message
+            .strip_prefix(start)
+            .is_some_and(|rest| rest.contains(further))
+    })?;
+    coded(code)
 }
 
 /// The right that a refused operation, or a refused field of a page, needs (W1, W2).
@@ -280,3 +328,6 @@ fn kind(word: &str) -> &'static str {
         .find(|known| *known == word)
         .unwrap_or("another kind")
 }
+
+#[cfg(test)]
+mod tests;

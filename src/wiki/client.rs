@@ -1,22 +1,21 @@
 //! The client of one wiki: reads with retry, and what all operations share.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use graphql_client::{GraphQLQuery, QueryBody};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use time::OffsetDateTime;
-use tokio::sync::Mutex;
 use url::Url;
 
-use super::all_pages::AllPages;
 use super::answer::{RawAnswer, read_batch, read_pair, read_query};
 use super::error::WikiError;
 use super::key::ApiKey;
+use super::keyed::Keyed;
 use super::network::Network;
 use super::retry::{self, RetryLimits};
+use super::standing::Standing;
 use super::traffic::Traffic;
 use super::transport::{TimeLimits, Transport};
 use crate::page::{Locale, PagePath};
@@ -30,7 +29,7 @@ pub struct WikiSettings {
     pub base_url: Url,
     /// The path of its API, below the address.
     pub graphql_path: String,
-    /// The key.
+    /// The key at the start; [`Wiki::key`] is the one in use.
     pub key: ApiKey,
     /// What lies between, apart: it is large, and these settings travel.
     pub network: Box<Network>,
@@ -52,16 +51,8 @@ pub(super) type Pair<A, B> = (
 
 /// A wiki: a value, never a global; tools get it from their context.
 pub struct Wiki {
-    pub(super) settings: WikiSettings,
+    pub(super) settings: Arc<WikiSettings>,
     pub(super) transport: Transport,
-    /// Whether this key was last refused the layer `single`, and read a page whole by the next.
-    pub(super) is_writer: AtomicBool,
-    /// All pages, as they were listed last.
-    pub(super) pages: Mutex<Option<Arc<AllPages>>>,
-    /// The locales of the site, and when they were asked for.
-    pub(super) locales: Mutex<Option<(Instant, Vec<Locale>)>>,
-    /// Whether the wiki takes this key for a guest's, once it was asked.
-    pub(super) is_guest: OnceLock<bool>,
 }
 
 impl Wiki {
@@ -70,23 +61,36 @@ impl Wiki {
     /// # Errors
     /// One sentence about the setting that cannot be used.
     pub fn new(settings: WikiSettings, run: &str) -> Result<Self, String> {
-        Self::counted(settings, run, Arc::default())
+        Self::counted(settings, run, Arc::default(), false)
     }
 
-    /// The same wiki with another key, of which nothing is known yet.
+    /// The same for a command that tells itself what is wrong with the key: the log does not.
+    ///
+    /// # Errors
+    /// One sentence about the setting that cannot be used.
+    pub fn quiet(settings: WikiSettings, run: &str) -> Result<Self, String> {
+        Self::counted(settings, run, Arc::default(), true)
+    }
+
+    /// The same wiki with a caller's own key, of which nothing is known yet.
     ///
     /// # Errors
     /// One sentence about the key.
     pub fn with_key(&self, key: ApiKey) -> Result<Self, String> {
         let settings = WikiSettings {
             key,
-            ..self.settings.clone()
+            ..WikiSettings::clone(&self.settings)
         };
         let run = &self.transport.run;
-        Self::counted(settings, run, Arc::clone(&self.transport.traffic))
+        Self::counted(settings, run, Arc::clone(&self.transport.traffic), true)
     }
 
-    fn counted(settings: WikiSettings, run: &str, traffic: Arc<Traffic>) -> Result<Self, String> {
+    fn counted(
+        settings: WikiSettings,
+        run: &str,
+        traffic: Arc<Traffic>,
+        is_quiet: bool,
+    ) -> Result<Self, String> {
         let endpoint = below(
             &settings.base_url,
             settings.graphql_path.trim_matches('/').split('/'),
@@ -94,24 +98,57 @@ impl Wiki {
         .ok_or("the address of the wiki cannot be a base")?;
         let transport = Transport::new(
             endpoint,
-            &settings.key,
+            Keyed::new(settings.key.clone(), is_quiet, 0)?,
             &settings.network,
             run.to_owned(),
             traffic,
         )?;
         Ok(Self {
-            settings,
+            settings: Arc::new(settings),
             transport,
-            is_writer: AtomicBool::new(false),
-            pages: Mutex::new(None),
-            locales: Mutex::new(None),
-            is_guest: OnceLock::new(),
         })
+    }
+
+    /// The same wiki with the key that is in use now, whatever key comes after it.
+    #[must_use]
+    pub fn pinned(&self) -> Self {
+        Self {
+            settings: Arc::clone(&self.settings),
+            transport: self.transport.pinned(),
+        }
+    }
+
+    /// Uses another key from now on, of which nothing is known yet; requests under way and what is
+    /// pinned keep theirs.
+    ///
+    /// # Errors
+    /// One sentence about the key.
+    pub fn take_key(&self, key: ApiKey) -> Result<(), String> {
+        let old = self.keyed();
+        let new = Keyed::new(key, old.is_quiet, old.generation + 1)?;
+        self.transport.take(new);
+        Ok(())
+    }
+
+    /// The key in use.
+    #[must_use]
+    pub fn key(&self) -> ApiKey {
+        self.keyed().key.clone()
+    }
+
+    /// How many keys were in use before this one.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.keyed().generation
+    }
+
+    pub(super) fn keyed(&self) -> Arc<Keyed> {
+        self.transport.keyed()
     }
 
     /// The settings it was made with.
     #[must_use]
-    pub const fn settings(&self) -> &WikiSettings {
+    pub fn settings(&self) -> &WikiSettings {
         &self.settings
     }
 
@@ -127,20 +164,23 @@ impl Wiki {
         self.traffic().now()
     }
 
-    /// Whether it answers: heard of within `lately`, or asked now for its health (W23).
-    pub async fn answers(&self, lately: Duration, limit: Duration) -> bool {
-        if self
+    /// Whether it answers this key: heard of within `lately`, or asked now.
+    ///
+    /// # Errors
+    /// What is wrong with the key, or why there is no answer.
+    pub async fn answers(&self, lately: Duration, limit: Duration) -> Result<(), WikiError> {
+        let was_heard = self
             .traffic()
             .silence()
-            .is_some_and(|since| since <= lately)
-        {
-            return true;
+            .is_some_and(|since| since <= lately);
+        let is_good = self.keyed().fresh_standing() == Some(Standing::Good);
+        if was_heard && is_good {
+            return Ok(());
         }
-        let Some(address) = below(&self.settings.base_url, std::iter::once("healthz")) else {
-            return false;
-        };
-        let answer = self.transport.get(address, limit).await;
-        answer.is_ok_and(|answer| answer.status < 500)
+        let standing = self.ask_standing(limit).await?;
+        standing
+            .and_then(|standing| self.fault_of(standing))
+            .map_or(Ok(()), Err)
     }
 
     /// The address at which a person sees a page.
@@ -177,11 +217,20 @@ impl Wiki {
             return Ok(Vec::new());
         }
         let body = encode(&bodies)?;
-        self.read(
-            |left| self.transport.post(body.clone(), left),
-            |answer| read_batch(answer, bodies.len()),
-        )
-        .await
+        let mut answers = self
+            .read(
+                |left| self.transport.post(body.clone(), left),
+                |answer| read_batch(answer, bodies.len()),
+            )
+            .await?;
+        for answer in &mut answers {
+            // It holds for the key, not for one operation of them.
+            if matches!(answer, Err(WikiError::Unauthorized)) {
+                self.keyed().learn(answer);
+                *answer = Err(self.explain(WikiError::Unauthorized));
+            }
+        }
+        Ok(answers)
     }
 
     /// Asks two queries of different kinds, in one request (W8).
@@ -248,6 +297,7 @@ impl Wiki {
     where
         F: Future<Output = Result<RawAnswer, WikiError>>,
     {
+        let keyed = self.keyed();
         let limits = self.settings.retry;
         let mut was_tried = false;
         let tries = retry::read(limits, |left| {
@@ -258,25 +308,26 @@ impl Wiki {
             async { understand(&answer.await?) }
         });
         // Waiting for a place counts as well: a read has one total.
-        tokio::time::timeout(limits.total, tries)
+        let answer = tokio::time::timeout(limits.total, tries)
             .await
             .unwrap_or(Err(WikiError::Timeout {
                 after: limits.total,
-            }))
-            .map_err(|error| self.explain(error))
+            }));
+        keyed.learn(&answer);
+        answer.map_err(|error| self.explain(error))
     }
 
     /// Tells a key that has expired, and is now a guest, from one without the right (W3, W4).
     pub(super) fn explain(&self, error: WikiError) -> WikiError {
         match (&error, self.expired()) {
-            (WikiError::Forbidden { .. }, Some(expired)) => expired,
+            (WikiError::Forbidden { .. } | WikiError::Unauthorized, Some(expired)) => expired,
             _ => error,
         }
     }
 
     /// The error of a key that has expired, if it has (W4).
     pub(crate) fn expired(&self) -> Option<WikiError> {
-        self.settings
+        self.keyed()
             .key
             .expired_at()
             .map(|at| WikiError::KeyExpired { at })

@@ -37,12 +37,16 @@ pub enum WikiError {
     /// The key was revoked (W3).
     #[error("the wiki says that the key is invalid or was revoked")]
     KeyRevoked,
-    /// The key's own date of expiry has passed (W4), and the wiki refuses it as a guest (W3).
-    #[error("the key expired at {at}, and the wiki treats it as a guest")]
+    /// The key's own date of expiry has passed (W4), and the wiki refuses it, or treats it as a
+    /// guest's (W3).
+    #[error("the key expired at {at}: the wiki refuses it, or treats it as a guest's")]
     KeyExpired {
         /// When, in RFC 3339.
         at: String,
     },
+    /// The wiki says `Unauthorized`: in its renewal time it refuses a key that has expired (W3).
+    #[error("the wiki refuses this key: it has expired")]
+    Unauthorized,
     /// 1019: the wiki does not know the key, and treats whoever has it as a guest (W3).
     #[error("the wiki does not know this key, and treats it as a guest")]
     Guest,
@@ -140,6 +144,7 @@ impl WikiError {
             | Self::TurnedAway { .. }
             | Self::KeyRevoked
             | Self::KeyExpired { .. }
+            | Self::Unauthorized
             | Self::Guest
             | Self::ApiDisabled
             | Self::Untrusted { .. }
@@ -177,6 +182,7 @@ impl WikiError {
             | Self::Forbidden { .. }
             | Self::KeyRevoked
             | Self::KeyExpired { .. }
+            | Self::Unauthorized
             | Self::Guest
             | Self::ApiDisabled
             | Self::NotConnected
@@ -199,6 +205,7 @@ impl WikiError {
             | Self::TurnedAway { .. }
             | Self::KeyRevoked
             | Self::KeyExpired { .. }
+            | Self::Unauthorized
             | Self::Guest
             | Self::ApiDisabled
             | Self::RateLimited { .. }
@@ -219,12 +226,25 @@ impl WikiError {
         }
     }
 
+    /// Whether the wiki answers, but not this key.
+    #[must_use]
+    pub const fn is_about_the_key(&self) -> bool {
+        matches!(
+            self,
+            Self::KeyRevoked
+                | Self::KeyExpired { .. }
+                | Self::Unauthorized
+                | Self::Guest
+                | Self::ApiDisabled
+        )
+    }
+
     /// Whether it stands in the way of reading any other page just as well.
     pub(crate) const fn ends_a_pass(&self) -> bool {
         self.is_passing()
             || matches!(
                 self,
-                Self::KeyRevoked | Self::KeyExpired { .. } | Self::ApiDisabled
+                Self::KeyRevoked | Self::KeyExpired { .. } | Self::Unauthorized | Self::ApiDisabled
             )
     }
 
@@ -248,7 +268,9 @@ impl From<WikiError> for Failure {
             WikiError::TurnedAway { status } => failure(Code::PermissionDenied)
                 .detail("status", status)
                 .hint("Tell the user that a gateway or firewall before the wiki refuses this server's requests."),
-            WikiError::KeyRevoked | WikiError::Guest => failure(Code::KeyRejected),
+            WikiError::KeyRevoked | WikiError::Unauthorized | WikiError::Guest => {
+                failure(Code::KeyRejected)
+            }
             WikiError::KeyExpired { at } => failure(Code::KeyRejected).detail("expiredAt", at),
             WikiError::ApiDisabled => failure(Code::ApiDisabled),
             WikiError::RateLimited { after } => match after {

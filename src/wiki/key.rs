@@ -119,6 +119,18 @@ impl ApiKey {
             .and_then(|expires| expires.format(&Rfc3339).ok())
     }
 
+    /// Whether the key's time is over, by its own word and our clock.
+    #[must_use]
+    pub fn has_expired(&self) -> bool {
+        self.left().is_some_and(|left| !left.is_positive())
+    }
+
+    /// The time until the key expires by its own word; below 0 if it has.
+    #[must_use]
+    pub fn left(&self) -> Option<time::Duration> {
+        Some(self.expires? - OffsetDateTime::now_utc())
+    }
+
     /// A digest by which two keys are told apart; the key cannot be had from it.
     pub(crate) fn digest(&self) -> [u8; 32] {
         Sha256::digest(self.secret.expose_secret()).into()
@@ -135,6 +147,19 @@ impl ApiKey {
     }
 }
 
+/// A time to come in words: days; less than two of them in hours, less than two hours in minutes.
+#[must_use]
+pub fn in_words(left: time::Duration) -> String {
+    let (number, unit) = match (left.whole_days(), left.whole_hours(), left.whole_minutes()) {
+        (days @ 2.., _, _) => (days, "day"),
+        (_, hours @ 2.., _) => (hours, "hour"),
+        (_, _, minutes @ 1..) => (minutes, "minute"),
+        _ => return "less than a minute".to_owned(),
+    };
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {unit}{plural}")
+}
+
 fn claims(key: &str) -> Option<Claims> {
     let mut parts = key.split('.');
     let (_header, payload, _signature) = (parts.next()?, parts.next()?, parts.next()?);
@@ -147,7 +172,7 @@ fn claims(key: &str) -> Option<Claims> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ApiKey, KeySetting};
+    use super::{ApiKey, KeySetting, in_words};
 
     #[test]
     fn advice_names_the_setting_in_use() {
@@ -166,6 +191,22 @@ mod tests {
             ),
         ] {
             assert_eq!(setting.named_in(advice), told);
+        }
+    }
+
+    #[test]
+    fn a_time_to_come_is_never_0_days() {
+        for (seconds, words) in [
+            (10, "less than a minute"),
+            (60, "1 minute"),
+            (7_199, "119 minutes"),
+            (7_200, "2 hours"),
+            (86_399, "23 hours"),
+            (86_400, "24 hours"),
+            (172_800, "2 days"),
+            (2_592_000, "30 days"),
+        ] {
+            assert_eq!(in_words(time::Duration::seconds(seconds)), words);
         }
     }
 

@@ -26,7 +26,7 @@ impl Wiki {
             return Err(expired);
         }
         // What a key says of itself counts only where the wiki knows the key (W4).
-        if self.settings.key.is_full_access() && self.is_guest().await == Some(false) {
+        if self.key().is_full_access() && self.is_guest().await == Some(false) {
             return Ok(true);
         }
         if !path.is_its_own_address() || !locale.begins_addresses() {

@@ -52,16 +52,18 @@ impl Wiki {
             Err(error) => return Sent::NotSent(error),
         };
         tracing::info!(call = %step.call(), step = kind.as_str(), "a mutation is sent");
+        let keyed = self.keyed();
         match self.transport.post(body, self.settings.time.write).await {
-            Ok(answer) => understood(
-                match kind {
+            Ok(answer) => {
+                let answer = match kind {
                     StepKind::Create => read_mutation(&answer).and_then(created),
                     StepKind::Update => read_mutation(&answer).and_then(updated),
                     StepKind::Move => read_mutation(&answer).and_then(moved),
                     StepKind::Delete => read_mutation(&answer).and_then(deleted),
-                }
-                .map_err(|error| self.explain(with_right_of(kind, error))),
-            ),
+                };
+                keyed.learn(&answer);
+                understood(answer.map_err(|error| self.explain(with_right_of(kind, error))))
+            }
             Err(
                 error @ (WikiError::NotConnected
                 | WikiError::Untrusted { .. }

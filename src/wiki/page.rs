@@ -59,7 +59,8 @@ impl Wiki {
     /// last. Where `conflictLatest` is refused `single` is too, since its fields need
     /// write:pages (W2).
     async fn fullest(&self, id: i64) -> Result<PageReading, WikiError> {
-        let is_writer = self.is_writer.load(Ordering::Relaxed);
+        let keyed = self.keyed();
+        let is_writer = keyed.is_writer.load(Ordering::Relaxed);
         if !is_writer {
             match self.single(id).await {
                 Err(error) if error.is_forbidden() => {}
@@ -69,7 +70,7 @@ impl Wiki {
         let page = self.latest(id, None).await?;
         if is_writer && !page.unreadable().is_empty() {
             // What the key was refused elsewhere it may be allowed here.
-            self.is_writer.store(false, Ordering::Relaxed);
+            keyed.is_writer.store(false, Ordering::Relaxed);
             match self.single(id).await {
                 Err(error) if error.is_forbidden() => {}
                 answered => return answered,
@@ -118,6 +119,7 @@ impl Wiki {
     /// What a writer reads: `conflictLatest`, with what the editor view of that very state and
     /// the page's node add. Without the view the rest stays absent.
     async fn latest(&self, id: i64, node: Option<TreeNode>) -> Result<PageReading, WikiError> {
+        let keyed = self.keyed();
         let mut page = self.conflict_latest(id).await?;
         for _ in 0..MAX_LOOKS {
             let view = match self.editor_view(&page.locale, &page.path).await {
@@ -128,7 +130,7 @@ impl Wiki {
                 }
             };
             if let Some(view) = view.filter(|view| is_same_state(&page, &view.page)) {
-                self.is_writer.store(!view.opens_single, Ordering::Relaxed);
+                keyed.is_writer.store(!view.opens_single, Ordering::Relaxed);
                 let (reader, beside) = self.beside(id, &page).await;
                 let script_css = match (&reader, beside.as_ref().map(|it| &it.newest)) {
                     (Ok(reader), Ok(Ok(newest))) => {

@@ -21,7 +21,10 @@ impl Wiki {
     /// # Errors
     /// [`WikiError::Forbidden`] where neither layer answers the key.
     pub async fn rendered(&self, page: &PageReading) -> Result<String, WikiError> {
-        if let Some(id) = page.id.filter(|_| !self.is_writer.load(Ordering::Relaxed)) {
+        if let Some(id) = page
+            .id
+            .filter(|_| !self.keyed().is_writer.load(Ordering::Relaxed))
+        {
             match self
                 .query::<PageRender>(page_render::Variables { id })
                 .await

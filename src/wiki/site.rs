@@ -48,7 +48,8 @@ impl Wiki {
         if let Some(kept) = self.kept_pages().await {
             return kept.pages().iter().any(|page| is_other(&page.locale));
         }
-        let mut known = self.locales.lock().await;
+        let keyed = self.keyed();
+        let mut known = keyed.locales.lock().await;
         if let Some((at, locales)) = &*known
             && at.elapsed() < LIFE
         {

@@ -1,15 +1,168 @@
-//! Whether a refusal is the key's own fault: a guest told apart from a key without the right.
+//! What the wiki takes a key for: a good one, a guest's, none at all.
 //!
-//! An unknown or malformed key is answered as a guest, without a word (W3). Measured on
-//! 2.5.314: `users.profile` answers every good key, whatever its rights, and refuses a guest
-//! with the code 1019.
+//! An unknown or malformed key is answered as a guest, without a word (W3), so it has to be asked
+//! for. Measured on 2.5.314: `users.profile` answers every good key, whatever its rights, and
+//! refuses a guest with the code 1019, and so a key that expired, in the renewal time too; in
+//! that time every operation that wants a right answers `Unauthorized`, the view that readers see
+//! a status 500, and the views of source and editor do not answer at all.
 
-use super::client::Wiki;
+use std::time::Duration;
+
+use graphql_client::GraphQLQuery as _;
+
+use super::answer::read_query;
+use super::client::{Wiki, encode};
 use super::error::{WikiError, sentence};
 use super::operations::{UserProfile, user_profile};
 use crate::error::{Code, Failure};
 
+/// How long an answer waits at most for what the wiki says of the key.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What the wiki takes a key for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It knows the key.
+    Good,
+    /// It does not, and treats it as a guest's.
+    Guest,
+    /// The key's time is over.
+    Expired,
+    /// The key was revoked.
+    Revoked,
+    /// API access is switched off for every key.
+    ApiDisabled,
+}
+
+impl Standing {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Good,
+        Self::Guest,
+        Self::Expired,
+        Self::Revoked,
+        Self::ApiDisabled,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Guest => "guest",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+            Self::ApiDisabled => "api_disabled",
+        }
+    }
+}
+
 impl Wiki {
+    /// What the wiki takes the key for; nothing where it does not say so within two seconds. It is
+    /// asked once, and again when that is ten minutes old, or a minute if it was bad news.
+    pub async fn standing(&self) -> Option<Standing> {
+        self.standing_within(PATIENCE.min(self.settings.time.read))
+            .await
+    }
+
+    /// The same with another limit.
+    pub async fn standing_within(&self, limit: Duration) -> Option<Standing> {
+        let keyed = self.keyed();
+        if let Some(known) = keyed.fresh_standing() {
+            return Some(known);
+        }
+        // Another client of the same wiki may have asked about this key.
+        if self.traffic().strangers.has(&keyed.key.digest()) {
+            return Some(Standing::Guest);
+        }
+        let _turn = keyed.asking.lock().await;
+        // One asks for all who wait, and a wiki that does not answer is not asked by each call.
+        match keyed.fresh_standing() {
+            None if keyed.is_unanswered() => return None,
+            None => {}
+            known => return known,
+        }
+        self.ask_standing(limit).await.ok().flatten()
+    }
+
+    /// The standing as far as it is known, without a request.
+    #[must_use]
+    pub fn known_standing(&self) -> Option<Standing> {
+        self.keyed().standing()
+    }
+
+    /// Asks the wiki what it takes the key for, once; nothing where its answer does not say so.
+    ///
+    /// # Errors
+    /// No answer came.
+    pub(super) async fn ask_standing(
+        &self,
+        limit: Duration,
+    ) -> Result<Option<Standing>, WikiError> {
+        let keyed = self.keyed();
+        let body = encode(&UserProfile::build_query(user_profile::Variables))?;
+        let answer = match self.transport.post(body, limit).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                tracing::debug!(%error, "whose key it is could not be found out");
+                keyed.asked(None);
+                return Err(error);
+            }
+        };
+        let standing = match read_query::<user_profile::ResponseData>(&answer) {
+            Ok(data) => data
+                .users
+                .and_then(|users| users.profile)
+                .map(|_| Standing::Good),
+            // A wiki that refused it as expired is believed, whatever our clock says.
+            Err(WikiError::Guest)
+                if keyed.key.has_expired() || keyed.standing() == Some(Standing::Expired) =>
+            {
+                Some(Standing::Expired)
+            }
+            Err(WikiError::Guest) => {
+                self.traffic().strangers.note(keyed.key.digest());
+                Some(Standing::Guest)
+            }
+            Err(WikiError::Unauthorized) => Some(Standing::Expired),
+            Err(WikiError::KeyRevoked) => Some(Standing::Revoked),
+            Err(WikiError::ApiDisabled) => Some(Standing::ApiDisabled),
+            // It answers, but does not know the question.
+            Err(WikiError::Misunderstood) => None,
+            Err(error) => {
+                tracing::debug!(%error, "whose key it is could not be found out");
+                keyed.asked(None);
+                return Err(error);
+            }
+        };
+        keyed.asked(standing);
+        Ok(standing)
+    }
+
+    /// What is wrong with the key, if the wiki does not take it for a good one.
+    #[must_use]
+    pub fn fault_of(&self, standing: Standing) -> Option<WikiError> {
+        self.keyed().fault(standing)
+    }
+
+    /// What every answer to a key that is a guest's says beside what guests may read.
+    pub async fn guests_hint(&self) -> Option<String> {
+        let fault = match self.standing().await? {
+            Standing::Guest => "it is none that it knows".to_owned(),
+            Standing::Expired => {
+                let at = self.keyed().key.expired_at();
+                at.map_or_else(
+                    || "it has expired".to_owned(),
+                    |at| format!("it expired at {at}"),
+                )
+            }
+            Standing::Good | Standing::Revoked | Standing::ApiDisabled => return None,
+        };
+        Some(format!(
+            "The wiki takes this key for a guest's: {fault}. This is what guests may read, and not all that there is."
+        ))
+    }
+
     /// Says of a refusal for want of a right what the key itself has to do with it. The wiki is
     /// asked at most until it answered once.
     pub async fn explained(&self, failure: Failure) -> Failure {
@@ -35,8 +188,14 @@ impl Wiki {
                 for name in ["right", "rights", "fields"] {
                     failure.details.shift_remove(name);
                 }
+                let fault = self.expired().unwrap_or(WikiError::Guest);
                 failure.code = Code::KeyRejected;
-                failure.message = sentence(&WikiError::Guest.to_string());
+                failure.message = sentence(&fault.to_string());
+                if let WikiError::KeyExpired { at } = fault {
+                    return failure
+                        .detail("expiredAt", at)
+                        .hint(Code::KeyRejected.hint());
+                }
                 failure.hint("Tell the user: WIKI_API_TOKEN holds no key that this wiki knows; an administrator of the wiki can make one. Only what guests may read can be read.")
             }
             Some(false) if failure.code == Code::PermissionDenied => {
@@ -48,25 +207,10 @@ impl Wiki {
 
     /// Whether the wiki takes this key for a guest's; nothing where that cannot be found out.
     pub async fn is_guest(&self) -> Option<bool> {
-        if let Some(known) = self.is_guest.get() {
-            return Some(*known);
+        match self.standing().await? {
+            Standing::Good => Some(false),
+            Standing::Guest | Standing::Expired => Some(true),
+            Standing::Revoked | Standing::ApiDisabled => None,
         }
-        let key = self.settings.key.digest();
-        if self.traffic().strangers.has(&key) {
-            return Some(true);
-        }
-        let is_guest = match self.query::<UserProfile>(user_profile::Variables).await {
-            Ok(data) => data.users?.profile.map(|_| false)?,
-            Err(WikiError::Guest) => {
-                // For a while: it may be one that the wiki comes to know.
-                self.traffic().strangers.note(key);
-                return Some(true);
-            }
-            Err(error) => {
-                tracing::debug!(%error, "whose key it is could not be found out");
-                return None;
-            }
-        };
-        Some(*self.is_guest.get_or_init(|| is_guest))
     }
 }

@@ -68,7 +68,12 @@ impl Traffic {
         self.dated.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long ago the wiki last answered.
+    /// A request was not answered: that the wiki was heard of before says nothing any more.
+    pub(super) fn missed(&self) {
+        *self.last() = None;
+    }
+
+    /// How long ago the wiki last answered, if it answered the last request.
     #[must_use]
     pub fn silence(&self) -> Option<Duration> {
         self.last().map(|heard| heard.elapsed())

@@ -1,11 +1,11 @@
 //! HTTP to the wiki: one request, one answer, bounds on both. The only room with a client.
 
 use std::error::Error as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{RequestBuilder, Response, redirect};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
@@ -13,7 +13,7 @@ use url::{Host, Url};
 
 use super::answer::RawAnswer;
 use super::error::WikiError;
-use super::key::ApiKey;
+use super::keyed::Keyed;
 use super::network::{Network, Proxy};
 use super::traffic::Traffic;
 use crate::audit::CallId;
@@ -42,7 +42,15 @@ pub struct TimeLimits {
     pub write: Duration,
 }
 
+/// The way to the wiki, with a key.
 pub(super) struct Transport {
+    way: Arc<Way>,
+    /// The key as it is now.
+    keyed: RwLock<Arc<Keyed>>,
+}
+
+/// The way to the wiki, whatever the key.
+pub(super) struct Way {
     #[expect(
         clippy::disallowed_types,
         reason = "this is the room that speaks HTTP to the wiki"
@@ -58,22 +66,17 @@ impl Transport {
     /// Opens nothing yet; an address, key or network that cannot be used is told here.
     pub(super) fn new(
         endpoint: Url,
-        key: &ApiKey,
+        keyed: Keyed,
         network: &Network,
         run: String,
         traffic: Arc<Traffic>,
     ) -> Result<Self, String> {
-        let mut authorization = HeaderValue::from_str(&key.authorization())
-            .map_err(|_| "the key has characters that no HTTP header can carry".to_owned())?;
-        authorization.set_sensitive(true);
-        let mut headers = network.headers.clone();
-        headers.insert(AUTHORIZATION, authorization);
         #[expect(
             clippy::disallowed_types,
             reason = "this is the room that speaks HTTP to the wiki"
         )]
         let mut builder = reqwest::Client::builder()
-            .default_headers(headers)
+            .default_headers(network.headers.clone())
             .redirect(redirect::Policy::none())
             .retry(reqwest::retry::never())
             .pool_idle_timeout(IDLE)
@@ -100,13 +103,44 @@ impl Transport {
             0 => "this system has no certificate authorities that could vouch for the wiki; install its trust store (ca-certificates), or name a file of them in WIKI_CA_FILE",
             _ => "WIKI_CA_FILE holds a certificate that cannot be used as an authority's",
         })?;
-        Ok(Self {
+        let way = Way {
             client,
             endpoint,
             run,
             count: AtomicU64::new(0),
             traffic,
+        };
+        Ok(Self {
+            way: Arc::new(way),
+            keyed: RwLock::new(Arc::new(keyed)),
         })
+    }
+
+    /// The same way, with the key that is in use now for good.
+    pub(super) fn pinned(&self) -> Self {
+        Self {
+            way: Arc::clone(&self.way),
+            keyed: RwLock::new(self.keyed()),
+        }
+    }
+
+    /// The key as it is now.
+    pub(super) fn keyed(&self) -> Arc<Keyed> {
+        Arc::clone(&self.keyed.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Uses another key from now on; requests under way keep theirs.
+    pub(super) fn take(&self, keyed: Keyed) {
+        *self.keyed.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keyed);
+    }
+
+    /// A request to the API.
+    fn request(&self, body: Vec<u8>) -> RequestBuilder {
+        self.client
+            .post(self.endpoint.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header(AUTHORIZATION, self.keyed().authorization.clone())
+            .body(body)
     }
 
     /// Sends one GraphQL request, once.
@@ -118,17 +152,15 @@ impl Transport {
         if body.len() > MAX_REQUEST_BYTES {
             return Err(WikiError::RequestTooLarge);
         }
-        let request = self
-            .client
-            .post(self.endpoint.clone())
-            .header(CONTENT_TYPE, "application/json")
-            .body(body);
-        self.send(request, limit).await
+        self.send(self.request(body), limit).await
     }
 
     /// Gets one address of the wiki, once.
     pub(super) async fn get(&self, address: Url, limit: Duration) -> Result<RawAnswer, WikiError> {
-        self.send(self.client.get(address), limit).await
+        let authorization = self.keyed().authorization.clone();
+        let request = self.client.get(address);
+        self.send(request.header(AUTHORIZATION, authorization), limit)
+            .await
     }
 
     async fn send(&self, request: RequestBuilder, limit: Duration) -> Result<RawAnswer, WikiError> {
@@ -166,8 +198,10 @@ impl Transport {
         .await
         .unwrap_or(Err(WikiError::Timeout { after: limit }));
         self.traffic.latency.took(began.elapsed());
-        if answer.as_ref().is_ok_and(|answer| answer.status < 500) {
-            self.traffic.heard();
+        match &answer {
+            Ok(answer) if answer.status < 500 => self.traffic.heard(),
+            Ok(_) => {}
+            Err(_) => self.traffic.missed(),
         }
         match &answer {
             Ok(answer) => tracing::debug!(
@@ -179,6 +213,14 @@ impl Transport {
             Err(error) => tracing::debug!(request = id, %error, "not answered"),
         }
         answer
+    }
+}
+
+impl std::ops::Deref for Transport {
+    type Target = Way;
+
+    fn deref(&self) -> &Way {
+        &self.way
     }
 }
 

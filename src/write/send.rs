@@ -30,6 +30,8 @@ impl Writer {
         knowing: Option<Knowing>,
     ) -> Result<Answer, Failure> {
         let mut last: Option<Settled> = None;
+        // A write goes on with the key that it began with.
+        let wiki = self.wiki.pinned();
         if let Err(error) = self.keep_states(permit.change(), docket).await {
             return Err(self.stopped(docket, &error, permit.change(), None).await);
         }
@@ -49,9 +51,9 @@ impl Writer {
             let Some(promise) = Promise::of(permit.change(), kind) else {
                 break;
             };
-            let sent_at = self.wiki.now();
-            let sent = self.wiki.send(step).await;
-            let settled = settle(&self.wiki, self.patience, &promise, sent, sent_at).await;
+            let sent_at = wiki.now();
+            let sent = wiki.send(step).await;
+            let settled = settle(&wiki, self.patience, &promise, sent, sent_at).await;
             if let Some(knowing) = &knowing {
                 self.note_written(knowing, &settled);
             }

@@ -13,7 +13,7 @@ use super::writer::Writer;
 impl Writer {
     /// The key of the wiki, as it is on record.
     pub(super) fn key(&self) -> KeyDigest {
-        self.wiki.settings().key.digest_on_record()
+        self.wiki.key().digest_on_record()
     }
 
     /// Pages as they were kept by a call that came with this key, where they were.

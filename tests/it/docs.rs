@@ -70,6 +70,7 @@ fn the_settings_are_those_that_are_read() {
     let source = [
         include_str!("../../src/config/settings.rs"),
         include_str!("../../src/config/connection.rs"),
+        include_str!("../../src/config/key_source.rs"),
         include_str!("../../src/config/policy.rs"),
         include_str!("../../src/config/storage.rs"),
         include_str!("../../src/config/serve.rs"),

@@ -109,6 +109,36 @@ async fn every_kind_of_key_is_told_for_what_it_is() {
 }
 
 #[tokio::test]
+async fn a_key_that_ends_soon_is_told_in_hours_and_minutes() {
+    let wiki = sample_wiki().await;
+    let dir = TempDir::new().unwrap();
+    for (hours, left) in [
+        (24, "in 23 hours"),
+        (1, "in 59 minutes"),
+        (24 * 10, "in 9 days"),
+    ] {
+        let key = wiki.key_for(std::time::Duration::from_secs(hours * 3_600));
+        let ended = run(doctor(&wiki.address(), &key, dir.path())).await;
+        let told = format!("the wiki knows the key, which expires {left}");
+        assert!(ended.stdout.contains(&told), "{}", ended.told);
+        assert_eq!(ended.code, 6, "{}", ended.told);
+    }
+    // In the renewal time the wiki refuses an expired key, and a guest it is not.
+    let ended = run(doctor(
+        &wiki.address(),
+        &wiki.just_expired_key(),
+        dir.path(),
+    ))
+    .await;
+    assert!(
+        ended.stdout.contains("the key expired at "),
+        "{}",
+        ended.told
+    );
+    assert_eq!(ended.code, 5, "{}", ended.told);
+}
+
+#[tokio::test]
 async fn the_table_of_tools_is_what_the_tools_do() {
     let wiki = sample_wiki().await;
     let keys = wiki.keys().clone();

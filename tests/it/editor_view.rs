@@ -454,7 +454,8 @@ async fn a_whole_page_takes_a_manager_one_request_and_a_writer_four() {
     for (key, first, later) in [(&keys.editor, 1, 1), (&keys.writer, 5, 4)] {
         let faulty = FaultyWiki::before(&wiki).await;
         let served = Setup::at(&faulty.address(), key).serve().await;
-        let mut before = 0;
+        let served = served.acquainted().await;
+        let mut before = faulty.seen().len();
         for expected in [first, later, later] {
             let page = read(&served, id).await;
             assert_eq!(page["isPrivate"], true);

@@ -48,6 +48,8 @@ pub(crate) struct Setup {
     pub(crate) pace: Pace,
     /// How many pages are indexed at most; as many as the mode says without it.
     pub(crate) most: Option<usize>,
+    /// How often the key's file is looked at, at most.
+    pub(crate) key_apart: Duration,
     dir: Option<Arc<TempDir>>,
 }
 
@@ -78,6 +80,7 @@ impl Setup {
             session: SessionId::new("test"),
             pace: EAGER,
             most: None,
+            key_apart: Duration::ZERO,
             dir: None,
         }
     }
@@ -92,6 +95,12 @@ impl Setup {
         self.variables.retain(|(variable, _)| variable != name);
         self.variables.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// With the key of a file, which is looked at by every call.
+    pub(crate) fn with_key_file(mut self, path: &Path) -> Self {
+        self.variables.retain(|(name, _)| name != "WIKI_API_TOKEN");
+        self.with("WIKI_API_TOKEN_FILE", path.to_str().unwrap())
     }
 
     /// With the audit directory of another server.
@@ -149,6 +158,7 @@ impl Setup {
         {
             *limit = thinking;
         }
+        settings.key_source.apart = this.key_apart;
         settings.index.pace = this.pace;
         settings.index.most = this.most.unwrap_or(settings.index.most);
         let serve = settings.serve.clone();
@@ -164,6 +174,12 @@ impl<C: Service<RoleClient>> Served<C> {
         request.arguments = Some(arguments.as_object().unwrap().clone());
         let result = self.client.call_tool(request).await.unwrap();
         read(&result)
+    }
+
+    /// The wiki has said whose key it is, so that no counted request asks for that.
+    pub(crate) async fn acquainted(self) -> Self {
+        self.app.wiki.standing().await;
+        self
     }
 
     /// Previews a write and confirms it.

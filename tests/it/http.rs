@@ -428,7 +428,8 @@ async fn health_says_what_is_wrong() {
         body
     };
     let good = json!({ "settings": "ok", "wiki": "ok", "audit": "ok" });
-    assert_eq!(ready().await, json!({ "ready": true, "checks": good }));
+    let first = ready().await;
+    assert_eq!((&first["ready"], &first["checks"]), (&json!(true), &good));
     let whole = std::fs::read_to_string(names.path()).unwrap();
     std::fs::write(names.path(), "nonsense").unwrap();
     let broken = ready().await;
@@ -479,7 +480,11 @@ async fn health_says_what_is_wrong() {
         std::fs::remove_file(entry.unwrap().path()).unwrap();
     }
     drop(wiki);
-    assert_eq!(ready().await["checks"]["wiki"], "it does not answer");
+    let gone = ready().await["checks"]["wiki"].clone();
+    assert!(
+        gone.as_str().unwrap().starts_with("it does not answer: "),
+        "{gone}"
+    );
     // The process lives all the same.
     assert_eq!(server.get("/healthz").await.status, 200);
 }

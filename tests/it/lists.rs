@@ -11,7 +11,11 @@ async fn empty_wiki() -> DemoWiki {
 }
 
 async fn as_reader(wiki: &DemoWiki) -> Served {
-    Setup::of(wiki, |keys| &keys.reader).serve().await
+    Setup::of(wiki, |keys| &keys.reader)
+        .serve()
+        .await
+        .acquainted()
+        .await
 }
 
 async fn listed(served: &Served, arguments: Value) -> Value {

@@ -63,6 +63,8 @@ mod install;
 #[cfg(feature = "demo")]
 mod invariants;
 #[cfg(feature = "demo")]
+mod key_changes;
+#[cfg(feature = "demo")]
 mod keys;
 #[cfg(feature = "demo")]
 mod kill;
@@ -118,7 +120,10 @@ mod settings;
 #[cfg(feature = "demo")]
 mod shares;
 #[cfg(feature = "demo")]
+mod standing;
+#[cfg(feature = "demo")]
 mod styles;
+#[cfg(feature = "demo")]
 mod surface;
 #[cfg(feature = "demo")]
 mod tasks;

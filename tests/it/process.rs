@@ -71,7 +71,7 @@ fn command(arguments: &[&str], variables: &[(&str, &str)]) -> Command {
 }
 
 impl Program {
-    fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn start(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = command(arguments, variables).spawn().unwrap();
         let stdin = child
             .stdin
@@ -111,7 +111,7 @@ impl Program {
         program
     }
 
-    fn shake_hands(&mut self) {
+    pub(crate) fn shake_hands(&mut self) {
         let answer = self.request(
             "initialize",
             &json!({
@@ -206,7 +206,20 @@ impl Program {
         self.end()
     }
 
-    fn signal(&self, name: &str) {
+    /// Waits for a line on stderr with these words, and gives it with all before it.
+    pub(crate) fn logged(&mut self, words: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            let line = self.stderr.recv_timeout(PATIENCE).unwrap();
+            let is_it = line.contains(words);
+            lines.push(line);
+            if is_it {
+                return lines;
+            }
+        }
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args([name, &pid]).status().unwrap();
         assert!(sent.success());

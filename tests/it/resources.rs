@@ -94,6 +94,7 @@ async fn the_list_is_the_guides_and_then_all_pages_by_their_last_change() {
     wiki.with_store(|store| store.touch(touched));
     for key in [&wiki.keys().admin, &wiki.keys().reader] {
         let served = Setup::at(&wiki.address(), key).serve().await;
+        let served = served.acquainted().await;
         wiki.clear_requests();
         let first = served.client.list_resources(None).await.unwrap();
         assert_eq!(wiki.requests().len(), 1);

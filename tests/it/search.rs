@@ -571,17 +571,53 @@ async fn a_search_does_not_wait_for_all_of_the_index() {
         (&index["of"], &index["complete"]),
         (&json!(40), &json!(false))
     );
+    // Before any hit it is said that they are of half an index, and what to do; each says it too.
+    assert_eq!(answer.as_object().unwrap().keys().next().unwrap(), "index");
+    let of_half = format!("Only {} of 40 pages are indexed yet", index["pages"]);
+    let next = index["next"].as_str().unwrap();
     assert!(
-        index["notes"][0]
-            .as_str()
-            .unwrap()
-            .contains("still being indexed"),
-        "{index}"
+        next.starts_with(&of_half) && next.contains("search again in"),
+        "{next}"
     );
+    let provisional = format!("found in {} of 40 pages", index["pages"]);
+    let in_content = |hit: &&Value| {
+        hit["foundIn"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("content"))
+    };
+    let hits = answer["hits"].as_array().unwrap();
+    assert!(hits.iter().any(|hit| in_content(&hit)));
+    for hit in hits.iter().filter(in_content) {
+        assert_eq!(hit["provisional"], *provisional, "{hit}");
+        assert!(hit.get("score").is_none(), "{hit}");
+    }
     // What is there answers at once.
     let began = std::time::Instant::now();
     assert!(!found(&served, "apple").await.is_empty());
     assert!(began.elapsed() < Duration::from_secs(1));
+    let id = id_of(&wiki, "a/p1");
+    let related = search(&served, json!({ "relatedTo": id })).await.unwrap();
+    assert!(related["index"]["next"].is_string(), "{related}");
+}
+
+#[tokio::test]
+async fn an_index_that_has_only_begun_says_so_and_a_complete_one_says_nothing() {
+    let wiki = wiki_of(&[("a/1", "apple")]).await;
+    let mut setup = indexed(&wiki, |keys| &keys.admin);
+    setup.pace.patience = Duration::ZERO;
+    setup.pace.apart = Duration::from_millis(100);
+    let served = setup.serve().await;
+    let arguments = json!({ "query": "apple", "in": "content" });
+    let mut answer = search(&served, arguments.clone()).await.unwrap();
+    let next = answer["index"]["next"].as_str().unwrap();
+    assert!(next.contains("search again in"), "{next}");
+    while answer["index"]["complete"] == false {
+        answer = search(&served, arguments.clone()).await.unwrap();
+    }
+    assert!(answer["index"].get("next").is_none(), "{answer}");
+    assert_eq!(answer["hits"][0]["score"], 1000);
+    assert!(answer["hits"][0].get("provisional").is_none(), "{answer}");
 }
 
 #[tokio::test]
@@ -671,8 +707,8 @@ async fn an_index_on_the_disk_is_private_and_the_next_start_goes_on_with_it() {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
     drop(served);
+    let served = on_disk(&wiki, &dir).serve().await.acquainted().await;
     wiki.clear_requests();
-    let served = on_disk(&wiki, &dir).serve().await;
     assert_eq!(found(&served, "apple").await.len(), 2);
     let asked: Vec<String> = wiki
         .requests()
@@ -811,6 +847,8 @@ async fn an_index_that_is_there_answers_while_the_wiki_does_not() {
         .unwrap();
     assert_eq!(paths(&answer), ["a/1"]);
     assert_eq!(answer["index"]["complete"], false);
+    let next = answer["index"]["next"].as_str().unwrap();
+    assert!(next.starts_with("The wiki did not say"), "{next}");
 }
 
 #[tokio::test]

@@ -1,32 +1,34 @@
 //! Does the wiki know the key, and for how long?
 
-use time::OffsetDateTime;
-
 use super::report::Finding;
-use crate::wiki::{Reached, Wiki, WikiError};
+use crate::config::KeySource;
+use crate::wiki::{Reached, Wiki, WikiError, in_words};
 
 /// How many days before a key's end it is time for another.
 const SOON: i64 = 30;
-const NEW_KEY: &str =
-    "Have an administrator of the wiki make a new key, and set it as WIKI_API_TOKEN.";
 
-/// Where a new key belongs: the setting in use.
-fn new_key(wiki: &Wiki) -> String {
-    wiki.settings().key.setting().named_in(NEW_KEY)
+fn new_key(source: &KeySource) -> String {
+    let advice = source.advice();
+    format!("Have an administrator of the wiki make a new key; {advice}.")
 }
 
 /// Whether the key is good, and what there is to say of it.
-pub(super) async fn found(wiki: &Wiki, reached: &Reached) -> (bool, Vec<Finding>) {
-    match found_wrong(wiki, reached).await {
+pub(super) async fn found(
+    wiki: &Wiki,
+    source: &KeySource,
+    reached: &Reached,
+) -> (bool, Vec<Finding>) {
+    match found_wrong(wiki, source, reached).await {
         Some(finding) => (false, vec![finding]),
-        None => (true, found_good(wiki)),
+        None => (true, found_good(wiki, source)),
     }
 }
 
-async fn found_wrong(wiki: &Wiki, reached: &Reached) -> Option<Finding> {
+async fn found_wrong(wiki: &Wiki, source: &KeySource, reached: &Reached) -> Option<Finding> {
+    let wrong = |fault: String| Some(Finding::wrong(fault, new_key(source).as_str()));
     match &reached.locales {
         Err(error @ WikiError::KeyRevoked) => {
-            return Some(Finding::wrong(error.to_string(), new_key(wiki).as_str()));
+            return wrong(error.to_string());
         }
         Err(error @ WikiError::ApiDisabled) => {
             return Some(Finding::wrong(
@@ -37,14 +39,11 @@ async fn found_wrong(wiki: &Wiki, reached: &Reached) -> Option<Finding> {
         Ok(_) | Err(_) => {}
     }
     if let Some(expired) = wiki.expired() {
-        return Some(Finding::wrong(expired.to_string(), new_key(wiki).as_str()));
+        return wrong(expired.to_string());
     }
-    match wiki.is_guest().await {
-        Some(true) => Some(Finding::wrong(
-            WikiError::Guest.to_string(),
-            new_key(wiki).as_str(),
-        )),
-        Some(false) => None,
+    let limit = wiki.settings().time.read;
+    match wiki.standing_within(limit).await {
+        Some(standing) => wrong(wiki.fault_of(standing)?.to_string()),
         None => Some(Finding::wrong(
             "whether the wiki knows the key could not be found out",
             "Look into the log of the wiki.",
@@ -52,19 +51,20 @@ async fn found_wrong(wiki: &Wiki, reached: &Reached) -> Option<Finding> {
     }
 }
 
-fn found_good(wiki: &Wiki) -> Vec<Finding> {
-    let key = &wiki.settings().key;
-    let days = key
-        .expires()
-        .map(|at| (at - OffsetDateTime::now_utc()).whole_days());
-    let mut found = vec![match days {
-        Some(days) if days < SOON => Finding::warning(
-            format!("the wiki knows the key, which expires in {days} days"),
-            new_key(wiki).as_str(),
-        ),
-        Some(days) => Finding::good(format!(
-            "the wiki knows the key, which expires in {days} days"
-        )),
+fn found_good(wiki: &Wiki, source: &KeySource) -> Vec<Finding> {
+    let key = wiki.key();
+    let mut found = vec![match key.left() {
+        Some(left) => {
+            let seen = format!(
+                "the wiki knows the key, which expires in {}",
+                in_words(left)
+            );
+            if left.whole_days() < SOON {
+                Finding::warning(seen, new_key(source).as_str())
+            } else {
+                Finding::good(seen)
+            }
+        }
         None => Finding::good("the wiki knows the key, which does not say when it expires"),
     }];
     if key.is_full_access() {

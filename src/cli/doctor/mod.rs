@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::exit::Exit;
 use super::{Outcome, print, start};
-use crate::config::Settings;
+use crate::config::{KeySource, Settings};
 use crate::gates::Policy;
 use crate::wiki::{Reached, Wiki, WikiSettings};
 use report::{Finding, Report, Verdict};
@@ -80,7 +80,8 @@ pub(in crate::cli) async fn what_is_wrong(
 ) -> Result<Option<Wrong>, String> {
     let time = Time::until(settings.retry.total);
     settings.retry.retries = 0;
-    let wiki = Wiki::new(settings, "config init")?;
+    let source = KeySource::fixed();
+    let wiki = Wiki::quiet(settings, "config init")?;
     let reached = time.give("address", Box::pin(wiki.reach())).await;
     let found = match &reached {
         None => vec![time.is_up()],
@@ -90,7 +91,7 @@ pub(in crate::cli) async fn what_is_wrong(
         return Ok(wrong_of(found, false));
     };
     let found = time
-        .give("key", Box::pin(key::found(&wiki, &reached)))
+        .give("key", Box::pin(key::found(&wiki, &source, &reached)))
         .await;
     let (is_good, found) = found.unwrap_or_else(|| (false, vec![time.is_up()]));
     Ok(wrong_of(found, true).filter(|_| !is_good))
@@ -114,11 +115,12 @@ async fn look(
     report.add("settings", settings_found(&settings));
     let time = Time::until(settings.wiki.retry.total);
     let (policy, surface, audit_dir) = (settings.policy, settings.surface, settings.audit_dir);
+    let source = settings.key_source;
     let mut wiki = settings.wiki;
     // What is seen at the first try is what counts.
     wiki.retry.retries = 0;
     let name = wiki.name.clone();
-    let wiki = Wiki::new(wiki, "doctor").map_err(|error| (Exit::Usage, error))?;
+    let wiki = Wiki::quiet(wiki, "doctor").map_err(|error| (Exit::Usage, error))?;
 
     let reached = time.give("address", Box::pin(wiki.reach())).await;
     let found = reached
@@ -127,7 +129,7 @@ async fn look(
     report.add("address", [found.unwrap_or_else(|| time.is_up())]);
     let reached = reached.and_then(Result::ok);
     if let Some(reached) = &reached {
-        Box::pin(ask(&wiki, reached, &policy, page, &time, report)).await;
+        Box::pin(ask(&wiki, &source, reached, &policy, page, &time, report)).await;
     } else {
         for check in ["key", "rights", "locales", "search"] {
             report.add(check, [Finding::skipped("because of the address")]);
@@ -145,13 +147,16 @@ async fn look(
 /// What a wiki that answers is asked.
 async fn ask(
     wiki: &Wiki,
+    source: &KeySource,
     reached: &Reached,
     policy: &Policy,
     page: Option<&str>,
     time: &Time,
     report: &mut Report,
 ) {
-    let found = time.give("key", Box::pin(key::found(wiki, reached))).await;
+    let found = time
+        .give("key", Box::pin(key::found(wiki, source, reached)))
+        .await;
     let (is_good, found) = found.unwrap_or_else(|| (false, vec![time.is_up()]));
     report.add("key", found);
     if !is_good {

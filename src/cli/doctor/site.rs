@@ -2,13 +2,13 @@
 
 use super::report::Finding;
 use crate::page::Locale;
-use crate::wiki::{Reached, Wiki, WikiError};
+use crate::wiki::{Reached, Wiki};
 
 pub(super) fn locales(wiki: &Wiki, reached: &Reached) -> Finding {
     let own = &wiki.settings().default_locale;
     let site = match &reached.locales {
         Ok(site) => site,
-        Err(WikiError::KeyRevoked | WikiError::ApiDisabled) => {
+        Err(error) if error.is_about_the_key() => {
             return Finding::skipped("because of the key");
         }
         Err(error) => {

@@ -16,7 +16,9 @@ pub(super) fn error(fault: &Fault) -> Error {
     let message = fault.message();
     let exception = match fault {
         Fault::Wiki(wiki) => value!({"code": wiki.code(), "message": wiki.message()}),
-        Fault::Forbidden | Fault::Internal { .. } | Fault::Sql(_) => value!({}),
+        Fault::Forbidden | Fault::Unauthorized | Fault::Internal { .. } | Fault::Sql(_) => {
+            value!({})
+        }
     };
     with_exception(message, &exception)
 }
@@ -60,7 +62,9 @@ pub(super) fn access<'a>(ctx: &Context<'a>) -> &'a Access {
 /// The caller, if one of these permissions is among theirs.
 pub(super) fn require<'a>(ctx: &Context<'a>, permissions: &[&str]) -> Result<&'a Access, Fault> {
     let access = access(ctx);
-    if access.has(permissions) {
+    if access.has_just_expired() {
+        Err(Fault::Unauthorized)
+    } else if access.has(permissions) {
         Ok(access)
     } else {
         Err(Fault::Forbidden)

@@ -4,18 +4,28 @@ use std::time::Instant;
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use time::format_description::well_known::Rfc3339;
 use tokio::sync::Mutex;
 
+use super::super::app::App;
 use super::guard::Guard;
 use super::live::LiveClients;
 use super::refusal::respond;
+use crate::wiki::{WikiError, in_words};
 
 const JSON: &str = "application/json";
 
 /// What was found out last, and when; one request at a time asks.
 #[derive(Debug, Default)]
-pub(super) struct Readiness(Mutex<Option<(Instant, bool, Value)>>);
+pub(super) struct Readiness(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    last: Option<(Instant, bool, Value)>,
+    /// What the log was told last.
+    logged: Option<String>,
+}
 
 /// The process answers.
 pub(super) fn alive() -> Response<Body> {
@@ -28,40 +38,147 @@ impl Readiness {
     pub(super) async fn answer(&self, guard: &Guard, is_by_name: bool) -> Response<Body> {
         let mut known = self.0.lock().await;
         let fresh = guard.limits.fresh;
-        let found = match known.take() {
+        let found = match known.last.take() {
             Some(found) if found.0.elapsed() < fresh => found,
             _ => {
-                let (is_ready, checks) = look(guard).await;
-                (Instant::now(), is_ready, checks)
+                let found = look(guard).await;
+                known.log(found.for_log());
+                (Instant::now(), found.is_ready(), found.body(&guard.app))
             }
         };
-        let (_, is_ready, checks) = known.insert(found);
+        let (_, is_ready, body) = known.last.insert(found);
         let status = if *is_ready {
             StatusCode::OK
         } else {
             StatusCode::SERVICE_UNAVAILABLE
         };
         // A probe asks for an address that this server may not know; it looks at the status alone.
-        let body = if is_by_name {
-            json!({ "ready": is_ready, "checks": checks })
-        } else {
-            json!({ "ready": is_ready })
-        };
+        let status_alone = json!({ "ready": is_ready });
+        let body = if is_by_name { body } else { &status_alone };
         respond(status, JSON, body.to_string())
     }
 }
 
-async fn look(guard: &Guard) -> (bool, Value) {
+impl Known {
+    /// A change is one line in the log; whether there is one.
+    fn log(&mut self, fault: Option<String>) -> bool {
+        if self.logged == fault {
+            return false;
+        }
+        if let Some(fault) = &fault {
+            tracing::error!("calls cannot be served: {fault}");
+        } else {
+            tracing::info!("calls can be served again");
+        }
+        self.logged = fault;
+        true
+    }
+}
+
+/// What is wrong, if anything.
+struct Found {
+    settings: Option<String>,
+    wiki: Option<WikiError>,
+    audit: Option<String>,
+}
+
+async fn look(guard: &Guard) -> Found {
     let limits = guard.limits;
     let settings = guard.clients.as_ref().and_then(LiveClients::fault);
+    guard.app.look_at_key().await;
     let wiki = guard.app.wiki.answers(limits.reached, limits.asked).await;
     let audit = guard.app.writer.audit().probe().await.err();
-    let is_ready = settings.is_none() && wiki && audit.is_none();
-    let word = |fault: Option<String>| fault.unwrap_or_else(|| "ok".to_owned());
-    let checks = json!({
-        "settings": word(settings.map(|error| error.to_string())),
-        "wiki": word((!wiki).then(|| "it does not answer".to_owned())),
-        "audit": word(audit.map(|error| error.to_string())),
-    });
-    (is_ready, checks)
+    Found {
+        settings: settings.map(|error| error.to_string()),
+        wiki: wiki.err(),
+        audit: audit.map(|error| error.to_string()),
+    }
+}
+
+impl Found {
+    fn is_ready(&self) -> bool {
+        self.settings.is_none() && self.wiki.is_none() && self.audit.is_none()
+    }
+
+    fn body(&self, app: &App) -> Value {
+        let word = |fault: Option<String>| fault.unwrap_or_else(|| "ok".to_owned());
+        let checks = json!({
+            "settings": word(self.settings.clone()),
+            "wiki": word(self.wiki.as_ref().map(of_wiki)),
+            "audit": word(self.audit.clone()),
+        });
+        json!({ "ready": self.is_ready(), "checks": checks, "key": key(app) })
+    }
+
+    /// What is wrong, without what is wrong with the key: that is in the log already, from whoever
+    /// learned of it.
+    fn for_log(&self) -> Option<String> {
+        let wiki = self.wiki.as_ref();
+        let wiki = wiki.filter(|error| !error.is_about_the_key()).map(of_wiki);
+        let faults = [
+            ("settings", &self.settings),
+            ("wiki", &wiki),
+            ("audit", &self.audit),
+        ];
+        let told: Vec<String> = faults
+            .into_iter()
+            .filter_map(|(check, fault)| Some(format!("{check}: {}", fault.as_ref()?)))
+            .collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
+}
+
+/// What is wrong with the wiki, or with its key.
+fn of_wiki(error: &WikiError) -> String {
+    if error.is_about_the_key() {
+        error.to_string()
+    } else {
+        format!("it does not answer: {error}")
+    }
+}
+
+/// When the server's key ends, by its own word, and what else is to be said of it.
+fn key(app: &App) -> Value {
+    let key = app.wiki.key();
+    let mut told = Map::new();
+    if let (Some(at), Some(left)) = (key.expires(), key.left()) {
+        let at = at.format(&Rfc3339).unwrap_or_default();
+        told.insert("expiresAt".to_owned(), at.into());
+        let left = if left.is_positive() {
+            in_words(left)
+        } else {
+            "it has expired".to_owned()
+        };
+        told.insert("expiresIn".to_owned(), left.into());
+    }
+    if let Some(fault) = app.key_fault() {
+        told.insert("notTaken".to_owned(), fault.into());
+    }
+    told.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Found, Known, WikiError};
+
+    #[test]
+    fn a_change_is_logged_once_and_what_is_wrong_with_the_key_by_others() {
+        let found = |wiki| Found {
+            settings: None,
+            wiki,
+            audit: None,
+        };
+        let mut known = Known::default();
+        for (wiki, is_logged) in [
+            (None, false),
+            (Some(WikiError::NotConnected), true),
+            (Some(WikiError::NotConnected), false),
+            (None, true),
+            (Some(WikiError::KeyRevoked), false),
+            (None, false),
+        ] {
+            let found = found(wiki);
+            assert_eq!(known.log(found.for_log()), is_logged, "{:?}", found.wiki);
+        }
+    }
 }

@@ -60,10 +60,8 @@ pub(in crate::tools) async fn answer(
             .map(|wanted| find(context, wanted, said.as_ref(), ask)),
     )
     .await;
-    let lacks = |found: &Result<Found, Failure>| matches!(found, Ok(found) if !unavailable(found, ask).is_empty());
-    let is_guest = found.iter().any(lacks) && context.wiki.is_guest().await == Some(true);
     if !is_several && let Some(found) = found.pop() {
-        let view = show(context, found?, ask, ask.most(), is_guest)?;
+        let view = show(context, found?, ask, ask.most())?;
         return Ok(Output {
             page: Some(view),
             pages: None,
@@ -72,7 +70,7 @@ pub(in crate::tools) async fn answer(
     let budgets = shares(ask.most(), found.iter().map(wish).collect());
     let pages = found.into_iter().zip(budgets).zip(&wanted);
     let pages = pages.map(|((found, most), wanted)| {
-        match found.and_then(|found| show(context, found, ask, most, is_guest)) {
+        match found.and_then(|found| show(context, found, ask, most)) {
             Ok(view) => Item::Page(Box::new(view)),
             Err(failure) => match wanted {
                 Wanted::Id(id) => Item::refused("id", Value::from(*id), &failure),
@@ -193,13 +191,7 @@ fn rendered(text: &str, format: Format) -> String {
     }
 }
 
-fn show(
-    context: &Context,
-    found: Found,
-    ask: &Ask,
-    most: usize,
-    is_guest: bool,
-) -> Result<PageView, Failure> {
+fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageView, Failure> {
     if found.anchor.is_some() {
         ask.check_beside_section()?;
     }
@@ -293,7 +285,7 @@ fn show(
         outline: outlined,
         version: ask.version,
         part: is_part.then_some(part),
-        hint: hint(&unavailable, ask, is_guest),
+        hint: hint(&unavailable, ask),
         unavailable,
         hidden_text,
     })
@@ -344,23 +336,10 @@ fn unavailable(found: &Found, ask: &Ask) -> BTreeMap<&'static str, &'static str>
 }
 
 /// What to do about what the key cannot read.
-fn hint(
-    unavailable: &BTreeMap<&'static str, &'static str>,
-    ask: &Ask,
-    is_guest: bool,
-) -> Option<&'static str> {
+fn hint(unavailable: &BTreeMap<&'static str, &'static str>, ask: &Ask) -> Option<&'static str> {
     let lacks_text = unavailable.contains_key(Field::Content.name());
-    match (is_guest, lacks_text && ask.view != View::Metadata) {
-        _ if unavailable.is_empty() => None,
-        (true, true) => Some(
-            "The wiki takes this key for a guest's: it is none that it knows, or expired. Guests may read view: text.",
-        ),
-        (true, false) => {
-            Some("The wiki takes this key for a guest's: it is none that it knows, or expired.")
-        }
-        (false, true) => Some("view: text or rendered needs read:pages alone."),
-        (false, false) => None,
-    }
+    (lacks_text && ask.view != View::Metadata)
+        .then_some("view: text or rendered needs read:pages alone.")
 }
 
 /// A page's names and when it was written: what goes with a part of it.

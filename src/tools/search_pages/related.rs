@@ -73,10 +73,16 @@ pub(super) async fn related(
     found.sort_by(|(_, a), (_, b)| b.score.total_cmp(&a.score));
     found.truncate(limit);
     let best = found.first().map_or(1.0, |(_, kinship)| kinship.score);
+    let provisional = index.as_ref().and_then(Indexed::provisional);
+    let permille_of = |kinship: &Kinship| match provisional {
+        Some(_) => None,
+        None => Some(permille(kinship.score, best)),
+    };
     let hits = found
         .into_iter()
         .map(|(other, kinship)| Hit {
-            score: Some(permille(kinship.score, best)),
+            score: permille_of(&kinship),
+            provisional: provisional.clone(),
             reasons: kinship.reasons,
             ..Hit::of_page(&context.wiki, other)
         })
@@ -134,7 +140,7 @@ async fn by_words(
             .or_default()
             .add(alike.score, named("has rare words in common", &alike.words));
     }
-    Some(Indexed::of(covered))
+    Some(Indexed::of(covered, context.index.settings().pace.apart))
 }
 
 fn named(reason: &str, names: &[String]) -> String {

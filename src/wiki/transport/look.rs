@@ -4,7 +4,7 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, LOCATION};
+use reqwest::header::{DATE, HeaderMap, HeaderName, LOCATION};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
@@ -37,11 +37,7 @@ impl Transport {
         body: Vec<u8>,
         limit: Duration,
     ) -> Result<Seen, Unanswered> {
-        let request = self
-            .client
-            .post(self.endpoint.clone())
-            .header(CONTENT_TYPE, "application/json")
-            .body(body);
+        let request = self.request(body);
         tokio::time::timeout(limit, async {
             let response = request.send().await.map_err(|error| {
                 if error.is_connect() {

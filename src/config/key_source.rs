@@ -1,0 +1,284 @@
+//! Where the wiki's key comes from, and how a new one is read from there while a server runs.
+
+use std::fs::{self, File as Opened};
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use super::file::File;
+use super::foreign::readable_by_others;
+use super::parse::{Origin, SettingError, Source};
+use super::token_command;
+use super::unread::why_unread;
+use crate::wiki::{ApiKey, KeySetting};
+
+const NAME: &str = "WIKI_API_TOKEN";
+const FILE: &str = "WIKI_API_TOKEN_FILE";
+const COMMAND: &str = "WIKI_TOKEN_COMMAND";
+
+/// No file of a key is longer, in bytes.
+const MOST: u64 = 64 << 10;
+
+/// Where the key comes from.
+#[derive(Debug, Clone)]
+pub struct KeySource {
+    /// What the setting is called where it is set.
+    name: String,
+    place: Place,
+    /// How often its file is looked at, at most.
+    pub apart: Duration,
+}
+
+/// How often the file of a key is looked at, at most.
+const APART: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Clone)]
+enum Place {
+    /// The environment, or what can be read only once.
+    Fixed,
+    /// A file that holds the key alone.
+    File(PathBuf),
+    /// The settings file itself.
+    Settings(PathBuf),
+    /// What a command prints.
+    Command(Vec<String>),
+}
+
+/// What tells one state of a file from another.
+pub(crate) type Stamp = (i64, i64, u64, u64);
+
+impl KeySource {
+    /// A key that cannot change.
+    #[must_use]
+    pub fn fixed() -> Self {
+        Self {
+            name: NAME.to_owned(),
+            place: Place::Fixed,
+            apart: APART,
+        }
+    }
+
+    /// What the setting is called where it is set.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where somebody puts a new key, and whether that takes a restart.
+    #[must_use]
+    pub fn advice(&self) -> String {
+        let name = &self.name;
+        match &self.place {
+            Place::Fixed => format!("set it as {name}, and restart the server"),
+            Place::File(_) => {
+                format!("put it into the file that {name} names; it is taken without a restart")
+            }
+            Place::Settings(_) => {
+                format!("put it into the settings file as {name}; it is taken without a restart")
+            }
+            Place::Command(_) => {
+                format!("see to it that {name} prints it; it is taken without a restart")
+            }
+        }
+    }
+
+    /// The setting's name in the environment.
+    const fn setting(&self) -> &'static str {
+        match &self.place {
+            Place::Fixed | Place::Settings(_) => NAME,
+            Place::File(_) => FILE,
+            Place::Command(_) => COMMAND,
+        }
+    }
+
+    /// Whether another key can come from there.
+    #[must_use]
+    pub fn can_change(&self) -> bool {
+        !matches!(self.place, Place::Fixed)
+    }
+
+    /// Whether reading it runs a command.
+    pub(crate) fn is_command(&self) -> bool {
+        matches!(self.place, Place::Command(_))
+    }
+
+    /// The state of its file; nothing without one.
+    pub(crate) fn stamp(&self) -> Option<Stamp> {
+        let (Place::File(path) | Place::Settings(path)) = &self.place else {
+            return None;
+        };
+        let found = fs::metadata(path).ok()?;
+        Some((found.ctime(), found.ctime_nsec(), found.len(), found.ino()))
+    }
+
+    /// Reads the key that is there now; nothing where none can come. It may take as long as a
+    /// command may.
+    ///
+    /// # Errors
+    /// One line that names the setting, without a word of the key.
+    pub(crate) fn read(&self) -> Option<Result<ApiKey, String>> {
+        let told = |fault: SettingError| format!("{} {}", self.name, fault.fault);
+        let text = match &self.place {
+            Place::Fixed => return None,
+            Place::File(path) => read_file(path).map(|(text, _)| text).map_err(told),
+            Place::Settings(path) => from_settings(path),
+            Place::Command(command) => token_command::run(command, token_command::LIMIT)
+                .map_err(|fault| format!("{} {fault}", self.name)),
+        };
+        Some(text.and_then(|text| parse(self.setting(), text).map_err(told)))
+    }
+}
+
+/// The key and where it comes from; `warnings` gets what is worth knowing about its file.
+pub(super) fn key(
+    source: &Source<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<(ApiKey, KeySource), SettingError> {
+    let set = source.topmost(&[NAME, FILE, COMMAND]);
+    let texts: Vec<_> = set
+        .iter()
+        .map(|name| Ok((*name, source.filled(name)?)))
+        .collect::<Result<_, _>>()?;
+    let (name, key, place) = match &*texts {
+        [(NAME, Some(key))] => {
+            let place = match source.origin(NAME) {
+                Origin::File { path, .. } => Place::Settings(path),
+                Origin::Default | Origin::Environment | Origin::Flag => Place::Fixed,
+            };
+            (NAME, key.clone(), place)
+        }
+        [(FILE, Some(path))] => {
+            let path = PathBuf::from(path);
+            let (text, metadata) = read_file(&path)?;
+            warnings.extend(readable_by_others(FILE, &metadata));
+            // A pipe has nothing to give a second time.
+            let place = if metadata.is_file() {
+                Place::File(path)
+            } else {
+                Place::Fixed
+            };
+            (FILE, text, place)
+        }
+        [(COMMAND, _)] => {
+            let command = source.values(COMMAND);
+            let key = token_command::run(command, token_command::LIMIT)
+                .map_err(|fault| SettingError::new(COMMAND, fault))?;
+            (COMMAND, key, Place::Command(command.to_vec()))
+        }
+        [(first, _), (second, _), ..] => {
+            let first = source.origin(first).name_of(first);
+            let fault = format!("is set beside {first}; leave one of them out");
+            return Err(SettingError::new(second, fault));
+        }
+        _ => {
+            return Err(SettingError::new(
+                NAME,
+                "is missing; it must be an API key of the wiki (or set WIKI_API_TOKEN_FILE)",
+            ));
+        }
+    };
+    let source = KeySource {
+        name: source.origin(name).name_of(name),
+        place,
+        apart: APART,
+    };
+    Ok((parse(name, key)?, source))
+}
+
+fn parse(name: &'static str, key: String) -> Result<ApiKey, SettingError> {
+    if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(SettingError::new(
+            name,
+            "must hold a key: letters, digits and signs without spaces",
+        ));
+    }
+    let setting = match name {
+        FILE => KeySetting::File,
+        COMMAND => KeySetting::Command,
+        _ => KeySetting::Token,
+    };
+    Ok(ApiKey::new(SecretString::from(key)).of_setting(setting))
+}
+
+fn read_file(path: &Path) -> Result<(String, fs::Metadata), SettingError> {
+    let unreadable = |error: std::io::Error| {
+        // Not which: a key could have been put where its file should be named.
+        let why = why_unread(error.kind());
+        SettingError::new(FILE, format!("names a file that cannot be read: {why}"))
+    };
+    let file = Opened::open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    let mut text = String::new();
+    file.take(MOST)
+        .read_to_string(&mut text)
+        .map_err(unreadable)?;
+    Ok((text.trim().to_owned(), metadata))
+}
+
+fn from_settings(path: &Path) -> Result<String, String> {
+    let file = File::read(path, true).map_err(|faults| {
+        let first = faults.first();
+        first.map_or_else(
+            || "the settings file is faulty".to_owned(),
+            ToString::to_string,
+        )
+    })?;
+    let entry = file.as_ref().and_then(|file| file.get(NAME));
+    let text = entry.and_then(|entry| entry.values.first());
+    Ok(text.map_or("", String::as_str).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::ffi::OsString;
+    use std::fs;
+
+    use super::{KeySource, key};
+    use crate::config::Source;
+
+    fn source_of(pairs: &[(&str, &str)]) -> KeySource {
+        let map: HashMap<&str, &str> = pairs.iter().copied().collect();
+        let get = |name: &str| map.get(name).map(OsString::from);
+        key(&Source::new(&get), &mut Vec::new()).expect("a key").1
+    }
+
+    #[test]
+    fn a_key_of_the_environment_stays_and_one_of_a_file_is_read_again() {
+        let fixed = source_of(&[("WIKI_API_TOKEN", "abc")]);
+        assert!(!fixed.can_change() && fixed.read().is_none());
+        assert_eq!(
+            fixed.advice(),
+            "set it as WIKI_API_TOKEN, and restart the server"
+        );
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("key");
+        fs::write(&path, "abc\n").expect("a file");
+        let file = source_of(&[("WIKI_API_TOKEN_FILE", path.to_str().expect("UTF-8"))]);
+        assert!(file.can_change() && !file.is_command());
+        let before = file.stamp();
+        fs::write(&path, "another-key\n").expect("a file");
+        assert!(file.stamp() != before);
+        assert!(file.read().expect("a file").is_ok());
+        for (text, fault) in [
+            ("", "WIKI_API_TOKEN_FILE must hold a key"),
+            ("two sesame", "WIKI_API_TOKEN_FILE must hold a key"),
+        ] {
+            fs::write(&path, text).expect("a file");
+            let told = file.read().expect("a file").expect_err("no key");
+            assert!(
+                told.starts_with(fault) && !told.contains("sesame"),
+                "{told}"
+            );
+        }
+        fs::remove_file(&path).expect("a file");
+        let told = file.read().expect("a file").expect_err("no file");
+        assert!(
+            told.starts_with("WIKI_API_TOKEN_FILE names a file"),
+            "{told}"
+        );
+    }
+}

@@ -1,0 +1,191 @@
+//! A new key, taken while the server runs: from its file when that changes, and from its file or
+//! command when the wiki rejects the old one, or when the operator asks for it (SIGHUP).
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Mutex as Turn;
+
+use super::app::App;
+use crate::config::{KeySource, Stamp};
+use crate::wiki::ApiKey;
+
+/// How often a command is run because the wiki rejects the key, at most.
+const COMMANDS_APART: Duration = Duration::from_secs(30);
+
+/// Why the key is read again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// Its file changed.
+    Changed,
+    /// The wiki rejected it.
+    Rejected,
+    /// The operator asked for it.
+    Asked,
+}
+
+/// Where the server's key comes from, and what is known of that.
+#[derive(Debug)]
+pub(super) struct KeyWatch {
+    source: KeySource,
+    state: Mutex<State>,
+    /// One at a time reads the key.
+    turn: Turn<()>,
+}
+
+#[derive(Debug)]
+struct State {
+    looked: Instant,
+    stamp: Option<Stamp>,
+    /// When a command was run last because the wiki rejected the key.
+    ran: Option<Instant>,
+    /// Why the key that is there now is not in use, if so.
+    fault: Option<String>,
+}
+
+impl KeyWatch {
+    pub(super) fn new(source: KeySource) -> Self {
+        let stamp = source.stamp();
+        Self {
+            source,
+            state: Mutex::new(State {
+                looked: Instant::now(),
+                stamp,
+                ran: None,
+                fault: None,
+            }),
+            turn: Turn::default(),
+        }
+    }
+
+    /// Why the key that is there now is not in use, if so.
+    pub(super) fn fault(&self) -> Option<String> {
+        self.state().fault.clone()
+    }
+
+    /// Where somebody puts a new key.
+    pub(super) const fn source(&self) -> &KeySource {
+        &self.source
+    }
+
+    /// Whether the file changed since it was looked at last, if it is time to look.
+    fn is_changed(&self) -> bool {
+        let mut state = self.state();
+        if state.looked.elapsed() < self.source.apart {
+            return false;
+        }
+        state.looked = Instant::now();
+        self.source.stamp() != state.stamp
+    }
+
+    fn is_due(&self, why: Why) -> bool {
+        if why != Why::Rejected || !self.source.is_command() {
+            return true;
+        }
+        let mut state = self.state();
+        if state.ran.is_some_and(|ran| ran.elapsed() < COMMANDS_APART) {
+            return false;
+        }
+        state.ran = Some(Instant::now());
+        true
+    }
+
+    /// Reads the key that is there now; nothing where that is no key, which is logged once.
+    async fn read(&self, why: Why) -> Option<ApiKey> {
+        let source = self.source.clone();
+        let read = tokio::task::spawn_blocking(move || (source.stamp(), source.read()));
+        let (stamp, read) = read.await.ok()?;
+        let mut state = self.state();
+        let is_news = state.stamp != stamp || why == Why::Asked;
+        state.stamp = stamp;
+        match read? {
+            Ok(key) => {
+                state.fault = None;
+                Some(key)
+            }
+            Err(fault) => {
+                if is_news || state.fault.as_ref() != Some(&fault) {
+                    tracing::error!("the key in use stays: {fault}");
+                }
+                state.fault = Some(fault);
+                None
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl App {
+    /// Takes a new key if its file has changed.
+    pub(super) async fn look_at_key(&self) {
+        if let Some(watch) = &self.key_watch
+            && watch.is_changed()
+        {
+            self.renew(watch, self.wiki.generation(), Why::Changed)
+                .await;
+        }
+    }
+
+    /// Takes a new key if there is one, since the wiki rejected that of a generation; whether
+    /// another one is in use now.
+    pub(super) async fn replace_rejected(&self, generation: u64) -> bool {
+        match &self.key_watch {
+            Some(watch) => self.renew(watch, generation, Why::Rejected).await,
+            None => false,
+        }
+    }
+
+    /// Reads the key again because the operator asks for it (SIGHUP), and says in the log what
+    /// came of it.
+    pub async fn reread_key(&self) {
+        let Some(watch) = self.key_watch.as_ref() else {
+            return;
+        };
+        if !watch.source.can_change() {
+            let name = watch.source.name();
+            tracing::info!("SIGHUP: {name} holds the key itself; a new one takes a restart");
+            return;
+        }
+        let is_new = self.renew(watch, self.wiki.generation(), Why::Asked).await;
+        if !is_new && watch.fault().is_none() {
+            tracing::info!("SIGHUP: the key is the same as before");
+        }
+        // The log says at once what the wiki takes it for.
+        self.wiki.standing().await;
+    }
+
+    async fn renew(&self, watch: &KeyWatch, generation: u64, why: Why) -> bool {
+        if !watch.source.can_change() {
+            return false;
+        }
+        let _turn = watch.turn.lock().await;
+        // Somebody else was quicker.
+        if self.wiki.generation() != generation {
+            return true;
+        }
+        if !watch.is_due(why) {
+            return false;
+        }
+        let Some(key) = watch.read(why).await else {
+            return false;
+        };
+        let old = self.wiki.pinned();
+        if key.digest() == old.key().digest() {
+            return false;
+        }
+        if let Err(fault) = self.wiki.take_key(key) {
+            tracing::error!("the key in use stays: {fault}");
+            return false;
+        }
+        // What the old key could see is not for the new one.
+        self.index.forget_key(&old).await;
+        tracing::info!(
+            "a new key of the wiki is in use, from {}",
+            watch.source.name()
+        );
+        true
+    }
+}

@@ -1,0 +1,165 @@
+//! A key, and what the wiki taught of its rights: a new key begins with nothing of it.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex as Lock, PoisonError};
+use std::time::{Duration, Instant};
+
+use reqwest::header::HeaderValue;
+use tokio::sync::Mutex;
+
+use super::all_pages::AllPages;
+use super::error::WikiError;
+use super::key::ApiKey;
+use super::standing::Standing;
+use crate::page::Locale;
+
+/// How long it is believed that a key is good: a wiki may make all keys a guest's without a word.
+const GOOD: Duration = Duration::from_mins(10);
+/// How long any other standing is believed: an administrator may be mending it.
+const BAD: Duration = Duration::from_mins(1);
+/// How long nothing is asked again after a question that was not answered.
+const UNANSWERED: Duration = Duration::from_secs(10);
+
+/// A key, and what the wiki taught of its rights.
+pub(super) struct Keyed {
+    pub(super) key: ApiKey,
+    /// The header that carries the key.
+    pub(super) authorization: HeaderValue,
+    /// Whether the log says nothing of it: a caller brought the key, whose matter it is, or a
+    /// command tells it itself.
+    pub(super) is_quiet: bool,
+    /// How many keys this wiki had before.
+    pub(super) generation: u64,
+    /// Whether this key was last refused the layer `single`, and read a page whole by the next.
+    pub(super) is_writer: AtomicBool,
+    /// All pages, as they were listed last.
+    pub(super) pages: Mutex<Option<Arc<AllPages>>>,
+    /// The locales of the site, and when they were asked for.
+    pub(super) locales: Mutex<Option<(Instant, Vec<Locale>)>>,
+    /// Held by whoever asks the wiki what it takes the key for.
+    pub(super) asking: Mutex<()>,
+    known: Lock<Known>,
+}
+
+/// What is known of a key's standing.
+#[derive(Default)]
+struct Known {
+    standing: Option<Standing>,
+    /// When the wiki said so.
+    asked: Option<Instant>,
+    /// When it was asked and did not answer, if it has not answered since.
+    unanswered: Option<Instant>,
+    /// What the log was told last.
+    logged: Option<Standing>,
+}
+
+impl Keyed {
+    /// A key of which nothing is known yet.
+    ///
+    /// # Errors
+    /// One sentence about the key.
+    pub(super) fn new(key: ApiKey, is_quiet: bool, generation: u64) -> Result<Self, String> {
+        let mut authorization = HeaderValue::from_str(&key.authorization())
+            .map_err(|_| "the key has characters that no HTTP header can carry".to_owned())?;
+        authorization.set_sensitive(true);
+        Ok(Self {
+            key,
+            authorization,
+            is_quiet,
+            generation,
+            is_writer: AtomicBool::new(false),
+            pages: Mutex::new(None),
+            locales: Mutex::new(None),
+            asking: Mutex::new(()),
+            known: Lock::default(),
+        })
+    }
+
+    /// The standing as it was last heard of, however long ago.
+    pub(super) fn standing(&self) -> Option<Standing> {
+        self.known().standing
+    }
+
+    /// The standing, if it needs not be asked again.
+    pub(super) fn fresh_standing(&self) -> Option<Standing> {
+        let known = self.known();
+        let standing = known.standing?;
+        let life = if standing == Standing::Good {
+            GOOD
+        } else {
+            BAD
+        };
+        let is_fresh = known.asked.is_some_and(|asked| asked.elapsed() < life);
+        // A key that was good is asked about again when its time is over.
+        let has_ended = standing == Standing::Good && self.key.has_expired();
+        (is_fresh && !has_ended).then_some(standing)
+    }
+
+    /// Whether the wiki was asked a moment ago, and did not answer.
+    pub(super) fn is_unanswered(&self) -> bool {
+        let known = self.known();
+        let lately = |asked: Instant| asked.elapsed() < UNANSWERED;
+        known.unanswered.is_some_and(lately)
+    }
+
+    /// The wiki was asked, and answered so, or not in time.
+    pub(super) fn asked(&self, standing: Option<Standing>) {
+        let mut known = self.known();
+        match standing {
+            Some(standing) => self.set(&mut known, standing),
+            None => known.unanswered = Some(Instant::now()),
+        }
+    }
+
+    /// Learns from any answer what it says of the key.
+    pub(super) fn learn<T>(&self, answer: &Result<T, WikiError>) {
+        let standing = match answer {
+            Ok(_) => {
+                let mut known = self.known();
+                // Both refuse every request, so one of them is over.
+                if let Some(Standing::Revoked | Standing::ApiDisabled) = known.standing {
+                    known.standing = None;
+                }
+                return;
+            }
+            Err(WikiError::KeyRevoked) => Standing::Revoked,
+            Err(WikiError::ApiDisabled) => Standing::ApiDisabled,
+            Err(WikiError::Unauthorized) => Standing::Expired,
+            Err(_) => return,
+        };
+        self.set(&mut self.known(), standing);
+    }
+
+    fn set(&self, known: &mut Known, standing: Standing) {
+        known.standing = Some(standing);
+        known.asked = Some(Instant::now());
+        known.unanswered = None;
+        let before = known.logged.replace(standing);
+        if before == Some(standing) || (before.is_none() && standing == Standing::Good) {
+            return;
+        }
+        match self.fault(standing) {
+            _ if self.is_quiet => {}
+            None => tracing::info!("the wiki takes the key again"),
+            Some(fault) => tracing::error!("{fault}"),
+        }
+    }
+
+    /// What is wrong with the key.
+    pub(super) fn fault(&self, standing: Standing) -> Option<WikiError> {
+        Some(match standing {
+            Standing::Good => return None,
+            Standing::Guest => WikiError::Guest,
+            Standing::Expired => self
+                .key
+                .expired_at()
+                .map_or(WikiError::Unauthorized, |at| WikiError::KeyExpired { at }),
+            Standing::Revoked => WikiError::KeyRevoked,
+            Standing::ApiDisabled => WikiError::ApiDisabled,
+        })
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,289 @@
+//! What a key is taken for by the wiki: every answer to one that is none says so, whatever the
+//! tool, and so do `/readyz` and the metrics.
+
+use std::time::Duration;
+
+use rmcp::model::ReadResourceRequestParams;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use wikijs_mcp::demo::{DemoWiki, SeenRequest};
+use wikijs_mcp::error::Failure;
+use wikijs_mcp::server::http::HttpLimits;
+use wikijs_mcp::tools::{Context, Kind, Registry, Tool};
+
+use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::hosted::{Caller, Hosted, LIMITS};
+
+const GUEST: &str = "The wiki takes this key for a guest's: ";
+
+/// Every read tool, with arguments that a guest is answered.
+fn reads(id: i64) -> Vec<(&'static str, Value)> {
+    vec![
+        ("wikijs_search_pages", json!({ "query": "install" })),
+        ("wikijs_list_pages", json!({ "limit": 5 })),
+        (
+            "wikijs_get_page_by_path",
+            json!({ "path": "releases/2-4", "view": "text" }),
+        ),
+        ("wikijs_get_page_by_id", json!({ "id": id })),
+        ("wikijs_get_page_by_id", json!({ "ids": [id, id] })),
+        ("wikijs_get_page_tree", json!({ "path": "docs" })),
+        ("wikijs_list_tags", json!({})),
+    ]
+}
+
+/// How often the wiki was asked whose key it is.
+fn questions(wiki: &DemoWiki) -> usize {
+    let seen = wiki.requests();
+    let is_question = |seen: &&SeenRequest| seen.fields == ["users.profile"];
+    seen.iter().filter(is_question).count()
+}
+
+#[tokio::test]
+async fn every_answer_to_a_key_that_is_none_begins_with_saying_so() {
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "releases/2-4");
+    for (key, why) in [
+        ("garbage".to_owned(), "it is none that it knows."),
+        ("e30.e30.forged".to_owned(), "it is none that it knows."),
+        (wiki.expired_key(), "it expired at "),
+    ] {
+        let served = Setup::at(&wiki.address(), &key).serve().await;
+        for (tool, arguments) in reads(id) {
+            let Ok(answer) = served.call(tool, arguments).await else {
+                // What is refused to guests says so by its code.
+                assert!(why.starts_with("it expired"), "{tool}");
+                continue;
+            };
+            let (first, hint) = answer.as_object().unwrap().iter().next().unwrap();
+            assert_eq!(first, "hint", "{tool}");
+            let hint = hint.as_str().unwrap();
+            assert!(hint.starts_with(&format!("{GUEST}{why}")), "{hint}");
+        }
+        let missing = json!({ "path": "no/such/page" });
+        let error = served.call("wikijs_get_page_by_path", missing).await;
+        let error = error.unwrap_err();
+        let told = error["hint"].as_str().unwrap();
+        assert!(
+            error["code"] == "KEY_REJECTED" || told.starts_with(GUEST),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_good_key_is_asked_about_once_and_its_answers_say_nothing() {
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "releases/2-4");
+    let served = Setup::of(&wiki, |keys| &keys.reader).serve().await;
+    for _ in 0..3 {
+        for (tool, arguments) in reads(id) {
+            let answer = served.call(tool, arguments).await.unwrap();
+            let told = answer["hint"].as_str().unwrap_or_default();
+            assert!(!told.contains("guest"), "{tool}: {told}");
+        }
+    }
+    assert_eq!(questions(&wiki), 1);
+    served.call("wikijs_list_tags", json!({})).await.unwrap();
+    wiki.clear_requests();
+    served.call("wikijs_list_tags", json!({})).await.unwrap();
+    assert_eq!(wiki.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn calls_at_once_ask_whose_key_it_is_once() {
+    let wiki = sample_wiki().await;
+    let served = Setup::at(&wiki.address(), "garbage").serve().await;
+    let calls = (0..20).map(|_| served.call("wikijs_list_tags", json!({})));
+    for answer in futures_util::future::join_all(calls).await {
+        assert!(answer.unwrap()["hint"].as_str().unwrap().starts_with(GUEST));
+    }
+    assert_eq!(questions(&wiki), 1);
+}
+
+/// A tool that knows nothing of keys.
+struct Later;
+
+#[derive(Debug, Deserialize, JsonSchema, garde::Validate)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Answer {
+    number: i64,
+}
+
+impl Tool for Later {
+    const NAME: &'static str = "wikijs_later";
+    const TITLE: &'static str = "A later tool";
+    const DESCRIPTION: &'static str = "A tool that was written after all others.";
+    const KIND: Kind = Kind::Read;
+    type Input = Nothing;
+    type Output = Answer;
+
+    async fn run(_context: Context, _input: Nothing) -> Result<Answer, Failure> {
+        Ok(Answer { number: 7 })
+    }
+}
+
+#[tokio::test]
+async fn a_tool_of_later_says_it_as_well() {
+    let wiki = sample_wiki().await;
+    let served = Setup::at(&wiki.address(), "garbage").serve().await;
+    let mut registry = Registry::default();
+    registry.add::<Later>().unwrap();
+    served.app.offer(registry);
+    let answer = served.call("wikijs_later", json!({})).await.unwrap();
+    assert_eq!(answer["number"], 7);
+    assert!(
+        answer["hint"].as_str().unwrap().starts_with(GUEST),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
+async fn resources_say_it_beside_what_they_hold() {
+    let wiki = sample_wiki().await;
+    for (key, is_said) in [("garbage", true), (wiki.keys().readonly.as_str(), false)] {
+        let served = Setup::at(&wiki.address(), key).serve().await;
+        let listed = served.client.list_resources(None).await.unwrap();
+        let listed = serde_json::to_value(listed).unwrap();
+        let told = listed["_meta"]["hint"].as_str().unwrap_or_default();
+        assert_eq!(told.starts_with(GUEST), is_said, "{told}");
+        if !is_said {
+            let page = ReadResourceRequestParams::new("wikijs://en/docs");
+            let page = served.client.read_resource(page).await.unwrap();
+            assert!(
+                serde_json::to_value(page).unwrap()["_meta"]
+                    .get("hint")
+                    .is_none()
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_has_just_expired_is_rejected_by_every_tool() {
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "releases/2-4");
+    let served = Setup::at(&wiki.address(), &wiki.just_expired_key())
+        .serve()
+        .await;
+    let mut calls = reads(id);
+    calls.retain(|(_, arguments)| arguments.get("ids").is_none());
+    calls.push(("wikijs_get_page_history", json!({ "id": id })));
+    calls.push((
+        "wikijs_create_page",
+        json!({ "path": "docs/new", "title": "t", "content": "c" }),
+    ));
+    calls.push(("wikijs_update_page", json!({ "id": id, "title": "t" })));
+    calls.push(("wikijs_delete_page", json!({ "id": id })));
+    for (tool, arguments) in calls {
+        let error = served.call(tool, arguments).await.unwrap_err();
+        assert_eq!(error["code"], "KEY_REJECTED", "{tool}: {error}");
+        assert!(error["details"]["expiredAt"].is_string(), "{tool}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_wiki_that_does_not_say_whose_key_it_is_is_not_asked_by_each_call() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.readonly)
+        .with("WIKI_HTTP_MAX_RETRIES", "0")
+        .serve()
+        .await;
+    let tags = async |served: &Served| served.call("wikijs_list_tags", json!({})).await;
+    wiki.set_api_disabled(true);
+    for _ in 0..3 {
+        assert_eq!(tags(&served).await.unwrap_err()["code"], "API_DISABLED");
+    }
+    wiki.set_api_disabled(false);
+    // What refused every request is over as soon as one is answered.
+    assert!(tags(&served).await.unwrap().get("hint").is_none());
+    assert_eq!(questions(&wiki), 1);
+}
+
+/// `/readyz` asked as if nothing had been heard of the wiki for a while.
+async fn hosted(setup: Setup) -> Hosted {
+    let limits = HttpLimits {
+        reached: Duration::ZERO,
+        asked: Duration::from_secs(5),
+        ..LIMITS()
+    };
+    setup.host_within(limits).await
+}
+
+async fn ready(server: &Hosted) -> Value {
+    let answer = server.get("/readyz").await;
+    let body: Value = serde_json::from_str(&answer.body).unwrap();
+    assert_eq!(answer.status == 200, body["ready"] == true);
+    body
+}
+
+async fn standing(server: &Hosted) -> String {
+    let metrics = server.get("/metrics").await.body;
+    let line = metrics
+        .lines()
+        .find(|line| line.starts_with("wikijs_mcp_key_standing") && line.ends_with(" 1"));
+    let (_, label) = line.unwrap().split_once('"').unwrap();
+    label.split_once('"').unwrap().0.to_owned()
+}
+
+#[tokio::test]
+async fn readiness_and_metrics_say_what_is_wrong_with_the_key() {
+    let wiki = sample_wiki().await;
+    let day = Duration::from_secs(24 * 3_600);
+    for (key, told, word) in [
+        (wiki.key_for(day), "ok", "good"),
+        (
+            "garbage".to_owned(),
+            "the wiki does not know this key",
+            "guest",
+        ),
+        (wiki.expired_key(), "the key expired at ", "expired"),
+        (wiki.just_expired_key(), "the key expired at ", "expired"),
+        (
+            wiki.keys().revoked.clone(),
+            "the wiki says that the key is invalid or was revoked",
+            "revoked",
+        ),
+    ] {
+        let server = hosted(Setup::at(&wiki.address(), &key)).await;
+        assert_eq!(standing(&server).await, "unknown");
+        let body = ready(&server).await;
+        let seen = body["checks"]["wiki"].as_str().unwrap();
+        assert!(seen.starts_with(told), "{word}: {seen}");
+        assert_eq!(standing(&server).await, word);
+    }
+    let server = hosted(Setup::at(&wiki.address(), &wiki.key_for(day))).await;
+    assert_eq!(ready(&server).await["key"]["expiresIn"], "23 hours");
+    let metrics = server.get("/metrics").await.body;
+    let left = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix("wikijs_mcp_key_days_left "));
+    let left: f64 = left.unwrap().parse().unwrap();
+    assert!((0.99..=1.0).contains(&left), "{left}");
+    wiki.set_api_disabled(true);
+    let off = "API access is switched off in the wiki";
+    assert_eq!(ready(&server).await["checks"]["wiki"], off);
+    assert_eq!(standing(&server).await, "api_disabled");
+    wiki.set_api_disabled(false);
+    assert_eq!(ready(&server).await["ready"], true);
+}
+
+#[tokio::test]
+async fn a_wiki_that_failed_to_answer_a_call_is_not_taken_for_reached() {
+    let wiki = sample_wiki().await;
+    let server = Setup::of(&wiki, |keys| &keys.readonly)
+        .with("WIKI_HTTP_MAX_RETRIES", "0")
+        .host()
+        .await;
+    assert_eq!(ready(&server).await["ready"], true);
+    wiki.shutdown().await;
+    let nobody = Caller::default();
+    let tags = server.call(&nobody, "wikijs_list_tags", json!({}));
+    assert_eq!(tags.await.unwrap_err()["code"], "WIKI_UNAVAILABLE");
+    let gone = "it does not answer: no connection to the wiki could be opened";
+    assert_eq!(ready(&server).await["checks"]["wiki"], gone);
+}
