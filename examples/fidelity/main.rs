@@ -185,6 +185,15 @@ async fn tried(prefix: &str, site: &Local, helpers: &[Local]) -> Result<bool, St
     let is_refused = row.answer == "NOT_APPLIED" && id.is_none();
     let mut rows = vec![row];
     if let Some(id) = id {
+        // What this key could not give the page it must keep all the same.
+        if let Some(helper) = helpers
+            .first()
+            .filter(|_| rows.iter().any(|row| row.answer != "applied"))
+        {
+            matrix::dressed(helper, id)
+                .await
+                .map_err(|error| error.to_string())?;
+        }
         rows.extend(matrix::run(site, id).await.0);
     }
     print(&rows);

@@ -184,6 +184,18 @@ pub(crate) async fn create(site: &impl Site, path: &str) -> (Row, Option<i64>) {
     (row, id)
 }
 
+/// Gives a page the styles and scripts that its maker may not write.
+#[cfg_attr(
+    test,
+    expect(dead_code, reason = "the test puts its page into the wiki's store")
+)]
+pub(crate) async fn dressed(site: &impl Site, id: i64) -> Result<Value, Value> {
+    let page = page("");
+    let arguments =
+        json!({ "id": id, "scriptCss": page["scriptCss"], "scriptJs": page["scriptJs"] });
+    confirmed(site, "wikijs_update_page", &arguments).await
+}
+
 async fn id_at(site: &impl Site, path: &str) -> Option<i64> {
     let page = site
         .call("wikijs_get_page_by_path", json!({ "path": path }))

@@ -69,13 +69,16 @@ pub fn read_batch<D: DeserializeOwned>(
     Ok(answers.iter().map(data).collect())
 }
 
+/// The answer of one of several operations.
+type Part<D> = Result<D, WikiError>;
+
 /// Reads the answer of two operations of different kinds in one request.
 ///
 /// # Errors
 /// See [`WikiError`]; that of a single operation stands in its place.
 pub fn read_pair<A: DeserializeOwned, B: DeserializeOwned>(
     answer: &RawAnswer,
-) -> Result<(Result<A, WikiError>, Result<B, WikiError>), WikiError> {
+) -> Result<(Part<A>, Part<B>), WikiError> {
     let answers = envelopes(answer)?;
     let [first, second] = answers.as_slice() else {
         return Err(not_a_list());

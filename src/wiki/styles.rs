@@ -49,8 +49,9 @@ impl Wiki {
         page: &PageReading,
     ) -> (Result<ReaderView, WikiError>, Result<Beside, WikiError>) {
         tokio::join!(
-            self.read_in_view(page, ReaderView::parse),
-            self.node_and_newest(id, page)
+            // Boxed: the two side by side would make every read and write a large future.
+            Box::pin(self.read_in_view(page, ReaderView::parse)),
+            Box::pin(self.node_and_newest(id, page))
         )
     }
 
