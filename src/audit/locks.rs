@@ -108,9 +108,12 @@ async fn lock_in_line(path: PathBuf, wait: Duration) -> Result<FileLock, AuditEr
     next.push(".next");
     let next = PathBuf::from(next);
     let (file, line) = (path.clone(), next.clone());
-    let at_once = move || match line.exists() {
-        true => Ok(None),
-        false => try_lock(&file),
+    let at_once = move || {
+        if line.exists() {
+            Ok(None)
+        } else {
+            try_lock(&file)
+        }
     };
     if let Some(file) = blocking(at_once).await? {
         return Ok(FileLock(file));

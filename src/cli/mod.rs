@@ -157,7 +157,7 @@ async fn run(command: Option<Command>) -> Outcome {
         None => Box::pin(serve::run(serve::Arguments::default())).await,
         Some(Command::Serve(arguments)) => Box::pin(serve::run(arguments)).await,
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
-        Some(Command::Proposals(arguments)) => proposals::run(arguments).await,
+        Some(Command::Proposals(arguments)) => Box::pin(proposals::run(arguments)).await,
         Some(Command::Audit(arguments)) => audit::run(arguments).await,
         Some(Command::Doctor(arguments)) => Box::pin(doctor::run(arguments)).await,
         Some(Command::Health(arguments)) => health::run(arguments).await,

@@ -81,7 +81,7 @@ fn paged(pager: &config::Pager, lines: &[String]) -> Option<usize> {
     drop(interrupts);
     drained.ok()?;
     let is_good = ended.ok()?.success();
-    let ends = rest.iter().filter(|byte| **byte == b'\n').count();
+    let ends = rest.split(|byte| *byte == b'\n').count() - 1;
     let unseen = ends.min(lines.len());
     // One that was interrupted showed what it took.
     (is_good || (unseen > 0 && unseen < lines.len())).then_some(unseen)

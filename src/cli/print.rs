@@ -38,7 +38,9 @@ pub(super) fn line(text: &str) {
 
 /// Lines on stdout.
 pub(super) fn lines(texts: &[String]) {
-    texts.iter().for_each(|text| line(text));
+    for text in texts {
+        line(text);
+    }
 }
 
 /// A line, and whether there still is a reader for it.

@@ -38,12 +38,17 @@ impl Typing {
     }
 
     /// Forgets what was typed ahead: it was meant for other questions than those that come.
+    #[expect(clippy::unused_self, reason = "only a terminal that was set so has it")]
     pub(super) fn forget(&self) {
         // What cannot be forgotten is asked about again.
         let _ = tcflush(std::io::stdin(), QueueSelector::IFlush);
     }
 
     /// Asks for one line, trimmed; nothing for Ctrl-C, Ctrl-D, or if the terminal has gone away.
+    #[expect(
+        clippy::unused_self,
+        reason = "only a terminal that was set so can be asked"
+    )]
     pub(super) fn ask(&self, question: &str, is_secret: bool) -> Option<String> {
         print::at_cursor(&format!("{question} "));
         let mut line = Line::new(is_secret);

@@ -256,9 +256,8 @@ mod tests {
         let (mut to_server, input) = tokio::io::duplex(1 << 16);
         let (output, mut from_server) = tokio::io::duplex(1 << 16);
         let mut transport = between(input, output);
-        let requests: String = (0..=MANY)
-            .map(|id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n"))
-            .collect();
+        let request = |id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n");
+        let requests = (0..=MANY).map(request).collect::<Vec<_>>().concat();
         to_server
             .write_all(requests.as_bytes())
             .await

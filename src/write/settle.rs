@@ -240,9 +240,17 @@ impl Settling<'_> {
                 let asked = before.difference(after);
                 let is_old = |field: &Field| before.same(&found.proof.found, *field);
                 let others_wrote = matches!(&self.trail, Some((_, Trail::OthersWrote)));
+                // Of new styles the wiki stores what it can (W25): less than all of them is ours, too.
+                let lacks_rules = |field: &Field| {
+                    *field == Field::ScriptCss && !found.proof.css_dropped.effective.is_empty()
+                };
                 let was_kept = found.is_later_than(before)
                     && !others_wrote
-                    && found.proof.differing.iter().all(is_old);
+                    && found
+                        .proof
+                        .differing
+                        .iter()
+                        .all(|field| is_old(field) || lacks_rules(field));
                 match self.answered {
                     _ if asked.iter().any(|field| found.shows(*field)) => Outcome::PartlyApplied,
                     Answered::Success if was_kept => Outcome::PartlyApplied,

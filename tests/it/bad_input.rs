@@ -1,5 +1,6 @@
 //! Bad input is cheap: in time, in what is answered, and in memory, whatever is at fault.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
@@ -297,7 +298,7 @@ impl Listening {
             message.len()
         );
         for (name, value) in speaking(&Caller::default()).headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            let _ = write!(head, "{name}: {value}\r\n");
         }
         let stream = TcpStream::connect(self.address).await.unwrap();
         let (mut from, mut to) = stream.into_split();

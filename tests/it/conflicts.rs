@@ -383,8 +383,8 @@ async fn a_second_client_between_any_two_requests_is_never_overwritten_in_silenc
 /// Without the history nobody can know whether a text that is not there was there.
 #[tokio::test]
 async fn an_edit_before_the_reading_back_is_told_as_far_as_it_can_be_known() {
-    let rights = ["read:pages", "read:source", "write:pages", "manage:pages"];
     type Act = fn(&mut wikijs_mcp::demo::PageRow);
+    let rights = ["read:pages", "read:source", "write:pages", "manage:pages"];
     let content: Act = |page| "Theirs.\n".clone_into(&mut page.content);
     let both: Act = |page| {
         "Theirs.\n".clone_into(&mut page.content);

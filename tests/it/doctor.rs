@@ -462,7 +462,8 @@ async fn advice_names_the_setting_that_the_key_comes_from() {
         .with("WIKI_AUDIT_DIR", dir.path().to_str().unwrap());
     let ended = run(command).await;
     assert_eq!(ended.code, 5, "{}", ended.told);
-    let todo = "put it into the file that WIKI_API_TOKEN_FILE names.\n";
+    let todo =
+        "put it into the file that WIKI_API_TOKEN_FILE names; it is taken without a restart.\n";
     assert!(ended.told.contains(todo), "{}", ended.told);
 }
 

@@ -287,8 +287,9 @@ async fn prove(it: Case) {
         // The second update finds the page as the first left it, and succeeds.
         (_, _, "") if fault.reach != Reach::Twice => None,
         (Reach::Twice, Kind::Update, _) => None,
-        (Reach::Twice, ..) => Some("answered_otherwise: "),
-        (_, _, "PERMISSION_DENIED" | "RATE_LIMITED") => Some("answered_otherwise: "),
+        (Reach::Twice, ..) | (_, _, "PERMISSION_DENIED" | "RATE_LIMITED") => {
+            Some("answered_otherwise: ")
+        }
         (_, _, "TOO_LARGE") if name.contains("413") => Some("answered_otherwise: "),
         _ => Some("answer_was_no_success: "),
     };

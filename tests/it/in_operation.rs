@@ -152,24 +152,24 @@ async fn a_log_is_backed_up_restored_and_renamed_as_the_page_says() {
 
     // The same wiki by another name.
     machine.address = machine.address.replace("127.0.0.1", "localhost");
-    let [list, doctor, rename, verify] = &lines_of("The wiki's address changes")[..] else {
+    let [listing, doctor, rename, verify] = &lines_of("The wiki's address changes")[..] else {
         panic!("four lines");
     };
-    let none = machine.ends(list, 2).await;
+    let none = machine.ends(listing, 2).await;
     let old = none.split("there are logs of ").nth(1).unwrap();
     let old = old.split(':').next().unwrap();
     assert_eq!(doctor, "wikijs-mcp doctor");
     let seen = machine.audit_line_of_doctor().await;
-    let wanted = seen
+    let expected = seen
         .strip_suffix(" is not there yet and can be made")
         .unwrap();
-    let wanted = Path::new(wanted).file_name().unwrap().to_str().unwrap();
+    let expected = Path::new(expected).file_name().unwrap().to_str().unwrap();
     let rename = rename
         .replace("wiki.lan", old)
-        .replace("wiki.example.org", wanted);
+        .replace("wiki.example.org", expected);
     machine.ends(&rename, 0).await;
     machine.ends(verify, 0).await;
-    let listed = machine.ends(list, 0).await;
+    let listed = machine.ends(listing, 0).await;
     assert!(listed.contains("en:docs/a"), "{listed}");
     let proposals = machine.ends("wikijs-mcp proposals list --json", 0).await;
     let proposals: Value = serde_json::from_str(&proposals).unwrap();

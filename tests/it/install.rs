@@ -302,7 +302,7 @@ fn http_form(client: &str, page: &str) -> (String, String) {
 async fn each_client_has_a_form_for_http_that_a_server_answers() {
     let wiki = sample_wiki().await;
     let names = Names::new();
-    let named = names.add("ci", Grant::default());
+    let with_token = names.add("ci", Grant::default());
     let server = Setup::of(&wiki, |keys| &keys.readonly)
         .with("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.com")
         .naming(&names)
@@ -333,7 +333,7 @@ async fn each_client_has_a_form_for_http_that_a_server_answers() {
             .unwrap();
         let sent = header.strip_prefix("Bearer ").unwrap();
         assert!(stands_for.contains(&sent), "{client}: {header}");
-        let caller = named.clone().with("host", host);
+        let caller = with_token.clone().with("host", host);
         let message = initialize("2025-11-25").to_string();
         let answer = server
             .send("POST", &format!("/{path}"), &speaking(&caller), &message)

@@ -233,7 +233,7 @@ async fn standing(server: &Hosted) -> String {
 #[tokio::test]
 async fn readiness_and_metrics_say_what_is_wrong_with_the_key() {
     let wiki = sample_wiki().await;
-    let day = Duration::from_secs(24 * 3_600);
+    let day = Duration::from_hours(24);
     for (key, told, word) in [
         (wiki.key_for(day), "ok", "good"),
         (

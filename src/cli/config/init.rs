@@ -19,6 +19,7 @@ use crate::wiki::sentence;
   pass wiki | wikijs-mcp config init --base-url https://wiki.example.com --key-stdin
   wikijs-mcp config init --base-url https://wiki.example.com --api-token-file ~/.wiki-key \\
     --mutations-enabled true --allowed-mutation-path-prefixes docs,blog")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct Arguments {
     /// Replace the file if there is one
     #[arg(long)]
