@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use wikijs_mcp::demo::DemoWiki;
 
 use crate::harness::{Setup, sample_wiki};
 use crate::hosted::{Caller, call, speaking};
@@ -225,15 +226,20 @@ fn check_memory(memory: &Memory, idle: u64, name: &str) {
     assert!(grown <= MOST_MEMORY, "{name}: {grown} bytes above idle");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn no_bad_message_over_stdio_fills_the_memory() {
-    let (wiki, dir) = (sample_wiki().await, TempDir::new().unwrap());
-    let variables = [
+/// The settings of a process that may write to a wiki.
+fn variables_of(wiki: &DemoWiki, dir: &TempDir) -> [(&'static str, String); 4] {
+    [
         ("WIKI_BASE_URL", wiki.address()),
         ("WIKI_API_TOKEN", wiki.keys().admin.clone()),
         ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap().to_owned()),
         ("WIKI_MUTATIONS_ENABLED", "true".to_owned()),
-    ];
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_bad_message_over_stdio_fills_the_memory() {
+    let (wiki, dir) = (sample_wiki().await, TempDir::new().unwrap());
+    let variables = variables_of(&wiki, &dir);
     let variables = variables.each_ref().map(|(name, value)| (*name, &**value));
     let mut program = Program::serve(&[], &variables);
     let memory = Memory(program.id());
@@ -325,12 +331,7 @@ impl Drop for Listening {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_bad_message_over_http_fills_the_memory() {
     let (wiki, dir) = (sample_wiki().await, TempDir::new().unwrap());
-    let variables = [
-        ("WIKI_BASE_URL", wiki.address()),
-        ("WIKI_API_TOKEN", wiki.keys().admin.clone()),
-        ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap().to_owned()),
-        ("WIKI_MUTATIONS_ENABLED", "true".to_owned()),
-    ];
+    let variables = variables_of(&wiki, &dir);
     let variables = variables.each_ref().map(|(name, value)| (*name, &**value));
     let server = Listening::start(&variables);
     let memory = Memory(server.child.id());

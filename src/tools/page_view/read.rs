@@ -220,7 +220,10 @@ fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageV
     if let Some(text) = text {
         let source = source.as_deref().map(|source| (source, source_format));
         let named = Named::of((&text, format), source, ask, anchor.as_deref())?;
-        hidden_text = HiddenText::of(&text, format, scripts.0.as_deref());
+        // Of the plain text, it is told below, where that is made.
+        if ask.view != View::Text {
+            hidden_text = HiddenText::of(&text, format, scripts.0.as_deref());
+        }
         part.section.clone_from(&named.section);
         let range = named.range.clone();
         if ask.view == View::Outline {
