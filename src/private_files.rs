@@ -1,4 +1,4 @@
-//! Private files: 0600, in directories of 0700, and of the user whom their directory belongs to.
+//! Private files: 0600, in directories of 0700, and owned by the owner of their directory.
 //!
 //! What root makes beside the service of another user must be open to that user. So it is handed
 //! over to the owner of the very directory that it is made in, which is held open meanwhile: a

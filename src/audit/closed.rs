@@ -44,12 +44,12 @@ impl AuditLog {
     }
 }
 
-/// As whom files are looked at.
+/// The user for whom files are checked.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Eyes {
     /// As the user that this process acts as: they are opened.
     Ours,
-    /// As the user whom the directory belongs to: by owners and modes.
+    /// The owner of the directory: checked by owners and modes.
     Of(Owner),
 }
 

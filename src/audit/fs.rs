@@ -1,5 +1,5 @@
 //! Files and directories as the log wants them: private, on the disk when we say so, and open to
-//! the user whom the audit directory belongs to. Every file of the audit directory is made here.
+//! the owner of the audit directory. Every file of the audit directory is made here.
 
 use std::fs::File;
 use std::io;

@@ -25,7 +25,7 @@ pub struct Health {
     pub exists: bool,
     /// Whether records can be written there, or the directory be made.
     pub is_writable: bool,
-    /// The user and group whom the directory belongs to, and who serve from it.
+    /// The user and group that own the directory and serve from it.
     pub owner: Option<(u32, u32)>,
     /// What that user cannot open; then chains and attempts are not looked at.
     pub closed: Vec<PathBuf>,
