@@ -106,7 +106,8 @@ impl Handler {
         tracing::debug!(request = ?context.id, "a call");
         let (progress, said) = watch::channel(Progress::default());
         let caller = caller(visit, tool, asker, &context);
-        let answer = self.answer(visit, caller, progress, &request.name, arguments);
+        // Boxed: each of the futures around it would move it once more.
+        let answer = Box::pin(self.answer(visit, caller, progress, &request.name, arguments));
         let answer = self.level.during(&context, answer);
         tokio::select! {
             answer = answer => answer.map(Into::into),
@@ -148,22 +149,26 @@ impl Handler {
     }
 
     /// A read's answer, whatever becomes of it: a panic would leave the request without one.
-    async fn answered<T>(
-        &self,
-        context: &RequestContext<RoleServer>,
-        // Boxed: it is many times as large as all else that a connection holds.
-        read: Pin<Box<impl Future<Output = Result<T, ErrorData>>>>,
-    ) -> Result<T, ErrorData> {
-        let broke_off = |_| Err(ErrorData::internal_error("the request broke off", None));
-        let id = new_id()?;
-        let read = id.during(AssertUnwindSafe(read).catch_unwind());
-        let read = self.level.during(context, read);
-        tokio::select! {
-            answer = read.instrument(tracing::info_span!("request", %id)) => answer.unwrap_or_else(broke_off),
-            () = context.ct.cancelled() => {
-                Err(ErrorData::internal_error("the request was cancelled", None))
+    ///
+    /// Boxed: the protocol's future of every request is as large as the largest that it may hold.
+    fn answered<'a, T: 'a>(
+        &'a self,
+        context: &'a RequestContext<RoleServer>,
+        read: impl Future<Output = Result<T, ErrorData>> + 'a,
+    ) -> Pin<Box<impl Future<Output = Result<T, ErrorData>> + 'a>> {
+        let read = Box::pin(read);
+        Box::pin(async move {
+            let broke_off = |_| Err(ErrorData::internal_error("the request broke off", None));
+            let id = new_id()?;
+            let read = id.during(AssertUnwindSafe(read).catch_unwind());
+            let read = self.level.during(context, read);
+            tokio::select! {
+                answer = read.instrument(tracing::info_span!("request", %id)) => answer.unwrap_or_else(broke_off),
+                () = context.ct.cancelled() => {
+                    Err(ErrorData::internal_error("the request was cancelled", None))
+                }
             }
-        }
+        })
     }
 
     /// The tool of that name that the registry itself names: nothing that a client made up goes
@@ -278,7 +283,7 @@ impl ServerHandler for Handler {
         let visit = self.visit(&context)?;
         visit.may_read_resources()?;
         let list = resources::list(&visit.app, request);
-        self.answered(&context, Box::pin(list)).await
+        self.answered(&context, list).await
     }
 
     async fn list_resource_templates(
@@ -297,7 +302,7 @@ impl ServerHandler for Handler {
         let visit = self.visit(&context)?;
         visit.may_read_resources()?;
         let read = resources::read(&visit.app, &visit.session, &request.uri);
-        let answer = self.answered(&context, Box::pin(read)).await;
+        let answer = self.answered(&context, read).await;
         answer.map(Into::into)
     }
 
@@ -309,7 +314,7 @@ impl ServerHandler for Handler {
         let visit = self.visit(&context)?;
         visit.may_read_resources()?;
         let complete = resources::complete(&visit.app, request);
-        self.answered(&context, Box::pin(complete)).await
+        self.answered(&context, complete).await
     }
 
     async fn set_level(

@@ -50,7 +50,14 @@ pub(super) fn diagram(language: &str, text: &str, line: usize, hidden: &mut Hidd
 /// Words that stand so far to the right that nobody scrolls there.
 pub(super) fn padding(text: &str, line: usize, hidden: &mut HiddenText) {
     const FAR: usize = 150;
+    const TAB: usize = 4;
+    // A row that is too short for so much space need not be read.
+    let has_tabs = text.contains('\t');
+    let shortest = if has_tabs { FAR / TAB } else { FAR };
     for (index, row) in text.lines().enumerate() {
+        if row.len() < shortest {
+            continue;
+        }
         let (mut run, mut is_far) = (0_usize, false);
         for c in row.chars() {
             if is_far && c.is_alphanumeric() {
@@ -58,7 +65,7 @@ pub(super) fn padding(text: &str, line: usize, hidden: &mut HiddenText) {
                 break;
             }
             run = match c {
-                '\t' => run + 4,
+                '\t' => run + TAB,
                 c if c.is_whitespace() => run + 1,
                 _ => 0,
             };

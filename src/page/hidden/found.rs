@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::characters::{Hiding, each};
+use super::remembered::LAST;
 use super::sheet::Sheet;
 use super::{asciidoc, elements, markdown};
 use crate::page::html::{Token, scan};
@@ -92,12 +93,17 @@ impl HiddenText {
     /// that is at hand.
     #[must_use]
     pub fn of(text: &str, format: Format, css: Option<&str>) -> Option<Self> {
+        let css = css.unwrap_or_default();
+        LAST.or_look(text, format, css, || Self::look(text, format, css))
+    }
+
+    fn look(text: &str, format: Format, css: &str) -> Option<Self> {
         let mut hidden = Self::default();
         if !text.bytes().all(is_plain) {
             hidden.characters(text);
         }
         let mut sheet = Sheet::default();
-        sheet.add(css.unwrap_or_default());
+        sheet.add(css);
         match format {
             Format::Html if text.contains(['<', '&']) => hidden.html(text, sheet),
             Format::Markdown => markdown::walk(text, sheet, &mut hidden),

@@ -15,6 +15,7 @@ mod found;
 mod markdown;
 mod notes;
 mod prose;
+mod remembered;
 mod rows;
 mod sheet;
 mod source_map;

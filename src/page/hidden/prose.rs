@@ -54,6 +54,10 @@ const fn is_unspaced(c: char) -> bool {
 /// Whether an address says more than one usually does.
 pub(super) fn is_wordy_address(address: &str) -> bool {
     const MOST: usize = 12;
+    // So many words take a letter and a sign each.
+    if address.len() < 2 * MOST {
+        return false;
+    }
     let spaced = address.replace("%20", " ").replace('+', " ");
     longest_run(&spaced) > MOST
 }

@@ -10,7 +10,7 @@ use super::prose::{is_long_title, longest_run};
 /// abbreviations, comments of formulas.
 pub(super) fn rows(text: &str, code: &[Range<usize>], hidden: &mut HiddenText) {
     const MOST_LOOKED_FOR: usize = 32;
-    if !text.contains(['{', '$']) && !text.contains("*[") {
+    if !has_any(text, b"{$") && !text.contains("*[") {
         return;
     }
     let mut blocks = code.iter().peekable();
@@ -20,6 +20,10 @@ pub(super) fn rows(text: &str, code: &[Range<usize>], hidden: &mut HiddenText) {
         start += row.len();
         while blocks.next_if(|block| block.end <= at).is_some() {}
         if blocks.peek().is_some_and(|block| block.contains(&at)) {
+            continue;
+        }
+        // Most rows have nothing of it, so one look has to be enough for them.
+        if !is_in_formula && !has_any(row, b"{$*") {
             continue;
         }
         let bare = row.trim();
@@ -46,6 +50,11 @@ pub(super) fn rows(text: &str, code: &[Range<usize>], hidden: &mut HiddenText) {
             }
         }
     }
+}
+
+/// Whether one of these signs stands in a text.
+fn has_any(text: &str, signs: &[u8]) -> bool {
+    signs.iter().any(|sign| text.as_bytes().contains(sign))
 }
 
 fn in_braces(row: &str) -> impl Iterator<Item = &str> {

@@ -57,7 +57,8 @@ pub(in crate::tools) async fn answer(
     let mut found = join_all(
         wanted
             .iter()
-            .map(|wanted| find(context, wanted, said.as_ref(), ask)),
+            // Boxed: a list of them would move each several times.
+            .map(|wanted| Box::pin(find(context, wanted, said.as_ref(), ask))),
     )
     .await;
     if !is_several && let Some(found) = found.pop() {
