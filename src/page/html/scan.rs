@@ -28,9 +28,10 @@ pub(in crate::page) enum Token<'a> {
 
 /// Visits the tokens of a text, each with the bytes that it takes. They take all of the text,
 /// in order.
-pub(in crate::page) fn scan(text: &str, visit: impl FnMut(&Token<'_>, Range<usize>)) {
+pub(in crate::page) fn scan(text: &str, mut visit: impl FnMut(&Token<'_>, Range<usize>)) {
     let mut scanner = Scanner {
-        visit,
+        // Not a type of its own: the tokenizer would be compiled anew for each.
+        visit: &mut visit,
         length: text.len(),
         position: 0,
         passed: 0,
@@ -51,8 +52,8 @@ pub(in crate::page) fn scan(text: &str, visit: impl FnMut(&Token<'_>, Range<usiz
 const MAX_FOREIGN: usize = 64;
 
 /// What the tokenizer writes to.
-struct Scanner<V> {
-    visit: V,
+struct Scanner<'a> {
+    visit: &'a mut dyn FnMut(&Token<'_>, Range<usize>),
     length: usize,
     /// How far the tokenizer has read.
     position: usize,
@@ -73,7 +74,7 @@ struct Scanner<V> {
     foreign: Vec<(Vec<u8>, bool)>,
 }
 
-impl<V: FnMut(&Token<'_>, Range<usize>)> Scanner<V> {
+impl Scanner<'_> {
     /// Gives what stands before the present token as text.
     fn give_text(&mut self, end: usize) {
         if end > self.passed {
@@ -210,7 +211,7 @@ fn raw(name: &[u8]) -> Option<State> {
     }
 }
 
-impl<V: FnMut(&Token<'_>, Range<usize>)> Emitter for &mut Scanner<V> {
+impl Emitter for &mut Scanner<'_> {
     type Token = Infallible;
 
     fn set_last_start_tag(&mut self, name: Option<&[u8]>) {
