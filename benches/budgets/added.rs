@@ -14,6 +14,9 @@ use crate::wiki::Wiki;
 
 const TURNS: usize = 3_000;
 const WARM_UP: usize = 200;
+/// What the wiki itself took, in milliseconds, on the machine that the budgets were set on: on a
+/// slower one both take longer.
+const WIKI_THERE: f64 = 0.2;
 
 pub(crate) fn measure() -> Vec<Figure> {
     let wiki = Wiki::start();
@@ -33,7 +36,8 @@ pub(crate) fn measure() -> Vec<Figure> {
     )]
 }
 
-/// What a call takes beyond what the wiki itself takes for it, asked in turns.
+/// What a call takes beyond what the wiki itself takes for it, asked in turns; `most` where the
+/// wiki answers as fast as where the budget was set.
 pub(crate) fn added(
     what: &'static str,
     most: f64,
@@ -56,5 +60,6 @@ pub(crate) fn added(
         }
     }
     let own = median(own);
+    let most = most * (own / WIKI_THERE).max(1.0);
     Figure::at_most(what, Unit::Milliseconds, median(through) - own, most).beside(own)
 }

@@ -16,6 +16,10 @@ const CALLS: u16 = 20_000;
 const WINDOW: usize = 64;
 /// How many requests are under way at the wiki, through the server as without it.
 const LANES: usize = 8;
+/// The budget, and how many the wiki itself answered on the machine that it was set on: on a
+/// slower one both answer fewer.
+const LEAST: f64 = 10_000.0;
+const WIKI_THERE: f64 = 64_000.0;
 
 pub(crate) fn measure() -> Vec<Figure> {
     let demo = Wiki::start();
@@ -33,12 +37,13 @@ pub(crate) fn measure() -> Vec<Figure> {
             runtime.block_on(direct.ask_often(CALLS.into(), LANES));
         }));
     }
+    let own = median(own);
     vec![Figure {
         what: "calls a second, pipelined",
         unit: Unit::PerSecond,
         measured: median(through),
-        budget: Budget::AtLeast(10_000.0),
-        wiki: Some(median(own)),
+        budget: Budget::AtLeast(LEAST * (own / WIKI_THERE).min(1.0)),
+        wiki: Some(own),
     }]
 }
 
