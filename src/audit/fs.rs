@@ -47,8 +47,8 @@ pub(super) fn is_same_file(path: &Path, file: &File) -> io::Result<bool> {
     }
 }
 
-/// The other user whom a path belongs to, or what there is of the path: that one's rights are the
-/// likely reason where we have none. Not root, whose directories are above everybody's.
+/// The owner of a path, or of what there is of it, if that is another user: the likely reason
+/// where we have no right. Not root, whose directories are above everybody's.
 pub(super) fn other_owner(path: &Path) -> Option<u32> {
     let own = std::fs::symlink_metadata(path).ok();
     let of_file = own.as_ref().map(Owner::of).filter(|owner| !owner.is_us());

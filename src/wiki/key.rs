@@ -46,6 +46,7 @@ impl KeySetting {
         advice.replace(&format!("{usual} "), &format!("{} ", self.name()))
     }
 }
+
 /// An API key. Its text never shows: not in `Debug`, not in an error, not in a log.
 #[derive(Debug, Clone)]
 pub struct ApiKey {

@@ -579,6 +579,60 @@ async fn two_who_apply_one_proposal_at_once_apply_it_once() {
     assert_eq!(mutations(&wiki).len(), 1);
 }
 
+/// Four proposals of one page by four servers, applied by four operators, while a fifth server
+/// writes to it: whoever comes later builds on what is there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn proposals_of_one_page_that_are_applied_at_once_take_turns() {
+    const LINES: [&str; 5] = ["zero", "one", "two", "three", "four"];
+    let wiki = sample_wiki().await;
+    let id = id_of(&wiki, "home");
+    let content = LINES.map(|line| format!("{line}\n\nbetween\n\n")).concat();
+    wiki.with_store(|store| store.rewrite(id, |page| page.content = content.clone()));
+    let first = served(&wiki).await;
+    let edits = |line: &str| json!([{ "oldText": line, "newText": format!("new {line}") }]);
+    let mut proposals = Vec::new();
+    for line in LINES.iter().skip(1) {
+        let other = setup(&wiki).in_dir(&first.dir).serve().await;
+        proposals.push(edit(&other, id, json!({ "edits": edits(line) })).await);
+    }
+    let writes = Setup::of(&wiki, |keys| &keys.scripter)
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "sesame-sesame-sesame")
+        .in_dir(&first.dir)
+        .serve()
+        .await;
+    // Long enough that all would have read the page before the first is written.
+    wiki.set_write_delay(std::time::Duration::from_millis(200));
+    wiki.clear_requests();
+    let update = json!({ "id": id, "edits": edits("zero"), "confirm": "sesame-sesame-sesame" });
+    let updated = writes.call("wikijs_update_page", update);
+    let arguments: Vec<_> = proposals
+        .iter()
+        .map(|proposal| ["apply", proposal, "--yes", "--merge"])
+        .collect();
+    // What was written since an operator was shown it is shown anew, and nothing was sent.
+    let applied = arguments.iter().map(async |apply| {
+        loop {
+            let ended = operator(&wiki, &first, apply).await;
+            if !ended.stderr.contains("EDIT_CONFLICT") {
+                return ended;
+            }
+        }
+    });
+    let (updated, applied) = tokio::join!(updated, futures_util::future::join_all(applied));
+    assert_eq!(updated.unwrap()["outcome"], "applied");
+    for ended in applied {
+        assert_eq!(ended.code, 0, "{}", ended.told);
+    }
+    let now = page(&wiki, id).unwrap().content;
+    assert_eq!(
+        now,
+        LINES
+            .map(|line| format!("new {line}\n\nbetween\n\n"))
+            .concat()
+    );
+    assert_eq!(mutations(&wiki).len(), LINES.len());
+}
+
 #[tokio::test]
 async fn an_apply_that_was_cut_short_behind_its_write_is_known_from_the_log() {
     let wiki = sample_wiki().await;

@@ -98,7 +98,7 @@ fn closed(health: &Health, first: &Path) -> Finding {
     let directory = health.directory.display();
     Finding::wrong(
         format!(
-            "the user whom the log belongs to (uid {user}) cannot open {}{more}: its server cannot work",
+            "the owner of the log (uid {user}) cannot open {}{more}: its server cannot work",
             first.display()
         ),
         format!("Run as root: chown -R {user}:{group} {directory} && chmod -R u+rwX {directory}")
