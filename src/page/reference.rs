@@ -26,6 +26,7 @@ pub struct Interpretation {
 /// | `[[docs/x]]`, `[[Title]]` | the same as without brackets |
 /// | `[[Page#Section]]`, `Page#Section` | a section of a page, or a page with a `#` in its title |
 /// | `[[Page\|alias]]` | `Page` |
+/// | `[text](/en/docs/x)` | where the link leads |
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// At least one.
@@ -39,6 +40,16 @@ impl Reference {
     /// One sentence: it is an address elsewhere.
     pub fn parse(text: &str, wiki: &Url) -> Result<Self, &'static str> {
         let text = text.trim();
+        let Some(target) = link_target(text) else {
+            return Self::plain(text, wiki);
+        };
+        let mut read = Self::plain(target, wiki)?;
+        // A title may look like a link.
+        read.interpretations.push(of_name(text, None));
+        Ok(read)
+    }
+
+    fn plain(text: &str, wiki: &Url) -> Result<Self, &'static str> {
         if let Some(address) = Url::parse(text).ok().filter(Url::has_host) {
             let of_address = address_of(&address, wiki).ok_or("is an address of another site")?;
             return Ok(Self {
@@ -118,6 +129,16 @@ impl Reference {
                 .map_or((None, path), |(locale, path)| (Some(locale), path)),
         }
     }
+}
+
+/// Where a Markdown link leads.
+fn link_target(text: &str) -> Option<&str> {
+    let (_, target) = text
+        .strip_prefix('[')?
+        .strip_suffix(')')?
+        .split_once("](")?;
+    // A title may stand behind it.
+    target.split_whitespace().next()
 }
 
 fn of_name(name: &str, section: Option<String>) -> Interpretation {
