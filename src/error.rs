@@ -39,7 +39,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// Arguments are unknown, of a wrong type or out of range; `details.fields` lists the first twenty faults, `details.faults` how many there are if more.
+    /// Arguments are unknown, of a wrong type or out of range; `details.fields` names them, of several with a message each (the first twenty), `details.faults` says how many there are if more.
     InvalidInput = "INVALID_INPUT", "Correct the arguments named in details.fields and call again.";
     /// The wiki has no such page, or the key may not see it.
     PageNotFound = "PAGE_NOT_FOUND", "Look for the page with wikijs_search_pages or wikijs_list_pages.";
@@ -55,10 +55,10 @@ codes! {
     MutationsDisabled = "MUTATIONS_DISABLED", "Tell the user: an operator can switch writes on with WIKI_MUTATIONS_ENABLED=true.";
     /// The write needs the operator's static token.
     ConfirmRequired = "CONFIRM_REQUIRED", "Ask the user for the confirm token and pass it as confirm.";
-    /// The confirm token is not the right one, or the call is not the one that was previewed.
+    /// The confirm token is not the right one, or the call is not the one that was previewed; `details.differing` names its arguments that differ.
     ConfirmMismatch = "CONFIRM_MISMATCH", "Pass the right token; for a changed call, ask for a new preview by leaving confirm out.";
     /// The preview's token is unknown, older than ten minutes or used up.
-    ConfirmExpired = "CONFIRM_EXPIRED", "Call again without confirm for a new preview and its token.";
+    ConfirmExpired = "CONFIRM_EXPIRED", "Call again with all arguments, without confirm, for a new preview and its token.";
     /// The person who was asked did not say yes, or nobody can be asked; `details.reason` says which.
     ApprovalDenied = "APPROVAL_DENIED", "Nothing was sent. Do not repeat the call unasked; talk to the user first.";
     /// The page, or the place it shall move to, lies outside the allowed prefixes.
@@ -130,6 +130,7 @@ pub struct Failure {
     /// What to do next.
     pub hint: String,
     /// What a program needs to go on.
+    #[serde(skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }
 

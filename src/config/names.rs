@@ -137,6 +137,12 @@ pub const SETTINGS: &[Setting] = &[
         "Whether every tool that can change the wiki is left out, whatever else is set. It does not bind the operator's own `undo` and `proposals apply`; `WIKI_MUTATIONS_ENABLED` does.",
     ),
     setting(
+        "WIKI_JSON_INDENT",
+        Number(0, 8),
+        "`0`",
+        "How many spaces indent the JSON of answers, 0 to 8; `0` is one line.",
+    ),
+    setting(
         "WIKI_HTTP_TIMEOUT_MS",
         Number(100, 600_000),
         "`15000`",

@@ -11,6 +11,7 @@ use crate::audit::Keep;
 use crate::gates::Policy;
 use crate::index::IndexSettings;
 use crate::page::Prefix;
+use crate::server::Indent;
 use crate::tools::Surface;
 use crate::wiki::{WikiSettings, is_loopback};
 
@@ -31,6 +32,8 @@ pub struct Settings {
     pub keep: Keep,
     /// How content is indexed.
     pub index: IndexSettings,
+    /// How answers are written as text.
+    pub indent: Indent,
     /// How it is served over HTTP.
     pub serve: ServeSettings,
     /// What is worth knowing about these settings, though it stops nothing.
@@ -94,6 +97,7 @@ impl Settings {
         let audit_dir = faults.sift(storage::audit_dir(source));
         let keep = faults.sift(storage::keep(source));
         let index = faults.sift(storage::index(source));
+        let indent = faults.sift(source.number("WIKI_JSON_INDENT", 0));
         let serve = faults.sift(ServeSettings::read(source));
         let network = base_url
             .as_ref()
@@ -124,6 +128,7 @@ impl Settings {
                 audit_dir: audit_dir?,
                 keep: keep?,
                 index: index?,
+                indent: Indent(usize::try_from(indent?).unwrap_or_default()),
                 serve: serve?,
             })
         })();

@@ -25,5 +25,5 @@ pub use narrowing::Narrowing;
 pub use paths::{Allowed, paths};
 pub use permit::{Permit, Step};
 pub use policy::{ConfirmMode, Fallback, Policy, StaticToken};
-pub use previews::{Previewed, Previews, Proposed, SessionId, Spent};
+pub use previews::{Asked, Previewed, Previews, Proposed, SessionId, Spent};
 pub use refusal::{Gate, Refusal};

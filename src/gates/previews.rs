@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -137,10 +138,58 @@ impl Proposed {
     }
 }
 
+/// What somebody asked for who got a preview: the tool, and its arguments.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The tool.
+    pub tool: &'static str,
+    /// Its arguments, as they were given.
+    pub arguments: Arc<Map<String, Value>>,
+}
+
+impl Asked {
+    /// A call of a tool.
+    #[must_use]
+    pub fn new(tool: &'static str, arguments: Map<String, Value>) -> Self {
+        Self {
+            tool,
+            arguments: Arc::new(arguments),
+        }
+    }
+
+    /// Whether it said all of the content that the page shall have.
+    #[must_use]
+    pub fn says_whole_content(&self) -> bool {
+        self.arguments.contains_key("content")
+    }
+
+    fn bytes(&self) -> usize {
+        let members = self.arguments.iter();
+        members
+            .map(|(name, value)| name.len() + weight(value))
+            .sum()
+    }
+}
+
+/// About how much room a value takes.
+fn weight(value: &Value) -> usize {
+    let own = size_of::<Value>();
+    own + match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| name.len() + weight(value))
+            .sum(),
+    }
+}
+
 #[derive(Debug)]
 struct Kept {
     session: SessionId,
     proposed: Proposed,
+    asked: Option<Asked>,
     bytes: usize,
     expires: Instant,
 }
@@ -202,11 +251,36 @@ impl Previews {
             Kept {
                 session,
                 proposed,
+                asked: None,
                 bytes,
                 expires,
             },
         );
         Ok(Previewed { token, expires_at })
+    }
+
+    /// Keeps beside a token what was asked for to get it. Its room counts from the next preview
+    /// on.
+    pub fn keep_asked(&self, session: &SessionId, token: &str, asked: Asked) {
+        let mut kept = self.lock();
+        let preview = kept.get_mut(token);
+        if let Some(preview) = preview.filter(|preview| preview.counts_for(session)) {
+            preview.bytes += asked.bytes();
+            preview.asked = Some(asked);
+        }
+    }
+
+    /// What was asked for to get a token; nothing where that is not what it stands for.
+    ///
+    /// # Errors
+    /// As for [`Self::look`].
+    pub fn asked(&self, session: &SessionId, token: &str) -> Result<Option<Asked>, Failure> {
+        let kept = self.lock();
+        let preview = kept.get(token);
+        let preview = preview.filter(|preview| preview.counts_for(session));
+        preview
+            .map(|preview| preview.asked.clone())
+            .ok_or_else(|| uncounted(token))
     }
 
     /// What a token stands for, if it counts for this session.

@@ -9,8 +9,8 @@ use super::hidden::escaped;
 use super::outline::Outline;
 use super::sections::Candidate;
 
-/// The most blocks of a kind, and images, that are named.
-const MAX_NAMED: usize = 20;
+/// The most images that are named.
+const MAX_IMAGES: usize = 20;
 /// The most links that are named.
 const MAX_LINKS: usize = 40;
 /// The most characters of a link's text or address that are shown.
@@ -26,77 +26,29 @@ pub struct Index {
     pub lines: String,
     /// Words; of Chinese and Japanese, characters.
     pub words: usize,
-    /// The headings, as many as fit.
-    pub headings: Vec<Entry>,
+    /// The headings, as many as fit, a line each: `h2[3] Linux (120 words)`.
+    pub headings: Vec<String>,
     /// How many come behind these.
     #[serde(skip_serializing_if = "is_zero")]
     pub headings_left: usize,
     /// The offset with which they come.
     #[serde(skip_serializing_if = "is_zero")]
     pub next_offset: usize,
-    /// Paragraphs, code, lists, tables, quotes.
+    /// Paragraphs, code, lists, tables, quotes, a line a kind: `3 block:code[0] to [2]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub blocks: Vec<Blocks>,
-    /// Images.
-    #[serde(skip_serializing_if = "Targets::is_none")]
-    pub images: Targets,
-    /// Links.
-    #[serde(skip_serializing_if = "Targets::is_none")]
-    pub links: Targets,
-}
-
-/// A heading with what stands below it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Entry {
-    /// 1 to 6.
-    pub level: u8,
-    /// Its selector.
-    pub selector: String,
-    /// Its text.
-    pub text: String,
-    /// The first and last line of its section.
-    pub lines: String,
-    /// The words of its section.
-    pub words: usize,
-}
-
-/// The blocks of a kind.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Blocks {
-    /// Their kind.
-    pub kind: &'static str,
-    /// How many there are.
-    pub count: usize,
-    /// The first of them, each with its lines (`block:code[0] 12-20`); of paragraphs none.
+    pub blocks: Vec<String>,
+    /// The first images, as Markdown behind their lines: `12: ![text](address)`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub first: Vec<String>,
-}
-
-/// Images, or links.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Targets {
-    /// How many there are.
-    pub count: usize,
-    /// The first of them.
-    pub first: Vec<ShownTarget>,
-}
-
-/// An image or a link.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ShownTarget {
-    /// Its line.
-    pub line: usize,
-    /// Where it leads.
-    pub target: String,
-    /// Its text.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub text: String,
-}
-
-impl Targets {
-    const fn is_none(&self) -> bool {
-        self.count == 0
-    }
+    pub images: Vec<String>,
+    /// How many more there are.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub images_left: usize,
+    /// The first links, likewise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<String>,
+    /// How many more there are.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub links_left: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
@@ -127,15 +79,9 @@ impl Index {
             let Some(heading) = outline.headings.get(*at) else {
                 break;
             };
-            let entry = Entry {
-                level: named.level,
-                selector: named.selector.clone(),
-                text: named.text.clone(),
-                lines: lines.span(&heading.section),
-                words: words.of_section(*at, &heading.section),
-            };
-            // The members' names and what JSON puts around them.
-            let size = entry.text.len() + entry.selector.len() + 120;
+            let entry = line_of(named, words.of_section(*at, &heading.section));
+            // What JSON puts around it.
+            let size = entry.len() + 3;
             if size > room && !headings.is_empty() {
                 break;
             }
@@ -144,6 +90,8 @@ impl Index {
         }
         let left = all.len().saturating_sub(offset + headings.len());
         let held = text.get(part.clone()).unwrap_or_default();
+        let (images, images_left) = targets(outline, part, &lines, true);
+        let (links, links_left) = targets(outline, part, &lines, false);
         Self {
             bytes: held.len(),
             lines: lines.span(part),
@@ -151,91 +99,88 @@ impl Index {
             next_offset: if left > 0 { offset + headings.len() } else { 0 },
             headings_left: left,
             headings,
-            blocks: blocks(outline, part, &lines),
-            images: targets(outline, part, &lines, true),
-            links: targets(outline, part, &lines, false),
+            blocks: blocks(outline, part),
+            images,
+            images_left,
+            links,
+            links_left,
         }
     }
 }
 
 impl Outline<'_> {
-    /// Selectors of the headings that begin in a part, then of its blocks but for paragraphs.
+    /// The parts that begin in a part, a line each: its headings, then its blocks but for
+    /// paragraphs, a line a kind.
     #[must_use]
-    pub fn selectors_in(&self, part: &Range<usize>) -> Vec<String> {
-        let mut selectors: Vec<String> = self
-            .named_headings()
+    pub fn parts_in(&self, part: &Range<usize>) -> Vec<String> {
+        let words = WordCounts::of(self);
+        let named = self.named_headings().into_iter().zip(&self.headings);
+        let held = named
+            .enumerate()
+            .filter(|(_, (_, heading))| part.contains(&heading.lines.start));
+        let headings = held
+            .map(|(at, (named, heading))| line_of(&named, words.of_section(at, &heading.section)));
+        let blocks = BlockKind::ALL
             .into_iter()
-            .zip(&self.headings)
-            .filter(|(_, heading)| part.contains(&heading.lines.start))
-            .map(|(named, _)| named.selector)
-            .collect();
-        for kind in BlockKind::ALL {
-            let all = self
-                .blocks
-                .iter()
-                .filter(|block| block.kind == kind)
-                .enumerate();
-            let held = all.filter(|(_, block)| part.contains(&block.range.start));
-            let held = held.filter(|_| kind != BlockKind::Paragraph);
-            selectors.extend(held.map(|(index, _)| format!("block:{kind}[{index}]")));
-        }
-        selectors
+            // Those are read by the heading above them.
+            .filter(|kind| *kind != BlockKind::Paragraph)
+            .filter_map(|kind| blocks_of(self, part, kind));
+        headings.chain(blocks).collect()
     }
 }
 
-fn blocks(outline: &Outline<'_>, part: &Range<usize>, lines: &LineStarts) -> Vec<Blocks> {
-    let of_kind = |kind: BlockKind| {
-        let all = outline
-            .blocks
-            .iter()
-            .filter(|block| block.kind == kind)
-            .enumerate();
-        let held: Vec<_> = all
-            .filter(|(_, block)| part.contains(&block.range.start))
-            .collect();
-        // Paragraphs are read by the heading above them.
-        let named = if kind == BlockKind::Paragraph {
-            0
-        } else {
-            MAX_NAMED
-        };
-        let first = held
-            .iter()
-            .take(named)
-            .map(|(index, block)| format!("block:{kind}[{index}] {}", lines.span(&block.range)));
-        Blocks {
-            kind: kind.name(),
-            count: held.len(),
-            first: first.collect(),
-        }
-    };
-    let kinds = BlockKind::ALL.into_iter().map(of_kind);
-    kinds.filter(|blocks| blocks.count > 0).collect()
+/// A heading in a line: its selector, its text, and the words of its section.
+fn line_of(heading: &Candidate, words: usize) -> String {
+    let selector = heading.selector.trim_start_matches("heading:");
+    format!("{selector} {} ({words} words)", heading.text)
 }
 
+fn blocks(outline: &Outline<'_>, part: &Range<usize>) -> Vec<String> {
+    let kinds = BlockKind::ALL.into_iter();
+    kinds
+        .filter_map(|kind| blocks_of(outline, part, kind))
+        .collect()
+}
+
+/// The blocks of a kind in a line: how many there are, and the selectors of the first and last;
+/// all between them are there, too.
+fn blocks_of(outline: &Outline<'_>, part: &Range<usize>, kind: BlockKind) -> Option<String> {
+    let all = outline.blocks.iter().filter(|block| block.kind == kind);
+    let mut held = all
+        .enumerate()
+        .filter(|(_, block)| part.contains(&block.range.start))
+        .map(|(index, _)| index);
+    let first = held.next()?;
+    Some(match held.last() {
+        None => format!("1 block:{kind}[{first}]"),
+        Some(last) => format!("{} block:{kind}[{first}] to [{last}]", last - first + 1),
+    })
+}
+
+/// The first images or links, and how many more there are.
 fn targets(
     outline: &Outline<'_>,
     part: &Range<usize>,
     lines: &LineStarts,
     images: bool,
-) -> Targets {
+) -> (Vec<String>, usize) {
     let held: Vec<&Target> = outline
         .targets
         .iter()
         .filter(|target| target.is_image == images && part.contains(&target.at))
         .collect();
-    Targets {
-        count: held.len(),
-        first: held
-            .iter()
-            .take(if images { MAX_NAMED } else { MAX_LINKS })
-            .map(|target| ShownTarget {
-                line: lines.line_of(target.at),
-                target: escaped(&target.target, MAX_SHOWN),
-                text: escaped(target.text.trim(), MAX_SHOWN),
-            })
-            .collect(),
-    }
+    let shown = held
+        .iter()
+        .take(if images { MAX_IMAGES } else { MAX_LINKS });
+    let shown = shown.map(|target| {
+        let mark = if images { "!" } else { "" };
+        let text = escaped(target.text.trim(), MAX_SHOWN);
+        let address = escaped(&target.target, MAX_SHOWN);
+        format!("{}: {mark}[{text}]({address})", lines.line_of(target.at))
+    });
+    let shown: Vec<String> = shown.collect();
+    let left = held.len() - shown.len();
+    (shown, left)
 }
 
 /// Where the lines of a text begin.
@@ -338,17 +283,13 @@ mod tests {
                 "lines": "1-16",
                 "words": 15,
                 "headings": [
-                    { "level": 1, "selector": "heading:h1[0]", "text": "One", "lines": "3-14", "words": 7 },
-                    { "level": 2, "selector": "heading:h2[0]", "text": "T\\u{202e}wo", "lines": "7-14", "words": 4 },
-                    { "level": 1, "selector": "heading:h1[1]", "text": "One", "lines": "15-16", "words": 4 },
+                    "h1[0] One (7 words)",
+                    "h2[0] T\\u{202e}wo (4 words)",
+                    "h1[1] One (4 words)",
                 ],
-                "blocks": [
-                    { "kind": "paragraph", "count": 3 },
-                    { "kind": "code", "count": 1, "first": ["block:code[0] 11-13"] },
-                    { "kind": "list", "count": 1, "first": ["block:list[0] 9-9"] },
-                ],
-                "images": { "count": 1, "first": [{ "line": 16, "target": "i.png", "text": "alt" }] },
-                "links": { "count": 1, "first": [{ "line": 1, "target": "/y", "text": "x" }] },
+                "blocks": ["3 block:paragraph[0] to [2]", "1 block:code[0]", "1 block:list[0]"],
+                "images": ["16: ![alt](i.png)"],
+                "links": ["1: [x](/y)"],
             })
         );
         let two = outline.headings()[1].section.clone();
@@ -356,7 +297,15 @@ mod tests {
         assert_eq!((part.headings.len(), part.lines.as_str()), (1, "7-14"));
         let part = Index::of(&outline, &(0..text.len()), 1, 1);
         assert_eq!((part.headings_left, part.next_offset), (1, 2));
-        assert_eq!(part.headings[0].selector, "heading:h2[0]");
+        assert_eq!(part.headings, ["h2[0] T\\u{202e}wo (4 words)"]);
+        assert_eq!(
+            outline.parts_in(&two),
+            [
+                "h2[0] T\\u{202e}wo (4 words)",
+                "1 block:code[0]",
+                "1 block:list[0]"
+            ]
+        );
     }
 
     /// Time grows by length alone; in a release build this is a few tens of milliseconds.

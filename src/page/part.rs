@@ -90,7 +90,11 @@ impl PartSelector {
 
 /// Whether a selector begins with a type, and so is no heading's text.
 fn is_typed(text: &str) -> bool {
-    text.starts_with("heading:") || text.starts_with("block:") || Rest::begins_section(text)
+    ["heading:", "block:"]
+        .iter()
+        .any(|kind| text.starts_with(kind))
+        || Rest::begins_heading(text)
+        || Rest::begins_section(text)
 }
 
 fn step(rest: &mut Rest<'_>) -> Result<PartStep, SelectorFault> {
@@ -245,6 +249,7 @@ mod tests {
             ("block:code[1]", "  ```\n  b\n  ```\n"),
             ("block:code[2]", "```\nc\n```\n"),
             ("heading:h2[0]/block:code[0]", "  ```\n  b\n  ```\n"),
+            ("h1[0]/h2[1]/block:code[0]", "```\nc\n```\n"),
             ("heading:h2[1]/block:code[0]", "```\nc\n```\n"),
             ("One/Two/block:list[0]", "- x\n\n  ```\n  b\n  ```\n- y\n"),
             ("block:list[0]/block:code[0]", "  ```\n  b\n  ```\n"),
@@ -307,7 +312,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_selector_is_read_as_it_is_written(
-            text in prop_oneof!["\\PC*", "(section|heading:h|block:(code|list)?|\\?full=true|[0-6\\[\\]/?ä ]){0,8}"],
+            text in prop_oneof!["\\PC*", "(section|heading:h|h[1-6]|block:(code|list)?|\\?full=true|[0-6\\[\\]/?ä ]){0,8}"],
         ) {
             match PartSelector::parse(&text) {
                 Ok(selector) => {

@@ -18,7 +18,7 @@ use thiserror::Error;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
-    /// `heading:h2[0]`: the heading of that level with that index, in page order, and all up
+    /// `heading:h2[0]`, or `h2[0]`: the heading of that level with that index, in page order, and all up
     /// to the next heading of its level or a higher one.
     Heading {
         /// 1 to 6; 1 is the highest.
@@ -51,8 +51,8 @@ pub struct SelectorFault {
 impl Selector {
     /// Reads a selector. White space around it does not count.
     ///
-    /// What begins with `heading:` or `block:`, and `section` alone or before `[`, `/` or `?`,
-    /// is never a heading's text. Parts below a section (`/block:…`) and options (`?full=true`)
+    /// What begins with `heading:` or `block:`, `h1[` to `h6[`, and `section` alone or before `[`,
+    /// `/` or `?`, is never a heading's text. Parts below a section (`/block:…`) and options (`?full=true`)
     /// are not for edits; see [`super::PartSelector`].
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl<'a> Rest<'a> {
 
     /// A heading or section by type and index, if one is named.
     pub(super) fn typed(&mut self) -> Result<Option<Selector>, SelectorFault> {
-        if self.skip("heading:") {
+        if self.skip("heading:") || Self::begins_heading(self.text) {
             let level = (1..=6_u8)
                 .find(|level| self.skip(&format!("h{level}")))
                 .ok_or_else(|| self.fault_in_level())?;
@@ -131,6 +131,12 @@ impl<'a> Rest<'a> {
             return Ok(Some(Selector::Section { index }));
         }
         Ok(None)
+    }
+
+    /// Whether a heading's level stands there as a type: in outlines it stands alone.
+    pub(super) fn begins_heading(text: &str) -> bool {
+        let levels = ["h1[", "h2[", "h3[", "h4[", "h5[", "h6["];
+        levels.iter().any(|level| text.starts_with(level))
     }
 
     /// Whether `section` stands there as a type.
@@ -197,11 +203,16 @@ mod tests {
             "sections",
             "section 1",
             "Section[1]",
-            "h1[0]",
+            "h1",
+            "h7[0]",
             "[x]",
         ] {
             assert_eq!(Selector::parse(text), Ok(Selector::Named(text.to_owned())));
         }
+        assert_eq!(
+            Selector::parse("h6[2]"),
+            Ok(Selector::Heading { level: 6, index: 2 })
+        );
         assert_eq!(
             Selector::parse(" Über uns "),
             Ok(Selector::Named("Über uns".to_owned()))
@@ -242,7 +253,7 @@ mod tests {
 
         #[test]
         fn a_selector_is_read_as_it_is_written(
-            text in prop_oneof!["\\PC*", "(section|heading:h|block:|[0-6\\[\\]/?ä ]){0,6}"],
+            text in prop_oneof!["\\PC*", "(section|heading:h|h[1-7]|block:|[0-6\\[\\]/?ä ]){0,6}"],
         ) {
             match Selector::parse(&text) {
                 Ok(selector) => {

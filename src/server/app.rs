@@ -19,6 +19,7 @@ use crate::write::{Caller, Patience, Writer};
 
 use super::key_watch::KeyWatch;
 use super::metrics::Metrics;
+use super::result::Indent;
 
 /// What all connections of one server share: the wiki, the way to write to it, the tools.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub struct App {
     pub index: Arc<ContentIndex>,
     /// What happened so far, counted.
     pub metrics: Arc<Metrics>,
+    /// How answers are written as text.
+    pub(super) indent: Indent,
     registry: Arc<RwLock<Arc<Registry>>>,
     /// Where new keys come from; nowhere for a caller's own.
     pub(super) key_watch: Option<KeyWatch>,
@@ -63,6 +66,7 @@ impl App {
             writer: Arc::new(writer),
             codec: codec()?,
             metrics: Arc::default(),
+            indent: settings.indent,
             registry: Arc::new(RwLock::new(Arc::new(registry))),
             key_watch: Some(KeyWatch::new(settings.key_source)),
         })
@@ -81,6 +85,7 @@ impl App {
             wiki,
             codec: codec()?,
             metrics: Arc::clone(&self.metrics),
+            indent: self.indent,
             registry: Arc::clone(&self.registry),
             key_watch: None,
         })

@@ -142,8 +142,8 @@ impl Handler {
         };
         let tool = registry.find(name).filter(is_offered).ok_or_else(unknown)?;
         match visit.app.call(name, caller, progress, arguments).await {
-            Some(Ok(value)) => Ok(result::answer(tool, value)),
-            Some(Err(failure)) => Ok(result::failure(&failure)),
+            Some(Ok(value)) => Ok(result::answer(tool, value, self.app.indent)),
+            Some(Err(failure)) => Ok(result::failure(&failure, self.app.indent)),
             None => Err(unknown()),
         }
     }

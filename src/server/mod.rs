@@ -21,4 +21,5 @@ mod visit;
 
 pub use app::App;
 pub use handler::Handler;
+pub use result::Indent;
 pub use stdio::{Ended, serve_stdio};

@@ -1,34 +1,56 @@
 //! How answers and errors look to a client.
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject, Tool, ToolAnnotations};
+use serde::Serialize as _;
+use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Value, json};
 
 use super::fit;
 use crate::error::{Code, Failure};
 use crate::tools::{Definition, Kind};
 
-/// The most bytes of an error, as text and in `_meta` together.
+/// The most bytes of an error.
 const MOST_ERROR_BYTES: usize = 256 * 1024;
+
+/// How the JSON of answers is written as text: in one line, or with so many spaces a level.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Indent(pub usize);
+
+impl Indent {
+    fn text(self, value: &Value) -> String {
+        if self.0 == 0 {
+            return value.to_string();
+        }
+        let spaces = " ".repeat(self.0);
+        let mut text = Vec::new();
+        let form = PrettyFormatter::with_indent(spaces.as_bytes());
+        // A JSON value that is already there can always be written, and is UTF-8.
+        let _ = value.serialize(&mut Serializer::with_formatter(&mut text, form));
+        String::from_utf8(text).unwrap_or_default()
+    }
+}
 
 /// An answer of a tool: structured content, and the same JSON as text for clients without it.
 ///
 /// What the wiki says is data: every answer is labelled as untrusted in its `_meta`. One that is
 /// larger than the tool's bound is an error; of a write, which has happened, it is cut.
-pub(super) fn answer(tool: &Definition, mut value: Value) -> CallToolResult {
-    let mut text = pretty(&value);
+pub(super) fn answer(tool: &Definition, mut value: Value, indent: Indent) -> CallToolResult {
+    let mut text = indent.text(&value);
     if fit::is_over(&text, &value, tool.most_bytes) {
         if tool.kind == Kind::Read {
-            return failure(&too_large(tool.most_bytes));
+            return failure(&too_large(tool.most_bytes), indent);
         }
         fit::cut(&mut value, tool.most_bytes);
         let note = format!(
             "this answer was larger than {} bytes, and its texts and lists are cut",
             tool.most_bytes
         );
-        if let Some(Value::Array(warnings)) = value.get_mut("warnings") {
+        if let Value::Object(members) = &mut value
+            && let Value::Array(warnings) = members.entry("warnings").or_insert_with(|| json!([]))
+        {
             warnings.push(note.into());
         }
-        text = pretty(&value);
+        text = indent.text(&value);
     }
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.structured_content = Some(value);
@@ -43,18 +65,18 @@ fn too_large(most: usize) -> Failure {
     .hint("Ask for less: a lower limit or depth, a part of the page, fewer pages or fields.")
 }
 
-/// An error: in a text block and in `_meta`, never as structured content, which clients would
-/// check against the schema of the answer.
-pub(super) fn failure(failure: &Failure) -> CallToolResult {
+/// An error: in a text block, never as structured content, which clients would check against the
+/// schema of the answer. Programs find its code in `_meta`, too.
+pub(super) fn failure(failure: &Failure, indent: Indent) -> CallToolResult {
     let mut error = json!({ "error": failure });
-    let mut text = pretty(&error);
+    let mut text = indent.text(&error);
     if fit::is_over(&text, &error, MOST_ERROR_BYTES) {
         fit::cut(&mut error, MOST_ERROR_BYTES);
-        text = pretty(&error);
+        text = indent.text(&error);
     }
-    let error = error.get("error").cloned().unwrap_or_default();
     let mut meta = untrusted();
-    meta.0.insert("error".to_owned(), error);
+    meta.0
+        .insert("error".to_owned(), json!({ "code": failure.code }));
     CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta))
 }
 
@@ -75,11 +97,6 @@ pub(super) fn tool(definition: &Definition) -> Tool {
     .with_title(definition.title)
     .with_annotations(annotations)
     .with_raw_output_schema(std::sync::Arc::new(definition.output.clone()))
-}
-
-fn pretty(value: &Value) -> String {
-    // A JSON value that is already there can always be written.
-    serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
 /// The label of all that may hold text of the wiki.

@@ -79,6 +79,11 @@ impl Arguments {
         &mut self.members
     }
 
+    /// The same call with other members.
+    pub(super) fn with_members(self, members: Map<String, Value>) -> Self {
+        Self { members, ..self }
+    }
+
     /// How many members were read and not kept.
     pub(super) const fn left_out(&self) -> usize {
         self.left_out

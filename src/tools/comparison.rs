@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::context::Context;
+use super::output::is_default;
 use crate::change::{compare, cut, short};
 use crate::error::{Code, Failure};
 use crate::page::{Date, Field, PageReading};
@@ -71,10 +72,14 @@ const A_POINT: &str = "a versionId, a time in ISO 8601, or current";
 pub(super) struct Comparison {
     from: State,
     to: State,
+    #[serde(skip_serializing_if = "Map::is_empty")]
     changes: Map<String, Value>,
     /// Of the content.
+    #[serde(skip_serializing_if = "String::is_empty")]
     diff: String,
+    #[serde(skip_serializing_if = "is_default")]
     lines_added: i64,
+    #[serde(skip_serializing_if = "is_default")]
     lines_removed: i64,
     /// Fields that are not known of both states.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::context::Context;
 use super::input::{self, rule};
-use super::output::Write;
+use super::output::{WRITE_ANSWER, Write};
 use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::change::NewPage;
 use crate::error::Failure;
@@ -19,10 +19,10 @@ pub(super) struct CreatePage;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The operator's token or a preview's.
+    /// A preview's token (other arguments must be as there), or the operator's.
     #[garde(skip)]
     confirm: Option<String>,
-    /// Without the locale, e.g. "docs/install".
+    /// Such as docs/install.
     #[garde(custom(rule::required(rule::new_place)))]
     path: String,
     #[garde(custom(rule::required(rule::title)))]
@@ -34,7 +34,7 @@ pub(super) struct Input {
     locale: Option<String>,
     #[garde(custom(rule::optional(rule::description)))]
     description: Option<String>,
-    /// E.g. "markdown"; default: as configured.
+    /// Such as markdown; default: as configured.
     #[garde(custom(rule::optional(rule::editor)))]
     editor: Option<String>,
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
@@ -42,13 +42,10 @@ pub(super) struct Input {
     /// Default true.
     #[garde(skip)]
     is_published: Option<bool>,
-    /// Default false.
     #[garde(skip)]
     is_private: Option<bool>,
-    /// ISO 8601.
     #[garde(custom(rule::optional(rule::date)))]
     publish_start_date: Option<String>,
-    /// ISO 8601.
     #[garde(custom(rule::optional(rule::date)))]
     publish_end_date: Option<String>,
     #[garde(custom(rule::optional(rule::text)))]
@@ -60,8 +57,10 @@ pub(super) struct Input {
 impl Tool for CreatePage {
     const NAME: &'static str = "wikijs_create_page";
     const TITLE: &'static str = "Create page";
-    const DESCRIPTION: &'static str = "Make a new page. Without confirm you may get a preview and a token: show the user, then call again with the same arguments and confirm. To change a page: wikijs_update_page.";
+    const DESCRIPTION: &'static str = "Make a new page. Without confirm you may get a preview and a token: show the user, then call again with path and confirm. To change a page: wikijs_update_page.";
+    const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Add;
+    const IN_PREVIEW: &'static [&'static str] = &["title", "content"];
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Write;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::context::Context;
 use super::input::{self, rule};
-use super::output::Write;
+use super::output::{WRITE_ANSWER, Write};
 use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
 use crate::error::Failure;
 use crate::write::Plan;
@@ -18,15 +18,15 @@ pub(super) struct DeletePage;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The operator's token or a preview's.
+    /// A preview's token (other arguments must be as there), or the operator's.
     #[garde(skip)]
     confirm: Option<String>,
     #[garde(range(min = 1, max = 2_147_483_647))]
     id: i64,
-    /// updatedAt you know; a newer page is a conflict.
+    /// The updatedAt that you know.
     #[garde(custom(rule::optional(rule::time)))]
     if_updated_at: Option<String>,
-    /// Move it to the wiki's trash and unpublish it; keeps its history.
+    /// Move it to the wiki's trash, unpublished.
     #[garde(skip)]
     trash: Option<bool>,
 }
@@ -34,7 +34,8 @@ pub(super) struct Input {
 impl Tool for DeletePage {
     const NAME: &'static str = "wikijs_delete_page";
     const TITLE: &'static str = "Delete page";
-    const DESCRIPTION: &'static str = "Delete a page with its history and comments. Without confirm you may get a preview and a token: show the user, then call again with id and confirm. To keep it: trash, or wikijs_update_page with isPublished false.";
+    const DESCRIPTION: &'static str = "Delete (remove) a page with its history and comments. Without confirm you may get a preview and a token: show the user, then call again with id and confirm. To keep it: trash, or wikijs_update_page with isPublished false.";
+    const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Change;
     const EXPLAINED: Explained = NAMED_BY_ID;
     const MOST_BYTES: usize = TEXT_BYTES;

@@ -17,7 +17,8 @@ const MOST_MESSAGE: usize = 500;
 pub(super) struct Fault {
     /// The argument, as a path into the arguments.
     pub path: String,
-    /// What is wrong with it.
+    /// What is wrong with it; left out of the one fault that the failure's own message tells.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
 
@@ -68,7 +69,7 @@ impl Faults {
 
     /// The failure that names them.
     pub(super) fn into_failure(self) -> Failure {
-        let Self { listed, count } = self;
+        let Self { mut listed, count } = self;
         let message = match listed.as_slice() {
             [Fault { path, message }] if path.is_empty() => {
                 format!("The arguments are not valid: {message}.")
@@ -83,6 +84,9 @@ impl Faults {
                 listed.len()
             ),
         };
+        if let [only] = listed.as_mut_slice() {
+            only.message.clear();
+        }
         let failure = Failure::new(Code::InvalidInput, message);
         let failure = if listed.len() < count {
             failure.detail("faults", count)

@@ -1,11 +1,11 @@
 //! `wikijs_get_page_history`: who changed what of a page when, and what lies between two states.
 
+use std::collections::BTreeMap;
 use std::iter;
 
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::comparison::{self, Compare, Comparison};
 use super::context::Context;
@@ -17,6 +17,9 @@ use crate::wiki::HistoryEntry;
 
 /// How many entries are compared with the one before.
 const MAX_COMPARED: usize = 20;
+
+/// Why an entry does not say what it changed.
+const NOT_COMPARED: &str = "only the first 20 entries of an answer are compared, as far as the wiki gives them; go on with offset";
 
 /// The tool.
 pub(super) struct GetPageHistory;
@@ -39,18 +42,20 @@ pub(super) struct Input {
 }
 
 /// Its answer.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(super) struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     entries: Option<Vec<Entry>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
+    /// Why some entries do not say what they changed; the oldest, which made the page, never does.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    unavailable: BTreeMap<&'static str, &'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Map<String, Value>")]
     comparison: Option<Comparison>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry {
     version_id: i64,
@@ -63,7 +68,7 @@ struct Entry {
     moved_from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_to: Option<String>,
-    /// What differs from the version before; absent where that was not compared.
+    /// What differs from the version before, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     changed: Option<Vec<&'static str>>,
 }
@@ -71,7 +76,8 @@ struct Entry {
 impl Tool for GetPageHistory {
     const NAME: &'static str = "wikijs_get_page_history";
     const TITLE: &'static str = "Get page history";
-    const DESCRIPTION: &'static str = "See who changed what of a page and when, newest first; an entry is a version that a later change left behind (so the last change is in none: compare from the first versionId). No version holds tags, styles or scripts. Or compare two states.";
+    const DESCRIPTION: &'static str = "See who changed what of a page and when, newest first; an entry is a version that a later change left behind (so the last change is in none: compare from the first versionId). Or compare two states (diff). To restore one: wikijs_update_page with fromVersion.";
+    const ANSWER: &'static str = "Absent: 0, none. Not read: in unavailable.";
     const KIND: Kind = Kind::Read;
     const EXPLAINED: Explained = NAMED_BY_ID;
     const MOST_BYTES: usize = TEXT_BYTES;
@@ -83,6 +89,7 @@ impl Tool for GetPageHistory {
             return Ok(Output {
                 entries: None,
                 total: None,
+                unavailable: BTreeMap::new(),
                 comparison: Some(comparison::between(&context, input.id, asked).await?),
             });
         }
@@ -95,7 +102,7 @@ impl Tool for GetPageHistory {
         // One more than is shown, to compare the last one with.
         let history = context.wiki.history(input.id, offset, limit + 1).await?;
         let changed = changed(&context, input.id, &history.entries).await;
-        let entries = history
+        let entries: Vec<Entry> = history
             .entries
             .into_iter()
             .zip(changed.into_iter().chain(iter::repeat(None)))
@@ -111,9 +118,16 @@ impl Tool for GetPageHistory {
                 changed,
             })
             .collect();
+        let is_oldest = |at: usize| offset + at + 1 == history.total;
+        let mut shown = entries.iter().enumerate();
+        let is_compared = shown.all(|(at, entry)| entry.changed.is_some() || is_oldest(at));
         Ok(Output {
             entries: Some(entries),
             total: Some(i64::try_from(history.total).unwrap_or(i64::MAX)),
+            unavailable: (!is_compared)
+                .then_some(("changed", NOT_COMPARED))
+                .into_iter()
+                .collect(),
             comparison: None,
         })
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::input::{self, rule};
+use super::output::is_default;
 use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::error::Failure;
 use crate::wiki::PageTreeMode;
@@ -31,7 +32,7 @@ pub(super) struct Input {
 }
 
 /// Its answer: a flat list, parents before children.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     nodes: Vec<Node>,
@@ -40,23 +41,23 @@ pub(super) struct Output {
     not_shown: Option<i64>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Node {
     path: String,
     title: String,
+    #[serde(skip_serializing_if = "is_default")]
     is_folder: bool,
     /// Only where there is a page.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
 }
 
 impl Tool for GetPageTree {
     const NAME: &'static str = "wikijs_get_page_tree";
     const TITLE: &'static str = "Get page tree";
-    const DESCRIPTION: &'static str = "See which folders and pages lie below a path, as a flat list. By tags or in order: wikijs_list_pages.";
+    const DESCRIPTION: &'static str = "See which folders and pages lie below a path, as a flat list (browse, children). By tags or in order: wikijs_list_pages.";
+    const ANSWER: &'static str = "Absent: isFolder false; id where no page is.";
     const KIND: Kind = Kind::Read;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
@@ -70,15 +71,14 @@ impl Tool for GetPageTree {
         )?;
         let locale = locale.unwrap_or_else(|| context.locale(None));
         let (mode, depth) = (input.mode.unwrap_or_default(), input.depth.unwrap_or(1));
-        let wiki = &context.wiki;
-        let walk = wiki.tree(&locale, path.as_ref(), mode, depth).await?;
+        let walk = context
+            .wiki
+            .tree(&locale, path.as_ref(), mode, depth)
+            .await?;
         let nodes = walk
             .nodes
             .into_iter()
             .map(|node| Node {
-                url: node
-                    .page_id
-                    .map(|_| wiki.page_url(&node.locale, &node.path)),
                 path: node.path.as_str().to_owned(),
                 title: node.title,
                 is_folder: node.is_folder,

@@ -26,7 +26,7 @@ pub(super) struct Input {
 }
 
 /// Its answer.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(super) struct Output {
     #[serde(flatten)]
     proposal: View,
@@ -37,6 +37,7 @@ pub(super) struct Output {
     /// What changed of the page since, and both in one where they do not touch.
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
 
@@ -44,6 +45,7 @@ impl Tool for GetProposal {
     const NAME: &'static str = "wikijs_get_proposal";
     const TITLE: &'static str = "Get proposal";
     const DESCRIPTION: &'static str = "See what became of a write that ended as a proposal: open, outdated (with what changed of the page since), applied, rejected with the operator's reason, or replaced; and what it changes.";
+    const ANSWER: &'static str = "Absent: 0, none.";
     const KIND: Kind = Kind::Read;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;

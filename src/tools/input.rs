@@ -31,7 +31,7 @@ where
     T: DeserializeOwned + Validate<Context = ()>,
 {
     arguments.check_size()?;
-    read_digits(schema, arguments.members_mut());
+    read_kindly(schema, arguments.members_mut());
     let faults = check_shape(schema, explained, &arguments);
     if !faults.is_empty() {
         return Err(faults.into_failure());
@@ -65,8 +65,9 @@ where
     }
 }
 
-/// Takes `"240"` for 240 where a whole number is wanted: several models write ids so.
-fn read_digits(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) {
+/// Takes `"240"` for 240 where a whole number is wanted: several models write ids so. Takes
+/// `{"from": 12, "to": 40}` for the lines `12-40`, as they were once written.
+fn read_kindly(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) {
     let is_whole = |property: &Value| property.get("type") == Some(&"integer".into());
     let read = |value: &mut Value| {
         let number = value
@@ -85,6 +86,12 @@ fn read_digits(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) 
     {
         match arguments.get_mut(name) {
             Some(value) if is_whole(property) => read(value),
+            Some(Value::Object(range)) if name == "lines" => {
+                let bound = |name| range.get(name).and_then(Value::as_u64);
+                if let (2, Some(from), Some(to)) = (range.len(), bound("from"), bound("to")) {
+                    arguments.insert(name.clone(), format!("{from}-{to}").into());
+                }
+            }
             Some(Value::Array(values)) if property.get("items").is_some_and(is_whole) => {
                 values.iter_mut().for_each(read);
             }
@@ -107,7 +114,12 @@ fn check_shape(
     for (name, value) in arguments.members() {
         match known.get(name) {
             Some(property) => type_faults(&mut faults, name, property, value),
-            None => faults.add(name, || unknown(name, explained, known)),
+            None => faults.add(name, || match value {
+                Value::Object(inner) if wraps(inner, known) => {
+                    "holds the arguments; give them themselves, without it around them".to_owned()
+                }
+                _ => unknown(name, explained, known),
+            }),
         }
     }
     // No tool has so many arguments, whatever their names are.
@@ -230,6 +242,10 @@ fn type_fault(name: &str, property: &Value, value: &Value) -> Option<String> {
             Value::String(_) if wanted == "integer" && names_a_page(name) => {
                 "; wikijs_get_page_by_path takes a path or a title, and answers the id"
             }
+            Value::Number(_) if wanted == "string" && name == "path" => {
+                "; wikijs_get_page_by_id takes an id, and answers the path"
+            }
+            _ if name == "lines" => "; such as 12-40",
             _ => "",
         };
         return Some(format!(
@@ -241,6 +257,11 @@ fn type_fault(name: &str, property: &Value, value: &Value) -> Option<String> {
         let names: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
         format!("must be one of {}", names.join(", "))
     })
+}
+
+/// Whether an object's members are arguments of the tool.
+fn wraps(inner: &Map<String, Value>, known: &Map<String, Value>) -> bool {
+    !inner.is_empty() && inner.keys().all(|name| known.contains_key(name))
 }
 
 /// Whether an argument is the id of a page.

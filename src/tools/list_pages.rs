@@ -1,5 +1,7 @@
 //! `wikijs_list_pages`: pages in an order, part by part.
 
+use std::collections::BTreeMap;
+
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,10 +10,11 @@ use serde_json::{Map, Value};
 use super::context::Context;
 use super::cursor;
 use super::input::{self, rule};
-use super::output::{Page, some_count};
+use super::output::{AUTHOR, Page, some_count};
 use super::tool::{Kind, Tool};
 use crate::error::{Code, Failure};
-use crate::wiki::{ListQuery, PageOrderBy, PageOrderByDirection};
+use crate::page::PageReading;
+use crate::wiki::{ListQuery, PageOrderBy, PageOrderByDirection, RIGHT_TO_AUTHOR, Wiki};
 
 /// The tool.
 pub(super) struct ListPages;
@@ -23,10 +26,10 @@ pub(super) struct Input {
     /// "*": all.
     #[garde(custom(rule::optional(rule::locales)))]
     locale: Option<String>,
-    /// Default 50.
+    /// Default 20.
     #[garde(range(min = 1, max = 100))]
     limit: Option<u32>,
-    /// Only pages with all of these; the answer then leaves tags out.
+    /// Only pages with all of these.
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
     /// Only at or below this path.
@@ -34,7 +37,7 @@ pub(super) struct Input {
     path: Option<String>,
     #[garde(custom(rule::optional(rule::time)))]
     updated_since: Option<String>,
-    /// authorId, as in a history.
+    /// authorId of a history.
     #[garde(range(min = 1, max = 2_147_483_647))]
     author: Option<i64>,
     #[garde(skip)]
@@ -51,7 +54,7 @@ pub(super) struct Input {
     /// Default ASC.
     #[garde(skip)]
     direction: Option<PageOrderByDirection>,
-    /// nextCursor of the same list's part before.
+    /// nextCursor of the part before.
     #[garde(skip)]
     cursor: Option<String>,
 }
@@ -70,13 +73,32 @@ enum Member {
     IsPrivate,
     CreatedAt,
     UpdatedAt,
+    AuthorName,
 }
 
+/// What is told of a page where no members are named.
+const USUAL: &[Member] = &[
+    Member::Locale,
+    Member::Path,
+    Member::Title,
+    Member::Description,
+    Member::Tags,
+    Member::IsPublished,
+    Member::IsPrivate,
+    Member::CreatedAt,
+    Member::UpdatedAt,
+];
+/// Why a list by tags has no tags (W7).
+const NO_TAGS: &str = "not listed beside the argument tags; wikijs_get_page_by_id tells them";
+
 /// Its answer.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     pages: Vec<Map<String, Value>>,
+    /// What was asked for and not read, with the reason: of all pages, or of those that lack it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    unavailable: BTreeMap<&'static str, &'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
     /// So many more pages there are in other locales than the configured one.
@@ -87,7 +109,9 @@ pub(super) struct Output {
 impl Tool for ListPages {
     const NAME: &'static str = "wikijs_list_pages";
     const TITLE: &'static str = "List pages";
-    const DESCRIPTION: &'static str = "List pages without content: in an order, by tags, path, time or links. Recent changes: orderBy UPDATED, direction DESC.";
+    const DESCRIPTION: &'static str = "List pages without content, by tags, path, author or links (backlinks: linksTo). Recent changes: orderBy UPDATED, direction DESC, or updatedSince.";
+    const ANSWER: &'static str =
+        "Absent in a page: published, not private, empty. Not read: in unavailable.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;
@@ -131,33 +155,50 @@ impl Tool for ListPages {
             })?;
             query.after = Some(after);
         }
-        let limit = usize::try_from(input.limit.unwrap_or(50)).unwrap_or(50);
+        let limit = usize::try_from(input.limit.unwrap_or(20)).unwrap_or(20);
         let part = context.wiki.list(&query, limit).await?;
         let elsewhere = if locales.is_fallback && query.after.is_none() {
             context.wiki.count_elsewhere(&query).await?
         } else {
             0
         };
-        let fields = input.fields.as_deref();
-        let page = |page| members(&Page::of(&context.wiki, page), fields);
+        let fields = input.fields.as_deref().unwrap_or(USUAL);
+        let mut unavailable = BTreeMap::new();
+        if fields.contains(&Member::Tags) && part.pages.iter().any(|page| page.tags.is_none()) {
+            unavailable.insert("tags", NO_TAGS);
+        }
+        let mut pages = part.pages;
+        if fields.contains(&Member::AuthorName) {
+            context.wiki.add_authors(&mut pages).await?;
+            if pages.iter().any(|page| page.author_name.is_none()) {
+                unavailable.insert(AUTHOR, RIGHT_TO_AUTHOR);
+            }
+        }
+        let page = |page| members(&context.wiki, page, fields);
         Ok(Output {
             next_cursor: part.next.map(|next| cursor::seal(&query, next)),
-            pages: part.pages.into_iter().map(page).collect::<Result<_, _>>()?,
+            pages: pages.into_iter().map(page).collect::<Result<_, _>>()?,
+            unavailable,
             other_locales: some_count(elsewhere),
         })
     }
 }
 
 /// A page with these members alone, and its id.
-fn members(page: &Page, fields: Option<&[Member]>) -> Result<Map<String, Value>, Failure> {
+fn members(
+    wiki: &Wiki,
+    mut page: PageReading,
+    fields: &[Member],
+) -> Result<Map<String, Value>, Failure> {
     let fault = |_| Failure::new(Code::InternalError, "The answer could not be written.");
-    let Value::Object(mut members) = serde_json::to_value(page).map_err(fault)? else {
+    let author = page.author_name.take();
+    let Value::Object(mut members) = serde_json::to_value(Page::of(wiki, page)).map_err(fault)?
+    else {
         return Ok(Map::new());
     };
-    if let Some(fields) = fields {
-        let names = serde_json::to_value(fields).map_err(fault)?;
-        let names = names.as_array().map(Vec::as_slice).unwrap_or_default();
-        members.retain(|name, _| name == "id" || names.iter().any(|field| field == name));
-    }
+    members.extend(author.map(|author| (AUTHOR.to_owned(), author.into())));
+    let names = serde_json::to_value(fields).map_err(fault)?;
+    let names = names.as_array().map(Vec::as_slice).unwrap_or_default();
+    members.retain(|name, _| name == "id" || names.iter().any(|field| field == name));
     Ok(members)
 }

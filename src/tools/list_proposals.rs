@@ -57,7 +57,7 @@ impl State {
 }
 
 /// Its answer.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     proposals: Vec<View>,
@@ -69,6 +69,7 @@ impl Tool for ListProposals {
     const NAME: &'static str = "wikijs_list_proposals";
     const TITLE: &'static str = "List proposals";
     const DESCRIPTION: &'static str = "See what became of writes that ended as proposals, newest first: open, applied, rejected with the operator's reason, or replaced by a later one. wikijs_get_proposal says whether an open one still fits its page.";
+    const ANSWER: &'static str = "Absent: 0, none.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;

@@ -38,7 +38,7 @@ enum TagOrder {
 }
 
 /// Its answer.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     tags: Vec<TagInUse>,
@@ -46,7 +46,7 @@ pub(super) struct Output {
     not_shown: Option<i64>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 struct TagInUse {
     tag: String,
     /// Only where it is not the tag itself.
@@ -61,6 +61,7 @@ impl Tool for ListTags {
     const TITLE: &'static str = "List tags";
     const DESCRIPTION: &'static str =
         "See which tags pages have, and how many pages have each. Their pages: wikijs_list_pages.";
+    const ANSWER: &'static str = "Absent: a title that is the tag.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;

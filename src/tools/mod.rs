@@ -5,6 +5,7 @@
 
 mod arguments;
 mod comparison;
+mod confirmed;
 mod context;
 mod create_page;
 #[doc(hidden)]

@@ -1,9 +1,9 @@
 //! The shapes of answers that several tools share.
 //!
-//! A member that is not there is absent, never null. Members say by their names what they
-//! are: the schemas have to stay small.
+//! A member that is not there is absent, never null. One that was read and has its default is
+//! left out: published, not private, empty, false, nothing. What was not read is named in
+//! `unavailable`, so that no absence stands for what nobody knows.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -11,8 +11,12 @@ use crate::page::{Date, Field, PageReading, escape_hidden};
 use crate::wiki::Wiki;
 use crate::write::{Answer, LinkedFrom, Notes, Target};
 
-/// A page, flat; what the key cannot read is absent.
-#[derive(Debug, Serialize, JsonSchema)]
+/// The member that says who wrote a page last.
+pub(super) const AUTHOR: &str = "authorName";
+
+/// A page, flat, without what has its default; what the key cannot read is absent, and named in
+/// `unavailable` beside it.
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Page {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,7 +24,8 @@ pub(super) struct Page {
     pub(super) locale: String,
     pub(super) path: String,
     pub(super) title: String,
-    pub(super) url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) description: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,33 +62,38 @@ pub(super) struct WholePage {
     pub(super) content: Option<String>,
 }
 
+/// [`Write`] in a few words.
+pub(super) const WRITE_ANSWER: &str = "A preview has dryRun true. Absent: false, 0, none.";
+
 /// What a write would do, or did.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Write {
+    #[serde(skip_serializing_if = "is_default")]
     pub(super) dry_run: bool,
     pub(super) operation: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outcome: Option<&'static str>,
-    #[schemars(with = "Map<String, Value>")]
     pub(super) target: Target,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) changes: Option<Map<String, Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) diff: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) diff: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) changed: Option<Vec<&'static str>>,
+    #[serde(skip_serializing_if = "is_default")]
     pub(super) lines_added: i64,
+    #[serde(skip_serializing_if = "is_default")]
     pub(super) lines_removed: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) updated_at: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) unverified: Vec<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<Map<String, Value>>")]
     pub(super) linked_from: Vec<LinkedFrom>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) conflict_check: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) warnings: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confirm: Option<String>,
@@ -94,6 +104,11 @@ pub(super) struct Write {
     pub(super) call_id: String,
 }
 
+/// Whether a member has its default, and so is left out.
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// A number of things, absent where there are none.
 pub(super) fn some_count(count: usize) -> Option<i64> {
     (count > 0).then(|| i64::try_from(count).unwrap_or(i64::MAX))
@@ -102,15 +117,15 @@ pub(super) fn some_count(count: usize) -> Option<i64> {
 impl Page {
     pub(super) fn of(wiki: &Wiki, page: PageReading) -> Self {
         Self {
-            url: wiki.page_url(&page.locale, &page.path),
+            url: Some(wiki.page_url(&page.locale, &page.path)),
             id: page.id,
             locale: page.locale.as_str().to_owned(),
             path: page.path.as_str().to_owned(),
             title: escape_hidden(&page.title),
-            description: page.description,
-            tags: page.tags,
-            is_published: page.is_published,
-            is_private: page.is_private,
+            description: page.description.filter(|text| !text.is_empty()),
+            tags: page.tags.filter(|tags| !tags.is_empty()),
+            is_published: page.is_published.filter(|is_published| !is_published),
+            is_private: page.is_private.filter(|is_private| *is_private),
             created_at: page.created_at.map(String::from),
             updated_at: page.updated_at.map(String::from),
         }
@@ -119,14 +134,15 @@ impl Page {
 
 impl WholePage {
     pub(super) fn of(wiki: &Wiki, mut page: PageReading) -> Self {
-        let text = |date: Option<Date>| date.map(String::from);
+        let text = |date: Option<Date>| date.filter(Date::is_set).map(String::from);
+        let code = |text: Option<String>| text.filter(|text| !text.is_empty());
         Self {
             author_name: page.author_name.take(),
             editor: page.editor.take(),
             publish_start_date: text(page.publish_start_date.take()),
             publish_end_date: text(page.publish_end_date.take()),
-            script_css: page.script_css.take(),
-            script_js: page.script_js.take(),
+            script_css: code(page.script_css.take()),
+            script_js: code(page.script_js.take()),
             content: page.content.take(),
             page: Page::of(wiki, page),
         }
@@ -144,8 +160,8 @@ impl From<Answer> for Write {
                 operation: preview.operation.as_str(),
                 outcome: None,
                 target: preview.target,
-                changes: Some(preview.changes),
-                diff: Some(preview.diff),
+                changes: Some(preview.changes).filter(|changes| !changes.is_empty()),
+                diff: preview.diff,
                 changed: None,
                 lines_added: count(preview.lines.added),
                 lines_removed: count(preview.lines.removed),
@@ -172,8 +188,9 @@ impl From<Answer> for Write {
                 }),
                 target: applied.target,
                 changes: None,
-                diff: None,
-                changed: Some(names(applied.changed)),
+                diff: String::new(),
+                changed: Some(names(applied.changed))
+                    .filter(|changed: &Vec<_>| !changed.is_empty()),
                 lines_added: count(applied.lines.added),
                 lines_removed: count(applied.lines.removed),
                 updated_at: applied.updated_at,

@@ -1,6 +1,5 @@
 //! What agents are told of a proposal.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::context::Context;
@@ -9,7 +8,7 @@ use crate::audit::{MAX_WHY, Proposal, ProposalState};
 use crate::page::{Field, escape_hidden, escaped};
 
 /// A proposal, flat.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct View {
     pub(super) id: String,

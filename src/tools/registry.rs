@@ -8,6 +8,7 @@ use futures_util::FutureExt;
 use serde_json::{Map, Value};
 
 use super::arguments::Arguments;
+use super::confirmed::Completed;
 use super::context::Context;
 use super::surface::Surface;
 use super::tool::{Kind, Tool};
@@ -119,26 +120,39 @@ impl Registry {
             description: T::DESCRIPTION,
             kind: T::KIND,
             most_bytes: T::MOST_BYTES,
-            input: schema.as_ref().clone(),
-            output: schema::of_output::<T::Output>(),
+            input: schema::shown::<T>(&schema),
+            output: schema::of_answer(T::ANSWER),
         };
         let call: Call = Box::new(move |context, arguments| {
             let schema = Arc::clone(&schema);
             Box::pin(async move {
-                let input = match parse::<T>(schema, arguments).await {
+                let required = schema.get("required").cloned();
+                let mut call = Completed::of::<T>(&context, required.as_ref(), arguments);
+                let input = match parse::<T>(schema, std::mem::take(&mut call.arguments)).await {
                     Ok(input) => input,
                     // A write that was asked for in vain is on record too.
                     Err(failure) if T::KIND != Kind::Read => {
+                        let failure = call.unread(failure);
                         return Err(context.writer.refuse_input(&context.caller, failure).await);
                     }
                     Err(failure) => return Err(failure),
                 };
+                let asked = call.take_asked();
+                let asker =
+                    asked.map(|asked| (context.writer.clone(), context.caller.clone(), asked));
                 // Without this, a panic would leave the call without any answer.
                 let output = AssertUnwindSafe(T::run(context, input))
                     .catch_unwind()
                     .await;
-                let output = output.unwrap_or_else(|_| Err(bug("The tool broke off.")))?;
-                serde_json::to_value(output).map_err(|_| bug("The answer could not be written."))
+                let output = output.unwrap_or_else(|_| Err(bug("The tool broke off.")));
+                let output = output.map_err(|failure| call.refused(required.as_ref(), failure))?;
+                let output = serde_json::to_value(output);
+                let output = output.map_err(|_| bug("The answer could not be written."))?;
+                let token = output.get("confirm").and_then(Value::as_str);
+                if let (Some((writer, caller, asked)), Some(token)) = (asker, token) {
+                    writer.keep_asked(&caller, token, asked);
+                }
+                Ok(output)
             })
         });
         let check = |arguments| {

@@ -9,6 +9,8 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
+use super::tool::Tool;
+
 /// The schema of arguments.
 pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
     let mut schema = of(SchemaSettings::draft2020_12(), T::json_schema);
@@ -16,29 +18,50 @@ pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
     schema
 }
 
-/// The schema of an answer: names and types, no more. It is in the context of every client
-/// from the first call on, so what a name says already is not said again.
-pub(super) fn of_output<T: JsonSchema>() -> Map<String, Value> {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    let mut schema = of(settings, T::json_schema);
-    brief(&mut schema);
-    schema
+/// The schema of arguments as clients are told it, without the arguments that a confirmed call
+/// takes from its preview among the required ones, and without bounds that go without saying: the
+/// whole schema is in the context of every client from the first call on, and whoever exceeds a
+/// bound is told of it.
+pub(super) fn shown<T: Tool>(schema: &Map<String, Value>) -> Map<String, Value> {
+    let mut shown = schema.clone();
+    if let Some(Value::Array(required)) = shown.get_mut("required") {
+        required.retain(|name| !T::IN_PREVIEW.iter().any(|taken| name == taken));
+    }
+    let mut noise = vec!["minimum", "minLength", "minItems", "maxLength"];
+    if T::IS_DESCRIBED_ELSEWHERE {
+        noise.push("description");
+    }
+    without(&noise, &mut shown);
+    shown
 }
 
-fn brief(schema: &mut Map<String, Value>) {
-    schema.shift_remove("description");
-    schema.shift_remove("required");
-    if schema.get("additionalProperties") == Some(&true.into()) {
-        schema.shift_remove("additionalProperties");
+fn without(noise: &[&str], schema: &mut Map<String, Value>) {
+    for word in noise {
+        schema.shift_remove(*word);
+    }
+    let is_telling = |most: &Value| most.as_i64().is_some_and(|most| most < MOST_TELLING);
+    if !schema.get("maximum").is_some_and(is_telling) {
+        schema.shift_remove("maximum");
     }
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         for property in properties.values_mut().filter_map(Value::as_object_mut) {
-            brief(property);
+            without(noise, property);
         }
     }
     if let Some(Value::Object(items)) = schema.get_mut("items") {
-        brief(items);
+        without(noise, items);
     }
+}
+
+/// From here on a highest number is one that nobody reaches.
+const MOST_TELLING: i64 = 1_000_000;
+
+/// The schema of an answer: an object, and what it means that a member is absent. The names of
+/// its members say what they are, and a list of them all would be a tenth of what clients are told.
+pub(super) fn of_answer(told: &str) -> Map<String, Value> {
+    let members = [("type", "object"), ("description", told)];
+    let members = members.map(|(name, value)| (name.to_owned(), value.into()));
+    members.into_iter().collect()
 }
 
 fn of(

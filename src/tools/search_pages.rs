@@ -10,7 +10,6 @@ use std::time::Duration;
 use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::context::Context;
 use super::input::{self, rule};
@@ -19,7 +18,7 @@ use super::tool::{Kind, Tool};
 use crate::error::{Code, Failure};
 use crate::index::{ContentHit, Coverage, IndexError};
 use crate::page::{Locale, PagePath, PageReading, escape_hidden};
-use crate::wiki::{self, Wiki};
+use crate::wiki;
 use scope::Scope;
 
 /// The tool.
@@ -51,7 +50,7 @@ pub(super) struct Input {
     /// Default 20.
     #[garde(range(min = 1, max = 100))]
     limit: Option<u32>,
-    /// auto: the wiki's engine, then our index of content.
+    /// Default auto: both.
     #[garde(skip)]
     r#in: Option<In>,
     /// Only pages with all of these.
@@ -62,20 +61,19 @@ pub(super) struct Input {
     /// Only pages that link to this id.
     #[garde(range(min = 1))]
     links_to: Option<i64>,
-    /// Pages related to this id, without query.
+    /// In place of query: pages related to this id.
     #[garde(range(min = 1))]
     related_to: Option<i64>,
 }
 
 /// Its answer.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
-    /// First of all: hits of half an index are not to be taken for all that there are.
+    /// First of all: hits of half an index are not to be taken for all that there are. Left out
+    /// of what was found in a complete one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Map<String, Value>")]
     index: Option<Indexed>,
-    #[schemars(with = "Vec<Map<String, Value>>")]
     hits: Vec<Hit>,
     searched_in: Vec<&'static str>,
     /// So many more hits there are in other locales than the configured one, as far as engine and
@@ -92,8 +90,8 @@ struct Hit {
     locale: String,
     path: String,
     title: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
-    url: String,
     /// That it was found in half an index, so that better ones may be missing; such a hit has no
     /// score.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,6 +139,7 @@ impl Tool for SearchPages {
     const NAME: &'static str = "wikijs_search_pages";
     const TITLE: &'static str = "Search pages";
     const DESCRIPTION: &'static str = "Find pages by words (or their beginnings) in titles and content, or pages related to one. A snippet marks matches with « »; section holds it. By tags or time alone: wikijs_list_pages; below a path: wikijs_get_page_tree.";
+    const ANSWER: &'static str = "Absent: index complete; in a hit: published, empty.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;
@@ -188,7 +187,7 @@ async fn search(
     if place != In::Content {
         let is_wanted = |locale: &_, path: &_| scope.holds(locale, path);
         let hits = wiki.search(query, scope.locale(), is_wanted, limit).await?;
-        output.hits = hits.iter().map(|hit| Hit::of_wiki(wiki, hit)).collect();
+        output.hits = hits.iter().map(Hit::of_wiki).collect();
         output.searched_in.push(WIKI);
         if counts_elsewhere {
             let is_counted = |locale: &_, path: &_| scope.holds_elsewhere(locale, path);
@@ -203,9 +202,9 @@ async fn search(
     match in_content(context, query, scope, (limit, counts_elsewhere)).await {
         Ok((hits, others, indexed)) => {
             elsewhere.extend(others);
-            add(&mut output.hits, hits, wiki, limit, &indexed);
+            add(&mut output.hits, hits, limit, &indexed);
             output.searched_in.push(CONTENT);
-            output.index = Some(indexed);
+            output.index = indexed.unless_complete();
         }
         Err(failure) if place == In::Content => return Err(failure),
         // What the wiki found stands, and the answer says that nothing else was looked at.
@@ -248,7 +247,7 @@ async fn in_content(
 }
 
 /// Adds what the index found: to a hit of the wiki's what that lacks, or as a hit of its own.
-fn add(hits: &mut Vec<Hit>, found: Vec<ContentHit>, wiki: &Wiki, limit: usize, indexed: &Indexed) {
+fn add(hits: &mut Vec<Hit>, found: Vec<ContentHit>, limit: usize, indexed: &Indexed) {
     let provisional = indexed.provisional();
     let best = found.first().map_or(1.0, |best| best.score);
     for found in found {
@@ -257,11 +256,12 @@ fn add(hits: &mut Vec<Hit>, found: Vec<ContentHit>, wiki: &Wiki, limit: usize, i
             |hit: &Hit| hit.locale == page.locale.as_str() && hit.path == page.path.as_str();
         let at = hits.iter().position(is_it).unwrap_or(hits.len());
         if at == hits.len() && at < limit {
-            hits.push(Hit::of_page(wiki, page));
+            hits.push(Hit::of_page(page));
         }
         let Some(hit) = hits.get_mut(at) else {
             continue;
         };
+        hit.is_published = draft(page);
         hit.snippet = found.snippet.as_deref().map(escape_hidden);
         hit.section = found.section;
         // Beside pages that nobody has looked at yet a score says nothing.
@@ -282,9 +282,8 @@ fn permille(score: f64, best: f64) -> i64 {
 }
 
 impl Hit {
-    fn of_wiki(wiki: &Wiki, hit: &wiki::Hit) -> Self {
+    fn of_wiki(hit: &wiki::Hit) -> Self {
         Self {
-            url: wiki.page_url(&hit.locale, &hit.path),
             id: hit.id,
             locale: hit.locale.as_str().to_owned(),
             path: hit.path.as_str().to_owned(),
@@ -295,19 +294,22 @@ impl Hit {
         }
     }
 
-    fn of_page(wiki: &Wiki, page: &PageReading) -> Self {
+    fn of_page(page: &PageReading) -> Self {
         Self {
-            url: wiki.page_url(&page.locale, &page.path),
             id: page.id,
             locale: page.locale.as_str().to_owned(),
             path: page.path.as_str().to_owned(),
             title: escape_hidden(&page.title),
             description: escape_hidden(page.description.as_deref().unwrap_or_default()),
-            // Said of drafts alone: that is what must not be overlooked.
-            is_published: page.is_published.filter(|is_published| !is_published),
+            is_published: draft(page),
             ..Self::default()
         }
     }
+}
+
+/// Said of drafts alone: that is what must not be overlooked.
+fn draft(page: &PageReading) -> Option<bool> {
+    page.is_published.filter(|is_published| !is_published)
 }
 
 impl Indexed {
@@ -352,6 +354,11 @@ impl Indexed {
             of,
             notes,
         }
+    }
+
+    /// What is said of an index with its hits: nothing of one that is complete and holds all text.
+    fn unless_complete(self) -> Option<Self> {
+        (!self.complete || !self.notes.is_empty()).then_some(self)
     }
 
     /// What a hit of half an index says of itself.

@@ -50,16 +50,22 @@ pub trait Tool: Send + Sync + 'static {
     const TITLE: &'static str;
     /// When to use it, and when another serves better.
     const DESCRIPTION: &'static str;
+    /// What it means that a member of its answer is absent, in a few words.
+    const ANSWER: &'static str;
     /// Whether it can change the wiki.
     const KIND: Kind;
     /// Arguments that it does not take although a caller may well ask for them, and why.
     const EXPLAINED: Explained = &[];
+    /// Whether another tool's definition describes its arguments, which its own description names.
+    const IS_DESCRIBED_ELSEWHERE: bool = false;
+    /// Required arguments that the token of a preview stands for.
+    const IN_PREVIEW: &'static [&'static str] = &[];
     /// The most bytes of its answer, as text and as structured content together.
     const MOST_BYTES: usize = USUAL_BYTES;
     /// Its arguments.
     type Input: DeserializeOwned + JsonSchema + Validate<Context = ()> + Send + 'static;
     /// Its answer.
-    type Output: Serialize + JsonSchema + 'static;
+    type Output: Serialize + 'static;
 
     /// Does it.
     fn run(

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::context::Context;
 use super::input;
-use super::output::Write;
+use super::output::{WRITE_ANSWER, Write};
 use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::audit::CallSelector;
 use crate::error::Failure;
@@ -20,7 +20,7 @@ pub(super) struct UndoWrite;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The operator's token or a preview's.
+    /// A preview's token (other arguments must be as there), or the operator's.
     #[garde(skip)]
     confirm: Option<String>,
     /// callId of the write, four or more of its first characters, or "last".
@@ -38,6 +38,7 @@ impl Tool for UndoWrite {
     const NAME: &'static str = "wikijs_undo_write";
     const TITLE: &'static str = "Undo write";
     const DESCRIPTION: &'static str = "Take back a write by its callId, a deletion too (the page gets a new id). Only what that write changed goes back. Without confirm it may answer with a preview and a confirm token: show the user, then call again with callId and confirm.";
+    const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Change;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;

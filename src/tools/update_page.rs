@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::context::Context;
 use super::input::{self, rule};
-use super::output::Write;
+use super::output::{WRITE_ANSWER, Write};
 use super::tool::{Explained, Kind, TEXT_BYTES, Tool};
 use crate::change::{Edits, NewContent, NewTags};
 use crate::error::Failure;
@@ -21,12 +21,12 @@ pub(super) struct UpdatePage;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// The operator's token or a preview's.
+    /// A preview's token (other arguments must be as there), or the operator's.
     #[garde(skip)]
     confirm: Option<String>,
     #[garde(range(min = 1, max = 2_147_483_647))]
     id: i64,
-    /// updatedAt you know; a newer page is a conflict.
+    /// The updatedAt that you know.
     #[garde(custom(rule::optional(rule::time)))]
     if_updated_at: Option<String>,
     /// Moves the page.
@@ -36,31 +36,30 @@ pub(super) struct Input {
     locale: Option<String>,
     #[garde(custom(rule::optional(rule::title)))]
     title: Option<String>,
-    /// All of the new source. At most one of content, edits, patch, section, fromVersion.
+    /// All of it. At most one of content, edits, patch, section, fromVersion.
     #[garde(custom(rule::optional(rule::content)))]
     content: Option<String>,
-    /// Exact replacements, in order; each oldText must be in the page once.
+    /// Exact, in order; each oldText is in the page once.
     #[garde(length(min = 1, max = 100), dive)]
     edits: Option<Vec<TextEdit>>,
-    /// A unified diff; applies exactly or not at all.
+    /// A unified diff.
     #[garde(length(chars, min = 1), custom(rule::optional(rule::text)))]
     patch: Option<String>,
-    /// Of a Markdown page: heading:h2[0], section[0] (before the first heading), a heading's text or path (Install/Linux).
+    /// Of a Markdown page: h2[0], section[0] (before the first heading), a heading's text or path (Install/Linux).
     #[garde(custom(rule::optional(rule::selector)))]
     section: Option<String>,
-    /// Goes in as it is; with replace it holds the heading, too.
+    /// With replace it holds the heading, too.
     #[garde(length(chars, min = 1), custom(rule::optional(rule::text)))]
     section_content: Option<String>,
     /// Default replace.
     #[garde(skip)]
     section_mode: Option<Mode>,
-    /// versionId whose content, title and description come back.
+    /// versionId to restore content, title and description of.
     #[garde(range(min = 1, max = 2_147_483_647))]
     from_version: Option<i64>,
-    /// "" clears it.
     #[garde(custom(rule::optional(rule::description)))]
     description: Option<String>,
-    /// All tags; [] clears them.
+    /// All tags.
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
@@ -69,24 +68,20 @@ pub(super) struct Input {
     remove_tags: Option<Vec<String>>,
     #[garde(skip)]
     is_published: Option<bool>,
-    /// ISO 8601; "" clears it.
     #[garde(custom(rule::optional(rule::date)))]
     publish_start_date: Option<String>,
-    /// ISO 8601; "" clears it.
     #[garde(custom(rule::optional(rule::date)))]
     publish_end_date: Option<String>,
-    /// "" clears it.
     #[garde(custom(rule::optional(rule::text)))]
     script_css: Option<String>,
-    /// "" clears it.
     #[garde(custom(rule::optional(rule::text)))]
     script_js: Option<String>,
-    /// After `FIELD_UNREADABLE`, if the user agrees: what may be lost.
+    /// After FIELD_UNREADABLE, if the user agrees.
     #[garde(length(max = 4))]
     accept_loss: Option<Vec<Losable>>,
 }
 
-/// What an update overwrites and not every key can read.
+// What an update overwrites and not every key can read. (A doc comment would go out to clients.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Losable {
@@ -129,7 +124,8 @@ pub(super) enum Mode {
 impl Tool for UpdatePage {
     const NAME: &'static str = "wikijs_update_page";
     const TITLE: &'static str = "Update page";
-    const DESCRIPTION: &'static str = "Change fields of a page, or move it; what is left out stays. Small changes of the text: edits or section. Without confirm you may get a preview and a token: show the user, then call again with id and confirm alone.";
+    const DESCRIPTION: &'static str = "Change fields of a page, move or rename it (path), restore a version (fromVersion); what is left out stays, \"\" or [] clears. Small changes of the text: edits or section. Without confirm you may get a preview and a token: show the user, then call again with id and confirm.";
+    const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Change;
     const MOST_BYTES: usize = TEXT_BYTES;
     const EXPLAINED: Explained = &[
@@ -148,7 +144,8 @@ impl Tool for UpdatePage {
     async fn run(context: Context, input: Input) -> Result<Write, Failure> {
         let edits = edits(&context.wiki, &input)?;
         if edits.is_empty() && input.from_version.is_none() && input.confirm.is_none() {
-            return Err(input::invalid_argument("", "nothing to change is named"));
+            let failure = input::invalid_argument("", "nothing to change is named");
+            return Err(failure.hint("Beside id, name a field, such as title, edits or path."));
         }
         let accept_loss = input.accept_loss.clone().unwrap_or_default();
         let is_named = !edits.is_empty() || input.from_version.is_some();

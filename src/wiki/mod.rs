@@ -7,6 +7,7 @@
 
 mod all_pages;
 pub mod answer;
+mod authors;
 mod client;
 mod content;
 #[doc(hidden)]
@@ -42,6 +43,7 @@ mod tree;
 mod version;
 
 pub use all_pages::AllPages;
+pub use authors::RIGHT_TO_AUTHOR;
 pub use client::{Wiki, WikiSettings};
 pub use content::ContentLayer;
 pub use error::WikiError;

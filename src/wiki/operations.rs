@@ -76,6 +76,8 @@ operations! {
     PageSingleByPath "graphql/page_single_by_path.graphql"
     PageRender "graphql/page_render.graphql"
     PageConflictLatest "graphql/page_conflict_latest.graphql"
+    PageAuthor "graphql/page_author.graphql"
+    PageLatestAuthor "graphql/page_latest_author.graphql"
     PageList "graphql/page_list.graphql"
     PageSearch "graphql/page_search.graphql"
     PageTree "graphql/page_tree.graphql"

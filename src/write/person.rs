@@ -6,7 +6,9 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 
 use crate::error::{Code, Failure};
-use crate::gates::{Approved, Approver, ConfirmMode, Gate, Policy, Proposed, Refusal, Scope};
+use crate::gates::{
+    Approved, Approver, Asked, ConfirmMode, Gate, Policy, Proposed, Refusal, Scope,
+};
 use crate::page::LineCounts;
 
 use super::answer::Answer;
@@ -28,7 +30,7 @@ pub(super) enum Behind {
 
 /// A change that waits for a person's yes.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct ToAsk {
     pub(super) proposed: Proposed,
     pub(super) diff: String,
     pub(super) lines: LineCounts,
@@ -44,14 +46,7 @@ impl Writer {
         plan: Plan,
         confirm: Option<String>,
     ) -> Result<Passed, Refusal> {
-        let narrowed = caller
-            .narrowing
-            .as_ref()
-            .map(|narrowing| self.policy.narrowed_by(narrowing));
-        let policy = narrowed
-            .as_ref()
-            .unwrap_or(&self.policy)
-            .for_client(caller.asker.can_ask());
+        let policy = self.policy_for(caller);
         let session = &caller.session;
         let limit = match policy.confirm {
             ConfirmMode::Person { limit, .. } => limit,
@@ -96,15 +91,42 @@ impl Writer {
         Ok(passed)
     }
 
+    /// The policy as it holds for a caller.
+    fn policy_for(&self, caller: &Caller) -> Policy {
+        let narrowing = caller.narrowing.as_ref();
+        let narrowed = narrowing.map(|narrowing| self.policy.narrowed_by(narrowing));
+        let policy = narrowed.as_ref().unwrap_or(&self.policy);
+        policy.for_client(caller.asker.can_ask()).into_owned()
+    }
+
+    /// Keeps beside the token of a preview what its caller asked for.
+    pub fn keep_asked(&self, caller: &Caller, token: &str, asked: Asked) {
+        self.previews.keep_asked(&caller.session, token, asked);
+    }
+
+    /// What a caller asked for who got this token; nothing where no preview's token confirms, or
+    /// where the preview was not of what was asked for.
+    ///
+    /// # Errors
+    /// `CONFIRM_MISMATCH` or `CONFIRM_EXPIRED`, if the token counts for nothing.
+    pub fn asked(&self, caller: &Caller, token: &str) -> Result<Option<Asked>, Failure> {
+        let policy = self.policy_for(caller);
+        let is_of_previews = matches!(policy.confirm, ConfirmMode::Preview | ConfirmMode::Operator);
+        if !is_of_previews || !policy.is_enabled || !policy.lets_out(true) {
+            return Ok(None);
+        }
+        self.previews.asked(&caller.session, token)
+    }
+
     /// Asks a person, who may take as long as the limit.
     async fn ask(
         self: &Arc<Self>,
         docket: &Docket,
         caller: &Caller,
-        asked: Asked,
+        asked: ToAsk,
         limit: Duration,
     ) -> Result<Approved, Refusal> {
-        let Asked {
+        let ToAsk {
             proposed,
             diff,
             lines,

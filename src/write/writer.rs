@@ -21,7 +21,7 @@ use crate::wiki::Wiki;
 use super::answer::{Answer, Notes};
 use super::conflict::ConflictCheck;
 use super::docket::{Docket, unavailable};
-use super::person::{Asked, Behind, ask_anew};
+use super::person::{Behind, ToAsk, ask_anew};
 use super::plan::{Caller, Plan};
 use super::propose;
 use super::purge::LastPurge;
@@ -263,7 +263,11 @@ impl Writer {
         let page = self
             .page_of_turn(session, token, &behind, &plan, goes_out)
             .await?;
-        let wrote_whole = plan.says_whole_content();
+        // What a confirmed call leaves out was said for the preview.
+        let was_asked = |token| self.previews.asked(session, token).ok().flatten();
+        let asked = token.and_then(was_asked);
+        let wrote_whole =
+            plan.says_whole_content() || asked.is_some_and(|asked| asked.says_whole_content());
         let turn = if goes_out {
             Some(self.turn(page, &plan).await?)
         } else {
@@ -315,7 +319,7 @@ impl Writer {
                 self.nothing_to_do(docket, allowed.change(), notes).await
             }
             Verdict::Preview(allowed) => self.show(docket, &allowed, diff, notes, session).await,
-            Verdict::Ask(allowed) => Ok(Passed::Asked(Box::new(Asked {
+            Verdict::Ask(allowed) => Ok(Passed::Asked(Box::new(ToAsk {
                 proposed: Proposed {
                     change: allowed.change().clone(),
                     undoes: docket.taken_back(),
@@ -453,7 +457,7 @@ pub(super) enum Passed {
     /// Nothing was sent.
     Answer(Answer),
     /// Nothing was sent; a person must be asked first.
-    Asked(Box<Asked>),
+    Asked(Box<ToAsk>),
     /// Something was, or should have been.
     Sent(Result<Answer, Failure>),
 }

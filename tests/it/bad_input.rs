@@ -144,6 +144,12 @@ fn messages() -> Vec<(&'static str, Told, Vec<u8>)> {
             "{{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{arguments}}}}}"
         )
     };
+    let history = |name: &str, value: &str| {
+        calling(
+            "wikijs_get_page_history",
+            &format!("{{\"id\":1,\"{name}\":{value}}}"),
+        )
+    };
     let by_id = |name: &str, value: &str| calling(BY_ID, &format!("{{\"{name}\":{value}}}"));
     let update = |name: &str, value: &str| {
         calling(
@@ -168,7 +174,7 @@ fn messages() -> Vec<(&'static str, Told, Vec<u8>)> {
         ("unknown arguments", invalid, calling(BY_ID, &members)),
         ("unknown arguments of a write", invalid, calling("wikijs_delete_page", &members)),
         ("one argument again and again", invalid, calling(BY_ID, &doubled)),
-        ("members in an argument", Told::Tool("TOO_LARGE"), by_id("lines", &members)),
+        ("members in an argument", Told::Tool("TOO_LARGE"), history("compare", &members)),
         ("a long text for a number", invalid, by_id("id", &text)),
         ("an escaped text for a number", invalid, by_id("id", &escaped)),
         ("a long title", invalid, update("title", &escaped)),

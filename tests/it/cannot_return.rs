@@ -39,9 +39,10 @@ fn timeless(page: PageRow) -> PageRow {
 }
 
 fn says_so(answer: &Value) -> bool {
-    let warnings = answer["warnings"].as_array().unwrap();
+    let warnings = answer.get("warnings").and_then(Value::as_array);
     warnings
-        .iter()
+        .into_iter()
+        .flatten()
         .any(|warning| warning.as_str().unwrap().starts_with("cannot_return: "))
 }
 

@@ -151,7 +151,7 @@ async fn what_was_overwritten_between_reading_and_sending_is_told() {
     let applied = update(&served, json!({ "id": id, "title": "Mine again" }))
         .await
         .unwrap();
-    assert_eq!(applied["warnings"], json!([]));
+    assert_eq!(applied.get("warnings"), None);
 }
 
 #[tokio::test]

@@ -143,7 +143,7 @@ async fn every_key_that_may_write_a_page_keeps_all_its_fields() {
                 };
                 let answer = answer.unwrap();
                 assert_eq!(answer["outcome"], "applied");
-                assert_eq!(answer["warnings"], json!([]));
+                assert_eq!(answer.get("warnings"), None);
                 assert_eq!(answer.get("unverified"), None);
                 answer
             };

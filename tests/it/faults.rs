@@ -323,8 +323,9 @@ async fn prove(it: Case) {
         "{name}: {answer:?}"
     );
     if let Ok(applied) = &answer {
-        let warnings = applied["warnings"].as_array().unwrap();
-        let told: Vec<&str> = warnings.iter().filter_map(Value::as_str).collect();
+        let warnings = applied.get("warnings").and_then(Value::as_array);
+        let warnings = warnings.into_iter().flatten();
+        let told: Vec<&str> = warnings.filter_map(Value::as_str).collect();
         let is_it = |told: &&str| warning.is_some_and(|warning| told.starts_with(warning));
         assert_eq!(
             told.len(),
@@ -937,7 +938,7 @@ async fn two_creates_at_once_both_end_applied() {
             let applied = answer.unwrap();
             assert_eq!(applied["outcome"], "applied");
             // Neither met the other's rebuild.
-            assert_eq!(applied["warnings"], json!([]));
+            assert_eq!(applied.get("warnings"), None);
             assert_eq!(applied["target"]["id"], id_of(&wiki, path));
         }
         assert_eq!(mutations(&wiki).len(), 2);

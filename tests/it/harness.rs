@@ -203,8 +203,8 @@ impl<C: Service<RoleClient>> Served<C> {
     }
 }
 
-/// Reads a result: structured content with the same JSON as text, or an error in text and
-/// `_meta` without any structured content.
+/// Reads a result: structured content with the same JSON as text, or an error in text, its code
+/// in `_meta`, without any structured content.
 pub(crate) fn read(result: &CallToolResult) -> Result<Value, Value> {
     let block = serde_json::to_value(&result.content).unwrap();
     let text = block[0]["text"].as_str().unwrap();
@@ -212,10 +212,14 @@ pub(crate) fn read(result: &CallToolResult) -> Result<Value, Value> {
     if result.is_error == Some(true) {
         assert_eq!(result.structured_content, None);
         let meta = serde_json::to_value(result.meta.as_ref().unwrap()).unwrap();
-        assert_eq!(meta["error"], text["error"]);
+        assert_eq!(meta["error"], json!({ "code": text["error"]["code"] }));
         return Err(text["error"].clone());
     }
     assert_eq!(result.structured_content.as_ref(), Some(&text));
+    assert!(
+        !block[0]["text"].as_str().unwrap().contains('\n'),
+        "one line"
+    );
     Ok(text)
 }
 

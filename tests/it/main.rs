@@ -74,6 +74,7 @@ mod lists;
 mod logging;
 #[cfg(feature = "demo")]
 mod naive;
+mod naive_calls;
 #[cfg(feature = "demo")]
 mod network;
 #[cfg(feature = "demo")]

@@ -32,7 +32,7 @@ fn paths(answer: &Value, name: &str) -> Vec<String> {
 }
 
 fn fault(error: &Value) -> &str {
-    error["details"]["fields"][0]["message"].as_str().unwrap()
+    error["message"].as_str().unwrap()
 }
 
 #[tokio::test]
@@ -90,10 +90,9 @@ async fn a_path_or_title_where_an_id_is_wanted_leads_to_the_tool_that_takes_it()
     ] {
         let error = served.call(tool, arguments).await.unwrap_err();
         assert_eq!(error["code"], "INVALID_INPUT");
-        let message = fault(&error);
         assert!(
-            message.contains("wikijs_get_page_by_path takes"),
-            "{tool}: {message}"
+            error.to_string().contains("wikijs_get_page_by_path takes"),
+            "{tool}: {error}"
         );
     }
     let by_id = json!({ "id": 1 });
@@ -193,9 +192,10 @@ async fn a_hash_before_a_tag_counts_only_where_such_a_tag_is() {
 async fn text_with_escapes_in_place_of_line_breaks_is_warned_of() {
     let (wiki, served) = served().await;
     let warned = |answer: &Value| {
-        let warnings = answer["warnings"].as_array().unwrap();
+        let warnings = answer.get("warnings").and_then(Value::as_array);
         warnings
-            .iter()
+            .into_iter()
+            .flatten()
             .any(|warning| warning.as_str().unwrap().starts_with("literal_escapes: "))
     };
     let page = |content: &str| json!({ "path": "naive/escaped", "title": "x", "content": content });

@@ -66,9 +66,10 @@ fn told(result: &Result<Value, Value>) -> String {
             for member in ["message", "hint"] {
                 assert!(error[member].as_str().unwrap().len() > 10, "{error}");
             }
-            let details = error["details"].as_object().unwrap();
+            let details = error.get("details").and_then(Value::as_object);
             let details: Vec<String> = details
-                .iter()
+                .into_iter()
+                .flatten()
                 .map(|(name, value)| match name.as_str() {
                     "expiredAt" => name.clone(),
                     _ => format!("{name} {}", value.as_str().unwrap_or("?")),
@@ -117,7 +118,7 @@ async fn all_seven(wiki: &DemoWiki, key: &str) -> String {
     lines.join("\n")
 }
 
-const WHOLE: &str = "id locale path title url description tags isPublished isPrivate createdAt updatedAt authorName editor publishStartDate publishEndDate scriptCss scriptJs content";
+const WHOLE: &str = "id locale path title url description tags createdAt updatedAt authorName editor publishStartDate publishEndDate scriptCss scriptJs content";
 
 fn all_answered(page: &str, history: &str) -> String {
     format!(
@@ -152,7 +153,7 @@ async fn a_writer_reads_all_of_them_unless_their_editor_s_view_is_blocked() {
         all_answered(WHOLE, "entries 1 total")
     );
     wiki.set_editor_view_blocked(true);
-    let page = "id locale path title url description tags isPublished createdAt updatedAt authorName content unavailable";
+    let page = "id locale path title url description tags createdAt updatedAt authorName content unavailable";
     assert_eq!(
         all_seven(&wiki, writer).await,
         all_answered(page, "entries 1 total")
@@ -162,14 +163,16 @@ async fn a_writer_reads_all_of_them_unless_their_editor_s_view_is_blocked() {
 #[tokio::test]
 async fn a_read_only_key_reads_content_and_history() {
     let wiki = sample_wiki().await;
-    let page = "id locale path title url description tags isPublished isPrivate createdAt updatedAt editor content unavailable";
+    let page =
+        "id locale path title url description tags createdAt updatedAt editor content unavailable";
     assert_eq!(
         all_seven(&wiki, &wiki.keys().readonly).await,
         all_answered(page, "entries 1 total")
     );
 }
 
-const LISTED: &str = "id locale path title url description tags isPublished isPrivate createdAt updatedAt unavailable hint";
+const LISTED: &str =
+    "id locale path title url description tags createdAt updatedAt unavailable hint";
 
 #[tokio::test]
 async fn a_key_that_reads_pages_alone_and_a_guest_read_what_lists_say() {
@@ -294,8 +297,6 @@ async fn a_whole_page_is_answered_with_every_field_and_its_url() {
             "url": format!("{}/en/releases/2-4", wiki.address()),
             "description": "What is new and what to do first",
             "tags": ["release"],
-            "isPublished": true,
-            "isPrivate": false,
             "createdAt": stored.created_at,
             "updatedAt": stored.updated_at,
             "authorName": "Administrator",
@@ -496,9 +497,10 @@ async fn a_read_only_key_gets_the_true_source_whatever_the_front_matter_holds() 
             let read = read(&served, tool, arguments).await.unwrap();
             assert_eq!(read["content"], page.content, "{}", page.path);
             assert_eq!(read["title"], page.title);
+            let description = page.description.clone().filter(|text| !text.is_empty());
             assert_eq!(
-                read["description"],
-                page.description.clone().unwrap_or_default()
+                read.get("description"),
+                description.map(Value::from).as_ref()
             );
             if page.editor != "asciidoc" {
                 assert_eq!(read["editor"], page.editor, "{}", page.path);
@@ -613,7 +615,13 @@ fn any_list_is_the_first_whole_pages_and_its_cursors_visit_each_page_once() {
                         .map(|page| {
                             let mut tags = page.tags.clone();
                             tags.sort_unstable();
-                            (page.id, json!(tags))
+                            // A page without tags says nothing of them.
+                            let tags = if tags.is_empty() {
+                                Value::Null
+                            } else {
+                                json!(tags)
+                            };
+                            (page.id, tags)
                         })
                         .collect();
                     prop_assert_eq!(answered, wanted);
@@ -941,7 +949,7 @@ async fn a_tree_is_the_true_children_in_every_mode_and_depth() {
                         .map(|node| {
                             (
                                 node["path"].as_str().unwrap().to_owned(),
-                                node["isFolder"].as_bool().unwrap(),
+                                node.get("isFolder").is_some(),
                                 node.get("id").map(|id| id.as_i64().unwrap()),
                             )
                         })
@@ -955,12 +963,6 @@ async fn a_tree_is_the_true_children_in_every_mode_and_depth() {
                     let order = paths(&answer["nodes"]);
                     let depth_of = |path: &str| path.matches('/').count();
                     assert!(order.is_sorted_by_key(|path| depth_of(path)), "{order:?}");
-                    for node in nodes {
-                        let path = node["path"].as_str().unwrap();
-                        let url = format!("{}/{locale}/{path}", wiki.address());
-                        let wanted = node.get("id").map(|_| json!(url));
-                        assert_eq!(node.get("url"), wanted.as_ref());
-                    }
                 }
             }
         }
@@ -1112,7 +1114,6 @@ async fn hits_carry_the_true_ids_of_their_pages() {
                         "path": "docs/install/linux",
                         "title": "Installing on Linux",
                         "description": "A machine of your own, step by step",
-                        "url": format!("{}/en/docs/install/linux", wiki.address()),
                         "foundIn": ["wiki"],
                     },
                     {
@@ -1121,7 +1122,6 @@ async fn hits_carry_the_true_ids_of_their_pages() {
                         "path": "docs/install/linux",
                         "title": "Installation unter Linux",
                         "description": "Eine eigene Maschine, Schritt für Schritt",
-                        "url": format!("{}/de/docs/install/linux", wiki.address()),
                         "foundIn": ["wiki"],
                     },
                 ], "searchedIn": ["wiki"] })

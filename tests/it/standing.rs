@@ -118,6 +118,7 @@ impl Tool for Later {
     const NAME: &'static str = "wikijs_later";
     const TITLE: &'static str = "A later tool";
     const DESCRIPTION: &'static str = "A tool that was written after all others.";
+    const ANSWER: &'static str = "{}";
     const KIND: Kind = Kind::Read;
     type Input = Nothing;
     type Output = Answer;

@@ -318,7 +318,7 @@ async fn in_token_mode_every_write_and_preview_needs_the_static_token() {
         assert_eq!(wiki.requests().len(), 0);
         let right = json!({ "id": id, "title": "x", "confirm": "open-sesame-please" });
         let answer = served.call("wikijs_update_page", right).await.unwrap();
-        assert_eq!(answer["dryRun"], json!(dry_run == "true"));
+        assert_eq!(answer.get("dryRun").is_some(), dry_run == "true");
         assert_eq!(answer.get("confirm"), None);
         assert_eq!(mutations(&wiki).len(), usize::from(dry_run == "false"));
         // An id and the token alone ask for nothing.

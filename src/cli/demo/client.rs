@@ -73,10 +73,10 @@ impl Client {
             &json!({ "name": tool, "arguments": arguments }),
         )?;
         if result.get("isError") == Some(&Value::Bool(true)) {
-            let error = result
-                .pointer("/_meta/error")
-                .ok_or("an error without its code")?;
-            return Ok(Err(error.clone()));
+            let text = result.pointer("/content/0/text").and_then(Value::as_str);
+            let error = text.and_then(|text| serde_json::from_str::<Value>(text).ok());
+            let error = error.and_then(|error| error.get("error").cloned());
+            return Ok(Err(error.ok_or("an error without its text")?));
         }
         let answer = result
             .get("structuredContent")

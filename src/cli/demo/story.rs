@@ -111,7 +111,7 @@ impl<'a> Story<'a> {
         self.show(&format!(
             "tags {}, published {} from {} to {}, {} bytes of styles, {} bytes of script",
             page.get("tags").unwrap_or(&Value::Null),
-            page.get("isPublished").unwrap_or(&Value::Null),
+            page.get("isPublished").unwrap_or(&Value::Bool(true)),
             text(&page, "publishStartDate"),
             text(&page, "publishEndDate"),
             text(&page, "scriptCss").len(),

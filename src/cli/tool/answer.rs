@@ -14,7 +14,7 @@ const NOTHING: &str = "nothing was found";
 /// Prints an answer.
 pub(super) fn print(answer: &Value) {
     let list = |name: &str| answer.get(name).and_then(Value::as_array);
-    if answer.get("dryRun").is_some() {
+    if answer.get("target").is_some() {
         print::lines(&write(answer));
     } else if let Some(nodes) = list("nodes") {
         tree(nodes);
@@ -62,6 +62,9 @@ pub(super) fn details(failure: &Failure, is_json: bool) {
         return;
     }
     for (name, value) in &failure.details {
+        if is_told_already(value) {
+            continue;
+        }
         if let (Some(diff), "diff") = (value.as_str(), name.as_str()) {
             print::lines(&show_change::diff(diff));
         } else if let Some(items) = value.as_array().filter(|items| items.iter().all(is_told)) {
@@ -73,6 +76,12 @@ pub(super) fn details(failure: &Failure, is_json: bool) {
             print::note(&format!("  {name}: {}", text(value)));
         }
     }
+}
+
+/// Whether a detail names the one faulty argument, which the failure's own sentence is about.
+fn is_told_already(value: &Value) -> bool {
+    let members = value.as_array().map(Vec::as_slice);
+    matches!(members, Some([Value::Object(fault)]) if fault.len() == 1 && fault.contains_key("path"))
 }
 
 /// Whether a detail is a fault of an argument, or a page.

@@ -35,15 +35,14 @@ pub(super) fn print(page: &Value) {
     }
 }
 
-/// The outline, each heading below its own.
+/// The outline, each heading below its own: a line says its level in its selector, `h2[3] …`.
 fn headings(page: &Value) -> Vec<String> {
     let headings = page.pointer("/outline/headings").and_then(Value::as_array);
     let one = |heading: &Value| {
-        let level = heading.get("level").and_then(Value::as_u64).unwrap_or(1);
-        let indent = "  ".repeat(usize::try_from(level).unwrap_or(1));
-        let told =
-            ["text", "selector"].map(|name| heading.get(name).map_or_else(String::new, text));
-        format!("{indent}{}", told.join("  "))
+        let line = text(heading);
+        let level = line.bytes().nth(1).filter(u8::is_ascii_digit);
+        let indent = "  ".repeat(level.map_or(1, |level| usize::from(level - b'0')));
+        format!("{indent}{line}")
     };
     headings.into_iter().flatten().map(one).collect()
 }

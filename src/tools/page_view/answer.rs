@@ -1,9 +1,7 @@
 //! The answer of the two tools that read pages.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -18,18 +16,6 @@ pub(in crate::tools) struct Output {
     pub(super) page: Option<PageView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pages: Option<Vec<Item>>,
-}
-
-/// An object, and no more: the names of the members say what they are, and two lists of all of
-/// them would be a tenth of what every client is told of the tools.
-impl JsonSchema for Output {
-    fn schema_name() -> Cow<'static, str> {
-        "Pages".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "object" })
-    }
 }
 
 /// One page as it was asked for.
@@ -48,7 +34,7 @@ pub(in crate::tools) struct PageView {
     pub(super) version: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) part: Option<Part>,
-    /// What the key cannot read, with the right that it takes.
+    /// What of all that is asked for could not be read, with the right that it takes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) unavailable: BTreeMap<&'static str, &'static str>,
     /// What to do about that.
@@ -73,12 +59,12 @@ pub(super) struct Part {
     /// The offset with which they come.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_offset: Option<usize>,
-    /// The parts below it.
+    /// The parts below it, a line each, as in an outline.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) selectors: Vec<String>,
+    pub(super) parts: Vec<String>,
     /// How many more there are.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) selectors_left: Option<usize>,
+    pub(super) parts_left: Option<usize>,
     /// Fields that are left out for their size.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<&'static str>,

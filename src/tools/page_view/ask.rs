@@ -1,6 +1,5 @@
 //! The arguments that say how a page is to be read.
 
-use garde::Validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -27,14 +26,25 @@ pub(in crate::tools) enum View {
     Text,
 }
 
-// Lines of a page, both included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema, Validate)]
-#[serde(deny_unknown_fields)]
+/// Lines of a page, both included, as answers have them: `12-40`, or one, `12`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub(in crate::tools) struct Lines {
-    #[garde(range(min = 1))]
-    pub(in crate::tools) from: u32,
-    #[garde(range(min = 1))]
-    pub(in crate::tools) to: u32,
+    from: u32,
+    to: u32,
+}
+
+impl TryFrom<String> for Lines {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let number = |text: &str| text.trim().parse().ok().filter(|number| *number > 0);
+        let (from, to) = text.split_once('-').unwrap_or((&text, &text));
+        let lines = number(from)
+            .zip(number(to))
+            .map(|(from, to)| Self { from, to });
+        lines.ok_or("must be the first and the last line, from 1, such as 12-40")
+    }
 }
 
 /// How a page is to be read.
@@ -83,11 +93,21 @@ impl Ask {
 
     /// Whether all of a page's text is asked for, as it is now.
     pub(super) const fn is_whole(&self) -> bool {
-        self.section.is_none()
-            && self.lines.is_none()
-            && self.offset == 0
-            && self.version.is_none()
-            && !self.is_numbered
+        self.is_all() && self.version.is_none()
+    }
+
+    const fn is_all(&self) -> bool {
+        self.section.is_none() && self.lines.is_none() && self.offset == 0 && !self.is_numbered
+    }
+
+    /// Whether all of a page's fields are told; else its names alone. `is_part` where the page's
+    /// name has a part of it already.
+    pub(super) const fn tells_fields(&self, is_part: bool) -> bool {
+        match self.view {
+            View::Metadata => true,
+            View::Content => self.is_all() && !is_part,
+            View::Outline | View::Rendered | View::Text => false,
+        }
     }
 
     /// How many bytes may be answered.
@@ -124,7 +144,8 @@ macro_rules! page_input {
             view: Option<super::page_view::View>,
             #[garde(custom(super::input::rule::optional(super::input::rule::part)))]
             section: Option<String>,
-            #[garde(dive)]
+            #[garde(skip)]
+            #[schemars(with = "Option<String>")]
             lines: Option<super::page_view::Lines>,
             #[garde(skip)]
             line_numbers: Option<bool>,

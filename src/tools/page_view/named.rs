@@ -7,8 +7,8 @@ use crate::page::{
 };
 use crate::write::section_failure;
 
-/// The most selectors that are named below a part.
-const MAX_SELECTORS: usize = 40;
+/// The most parts that are named below a part.
+const MAX_PARTS: usize = 40;
 
 /// The part of a text that is asked for.
 pub(super) struct Named {
@@ -144,11 +144,11 @@ pub(super) fn lines_of(text: &str, (from, to): (usize, usize)) -> Result<(&str, 
     Ok((rest.get(..length).unwrap_or_default(), from))
 }
 
-/// The selectors of what lies below a part, and how many more there are.
+/// What lies below a part, a line each, and how many more there are.
 pub(super) fn below(text: &str, format: Format, named: &Named) -> (Vec<String>, Option<usize>) {
     let outline = Outline::in_format(text, format);
-    let all = outline.selectors_in(&(named.body..named.range.end));
-    let left = all.len().saturating_sub(MAX_SELECTORS);
-    let shown = all.into_iter().take(MAX_SELECTORS).collect();
+    let all = outline.parts_in(&(named.body..named.range.end));
+    let left = all.len().saturating_sub(MAX_PARTS);
+    let shown = all.into_iter().take(MAX_PARTS).collect();
     (shown, (left > 0).then_some(left))
 }

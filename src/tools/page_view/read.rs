@@ -16,12 +16,15 @@ use crate::page::{
 };
 use crate::tools::context::Context;
 use crate::tools::input::invalid_argument;
-use crate::tools::output::WholePage;
-use crate::wiki::WikiError;
+use crate::tools::output::{AUTHOR, WholePage};
+use crate::wiki::{RIGHT_TO_AUTHOR, WikiError};
 use crate::write::Sight;
 
 /// The right that opens the wiki's own HTML, where readers' view is not to be had.
 const RIGHT_TO_RENDERED: &str = "manage:pages or delete:pages";
+
+/// Why fields of an old version cannot be read (W10).
+const NOT_IN_VERSIONS: &str = "no version keeps it";
 
 /// Which page is wanted.
 #[derive(Debug, Clone)]
@@ -72,7 +75,10 @@ pub(in crate::tools) async fn answer(
     let pages = found.into_iter().zip(budgets).zip(&wanted);
     let pages = pages.map(|((found, most), wanted)| {
         match found.and_then(|found| show(context, found, ask, most)) {
-            Ok(view) => Item::Page(Box::new(view)),
+            Ok(mut view) => {
+                view.page.page.url = None;
+                Item::Page(Box::new(view))
+            }
             Err(failure) => match wanted {
                 Wanted::Id(id) => Item::refused("id", Value::from(*id), &failure),
                 Wanted::Named(path) => Item::refused("path", escaped(path, 300).into(), &failure),
@@ -210,7 +216,7 @@ fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageV
     let source = page.content.take().filter(|_| is_html);
     let mut scripts = (page.script_css.take(), page.script_js.take());
     let is_whole = ask.is_whole() && anchor.is_none();
-    if ask.view == View::Outline || !(is_whole || ask.version.is_some() || text.is_none()) {
+    if !ask.tells_fields(anchor.is_some()) {
         page = brief(page);
     }
     let mut part = Part::default();
@@ -256,7 +262,7 @@ fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageV
             }
             is_part |= !is_whole || left > 0;
             if is_part && ask.view != View::Text {
-                (part.selectors, part.selectors_left) = below(&text, format, &named);
+                (part.parts, part.parts_left) = below(&text, format, &named);
             }
             let mut room = most.saturating_sub(cut.text.len());
             if is_whole && ask.view == View::Content {
@@ -312,22 +318,26 @@ fn cut(text: &str, named: &Named, ask: &Ask, most: usize) -> Result<(Slice, usiz
     Ok((cut, left))
 }
 
-/// What the key could not read of what was asked for, with the right that it takes.
+/// What could not be read of what was asked for, with the right that it takes.
 fn unavailable(found: &Found, ask: &Ask) -> BTreeMap<&'static str, &'static str> {
-    if ask.version.is_some() {
-        return BTreeMap::new();
-    }
     let fields = found.page.unreadable().into_iter();
+    let tells_fields = ask.tells_fields(found.anchor.is_some());
     let is_asked = |field: Field| match ask.view {
-        View::Content => ask.is_whole() && found.anchor.is_none() || field == Field::Content,
-        View::Outline => field == Field::Content,
-        View::Metadata => field != Field::Content,
-        View::Rendered | View::Text => false,
+        View::Content | View::Outline if field == Field::Content => true,
+        View::Content | View::Metadata => tells_fields && field != Field::Content,
+        View::Outline | View::Rendered | View::Text => false,
+    };
+    let reason = |right| match ask.version {
+        Some(_) => NOT_IN_VERSIONS,
+        None => right,
     };
     let mut unavailable: BTreeMap<_, _> = fields
         .filter(|(field, _)| is_asked(*field))
-        .map(|(field, right)| (field.name(), right))
+        .map(|(field, right)| (field.name(), reason(right)))
         .collect();
+    if tells_fields && found.page.author_name.is_none() {
+        unavailable.insert(AUTHOR, RIGHT_TO_AUTHOR);
+    }
     if found.text.is_none() {
         match ask.view {
             View::Rendered => unavailable.insert("rendered", RIGHT_TO_RENDERED),
@@ -346,11 +356,10 @@ fn hint(unavailable: &BTreeMap<&'static str, &'static str>, ask: &Ask) -> Option
         .then_some("view: text or rendered needs read:pages alone.")
 }
 
-/// A page's names and when it was written: what goes with a part of it.
+/// A page's names and when it was written: what goes with anything but all of its fields.
 fn brief(page: PageReading) -> PageReading {
     let mut brief = PageReading::bare(page.id, page.locale, page.path, page.title);
     brief.updated_at = page.updated_at;
-    brief.editor = page.editor;
     brief
 }
 

@@ -84,7 +84,7 @@ pub(super) async fn related(
             score: permille_of(&kinship),
             provisional: provisional.clone(),
             reasons: kinship.reasons,
-            ..Hit::of_page(&context.wiki, other)
+            ..Hit::of_page(other)
         })
         .collect();
     let in_content = index.is_some().then_some(super::CONTENT);
@@ -92,7 +92,7 @@ pub(super) async fn related(
         hits,
         searched_in: [super::WIKI].into_iter().chain(in_content).collect(),
         other_locales: some_count(elsewhere),
-        index,
+        index: index.and_then(Indexed::unless_complete),
     })
 }
 
