@@ -20,8 +20,6 @@ const MAX_SHOWN: usize = 120;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Index {
-    /// UTF-8 bytes.
-    pub bytes: usize,
     /// The first and last line.
     pub lines: String,
     /// Words; of Chinese and Japanese, characters.
@@ -93,7 +91,6 @@ impl Index {
         let (images, images_left) = targets(outline, part, &lines, true);
         let (links, links_left) = targets(outline, part, &lines, false);
         Self {
-            bytes: held.len(),
             lines: lines.span(part),
             words: count_words(held),
             next_offset: if left > 0 { offset + headings.len() } else { 0 },
@@ -279,7 +276,6 @@ mod tests {
         assert_eq!(
             index,
             serde_json::json!({
-                "bytes": text.len(),
                 "lines": "1-16",
                 "words": 15,
                 "headings": [

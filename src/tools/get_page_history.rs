@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::comparison::{self, Compare, Comparison};
 use super::context::Context;
+use super::output::some_count;
 use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
 use crate::change::compare;
 use crate::error::Failure;
@@ -123,7 +124,7 @@ impl Tool for GetPageHistory {
         let is_compared = shown.all(|(at, entry)| entry.changed.is_some() || is_oldest(at));
         Ok(Output {
             entries: Some(entries),
-            total: Some(i64::try_from(history.total).unwrap_or(i64::MAX)),
+            total: some_count(history.total),
             unavailable: (!is_compared)
                 .then_some(("changed", NOT_COMPARED))
                 .into_iter()

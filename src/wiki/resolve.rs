@@ -91,7 +91,7 @@ impl From<Unresolved> for Failure {
             }
             Unresolved::Elsewhere(fault) => {
                 Self::new(Code::InvalidInput, format!("The argument path {fault}."))
-                    .detail("fields", json!([{ "path": "path", "message": fault }]))
+                    .detail("fields", json!([{ "path": "path" }]))
             }
             Unresolved::Wiki(error) => error.into(),
         }

@@ -76,7 +76,7 @@ pub(super) fn with_difference(failure: Failure, since: &Change) -> Failure {
 fn edit(fault: EditFault) -> Failure {
     match fault {
         EditFault::Empty { index } => {
-            let fault = json!([{ "path": format!("edits[{index}].oldText"), "message": "must not be empty" }]);
+            let fault = json!([{ "path": format!("edits[{index}].oldText") }]);
             Failure::new(Code::InvalidInput, "The old text of an edit is empty.")
                 .detail("fields", fault)
         }

@@ -277,7 +277,7 @@ fn in_trash() -> Failure {
 fn no_trash() -> Failure {
     let fault = "needs a place to move pages to, which the setting WIKI_TRASH_PREFIX names";
     Failure::new(Code::InvalidInput, format!("The argument trash {fault}."))
-        .detail("fields", json!([{ "path": "trash", "message": fault }]))
+        .detail("fields", json!([{ "path": "trash" }]))
         .hint("Ask the operator to set WIKI_TRASH_PREFIX, or leave trash out to delete the page.")
 }
 

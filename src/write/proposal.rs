@@ -250,10 +250,7 @@ impl Writer {
 fn told(error: &AuditError) -> Failure {
     match error {
         AuditError::NoProposal => Failure::new(Code::InvalidInput, "There is no such proposal.")
-            .detail(
-                "fields",
-                json!([{ "path": "id", "message": "names no proposal" }]),
-            ),
+            .detail("fields", json!([{ "path": "id" }])),
         error => unavailable(error),
     }
 }

@@ -29,10 +29,7 @@ pub(super) fn check(change: &Change, proposal: &Proposal) -> Result<(), Failure>
                 Code::InvalidInput,
                 format!("The proposal asks for what no call may: {field} {fault}."),
             )
-            .detail(
-                "fields",
-                json!([{ "path": field.name(), "message": fault }]),
-            )
+            .detail("fields", json!([{ "path": field.name() }]))
         })?;
     }
     Ok(())

@@ -10,6 +10,7 @@
 #[cfg(feature = "demo")]
 mod actors;
 #[cfg(feature = "demo")]
+mod answers;
 mod approvals;
 mod audit;
 #[cfg(feature = "demo")]
@@ -25,6 +26,7 @@ mod clients;
 #[cfg(feature = "demo")]
 mod command;
 #[cfg(feature = "demo")]
+mod confirming;
 mod conflicts;
 mod conformance;
 #[cfg(feature = "demo")]

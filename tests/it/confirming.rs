@@ -1,0 +1,209 @@
+//! One rule: a write is confirmed with `confirm` beside what names its page; what else is given must
+//! be as in the preview.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki};
+
+const CREATE: &str = "wikijs_create_page";
+const UPDATE: &str = "wikijs_update_page";
+const DELETE: &str = "wikijs_delete_page";
+const UNDO: &str = "wikijs_undo_write";
+
+fn with(mut arguments: Value, name: &str, value: &Value) -> Value {
+    arguments[name] = value.clone();
+    arguments
+}
+
+/// Previews a call and gives its token.
+async fn token(served: &Served, tool: &'static str, arguments: &Value) -> Value {
+    let preview = served.call(tool, arguments.clone()).await.unwrap();
+    assert_eq!(preview["dryRun"], true);
+    preview["confirm"].clone()
+}
+
+#[tokio::test]
+async fn what_names_the_page_and_the_token_confirm_any_write() {
+    let wiki = sample_wiki().await;
+    let setup = Setup::of(&wiki, |keys| &keys.editor);
+    let served = setup.with("WIKI_TOOLSETS", "pages,undo").serve().await;
+    let create = json!({ "path": "confirmed/new", "title": "New", "content": "# New\n", "tags": ["a"],
+        "description": "Said", "isPublished": false });
+    let confirm = token(&served, CREATE, &create).await;
+    let bare = json!({ "path": "confirmed/new", "confirm": confirm });
+    let created = served.call(CREATE, bare.clone()).await.unwrap();
+    assert_eq!(created["outcome"], "applied");
+    let row = wiki.with_store(|store| store.page_at("en", "confirmed/new").unwrap().clone());
+    assert_eq!(
+        (row.title.as_str(), row.content.as_str()),
+        ("New", "# New\n")
+    );
+    assert_eq!(
+        (row.description.as_deref(), row.is_published),
+        (Some("Said"), false)
+    );
+    assert_eq!(row.tags, ["a"]);
+    // Once used up, the token says so, not that a title is missing.
+    let again = served.call(CREATE, bare).await.unwrap_err();
+    assert_eq!(again["code"], "CONFIRM_EXPIRED");
+
+    let id = created["target"]["id"].clone();
+    let update = json!({ "id": id, "title": "Newer", "addTags": ["#b"], "edits": [{ "oldText": "# New", "newText": "# Newer" }] });
+    let confirm = token(&served, UPDATE, &update).await;
+    let bare = json!({ "id": id, "confirm": confirm });
+    assert_eq!(
+        served.call(UPDATE, bare).await.unwrap()["outcome"],
+        "applied"
+    );
+    // The other arguments may stand beside it, some or all, in another form that means the same.
+    for kept in [
+        vec!["title"],
+        vec!["edits", "addTags"],
+        vec!["title", "edits", "addTags"],
+    ] {
+        let tag = format!("tag-{}", kept.len());
+        let update = json!({ "id": id, "title": format!("With {}", kept.len()), "addTags": [tag],
+            "edits": [{ "oldText": "# New", "newText": "# New and n" }] });
+        let confirm = token(&served, UPDATE, &update).await;
+        let mut given = json!({ "id": id, "confirm": confirm });
+        for name in &kept {
+            given[*name] = update[*name].clone();
+        }
+        if kept.contains(&"addTags") {
+            given["addTags"] = json!([format!("#{tag}")]);
+        }
+        let applied = served.call(UPDATE, given).await.unwrap();
+        assert_eq!(applied["outcome"], "applied", "{kept:?}");
+        assert_eq!(
+            applied["changed"],
+            json!(["title", "content", "tags"]),
+            "{kept:?}"
+        );
+    }
+    let undo = json!({ "callId": "last", "force": true });
+    let confirm = token(&served, UNDO, &undo).await;
+    let bare = json!({ "callId": "last", "confirm": confirm });
+    assert_eq!(served.call(UNDO, bare).await.unwrap()["outcome"], "applied");
+    let confirm = token(&served, DELETE, &json!({ "id": id })).await;
+    let bare = json!({ "id": id, "confirm": confirm });
+    assert_eq!(
+        served.call(DELETE, bare).await.unwrap()["outcome"],
+        "applied"
+    );
+}
+
+#[tokio::test]
+async fn what_differs_from_the_preview_is_named_and_the_token_still_counts() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let (id, other) = (id_of(&wiki, "docs"), id_of(&wiki, "home"));
+    let update = json!({ "id": id, "title": "Previewed", "description": "Previewed" });
+    let confirm = token(&served, UPDATE, &update).await;
+    let bare = json!({ "id": id, "confirm": confirm });
+    for (name, value) in [
+        ("title", json!("Other")),
+        // Even one that is as the page has it is not what was previewed.
+        ("title", json!("Documentation")),
+        ("content", json!("Slipped in.\n")),
+        ("isPublished", json!(false)),
+        ("path", json!("docs-moved")),
+        ("id", json!(other)),
+    ] {
+        let error = served
+            .call(UPDATE, with(bare.clone(), name, &value))
+            .await
+            .unwrap_err();
+        assert_eq!(error["code"], "CONFIRM_MISMATCH", "{name}");
+        assert_eq!(error["details"]["differing"], json!([name]), "{error}");
+        let hint = error["hint"].as_str().unwrap();
+        assert_eq!(
+            hint.contains("leave out details.differing"),
+            name != "id",
+            "{hint}"
+        );
+    }
+    // A token is one tool's.
+    let error = served.call(DELETE, bare.clone()).await.unwrap_err();
+    assert_eq!(error["code"], "CONFIRM_MISMATCH");
+    let create = json!({ "path": "docs", "confirm": confirm });
+    let error = served.call(CREATE, create).await.unwrap_err();
+    assert_eq!(error["code"], "CONFIRM_MISMATCH");
+    assert!(
+        error["message"].as_str().unwrap().contains(UPDATE),
+        "{error}"
+    );
+    assert_eq!(mutations(&wiki).len(), 0);
+    assert_eq!(
+        served.call(UPDATE, bare).await.unwrap()["outcome"],
+        "applied"
+    );
+
+    let confirm = token(&served, CREATE, &new_page("confirmed/one")).await;
+    let bare = json!({ "path": "confirmed/one", "confirm": confirm });
+    for (name, value) in [
+        ("content", json!("Slipped in.\n")),
+        ("path", json!("confirmed/two")),
+        ("scriptJs", json!("f()")),
+    ] {
+        let error = served
+            .call(CREATE, with(bare.clone(), name, &value))
+            .await
+            .unwrap_err();
+        assert_eq!(error["code"], "CONFIRM_MISMATCH", "{name}");
+        assert_eq!(error["details"]["differing"], json!([name]), "{error}");
+    }
+    assert_eq!(mutations(&wiki).len(), 1);
+    assert_eq!(
+        served.call(CREATE, bare).await.unwrap()["outcome"],
+        "applied"
+    );
+}
+
+/// The tokens of a preview are one session's; those of the operator take nothing from anywhere.
+#[tokio::test]
+async fn only_the_token_of_a_preview_of_this_session_completes_a_call() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let confirm = token(&served, CREATE, &new_page("confirmed/mine")).await;
+    let bare = json!({ "path": "confirmed/mine", "confirm": confirm });
+    let mut setup = Setup::of(&wiki, |keys| &keys.editor);
+    setup.session = wikijs_mcp::gates::SessionId::new("another");
+    let another = setup.serve().await;
+    let error = another.call(CREATE, bare.clone()).await.unwrap_err();
+    assert_eq!(error["code"], "CONFIRM_EXPIRED");
+    let setup = Setup::of(&wiki, |keys| &keys.editor);
+    let of_operator = setup
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")
+        .serve()
+        .await;
+    let operators = with(bare.clone(), "confirm", &json!("open-sesame-please"));
+    let error = of_operator.call(CREATE, operators).await.unwrap_err();
+    assert_eq!(error["code"], "INVALID_INPUT");
+    let missing = error["details"]["fields"].as_array().unwrap().iter();
+    let missing: Vec<&Value> = missing.map(|fault| &fault["path"]).collect();
+    assert_eq!(missing, ["title", "content"]);
+    assert_eq!(mutations(&wiki).len(), 0);
+    assert_eq!(
+        served.call(CREATE, bare).await.unwrap()["outcome"],
+        "applied"
+    );
+}
+
+#[tokio::test]
+async fn a_page_written_by_a_bare_confirm_counts_as_read() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let id = id_of(&wiki, "home");
+    let first = json!({ "id": id, "content": "Ours.\n" });
+    let confirm = token(&served, UPDATE, &first).await;
+    served
+        .call(UPDATE, json!({ "id": id, "confirm": confirm }))
+        .await
+        .unwrap();
+    let another = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let theirs = json!({ "id": id, "content": "Theirs.\n" });
+    another.confirmed(UPDATE, theirs).await.unwrap();
+    let ours = json!({ "id": id, "content": "Ours again.\n" });
+    let error = served.call(UPDATE, ours).await.unwrap_err();
+    assert_eq!(error["code"], "EDIT_CONFLICT");
+}
