@@ -60,7 +60,7 @@ impl Index {
     #[must_use]
     pub fn of(outline: &Outline<'_>, part: &Range<usize>, offset: usize, most: usize) -> Self {
         let text = outline.text;
-        let lines = LineStarts::of(text);
+        let starts = LineStarts::of(text);
         let words = WordCounts::of(outline);
         let all: Vec<(usize, Candidate)> = outline
             .named_headings()
@@ -88,10 +88,10 @@ impl Index {
         }
         let left = all.len().saturating_sub(offset + headings.len());
         let held = text.get(part.clone()).unwrap_or_default();
-        let (images, images_left) = targets(outline, part, &lines, true);
-        let (links, links_left) = targets(outline, part, &lines, false);
+        let (images, images_left) = targets(outline, part, &starts, true);
+        let (links, links_left) = targets(outline, part, &starts, false);
         Self {
-            lines: lines.span(part),
+            lines: starts.span(part),
             words: count_words(held),
             next_offset: if left > 0 { offset + headings.len() } else { 0 },
             headings_left: left,

@@ -137,9 +137,9 @@ impl Registry {
                     }
                     Err(failure) => return Err(failure),
                 };
-                let asked = call.take_asked();
-                let asker =
-                    asked.map(|asked| (context.writer.clone(), context.caller.clone(), asked));
+                let of_call = call.take_asked();
+                let of_call =
+                    of_call.map(|asked| (context.writer.clone(), context.caller.clone(), asked));
                 // Without this, a panic would leave the call without any answer.
                 let output = AssertUnwindSafe(T::run(context, input))
                     .catch_unwind()
@@ -149,7 +149,7 @@ impl Registry {
                 let output = serde_json::to_value(output);
                 let output = output.map_err(|_| bug("The answer could not be written."))?;
                 let token = output.get("confirm").and_then(Value::as_str);
-                if let (Some((writer, caller, asked)), Some(token)) = (asker, token) {
+                if let (Some((writer, caller, asked)), Some(token)) = (of_call, token) {
                     writer.keep_asked(&caller, token, asked);
                 }
                 Ok(output)

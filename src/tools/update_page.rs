@@ -76,7 +76,7 @@ pub(super) struct Input {
     script_css: Option<String>,
     #[garde(custom(rule::optional(rule::text)))]
     script_js: Option<String>,
-    /// After FIELD_UNREADABLE, if the user agrees.
+    /// After `FIELD_UNREADABLE`, if the user agrees.
     #[garde(length(max = 4))]
     accept_loss: Option<Vec<Losable>>,
 }

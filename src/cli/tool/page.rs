@@ -40,7 +40,7 @@ fn headings(page: &Value) -> Vec<String> {
     let headings = page.pointer("/outline/headings").and_then(Value::as_array);
     let one = |heading: &Value| {
         let line = text(heading);
-        let level = line.bytes().nth(1).filter(u8::is_ascii_digit);
+        let level = line.as_bytes().get(1).copied().filter(u8::is_ascii_digit);
         let indent = "  ".repeat(level.map_or(1, |level| usize::from(level - b'0')));
         format!("{indent}{line}")
     };
