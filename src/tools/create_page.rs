@@ -57,7 +57,7 @@ pub(super) struct Input {
 impl Tool for CreatePage {
     const NAME: &'static str = "wikijs_create_page";
     const TITLE: &'static str = "Create page";
-    const DESCRIPTION: &'static str = "Make a new page. Without confirm you may get a preview and a token: show the user, then call again with path and confirm. To change a page: wikijs_update_page.";
+    const DESCRIPTION: &'static str = "Make a new page of path, title and content. Without confirm you may get a preview and a token: show the user, then call again with path and confirm. To change a page: wikijs_update_page.";
     const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Add;
     const IN_PREVIEW: &'static [&'static str] = &["title", "content"];

@@ -144,6 +144,7 @@ macro_rules! page_input {
             view: Option<super::page_view::View>,
             #[garde(custom(super::input::rule::optional(super::input::rule::part)))]
             section: Option<String>,
+            /// 12-40.
             #[garde(skip)]
             #[schemars(with = "Option<String>")]
             lines: Option<super::page_view::Lines>,
