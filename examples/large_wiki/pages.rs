@@ -33,7 +33,7 @@ pub(crate) fn plant(wiki: &DemoWiki, count: usize) -> usize {
     wiki.with_store(|store| {
         (0..count)
             .map(|number| {
-                let page = page(number, count);
+                let page = page_in(number, count, None);
                 let bytes = page.content.len();
                 store.add(page);
                 bytes
@@ -42,7 +42,8 @@ pub(crate) fn plant(wiki: &DemoWiki, count: usize) -> usize {
     })
 }
 
-fn page(number: usize, count: usize) -> PageRow {
+/// One of so many pages, in its own locale or in this one.
+pub(crate) fn page_in(number: usize, count: usize, all_in: Option<&str>) -> PageRow {
     let mut dice = Dice(u64::try_from(number).unwrap_or_default() * 7_919 + 17);
     let (locale, words, space) = match number % 10 {
         0..=3 => ("en", ENGLISH, " "),
@@ -50,6 +51,7 @@ fn page(number: usize, count: usize) -> PageRow {
         6 | 7 => ("de", GERMAN, " "),
         _ => ("ja", JAPANESE, ""),
     };
+    let locale = all_in.unwrap_or(locale);
     let words: Vec<&str> = words.split(' ').collect();
     let word = |dice: &mut Dice| words.get(dice.roll(words.len())).copied().unwrap_or("x");
     let title = format!("{} {} {number}", word(&mut dice), word(&mut dice));

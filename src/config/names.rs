@@ -212,7 +212,13 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_INDEX",
         Choice(&["memory", "disk", "off"]),
         "`memory`",
-        "Where pages are indexed for searching their content, by the first search that needs it: `memory` (up to 2,000 pages, gone at the end), `disk` (up to 100,000, kept for the next start) or `off`.",
+        "Where pages, up to 100,000, are indexed for searching their content, by the first search that needs it: `memory` (in a file without a name, gone at the end), `disk` (kept for the next start) or `off`.",
+    ),
+    setting(
+        "WIKI_INDEX_LOAD",
+        Number(10, 100),
+        "`50`",
+        "The share of its time, in percent, that filling the index may keep the wiki busy.",
     ),
     setting(
         "WIKI_INDEX_DIR",

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::parse::{SettingError, Source};
 use crate::audit::Keep;
-use crate::index::{IndexMode, IndexSettings, MOST_ON_DISK, MOST_PAGES, Pace};
+use crate::index::{CALLERS_BYTES, IndexMode, IndexSettings, Load, MOST_PAGES, Pace};
 
 pub(super) fn audit_dir(source: &Source<'_>) -> Result<PathBuf, SettingError> {
     const NAME: &str = "WIKI_AUDIT_DIR";
@@ -55,12 +55,12 @@ pub(super) fn index(source: &Source<'_>) -> Result<IndexSettings, SettingError> 
     Ok(IndexSettings {
         mode,
         dir,
-        most: if mode == IndexMode::Disk {
-            MOST_ON_DISK
-        } else {
-            MOST_PAGES
+        most: MOST_PAGES,
+        callers_bytes: CALLERS_BYTES,
+        pace: Pace {
+            load: Load::percent(source.number("WIKI_INDEX_LOAD", 50)?),
+            ..Pace::default()
         },
-        pace: Pace::default(),
     })
 }
 

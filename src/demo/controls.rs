@@ -1,9 +1,12 @@
 //! What a test can do to a wiki that no client can.
 
+use std::ops::Range;
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use super::access::Access;
 use super::head::Theme;
+use super::reads::ContentRead;
 use super::requests::SeenRequest;
 use super::store::Store;
 use super::wiki::DemoWiki;
@@ -58,6 +61,32 @@ impl DemoWiki {
     /// Forgets the operations seen so far.
     pub fn clear_requests(&self) {
         self.shared.requests().clear();
+    }
+
+    /// The requests so far that read the content of pages by the API or as a source, oldest first.
+    #[must_use]
+    pub fn content_reads(&self) -> Vec<ContentRead> {
+        self.shared.reads.all()
+    }
+
+    /// Waits until so many such requests have come.
+    pub async fn content_reads_came(&self, wanted: usize) {
+        self.shared.reads.came(wanted).await;
+    }
+
+    /// Lets every such request take that long.
+    pub fn set_content_read_time(&self, time: Duration) {
+        *self
+            .shared
+            .reads
+            .time
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = time;
+    }
+
+    /// Lets some such requests, counted from 0, wait for their answer until others are held.
+    pub fn hold_content_reads(&self, held: Range<usize>) {
+        self.shared.reads.held.send_replace(held);
     }
 
     /// Applies every mutation that much after it came in, and answers then. It

@@ -80,6 +80,7 @@ async fn download_source(
     if !access.may(&["read:source"], &path) {
         return status_only(StatusCode::FORBIDDEN);
     }
+    let _read = app.shared.reads.begin(1).await;
     match app.shared.store().page_at(&locale, &path) {
         Some(page) => respond(
             StatusCode::OK,
@@ -250,6 +251,11 @@ async fn run(app: &App, headers: &HeaderMap, access: Access, body: &Value) -> An
         Ok(operation) => operation,
         Err(answer) => return answer,
     };
+    let is_content = |field: &&String| {
+        let field = field.as_str();
+        matches!(field, "pages.single" | "pages.conflictLatest")
+    };
+    let content_reads = operation.fields.iter().filter(is_content).count();
     app.shared.requests().push(SeenRequest {
         kind: operation.kind,
         fields: operation.fields,
@@ -257,6 +263,10 @@ async fn run(app: &App, headers: &HeaderMap, access: Access, body: &Value) -> An
         headers: readable(headers),
     });
     act_before(&app.shared);
+    let _read = match content_reads {
+        0 => None,
+        pages => Some(app.shared.reads.begin(pages).await),
+    };
     let response = app.schema.execute(operation.request.data(access)).await;
     Answer::from_response(response)
 }

@@ -30,6 +30,7 @@ mod http;
 mod keys;
 mod path;
 mod reader_view;
+mod reads;
 mod requests;
 mod row_sort;
 mod seed;
@@ -41,6 +42,7 @@ mod wiki;
 mod writes;
 
 pub use keys::Keys;
+pub use reads::ContentRead;
 pub use requests::{OperationKind, SeenRequest};
 pub use store::{PageRow, Store};
 pub use wiki::{DemoOptions, DemoWiki, Seed};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::head::Theme;
 use super::keys::Keyring;
+use super::reads::Reads;
 use super::requests::RequestLog;
 use super::store::{PageRow, Store};
 
@@ -60,6 +61,8 @@ pub(super) struct Shared {
     keyring: Mutex<Keyring>,
     behaviour: Mutex<Behaviour>,
     requests: Mutex<RequestLog>,
+    /// The reads of pages' content.
+    pub(super) reads: Reads,
 }
 
 impl Shared {

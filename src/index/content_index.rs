@@ -2,14 +2,19 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
+use tokio::time::timeout_at;
 
+use super::fill::Broken;
 use super::find::{self, ContentHit, RareWords};
+use super::layers::Batches;
 use super::pace::Turns;
+use super::progress::{Progress, Wanted};
+use super::room::Room;
 use super::settings::{IndexMode, IndexSettings};
-use super::store::{self, Count, IndexError, Store};
+use super::store::{self, Count, Home, IndexError, Seen, Store};
 use crate::page::{Locale, PagePath};
 use crate::wiki::{Wiki, WikiError};
 
@@ -26,6 +31,8 @@ pub struct Coverage {
     pub without_content: usize,
     /// The most pages that the index may hold.
     pub most: usize,
+    /// How long the pages that are wanting may take yet, where some were read already.
+    pub left: Option<Duration>,
 }
 
 impl Coverage {
@@ -35,21 +42,6 @@ impl Coverage {
         let wanted = self.of.min(self.most);
         (self.pages < wanted).then_some(wanted)
     }
-}
-
-#[derive(Debug, Clone, Default)]
-struct Progress {
-    /// When the list was last looked at.
-    looked: Option<Instant>,
-    is_running: bool,
-    /// Something was written since the last look.
-    is_outdated: bool,
-    /// Passes that have ended.
-    passes: u64,
-    of: usize,
-    count: Count,
-    /// Why the last pass ended early.
-    error: Option<WikiError>,
 }
 
 /// What is indexed, and of which of the wiki's keys in turn: what one key may see is none of the
@@ -67,8 +59,12 @@ pub struct ContentIndex {
     pub(super) settings: IndexSettings,
     /// Shared by all keys: the wiki is asked at one pace, whatever keys are made up.
     pub(super) turns: Arc<Turns>,
-    /// Whether the key is a caller's, and no index is made if the wiki does not know it.
-    is_of_caller: bool,
+    pub(super) batches: Arc<Batches>,
+    /// What the indexes of callers' keys take together.
+    room: Arc<Room>,
+    /// The name there of this one, if the key is a caller's: then no index is made if the wiki does
+    /// not know the key.
+    tenant: Option<u64>,
     store: Mutex<Option<Held>>,
     progress: watch::Sender<Progress>,
 }
@@ -79,8 +75,10 @@ impl ContentIndex {
     pub fn new(wiki: Arc<Wiki>, settings: IndexSettings) -> Self {
         Self {
             wiki,
-            turns: Arc::new(Turns::new(settings.pace.apart)),
-            is_of_caller: false,
+            turns: Arc::new(Turns::new(settings.pace.load)),
+            batches: Arc::default(),
+            room: Arc::new(Room::new(settings.callers_bytes)),
+            tenant: None,
             settings,
             store: Mutex::new(None),
             progress: watch::Sender::new(Progress::default()),
@@ -94,14 +92,19 @@ impl ContentIndex {
         (self.coverage(&progress), progress.is_running)
     }
 
-    /// An index like this one of what a caller's key sees; never on the disk, where one would
+    /// An index like this one of what a caller's key sees; in memory, since on the disk one would
     /// stay of every key that anybody made up.
     #[must_use]
     pub fn for_key(&self, wiki: Arc<Wiki>) -> Self {
         Self {
             turns: Arc::clone(&self.turns),
-            is_of_caller: true,
-            ..Self::new(wiki, self.settings.clone().in_memory())
+            batches: Arc::clone(&self.batches),
+            room: Arc::clone(&self.room),
+            tenant: Some(self.room.enter()),
+            wiki,
+            settings: self.settings.clone(),
+            store: Mutex::new(None),
+            progress: watch::Sender::new(Progress::default()),
         }
     }
 
@@ -117,9 +120,10 @@ impl ContentIndex {
         self.settings.mode != IndexMode::Off
     }
 
-    /// Sees to it that the index is as the wiki is, as far as that is possible in a short time;
-    /// the rest goes on in the background. An index that was looked after a moment ago is taken
-    /// as it is. While it is waited for, `tell` hears how many pages are indexed, and of how many.
+    /// Sees to it that the index is as the wiki is: with what was written through this server
+    /// before, and by others up to a few seconds ago. What takes long goes on in the background;
+    /// of a first pass a search waits for as much as its patience allows. While it waits, `tell`
+    /// hears how many pages are indexed, and of how many.
     ///
     /// # Errors
     /// Why nothing is indexed, or why the key no longer counts; an index that is there is used
@@ -132,73 +136,66 @@ impl ContentIndex {
             self.forget().await;
             return Err(expired);
         }
-        if self.is_of_caller && self.wiki.is_guest().await == Some(true) {
-            return Err(WikiError::Guest);
+        if let Some(tenant) = self.tenant {
+            if self.wiki.is_guest().await == Some(true) {
+                return Err(WikiError::Guest);
+            }
+            self.room.searched(tenant, Arc::downgrade(self));
         }
-        let mut progress = self.progress.subscribe();
-        let waited_for = self.begin();
-        if let Some(pass) = waited_for {
-            // What is not there in time comes later.
-            let ended = progress.wait_for(|progress| {
-                if progress.of > 0 {
-                    tell(progress.count.pages, progress.of.min(self.settings.most));
-                }
-                progress.passes >= pass
-            });
-            let _in_time = tokio::time::timeout(self.settings.pace.patience, ended).await;
-        }
-        let now = self.progress.borrow().clone();
-        match now.error {
-            Some(error) if now.count.pages == 0 => Err(error),
+        let mut changes = self.progress.subscribe();
+        let wanted = self.begin();
+        let heard = |progress: &Progress| {
+            if progress.of > 0 {
+                tell(progress.count.pages, progress.of.min(self.settings.most));
+            }
+        };
+        // What is not there in time comes later.
+        let caught_up = changes.wait_for(|progress| {
+            heard(progress);
+            progress.has(&wanted)
+        });
+        drop(timeout_at(wanted.until.into(), caught_up).await);
+        let complete = changes.wait_for(|progress| {
+            heard(progress);
+            progress.has_all(&wanted)
+        });
+        drop(timeout_at(wanted.first_until.into(), complete).await);
+        let now = self.progress.borrow();
+        match now.error() {
+            Some(error) if now.count.pages == 0 => Err(error.clone()),
             _ => Ok(self.coverage(&now)),
         }
     }
 
-    /// Begins a pass if one is due; gives how many must have ended, if one is waited for.
-    fn begin(self: &Arc<Self>) -> Option<u64> {
-        let mut begins = false;
-        let mut waits = None;
-        self.progress.send_if_modified(|progress| {
-            let age = progress.looked.map(|looked| looked.elapsed());
-            let pace = self.settings.pace;
-            let is_due = progress.is_outdated || age.is_none_or(|age| age >= pace.fresh);
-            // A long pass is not waited for: what it has is there already.
-            let is_stale = progress.is_outdated
-                || age.is_none_or(|age| age >= pace.stale && !progress.is_running);
-            begins = is_due && !progress.is_running;
-            // A pass that runs meanwhile ends early, and the one after it sees what was written.
-            let passes = 1 + u64::from(progress.is_running && progress.is_outdated);
-            waits = is_stale.then_some(progress.passes + passes);
-            if begins {
-                progress.is_running = true;
-                progress.is_outdated = false;
-            }
-            begins
-        });
+    /// Begins a pass if one is due; gives what is to be waited for.
+    fn begin(self: &Arc<Self>) -> Wanted {
+        let settings = &self.settings;
+        let mut begun = None;
+        self.progress
+            .send_modify(|progress| begun = Some(progress.search(&settings.pace, settings.most)));
+        let (wanted, begins) =
+            begun.unwrap_or_else(|| Progress::default().search(&settings.pace, 0));
         if begins {
             tokio::spawn(Arc::clone(self).passes());
         }
-        waits
+        wanted
     }
 
-    /// Passes, until one ends that no write came between.
+    /// Passes, until one ends that nothing came between.
     async fn passes(self: Arc<Self>) {
         loop {
             let (this, wiki) = (Arc::clone(&self), Arc::new(self.wiki.pinned()));
             let generation = wiki.generation();
             // In a task of its own: whatever becomes of it, another one may begin.
             let pass = tokio::spawn(async move { this.open_and_pass(&wiki).await }).await;
-            if !self
-                .ended(generation, pass.ok().and_then(Result::err))
-                .await
-            {
+            if !self.ended(generation, pass.unwrap_or(Err(None))).await {
                 return;
             }
         }
     }
 
-    async fn open_and_pass(self: &Arc<Self>, wiki: &Wiki) -> Result<(), WikiError> {
-        let (this, file, generation) = (Arc::clone(self), self.file(wiki), wiki.generation());
+    async fn open_and_pass(self: &Arc<Self>, wiki: &Wiki) -> Result<(), Broken> {
+        let (this, home, generation) = (Arc::clone(self), self.home(wiki), wiki.generation());
         let opened = tokio::task::spawn_blocking(move || {
             let mut held = this.store();
             if generation != this.wiki.generation() {
@@ -208,25 +205,30 @@ impl ContentIndex {
                 Some(held) if held.generation == generation => held,
                 held => held.insert(Held {
                     generation,
-                    store: Store::open(file.as_deref())?,
+                    store: Store::open(&home)?,
                 }),
             };
-            held.store.count()
+            Ok((held.store.count()?, held.store.bytes()?))
         });
-        if let Ok(Ok(count)) = opened.await {
-            self.counted(count);
-            self.pass(wiki).await?;
+        let (count, bytes) = opened.await.ok().and_then(Result::ok).ok_or(None)?;
+        self.counted(count, bytes);
+        let end = self.pass(wiki).await;
+        if end.is_err() {
+            // What a look found may not have been read: the next one looks at all pages.
+            let forget = self.with_store(generation, |store| {
+                store.seen = Seen::default();
+                Ok(())
+            });
+            forget.await;
         }
-        Ok(())
+        end
     }
 
     /// A pass has ended; gives whether another one has to follow.
-    async fn ended(self: &Arc<Self>, generation: u64, mut error: Option<WikiError>) -> bool {
+    async fn ended(self: &Arc<Self>, generation: u64, end: Result<(), Broken>) -> bool {
         let is_of_old_key = generation != self.wiki.generation();
-        if is_of_old_key {
-            error = None;
-        }
-        if let Some(error) = &error {
+        let end = if is_of_old_key { Ok(()) } else { end };
+        if let Err(Some(error)) = &end {
             tracing::warn!(%error, "the content index could not be filled");
             if matches!(
                 error,
@@ -236,34 +238,60 @@ impl ContentIndex {
             }
         }
         let mut goes_on = false;
-        self.progress.send_modify(|progress| {
-            goes_on = is_of_old_key || (progress.is_outdated && error.is_none());
-            progress.is_running = goes_on;
-            progress.is_outdated &= !goes_on;
-            progress.passes += 1;
-            // After a fault the next search tries again, but not each at once.
-            progress.looked = (!is_of_old_key).then(Instant::now);
-            progress.error = error;
-        });
+        self.progress
+            .send_modify(|progress| goes_on = progress.ended(end, is_of_old_key));
         goes_on
     }
 
-    /// The list was looked at: it has so many pages.
-    pub(super) fn looked(&self, of: usize) {
+    /// When the wiki has to be looked at again, by what searches want and when it last was.
+    pub(super) fn wanted_look(&self, looked: Option<Instant>) -> Option<Instant> {
+        self.progress.borrow().wanted_look(looked)
+    }
+
+    /// The list was looked at: it has so many pages, and so many of them are indexed.
+    pub(super) fn looked(&self, of: usize, count: Count) {
         self.progress.send_modify(|progress| {
             progress.of = of;
-            progress.looked = Some(Instant::now());
+            progress.count = count;
         });
     }
 
-    /// So many pages are indexed now.
-    pub(super) fn counted(&self, count: Count) {
-        self.progress.send_modify(|progress| progress.count = count);
+    /// So many pages are indexed now, and take so many bytes.
+    pub(super) fn counted(&self, count: Count, bytes: u64) {
+        let has_room = self.tenant.is_none_or(|name| self.room.grow(name, bytes));
+        self.progress.send_modify(|progress| {
+            progress.count = count;
+            progress.is_full = !has_room;
+        });
     }
 
-    /// Whether something was written since the pass began.
-    pub(super) fn is_outdated(&self) -> bool {
-        self.progress.borrow().is_outdated
+    /// All is indexed that stood in the wiki at this time, but for what a first pass has yet to read.
+    pub(super) fn catch_up(&self, time: Instant) {
+        self.progress
+            .send_modify(|progress| progress.catch_up(time));
+    }
+
+    /// Pages are being read from now on, if they were not already.
+    pub(super) fn began_filling(&self) {
+        self.progress.send_modify(|progress| {
+            let pages = progress.count.pages;
+            progress
+                .filling
+                .get_or_insert_with(|| (Instant::now(), pages));
+        });
+    }
+
+    /// Nothing is left to be read.
+    pub(super) fn complete(&self) {
+        self.progress.send_modify(Progress::complete);
+    }
+
+    pub(super) fn was_complete(&self) -> bool {
+        self.progress.borrow().was_complete()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.progress.borrow().is_full
     }
 
     pub(super) fn is_first_pass(&self) -> bool {
@@ -271,7 +299,7 @@ impl ContentIndex {
     }
 
     pub(super) fn is_on_disk(&self) -> bool {
-        self.settings.mode == IndexMode::Disk
+        self.settings.mode == IndexMode::Disk && self.tenant.is_none()
     }
 
     fn coverage(&self, progress: &Progress) -> Coverage {
@@ -283,42 +311,42 @@ impl ContentIndex {
             pages,
             of: progress.of.max(pages),
             is_complete: pages >= progress.of
-                && progress.error.is_none()
-                && progress.looked.is_some(),
+                && progress.error().is_none()
+                && progress.was_looked_at(),
             without_content,
-            most: self.settings.most,
+            most: if progress.is_full {
+                pages
+            } else {
+                self.settings.most
+            },
+            left: progress.left(self.settings.most),
         }
     }
 
     /// Something was written to the wiki: the next search looks at it again before it answers.
     pub fn outdated(&self) {
         self.progress.send_if_modified(|progress| {
-            progress.is_outdated = progress.looked.is_some();
+            progress.written();
             false
         });
+    }
+
+    /// Drops what is indexed, since others need the room.
+    pub(super) fn give_way(&self) {
+        drop(self.store().take());
+        self.progress.send_modify(Progress::reset);
     }
 
     /// Drops all that is indexed, from the disk too.
     pub async fn forget(self: &Arc<Self>) {
         self.drop_index_of(&self.wiki.pinned()).await;
-        self.progress.send_modify(|progress| {
-            progress.count = Count::default();
-            progress.looked = None;
-        });
+        self.progress.send_modify(Progress::reset);
     }
 
     /// The wiki has another key now: drops all that the old one saw, from the disk too.
     pub async fn forget_key(self: &Arc<Self>, old: &Wiki) {
         self.drop_index_of(old).await;
-        self.progress.send_modify(|progress| {
-            *progress = Progress {
-                is_running: progress.is_running,
-                // A pass under way saw it with the old key, and another one has to follow.
-                is_outdated: progress.is_running,
-                passes: progress.passes,
-                ..Progress::default()
-            };
-        });
+        self.progress.send_modify(Progress::reset);
     }
 
     async fn drop_index_of(self: &Arc<Self>, wiki: &Wiki) {
@@ -369,7 +397,7 @@ impl ContentIndex {
         let generation = self.wiki.generation();
         match self.with_store(generation, question).await {
             Some(answer) => Ok(answer),
-            None if self.progress.borrow().is_outdated => Ok(T::default()),
+            None if self.progress.borrow().is_running => Ok(T::default()),
             None => Err(IndexError),
         }
     }
@@ -394,11 +422,28 @@ impl ContentIndex {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Where it lies.
+    fn home(&self, wiki: &Wiki) -> Home {
+        match self.file(wiki) {
+            Some(file) => Home::File(file),
+            None if self.tenant.is_some() => Home::Memory,
+            None => Home::Nameless,
+        }
+    }
+
     /// Its file, if it lies on the disk.
     pub(super) fn file(&self, wiki: &Wiki) -> Option<PathBuf> {
         self.is_on_disk()
             .then(|| self.settings.file(wiki.settings(), &wiki.key()))
             .flatten()
+    }
+}
+
+impl Drop for ContentIndex {
+    fn drop(&mut self) {
+        if let Some(name) = self.tenant {
+            self.room.leave(name);
+        }
     }
 }
 

@@ -1,127 +1,173 @@
-//! Making the index as the wiki is: one look at the list of pages, then the content of those that
-//! changed, side by side and at a pace.
+//! Making the index as the wiki is: a look at the list of pages, then the content of those that
+//! changed, batch by batch, with pauses that leave the wiki time for others.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use futures_util::{StreamExt as _, stream};
+use std::time::Instant;
 
 use super::content_index::ContentIndex;
-use super::store::{Known, mark};
-use crate::page::PageReading;
+use super::layers::Layers;
+use super::store::{Count, IndexError, Known, Seen, Store, mark};
+use crate::page::{Date, PageReading};
 use crate::private_files;
-use crate::wiki::{ContentLayer, Wiki, WikiError};
+use crate::wiki::{AllPages, Wiki, WikiError};
 
-/// How often a layer may refuse in a row, before it is asked no more in this pass.
-const MOST_REFUSALS: usize = 20;
+/// So many pages are read before it is looked again whether others are wanted more; as many, the
+/// newest, of a first pass are read before it is taken as caught up.
+const A_GROUP: usize = 50;
+/// So many pages are put in at a time; searches wait meanwhile.
+const PUT_AT_ONCE: usize = 8;
 
-/// Which layers give this key the content of pages.
+/// Why a pass ended early: what the wiki said, or nothing where the index cannot be used or was
+/// dropped meanwhile.
+pub(super) type Broken = Option<WikiError>;
+
+/// The pages that have to be read.
 #[derive(Debug, Default)]
-struct Layers {
-    /// The place of the one that worked last.
-    last: AtomicUsize,
-    /// How often each has refused, without ever answering.
-    refusals: [AtomicUsize; ContentLayer::ALL.len()],
+struct Queue {
+    pages: VecDeque<PageReading>,
+    /// So many of the first are waited for.
+    urgent: usize,
+    /// What stood in the wiki at this time is in the queue.
+    looked: Option<Instant>,
+}
+
+/// Pages with their content, and up to when the wiki is indexed with them.
+#[derive(Debug, Default)]
+struct Read {
+    pages: Vec<PageReading>,
+    caught_up: Option<Instant>,
+}
+
+/// What a look at the list found.
+struct Look {
+    changed: Vec<PageReading>,
+    count: Count,
+}
+
+impl Queue {
+    /// Puts pages that were found to have changed before all others.
+    fn put_first(&mut self, changed: Vec<PageReading>, urgent: usize, looked: Instant) {
+        let ids: HashSet<Option<i64>> = changed.iter().map(|page| page.id).collect();
+        self.pages.retain(|page| !ids.contains(&page.id));
+        for page in changed.into_iter().rev() {
+            self.pages.push_front(page);
+        }
+        self.urgent = self.urgent.max(urgent).min(self.pages.len());
+        self.looked = Some(looked);
+    }
+
+    fn take(&mut self, most: usize) -> Vec<PageReading> {
+        let most = most.min(self.pages.len());
+        self.urgent = self.urgent.saturating_sub(most);
+        self.pages.drain(..most).collect()
+    }
+
+    fn caught_up(&self) -> Option<Instant> {
+        self.looked.filter(|_| self.urgent == 0)
+    }
 }
 
 impl ContentIndex {
-    /// One pass: the list, and what changed since the last one.
-    ///
-    /// # Errors
-    /// What the wiki said when it stopped; what came before is kept.
-    pub(super) async fn pass(self: &Arc<Self>, wiki: &Wiki) -> Result<(), WikiError> {
-        let generation = wiki.generation();
-        let mut pages = wiki.all_pages().await?;
-        let all = pages.len();
-        pages.truncate(self.settings.most);
-        let there: HashSet<i64> = pages.iter().filter_map(|page| page.id).collect();
+    /// One pass: looks at the list, as often as searches want one, and reads what changed.
+    pub(super) async fn pass(self: &Arc<Self>, wiki: &Wiki) -> Result<(), Broken> {
         let lock = self.filling_lock(wiki);
-        let looked = self.with_store(generation, move |store| {
-            store.look(&there)?;
-            Ok((store.known()?, store.count()?))
-        });
-        let Some((known, count)) = looked.await else {
-            return Ok(());
-        };
-        self.counted(count);
-        self.looked(all);
-        if self.is_on_disk() && lock.is_none() {
-            // Another server of this wiki and key fills it.
-            return Ok(());
-        }
-        let is_first = self.is_first_pass();
-        let is_changed = |page: &PageReading| {
-            page.id.is_some_and(|id| match known.get(&id) {
-                Some(Known {
-                    mark: old,
-                    has_content,
-                }) => *old != mark(page) || (is_first && !has_content),
-                None => true,
-            })
-        };
-        pages.retain(is_changed);
-        let layers = Layers::default();
-        let read = |page: PageReading| self.read(wiki, &layers, page);
-        let mut read = stream::iter(pages)
-            .map(read)
-            .buffer_unordered(self.settings.pace.at_once);
-        while let Some(page) = read.next().await {
-            let Some(page) = page? else { continue };
-            let put = self.with_store(generation, move |store| {
-                store.put(&page)?;
-                store.count()
-            });
-            let Some(count) = put.await else {
-                // The index was dropped meanwhile, or cannot be written.
-                break;
+        // Of several servers with one index on the disk, one fills it.
+        let fills = !self.is_on_disk() || lock.is_some();
+        let mut layers = Layers::default();
+        let mut queue = Queue::default();
+        let mut read = Read::default();
+        loop {
+            if let Some(time) = self.wanted_look(queue.looked) {
+                let looked = self.look(wiki, time).await?;
+                if fills {
+                    let urgent = if self.was_complete() {
+                        looked.len()
+                    } else {
+                        looked.len().min(A_GROUP)
+                    };
+                    queue.put_first(looked, urgent, time);
+                } else {
+                    queue.looked = Some(time);
+                }
+                self.began_filling();
+            }
+            let most = if layers.has_given() { A_GROUP } else { 1 };
+            let next = queue.take(most);
+            let is_last = next.is_empty();
+            // What was read is put in while the next pages are read.
+            let (put, next) = tokio::join!(
+                self.put(wiki, std::mem::take(&mut read)),
+                self.read(wiki, &mut layers, next)
+            );
+            put?;
+            read = Read {
+                pages: next?,
+                caught_up: queue.caught_up(),
             };
-            self.counted(count);
-            if self.is_outdated() {
+            if self.is_full() {
+                queue.take(usize::MAX);
+            }
+            if is_last && self.wanted_look(queue.looked).is_none() {
+                self.put(wiki, read).await?;
                 break;
             }
         }
         drop(lock);
+        self.complete();
         Ok(())
     }
 
-    /// A page of the list with its content, if the key may read that; nothing if it is gone.
-    async fn read(
-        &self,
+    /// Looks at the list of pages as it is at this time or later: which pages have changed.
+    async fn look(
+        self: &Arc<Self>,
         wiki: &Wiki,
-        layers: &Layers,
-        page: PageReading,
-    ) -> Result<Option<PageReading>, WikiError> {
-        let first = layers.last.load(Ordering::Relaxed);
-        let order =
-            (0..ContentLayer::ALL.len()).map(|next| (first + next) % ContentLayer::ALL.len());
-        for at in order {
-            let (Some(layer), Some(refusals)) =
-                (ContentLayer::ALL.get(at), layers.refusals.get(at))
-            else {
-                continue;
-            };
-            if refusals.load(Ordering::Relaxed) >= MOST_REFUSALS {
-                continue;
-            }
-            self.turns.wait().await;
-            match wiki.content(*layer, &page).await {
-                Ok(Some(page)) => {
-                    layers.last.store(at, Ordering::Relaxed);
-                    refusals.store(0, Ordering::Relaxed);
-                    return Ok(Some(page));
+        time: Instant,
+    ) -> Result<Vec<PageReading>, Broken> {
+        let pages = wiki.pages_as_of(time).await?;
+        let all = pages.pages().len();
+        let (most, is_first) = (self.settings.most, self.is_first_pass());
+        let is_full = self.is_full();
+        let looked = self.with_store(wiki.generation(), move |store| {
+            let mut look = look(store, &pages, most, is_first)?;
+            if is_full {
+                let mut known = Vec::new();
+                for page in look.changed {
+                    if store.known_of(page.id.unwrap_or_default())?.is_some() {
+                        known.push(page);
+                    }
                 }
-                Err(WikiError::NotFound) => return Ok(None),
-                Err(error) if error.ends_a_pass() => return Err(error),
-                // This page is read without its content; the others may do better.
-                Ok(None) | Err(_) => {
-                    refusals.fetch_add(1, Ordering::Relaxed);
-                }
+                look.changed = known;
             }
+            Ok(look)
+        });
+        let Look { changed, count } = looked.await.ok_or(None)?;
+        self.looked(all, count);
+        Ok(changed)
+    }
+
+    /// Puts in what was read.
+    async fn put(self: &Arc<Self>, wiki: &Wiki, read: Read) -> Result<(), Broken> {
+        let mut pages = read.pages.into_iter().peekable();
+        while pages.peek().is_some() {
+            let some: Vec<PageReading> = pages.by_ref().take(PUT_AT_ONCE).collect();
+            let put = self.with_store(wiki.generation(), move |store| {
+                store.put(&some)?;
+                Ok((store.count()?, store.bytes()?))
+            });
+            // The index was dropped meanwhile, or cannot be written.
+            let (count, bytes) = put.await.ok_or(None)?;
+            self.counted(count, bytes);
         }
-        Ok(Some(page))
+        // What an old key saw is none of the new one's.
+        if let Some(time) = read.caught_up
+            && wiki.generation() == self.wiki.generation()
+        {
+            self.catch_up(time);
+        }
+        Ok(())
     }
 
     /// Of several servers with one index on the disk, one fills it.
@@ -132,4 +178,47 @@ impl ContentIndex {
         file.try_lock().ok()?;
         Some(file)
     }
+}
+
+/// Holds an index against the list: as a whole where that was read anew, else against the pages
+/// that are as new as the newest one seen before.
+fn look(
+    store: &mut Store,
+    all: &AllPages,
+    most: usize,
+    is_first: bool,
+) -> Result<Look, IndexError> {
+    let mut pages = all.pages();
+    pages = pages.get(..most).unwrap_or(pages);
+    let written = |page: &PageReading| page.updated_at.as_ref().and_then(Date::instant);
+    let seen = Seen {
+        listed: Some(all.listed()),
+        newest: pages.first().and_then(written),
+    };
+    let before = std::mem::replace(&mut store.seen, seen);
+    let is_changed = |page: &PageReading, known: Option<&Known>| {
+        known.is_none_or(|known| known.mark != mark(page) || (is_first && !known.has_content))
+    };
+    let changed = if before.listed == seen.listed && before.newest.is_some() {
+        let is_new = |page: &&PageReading| written(page) >= before.newest;
+        let mut changed = Vec::new();
+        for page in pages.iter().take_while(is_new) {
+            let known = store.known_of(page.id.unwrap_or_default())?;
+            if is_changed(page, known.as_ref()) {
+                changed.push(page.clone());
+            }
+        }
+        changed
+    } else {
+        let there: HashSet<i64> = pages.iter().filter_map(|page| page.id).collect();
+        store.look(&there)?;
+        let known = store.known()?;
+        let of = |page: &PageReading| page.id.and_then(|id| known.get(&id));
+        let changed = pages.iter().filter(|page| is_changed(page, of(page)));
+        changed.cloned().collect()
+    };
+    Ok(Look {
+        changed,
+        count: store.count()?,
+    })
 }

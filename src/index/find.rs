@@ -196,7 +196,7 @@ mod tests {
     use proptest::test_runner::Config;
 
     use super::{alike, find};
-    use crate::index::store::Store;
+    use crate::index::store::{Home, Store};
     use crate::page::{Locale, PagePath, PageReading};
 
     fn page(content: &str) -> PageReading {
@@ -221,10 +221,10 @@ mod tests {
             failure_persistence: None,
             ..Config::with_cases(300)
         };
-        let store = std::cell::RefCell::new(Store::open(None).expect("a store"));
+        let store = std::cell::RefCell::new(Store::open(&Home::Memory).expect("a store"));
         proptest!(config, |(text in text)| {
             let mut store = store.borrow_mut();
-            store.put(&page(&text)).expect("put");
+            store.put(&[page(&text)]).expect("put");
             let found = find(&store, &text, &|_, _| true, 5).expect("a query");
             let has_words = !super::terms(&text).is_empty();
             assert_eq!(found.len(), usize::from(has_words), "{text:?}");

@@ -6,8 +6,12 @@
 
 mod fill;
 mod find;
+mod layers;
 mod on_disk;
 mod pace;
+mod progress;
+mod read;
+mod room;
 mod settings;
 mod snippet;
 mod store;
@@ -19,5 +23,6 @@ mod content_index;
 pub use content_index::{ContentIndex, Coverage, clear};
 pub use find::{ContentHit, RareWords};
 pub use on_disk::{OnDisk, all, is_being_filled};
-pub use settings::{IndexMode, IndexSettings, MOST_ON_DISK, MOST_PAGES, Pace};
+pub use pace::Load;
+pub use settings::{CALLERS_BYTES, IndexMode, IndexSettings, MOST_PAGES, Pace};
 pub use store::IndexError;

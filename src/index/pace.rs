@@ -1,32 +1,95 @@
-//! Requests one after another, some time apart.
+//! Turns at asking the wiki in the background: one at a time, and between them as long a pause as
+//! keeps the wiki busy for a set share of the time only.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Gives turns, each some time after the one before.
+use tokio::sync::{Mutex, MutexGuard};
+use tokio::time::{Instant, sleep_until};
+
+/// The share of its time that a wiki is kept busy with filling the index, in percent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load(u32);
+
+impl Load {
+    /// The wiki is asked again as soon as it has answered.
+    pub const FULL: Self = Self(100);
+
+    /// The share of a setting, held to what may be one: 10 to 100 %.
+    #[must_use]
+    pub fn percent(share: u32) -> Self {
+        Self(share.clamp(10, 100))
+    }
+
+    /// How long the wiki is left alone after it was busy for some time.
+    #[must_use]
+    pub fn pause(self, busy: Duration) -> Duration {
+        busy.saturating_mul(100 - self.0) / self.0
+    }
+}
+
+/// Gives turns, one at a time, each so long after the one before as the load allows.
 #[derive(Debug)]
 pub(super) struct Turns {
-    apart: Duration,
-    next: Mutex<Option<Instant>>,
+    load: Load,
+    next: Mutex<Instant>,
+}
+
+/// A turn. The pause after it begins when it is dropped.
+#[derive(Debug)]
+pub(super) struct Turn<'a> {
+    load: Load,
+    began: Instant,
+    next: MutexGuard<'a, Instant>,
 }
 
 impl Turns {
-    pub(super) const fn new(apart: Duration) -> Self {
+    pub(super) fn new(load: Load) -> Self {
         Self {
-            apart,
-            next: Mutex::new(None),
+            load,
+            next: Mutex::new(Instant::now()),
         }
     }
 
     /// Waits for the next turn.
-    pub(super) async fn wait(&self) {
-        let turn = {
-            let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-            let now = Instant::now();
-            let turn = next.map_or(now, |next| next.max(now));
-            *next = Some(turn + self.apart);
-            turn
-        };
-        tokio::time::sleep_until(turn.into()).await;
+    pub(super) async fn take(&self) -> Turn<'_> {
+        let next = self.next.lock().await;
+        sleep_until(*next).await;
+        Turn {
+            load: self.load,
+            began: Instant::now(),
+            next,
+        }
+    }
+}
+
+impl Turn<'_> {
+    /// How long it has lasted.
+    pub(super) fn took(&self) -> Duration {
+        self.began.elapsed()
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.next = Instant::now() + self.load.pause(self.began.elapsed());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::Load;
+
+    #[test]
+    fn a_pause_is_as_long_as_the_load_wants() {
+        let busy = Duration::from_millis(100);
+        for (percent, pause) in [(10, 900), (25, 300), (50, 100), (80, 25), (100, 0)] {
+            let pause = Duration::from_millis(pause);
+            assert_eq!(Load::percent(percent).pause(busy), pause, "{percent}");
+        }
+        // No setting makes the wiki busier than it can be, or stops the index.
+        assert_eq!(Load::percent(0), Load::percent(10));
+        assert_eq!(Load::percent(1_000), Load::percent(100));
     }
 }

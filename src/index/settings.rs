@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
+use super::pace::Load;
 use crate::wiki::{ApiKey, WikiSettings};
 
-/// The most pages of an index in memory.
-pub const MOST_PAGES: usize = 2_000;
-/// The most pages of an index on the disk.
-pub const MOST_ON_DISK: usize = 100_000;
+/// The most pages of an index.
+pub const MOST_PAGES: usize = 100_000;
+/// What the indexes of all callers' keys take together, in bytes.
+pub const CALLERS_BYTES: u64 = 64 * 1024 * 1024;
 
 /// How the name of an index on the disk ends.
 pub(super) const ENDING: &str = ".db";
@@ -20,8 +21,8 @@ pub(super) const DIGEST_CHARS: usize = 32;
 /// Where the index is kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum IndexMode {
-    /// For as long as the server runs: in memory, and beyond a few megabytes in a file without
-    /// a name, so that the server's own memory stays small.
+    /// For as long as the server runs: in a file without a name, so that the server's own memory
+    /// stays small.
     #[default]
     Memory,
     /// In a file, which the next start goes on with.
@@ -33,26 +34,24 @@ pub enum IndexMode {
 /// How much is asked of the wiki at once, and how long is waited for it.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
-    /// The time between two requests.
-    pub apart: Duration,
-    /// The most requests under way at once.
+    /// The share of its time that the wiki is kept busy.
+    pub load: Load,
+    /// The most requests under way at once, where each reads one page and no call waits.
     pub at_once: usize,
-    /// How long a search waits for a part of the index that it cannot do without.
+    /// How long a search waits for what it cannot do without, and the first one for all of the
+    /// index.
     pub patience: Duration,
-    /// How old the last look at the list of pages may be before another is taken meanwhile.
+    /// How old what the index knows of the wiki may be, in a search.
     pub fresh: Duration,
-    /// How old it may be before a search waits for another.
-    pub stale: Duration,
 }
 
 impl Default for Pace {
     fn default() -> Self {
         Self {
-            apart: Duration::from_millis(50),
+            load: Load::percent(50),
             at_once: 4,
-            patience: Duration::from_millis(1_500),
-            fresh: Duration::from_secs(5),
-            stale: Duration::from_mins(1),
+            patience: Duration::from_secs(10),
+            fresh: Duration::from_secs(10),
         }
     }
 }
@@ -66,6 +65,8 @@ pub struct IndexSettings {
     pub dir: Option<PathBuf>,
     /// How many pages at most, those changed last.
     pub most: usize,
+    /// What the indexes of all callers' keys take together, in bytes.
+    pub callers_bytes: u64,
     /// How fast.
     pub pace: Pace,
 }
@@ -76,15 +77,6 @@ impl IndexSettings {
     #[must_use]
     pub fn file(&self, wiki: &WikiSettings, key: &ApiKey) -> Option<PathBuf> {
         Some(named(self.dir.as_deref()?, wiki, key))
-    }
-
-    /// The same without the disk.
-    pub(super) fn in_memory(mut self) -> Self {
-        if self.mode == IndexMode::Disk {
-            self.mode = IndexMode::Memory;
-            self.most = self.most.min(MOST_PAGES);
-        }
-        self
     }
 }
 

@@ -3,18 +3,19 @@
 //! Texts are taken apart by `tokens` alone, so that what is found is what a snippet can mark; for
 //! FTS5 (its tokenizer `ascii` splits at our spaces and nowhere else in a letter) words are what
 //! stands between spaces. They are in a table of FTS5 without content, the text once beside it, so that nothing is
-//! kept twice. In memory means SQLite's own temporary database: pages of it stay in a bounded
-//! cache and what is more goes to a file that has no name, so that a wiki of any size takes a
-//! fixed part of the server's memory.
+//! kept twice. The index of the server's own key lies in a file of SQLite's: pages of it stay in
+//! a bounded cache, so that a wiki of any size takes a fixed part of the server's memory.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, Transaction, params};
 use sha2::{Digest as _, Sha256};
+use time::OffsetDateTime;
 
 use super::tokens::columns;
 use crate::page::{Date, Format, Locale, Outline, PagePath, PageReading};
@@ -88,22 +89,52 @@ pub(super) struct Content {
     headings: String,
 }
 
+/// Where an index lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Home {
+    /// In a file that the next start goes on with.
+    File(PathBuf),
+    /// In a file of 0600 that has no name, but for a bounded cache.
+    Nameless,
+    /// In memory.
+    Memory,
+}
+
 /// An open index.
 #[derive(Debug)]
 pub(super) struct Store {
     db: Connection,
+    /// What was last taken from the wiki's list.
+    pub(super) seen: Seen,
+}
+
+/// How much of the wiki's list an index was held against.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Seen {
+    /// When the wiki was asked for the list that was looked at as a whole.
+    pub(super) listed: Option<Instant>,
+    /// When the page was written that was the newest of it.
+    pub(super) newest: Option<OffsetDateTime>,
 }
 
 impl Store {
     /// Opens the index in a file, or a new one without a name. A file that is none, or one of
     /// another version, is made anew.
-    pub(super) fn open(file: Option<&Path>) -> Result<Self, IndexError> {
-        let Some(file) = file else {
-            // An empty name is SQLite's own word for a temporary database; its file is 0600 and
-            // loses its name as it is made.
-            let db = Connection::open("")?;
-            db.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
-            return Self::prepare(db);
+    pub(super) fn open(home: &Home) -> Result<Self, IndexError> {
+        let file = match home {
+            Home::File(file) => file,
+            Home::Nameless | Home::Memory => {
+                // An empty name is SQLite's own word for a temporary database; its file is 0600
+                // and loses its name as it is made.
+                let name = if *home == Home::Memory {
+                    ":memory:"
+                } else {
+                    ""
+                };
+                let db = Connection::open(name)?;
+                db.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
+                return Self::prepare(db);
+            }
         };
         Self::open_file(file).or_else(|_| {
             remove(file)?;
@@ -134,7 +165,33 @@ impl Store {
             return Err(IndexError);
         }
         change.commit()?;
-        Ok(Self { db })
+        Ok(Self {
+            db,
+            seen: Seen::default(),
+        })
+    }
+
+    /// What it takes, in bytes.
+    pub(super) fn bytes(&self) -> Result<u64, IndexError> {
+        let number = |name| -> rusqlite::Result<i64> {
+            self.db.pragma_query_value(None, name, |row| row.get(0))
+        };
+        let bytes = number("page_count")?.saturating_mul(number("page_size")?);
+        Ok(u64::try_from(bytes).unwrap_or_default())
+    }
+
+    /// What is known of one page.
+    pub(super) fn known_of(&self, id: i64) -> Result<Option<Known>, IndexError> {
+        let mut query = self
+            .db
+            .prepare("SELECT mark, has_content FROM page WHERE id = ?1")?;
+        let known = query.query_row([id], |row| {
+            Ok(Known {
+                mark: row.get(0)?,
+                has_content: row.get(1)?,
+            })
+        });
+        Ok(known.optional()?)
     }
 
     /// All pages that are indexed, by id.
@@ -179,8 +236,16 @@ impl Store {
         Ok(change.commit()?)
     }
 
-    /// Puts a page in, in place of what was there of it.
-    pub(super) fn put(&mut self, page: &PageReading) -> Result<(), IndexError> {
+    /// Puts pages in, each in place of what was there of it, all or none.
+    pub(super) fn put(&mut self, pages: &[PageReading]) -> Result<(), IndexError> {
+        let change = self.db.transaction()?;
+        for page in pages {
+            Self::put_one(&change, page)?;
+        }
+        Ok(change.commit()?)
+    }
+
+    fn put_one(change: &Transaction<'_>, page: &PageReading) -> Result<(), IndexError> {
         let Some(id) = page.id else { return Ok(()) };
         let text = page.content.as_deref();
         let (names, places) = text.map(|text| headings(page, text)).unwrap_or_default();
@@ -194,8 +259,9 @@ impl Store {
         let (about, cjk_about) = columns(description);
         let (body, cjk) = columns(text.unwrap_or_default());
         let cjk_top = [cjk_title, cjk_heads, cjk_tags, cjk_path, cjk_about].concat();
-        let change = self.db.transaction()?;
-        change.execute("DELETE FROM words WHERE rowid = ?1", [id])?;
+        change
+            .prepare("DELETE FROM words WHERE rowid = ?1")?
+            .execute([id])?;
         change
             .prepare(
                 "INSERT INTO words (rowid, title, headings, tags, path, description, body, cjk_top, cjk)
@@ -221,7 +287,7 @@ impl Store {
         change
             .prepare("REPLACE INTO content VALUES (?1, ?2, ?3)")?
             .execute(params![id, text.unwrap_or_default(), places])?;
-        Ok(change.commit()?)
+        Ok(())
     }
 
     /// How much is indexed.

@@ -72,8 +72,12 @@ impl Context {
         confirm: Option<String>,
     ) -> Result<Answer, Failure> {
         let extent = self.caller.extent;
+        let may_delete = !matches!(plan, Plan::Create(_) | Plan::Update(_));
         let answer = self.writer.write(self.caller, plan, confirm).await;
         // Whatever came of it: a search that follows shall see it.
+        if may_delete {
+            self.wiki.forget_pages().await;
+        }
         self.index.outdated();
         Ok(match answer? {
             Answer::Preview(preview) if extent == Extent::Bounded => {

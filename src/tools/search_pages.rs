@@ -116,11 +116,11 @@ struct Indexed {
     complete: bool,
     #[serde(skip)]
     is_half: bool,
-    /// What to do while the index is being made.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
     pages: usize,
     of: usize,
+    /// What to do while the index is being made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
@@ -242,7 +242,7 @@ async fn in_content(
     };
     let place = |hit: ContentHit| (hit.page.locale, hit.page.path);
     let others = others.into_iter().map(place).collect();
-    let indexed = Indexed::of(covered, index.settings().pace.apart);
+    let indexed = Indexed::of(covered);
     Ok((hits, others, indexed))
 }
 
@@ -313,24 +313,23 @@ fn draft(page: &PageReading) -> Option<bool> {
 }
 
 impl Indexed {
-    /// How much of the wiki is indexed, where pages are read some time apart.
-    fn of(covered: Coverage, apart: Duration) -> Self {
+    /// How much of the wiki is indexed.
+    fn of(covered: Coverage) -> Self {
         let Coverage {
             pages,
             of,
             most,
             without_content,
+            left,
             ..
         } = covered;
         let half = covered.wanting().map(|wanted| {
-            let left = wanted.saturating_sub(pages);
-            let wait = apart.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX));
+            let wait = left.unwrap_or(Duration::from_secs(10)).as_secs() + 1;
             format!(
-                "Only {pages} of {wanted} pages are indexed yet, so the best page for these words may be missing: search again in {} s, or take other words that stand in its title.",
-                wait.as_secs() + 1
+                "Only {pages} of {wanted} pages are indexed yet, so the best page for these words may be missing: search again in {wait} s, or take other words that stand in its title."
             )
         });
-        let next = half.or_else(|| match of {
+        let hint = half.or_else(|| match of {
             _ if covered.is_complete || of > most => None,
             0 => Some("Nothing is indexed yet: search again in 2 s.".to_owned()),
             _ => Some("The wiki did not say what has changed since these pages were indexed: search again later.".to_owned()),
@@ -338,7 +337,7 @@ impl Indexed {
         let mut notes = Vec::new();
         if of > most {
             notes.push(format!(
-                "Only the {most} pages changed last are indexed; with WIKI_INDEX=disk an operator has more of them indexed for the server's own key."
+                "Only the {most} pages changed last are indexed: that is as much as this server keeps."
             ));
         }
         if without_content > 0 {
@@ -349,9 +348,9 @@ impl Indexed {
         Self {
             complete: covered.is_complete,
             is_half: covered.wanting().is_some(),
-            next,
             pages,
             of,
+            hint,
             notes,
         }
     }

@@ -1,26 +1,35 @@
 //! The list of all pages that the key may see, kept for a while: what finds a page by its title,
 //! completes paths, and spares a large wiki its whole list for every page that a key without
-//! `single` reads.
+//! `single` reads, and for every look at what has changed: the newest pages alone tell that, but
+//! for deletions.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::client::Wiki;
 use super::error::WikiError;
-use super::list::ListQuery;
+use super::keyed::Keyed;
+use super::list::{ListQuery, without_cut_end};
+use super::operations::PageOrderBy;
 use crate::page::{Date, PageReading};
 
 /// How long a list is used.
 const LIFE: Duration = Duration::from_mins(1);
 /// The most pages that are kept; a larger wiki is listed anew each time.
-const MAX_KEPT: usize = 50_000;
+pub const MAX_KEPT: usize = 50_000;
 /// As many pages are listed as quickly as it is asked whether anything changed.
 const FEW: usize = 200;
+/// How many rows of pages and their tags a look at the newest pages asks for (W7).
+const NEWEST_ROWS: usize = 150;
 
 /// All pages, as they were listed last.
 #[derive(Debug)]
 pub struct AllPages {
+    /// When the whole list was asked for.
     listed: Instant,
+    /// When the newest pages were asked for.
+    looked: Instant,
     pages: Vec<PageReading>,
 }
 
@@ -31,8 +40,39 @@ impl AllPages {
         &self.pages
     }
 
+    /// When the wiki was asked for the whole list: deletions before that are known.
+    #[must_use]
+    pub const fn listed(&self) -> Instant {
+        self.listed
+    }
+
+    /// Whether the list is so short that it is asked for as a whole each time.
+    pub(super) fn is_short(&self) -> bool {
+        self.pages.len() <= FEW
+    }
+
     fn find(&self, is_wanted: impl Fn(&PageReading) -> bool) -> Option<&PageReading> {
         self.pages.iter().find(|page| is_wanted(page))
+    }
+
+    /// The same list with the newest pages as a later look found them; nothing where that does not
+    /// reach back to the newest page of this list.
+    fn with_newest(&self, mut newest: Vec<PageReading>, looked: Instant) -> Option<Self> {
+        let known = self.last_change()?.instant()?;
+        let is_older = |page: &PageReading| {
+            let changed = page.updated_at.as_ref().and_then(Date::instant);
+            changed.is_some_and(|changed| changed < known)
+        };
+        let reaches = newest.iter().position(is_older)?;
+        newest.truncate(reaches);
+        let ids: HashSet<Option<i64>> = newest.iter().map(|page| page.id).collect();
+        let others = self.pages.iter().filter(|page| !ids.contains(&page.id));
+        newest.extend(others.cloned());
+        Some(Self {
+            listed: self.listed,
+            looked,
+            pages: newest,
+        })
     }
 
     fn last_change(&self) -> Option<&Date> {
@@ -54,15 +94,47 @@ impl Wiki {
 
     /// All pages as they are.
     pub(super) async fn pages_now(&self) -> Result<Arc<AllPages>, WikiError> {
+        let (keyed, now) = (self.keyed(), Instant::now());
+        let pages = self.all_pages().await?;
+        Ok(keep_whole(&keyed, pages, now).await)
+    }
+
+    /// All pages as they were at this time or later, but for deletions, which may be a minute old:
+    /// on a large wiki one look at the newest pages brings the list of the last minute up to date.
+    /// Whoever wants to know at the same time is told of the same look.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn pages_as_of(&self, time: Instant) -> Result<Arc<AllPages>, WikiError> {
         let keyed = self.keyed();
-        let pages = Arc::new(AllPages {
-            listed: Instant::now(),
-            pages: self.all_pages().await?,
-        });
-        if pages.pages.len() <= MAX_KEPT {
-            *keyed.pages.lock().await = Some(Arc::clone(&pages));
+        let _looking = keyed.looking.lock().await;
+        let Some(kept) = self.kept_pages().await else {
+            return self.pages_now().await;
+        };
+        if kept.looked >= time {
+            return Ok(kept);
         }
-        Ok(pages)
+        if kept.is_short() {
+            return self.pages_now().await;
+        }
+        let looked = Instant::now();
+        let newest = self
+            .rows(&ListQuery::newest_first(), Some(NEWEST_ROWS))
+            .await?;
+        match kept.with_newest(without_cut_end(newest, PageOrderBy::Updated), looked) {
+            Some(pages) => {
+                let pages = Arc::new(pages);
+                keep(&keyed, &pages).await;
+                Ok(pages)
+            }
+            // More was changed than a look shows.
+            None => self.pages_now().await,
+        }
+    }
+
+    /// Forgets the list of pages: something was deleted.
+    pub async fn forget_pages(&self) {
+        *self.keyed().pages.lock().await = None;
     }
 
     pub(super) async fn kept_pages(&self) -> Option<Arc<AllPages>> {
@@ -108,5 +180,67 @@ impl Wiki {
         }
         let node = self.page_node(&page.locale, &page.path).await?;
         Ok(node.is_some_and(|node| node.page_id == page.id))
+    }
+}
+
+/// Keeps the whole list, asked for at this time.
+pub(super) async fn keep_whole(
+    keyed: &Keyed,
+    pages: Vec<PageReading>,
+    listed: Instant,
+) -> Arc<AllPages> {
+    let pages = Arc::new(AllPages {
+        listed,
+        looked: listed,
+        pages,
+    });
+    keep(keyed, &pages).await;
+    pages
+}
+
+async fn keep(keyed: &Keyed, pages: &Arc<AllPages>) {
+    if pages.pages.len() <= MAX_KEPT {
+        *keyed.pages.lock().await = Some(Arc::clone(pages));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::AllPages;
+    use crate::page::{Date, Locale, PagePath, PageReading};
+
+    fn page((id, second): (i64, i64)) -> PageReading {
+        let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("a"));
+        PageReading {
+            updated_at: Some(Date::from(format!("2026-01-01T00:00:{second:02}.000Z"))),
+            ..PageReading::bare(Some(id), locale, path, String::new())
+        }
+    }
+
+    #[test]
+    fn the_newest_pages_bring_a_list_up_to_date_where_they_reach_back_to_it() {
+        let now = Instant::now();
+        let kept = AllPages {
+            listed: now,
+            looked: now,
+            pages: [(1, 30), (2, 20), (3, 10)].map(page).into(),
+        };
+        let looked = |newest: &[(i64, i64)]| {
+            let newest = newest.iter().copied().map(page).collect();
+            let pages = kept.with_newest(newest, now)?.pages;
+            Some(pages.iter().filter_map(|page| page.id).collect::<Vec<_>>())
+        };
+        assert_eq!(looked(&[(1, 30), (2, 20)]), Some(vec![1, 2, 3]));
+        assert_eq!(
+            looked(&[(4, 50), (3, 40), (1, 30), (2, 20)]),
+            Some(vec![4, 3, 1, 2])
+        );
+        // The newest page was changed again, or is gone.
+        assert_eq!(looked(&[(1, 40), (2, 20)]), Some(vec![1, 2, 3]));
+        // Pages of the same time as the newest may be missing, and what lies between as well.
+        assert_eq!(looked(&[(4, 50), (1, 30)]), None);
+        assert_eq!(looked(&[]), None);
     }
 }

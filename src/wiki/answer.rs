@@ -86,6 +86,46 @@ pub fn read_pair<A: DeserializeOwned, B: DeserializeOwned>(
     Ok((data(first), data(second)))
 }
 
+/// What several reads of one operation answer, each under a name of its own.
+#[derive(Deserialize)]
+struct Named<D> {
+    #[serde(default = "Option::default")]
+    pages: Option<BTreeMap<String, Option<D>>>,
+}
+
+/// Reads the answer of one operation with several reads below `pages`, by their names: what each
+/// gave, or why it gave nothing (W26).
+///
+/// # Errors
+/// Why there is no answer at all: an error of one read where the schema lets none be absent.
+pub(super) fn read_named<D: DeserializeOwned>(
+    answer: &RawAnswer,
+    names: &[String],
+) -> Result<Vec<Result<D, WikiError>>, WikiError> {
+    let envelope = envelope(answer)?;
+    let first = || envelope.error().map(|error| graphql_error(&error));
+    let data: Named<D> = match decode(&envelope) {
+        Ok(data) => data,
+        Err(malformed) => return Err(first().unwrap_or(malformed)),
+    };
+    let Some(mut pages) = data.pages else {
+        return Err(first().unwrap_or_else(not_a_list));
+    };
+    let mut errors: BTreeMap<String, WikiError> = envelope
+        .errors()
+        .filter_map(|error| {
+            let name = error.path.get(1)?.as_str()?.to_owned();
+            Some((name, graphql_error(&error)))
+        })
+        .collect();
+    let read = |name: &String| match (errors.remove(name), pages.remove(name)) {
+        (None, Some(Some(page))) => Ok(page),
+        (Some(error), _) => Err(error),
+        (None, _) => Err(first().unwrap_or(WikiError::NotFound)),
+    };
+    Ok(names.iter().map(read).collect())
+}
+
 fn envelopes(answer: &RawAnswer) -> Result<Vec<Envelope<'_>>, WikiError> {
     check_status(answer)?;
     let Ok(answers) = serde_json::from_slice::<Vec<Envelope<'_>>>(&answer.body) else {

@@ -10,19 +10,21 @@ use serde_json::value::RawValue;
 
 /// The largest error that is looked into, in bytes.
 const MAX_ERROR_BYTES: usize = 1 << 20;
+/// The most errors that are looked into: more than one request asks for.
+const MAX_ERRORS: usize = 64;
 
 /// Data and errors, as they stand in the answer.
 #[derive(Deserialize)]
 pub(super) struct Envelope<'a> {
     #[serde(borrow, default)]
     data: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "errors")]
-    first: First<'a>,
+    #[serde(borrow, default)]
+    errors: First<'a>,
 }
 
-/// The first of some errors; the others are passed over.
+/// The first of some errors, at most [`MAX_ERRORS`]; the others are passed over.
 #[derive(Default)]
-struct First<'a>(Option<&'a RawValue>);
+struct First<'a>(Vec<&'a RawValue>);
 
 /// An error, as far as it tells anything.
 #[derive(Default, Deserialize)]
@@ -43,10 +45,17 @@ impl<'a> Envelope<'a> {
 
     /// The first error, if there are any; one that is too large or no error tells nothing.
     pub(super) fn error(&self) -> Option<GraphQlError> {
-        let error = self.first.0?.get();
-        let error = (error.len() <= MAX_ERROR_BYTES).then_some(error);
-        let error = error.and_then(|error| serde_json::from_str(error).ok());
-        Some(error.unwrap_or_default())
+        self.errors().next()
+    }
+
+    /// The errors, one after another.
+    pub(super) fn errors(&self) -> impl Iterator<Item = GraphQlError> {
+        self.errors.0.iter().map(|error| {
+            let error = error.get();
+            let error = (error.len() <= MAX_ERROR_BYTES).then_some(error);
+            let error = error.and_then(|error| serde_json::from_str(error).ok());
+            error.unwrap_or_default()
+        })
     }
 }
 
@@ -61,7 +70,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for First<'a> {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut errors: A) -> Result<First<'de>, A::Error> {
-                let first = errors.next_element()?;
+                let mut first = Vec::new();
+                while first.len() < MAX_ERRORS
+                    && let Some(error) = errors.next_element()?
+                {
+                    first.push(error);
+                }
                 while errors.next_element::<IgnoredAny>()?.is_some() {}
                 Ok(First(first))
             }

@@ -11,6 +11,7 @@ use super::all_pages::AllPages;
 use super::error::WikiError;
 use super::key::ApiKey;
 use super::standing::Standing;
+use super::tags::TagTitles;
 use crate::page::Locale;
 
 /// How long it is believed that a key is good: a wiki may make all keys a guest's without a word.
@@ -34,6 +35,10 @@ pub(super) struct Keyed {
     pub(super) is_writer: AtomicBool,
     /// All pages, as they were listed last.
     pub(super) pages: Mutex<Option<Arc<AllPages>>>,
+    /// Held by whoever looks at the list of pages, so that all who want to know take one look.
+    pub(super) looking: Mutex<()>,
+    /// The titles of tags, as they were listed last.
+    pub(super) tag_titles: Mutex<Option<TagTitles>>,
     /// The locales of the site, and when they were asked for.
     pub(super) locales: Mutex<Option<(Instant, Vec<Locale>)>>,
     /// Held by whoever asks the wiki what it takes the key for.
@@ -69,6 +74,8 @@ impl Keyed {
             generation,
             is_writer: AtomicBool::new(false),
             pages: Mutex::new(None),
+            looking: Mutex::new(()),
+            tag_titles: Mutex::new(None),
             locales: Mutex::new(None),
             asking: Mutex::new(()),
             known: Lock::default(),

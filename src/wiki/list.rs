@@ -223,27 +223,36 @@ impl Wiki {
         query: &ListQuery,
         limit: Option<usize>,
     ) -> Result<Vec<PageReading>, WikiError> {
-        let variables = page_list::Variables {
-            limit: limit.and_then(|rows| i64::try_from(rows).ok()),
-            order_by: Some(query.order_by),
-            order_by_direction: Some(query.direction),
-            tags: (!query.tags.is_empty()).then(|| query.tags.clone()),
-            locale: query
-                .locale
-                .as_ref()
-                .map(|locale| locale.as_str().to_owned()),
-            author_id: query.author,
-        };
-        let data = self.query::<PageList>(variables).await?;
-        let has_all_tags = query.tags.is_empty();
-        let pages = data.pages.map(|pages| pages.list).unwrap_or_default();
-        let mut pages: Vec<PageReading> = pages
-            .into_iter()
-            .map(|page| reading(page, has_all_tags))
-            .collect();
-        settle_ties(&mut pages, query.order_by);
-        Ok(pages)
+        let data = self.query::<PageList>(variables(query, limit)).await?;
+        Ok(listed(data, query))
     }
+}
+
+/// What a list is asked with.
+pub(super) fn variables(query: &ListQuery, limit: Option<usize>) -> page_list::Variables {
+    page_list::Variables {
+        limit: limit.and_then(|rows| i64::try_from(rows).ok()),
+        order_by: Some(query.order_by),
+        order_by_direction: Some(query.direction),
+        tags: (!query.tags.is_empty()).then(|| query.tags.clone()),
+        locale: query
+            .locale
+            .as_ref()
+            .map(|locale| locale.as_str().to_owned()),
+        author_id: query.author,
+    }
+}
+
+/// The pages of an answer.
+pub(super) fn listed(data: page_list::ResponseData, query: &ListQuery) -> Vec<PageReading> {
+    let has_all_tags = query.tags.is_empty();
+    let pages = data.pages.map(|pages| pages.list).unwrap_or_default();
+    let mut pages: Vec<PageReading> = pages
+        .into_iter()
+        .map(|page| reading(page, has_all_tags))
+        .collect();
+    settle_ties(&mut pages, query.order_by);
+    pages
 }
 
 fn reading(page: page_list::PageListPagesList, has_all_tags: bool) -> PageReading {
@@ -290,7 +299,10 @@ fn key(page: &PageReading, order_by: PageOrderBy) -> String {
 }
 
 /// Drops every page that shares the last one's sort key: any of them may lack tags (W7).
-fn without_cut_end(mut pages: Vec<PageReading>, order_by: PageOrderBy) -> Vec<PageReading> {
+pub(super) fn without_cut_end(
+    mut pages: Vec<PageReading>,
+    order_by: PageOrderBy,
+) -> Vec<PageReading> {
     if let Some(last) = pages.last().map(|page| key(page, order_by)) {
         while pages.last().is_some_and(|page| key(page, order_by) == last) {
             pages.pop();

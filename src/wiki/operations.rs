@@ -78,6 +78,8 @@ operations! {
     PageConflictLatest "graphql/page_conflict_latest.graphql"
     PageAuthor "graphql/page_author.graphql"
     PageLatestAuthor "graphql/page_latest_author.graphql"
+    PageContent "graphql/page_content.graphql"
+    PageLatestContent "graphql/page_latest_content.graphql"
     PageList "graphql/page_list.graphql"
     PageSearch "graphql/page_search.graphql"
     PageTree "graphql/page_tree.graphql"

@@ -1,11 +1,18 @@
 //! Places, tags and links of the whole wiki.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use super::all_pages::{AllPages, keep_whole};
 use super::client::Wiki;
 use super::error::WikiError;
-use super::operations::{PageLinks, PageTags, page_links, page_tags};
-use crate::page::{Date, Locale, PagePath};
+use super::list::{self, ListQuery};
+use super::operations::{PageLinks, PageList, PageTags, page_links, page_tags};
+use crate::page::{Locale, PagePath, PageReading};
+
+/// How long titles of tags are believed on a large wiki, where they cost more than the counts.
+const TITLES_LIFE: Duration = Duration::from_mins(1);
 
 /// A tag that some page has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,10 +23,13 @@ pub struct Tag {
     pub title: Option<String>,
     /// How many pages have it.
     pub pages: i64,
-    /// When it was first used.
-    pub created_at: Date,
-    /// When it was last changed.
-    pub updated_at: Date,
+}
+
+/// The titles of those tags that have one of their own, as the wiki listed them.
+#[derive(Debug, Clone)]
+pub(super) struct TagTitles {
+    listed: Instant,
+    titles: Arc<HashMap<String, String>>,
 }
 
 /// A page that links to another.
@@ -64,36 +74,51 @@ impl Wiki {
         Ok(tags)
     }
 
-    /// All tags, in the order of the wiki, each with the number of pages that the key may see:
-    /// in one request.
+    /// All tags in alphabetical order, each with the number of pages that the key may see. On a
+    /// large wiki that counts the list of pages of the last minute, brought up to date by one look
+    /// at the newest; else it is one request.
     ///
     /// # Errors
     /// See [`WikiError`].
     pub async fn tags(&self) -> Result<Vec<Tag>, WikiError> {
-        let data = self.query::<PageTags>(page_tags::Variables).await?;
-        let Some(pages) = data.pages else {
-            return Ok(Vec::new());
-        };
-        let mut counts: HashMap<&str, i64> = HashMap::new();
-        for tag in pages
-            .list
-            .iter()
-            .filter_map(|page| page.tags.as_ref())
-            .flatten()
-            .flatten()
+        let kept = self.kept_pages().await;
+        let keyed = self.keyed();
+        let titles = keyed.tag_titles.lock().await.clone();
+        let titles = titles.filter(|titles| titles.listed.elapsed() < TITLES_LIFE);
+        if let (Some(kept), Some(titles)) = (kept, titles)
+            && !kept.is_short()
         {
-            *counts.entry(tag).or_default() += 1;
+            let pages = self.pages_as_of(Instant::now()).await?;
+            return Ok(counted(&titles, pages.pages()));
         }
-        let tags = pages.tags.iter().flatten();
-        Ok(tags
-            .map(|tag| Tag {
-                pages: counts.get(tag.tag.as_str()).copied().unwrap_or_default(),
-                tag: tag.tag.clone(),
-                title: tag.title.clone(),
-                created_at: tag.created_at.clone(),
-                updated_at: tag.updated_at.clone(),
-            })
-            .collect())
+        let (titles, pages) = self.titles_and_pages().await?;
+        let counted = counted(&titles, pages.pages());
+        *keyed.tag_titles.lock().await = Some(titles);
+        Ok(counted)
+    }
+
+    async fn titles_and_pages(&self) -> Result<(TagTitles, Arc<AllPages>), WikiError> {
+        let (keyed, now) = (self.keyed(), Instant::now());
+        let query = ListQuery::newest_first();
+        let listing = list::variables(&query, None);
+        let (tags, pages) = self
+            .pair::<PageTags, PageList>(page_tags::Variables, listing)
+            .await?;
+        // It holds for the key, not for one operation of the two.
+        keyed.learn(&tags);
+        let tags = tags.map_err(|error| self.explain(error))?;
+        let tags = tags.pages.map(|pages| pages.tags).unwrap_or_default();
+        let titles = tags.into_iter().flatten().filter_map(|tag| {
+            let title = tag.title.filter(|title| *title != tag.tag)?;
+            Some((tag.tag, title))
+        });
+        let titles = TagTitles {
+            listed: now,
+            titles: Arc::new(titles.collect()),
+        };
+        let pages = pages.map_err(|error| self.explain(error))?;
+        let pages = keep_whole(&keyed, list::listed(pages, &query), now).await;
+        Ok((titles, pages))
     }
 
     /// The pages of the same locale that link to a place.
@@ -151,4 +176,19 @@ impl Wiki {
         }
         Ok(links)
     }
+}
+
+/// The tags of some pages in alphabetical order, each with how many of them have it. The wiki lists
+/// no tag without pages (W17).
+fn counted(titles: &TagTitles, pages: &[PageReading]) -> Vec<Tag> {
+    let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
+    for tag in pages.iter().filter_map(|page| page.tags.as_ref()).flatten() {
+        *counts.entry(tag).or_default() += 1;
+    }
+    let tag = |(tag, pages): (&str, i64)| Tag {
+        tag: tag.to_owned(),
+        title: titles.titles.get(tag).cloned(),
+        pages,
+    };
+    counts.into_iter().map(tag).collect()
 }

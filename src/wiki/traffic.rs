@@ -25,6 +25,8 @@ pub struct Traffic {
     pub retries: Counter,
     /// Requests under way.
     pub in_flight: Gauge,
+    /// Those of them that a call waits for, and those that wait for a place.
+    pub(super) of_calls: Gauge,
     last_heard: Mutex<Option<Instant>>,
     dated: Mutex<Option<(Instant, OffsetDateTime)>>,
 }
@@ -37,6 +39,7 @@ impl Default for Traffic {
             latency: Histogram::default(),
             retries: Counter::default(),
             in_flight: Gauge::default(),
+            of_calls: Gauge::default(),
             last_heard: Mutex::default(),
             dated: Mutex::default(),
         }
@@ -47,6 +50,12 @@ impl Traffic {
     /// The wiki answered something that is no fault of the server.
     pub(super) fn heard(&self) {
         *self.last() = Some(Instant::now());
+    }
+
+    /// Whether a call waits for an answer: what is asked in the background gives way.
+    #[must_use]
+    pub fn has_callers(&self) -> bool {
+        self.of_calls.get() > 0
     }
 
     /// The wiki answered under this date.

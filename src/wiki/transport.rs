@@ -164,7 +164,9 @@ impl Transport {
     }
 
     async fn send(&self, request: RequestBuilder, limit: Duration) -> Result<RawAnswer, WikiError> {
-        let id = CallId::current().map_or_else(
+        let call = CallId::current();
+        let _of_call = call.as_ref().map(|_| self.traffic.of_calls.enter());
+        let id = call.map_or_else(
             || {
                 format!(
                     "{}-{}",

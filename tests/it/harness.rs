@@ -16,7 +16,7 @@ use wikijs_mcp::audit::chain::{self, Verified};
 use wikijs_mcp::config::{ServeSettings, Settings, Source};
 use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, OperationKind, SeenRequest};
 use wikijs_mcp::gates::{ConfirmMode, SessionId};
-use wikijs_mcp::index::Pace;
+use wikijs_mcp::index::{Load, Pace};
 use wikijs_mcp::server::{App, Handler};
 use wikijs_mcp::write::Patience;
 
@@ -31,11 +31,10 @@ pub(crate) const QUICK: Patience = Patience {
 /// The index made without haste or delay: as fast as the wiki answers, and looked at again by
 /// every search.
 pub(crate) const EAGER: Pace = Pace {
-    apart: Duration::ZERO,
+    load: Load::FULL,
     at_once: 4,
     patience: Duration::from_secs(20),
     fresh: Duration::ZERO,
-    stale: Duration::ZERO,
 };
 
 /// What a server is to be like.
@@ -48,6 +47,8 @@ pub(crate) struct Setup {
     pub(crate) pace: Pace,
     /// How many pages are indexed at most; as many as the mode says without it.
     pub(crate) most: Option<usize>,
+    /// What the indexes of callers' keys take together, where it is not the default.
+    pub(crate) callers_bytes: Option<u64>,
     /// How often the key's file is looked at, at most.
     pub(crate) key_apart: Duration,
     dir: Option<Arc<TempDir>>,
@@ -80,6 +81,7 @@ impl Setup {
             session: SessionId::new("test"),
             pace: EAGER,
             most: None,
+            callers_bytes: None,
             key_apart: Duration::ZERO,
             dir: None,
         }
@@ -161,6 +163,9 @@ impl Setup {
         settings.key_source.apart = this.key_apart;
         settings.index.pace = this.pace;
         settings.index.most = this.most.unwrap_or(settings.index.most);
+        if let Some(bytes) = this.callers_bytes {
+            settings.index.callers_bytes = bytes;
+        }
         let serve = settings.serve.clone();
         let app = Arc::new(App::new(settings, this.patience).unwrap());
         (app, serve, dir)

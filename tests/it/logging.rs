@@ -148,10 +148,10 @@ async fn that_the_index_is_still_being_filled_is_told_as_information() {
     let wiki = sample_wiki().await;
     let mut setup = Setup::of(&wiki, |keys| &keys.readonly).with("WIKI_INDEX", "memory");
     setup.pace = Pace {
-        apart: Duration::from_hours(1),
         patience: Duration::ZERO,
         ..EAGER
     };
+    wiki.hold_content_reads(0..usize::MAX);
     let (served, mut heard) = listening(setup).await;
     set(&served.client, LoggingLevel::Info).await;
     let search = json!({ "query": "linux", "in": "content" });

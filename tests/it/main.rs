@@ -48,6 +48,8 @@ mod faulty_wiki;
 #[cfg(feature = "demo")]
 mod fidelity;
 #[cfg(feature = "demo")]
+mod filling;
+#[cfg(feature = "demo")]
 mod harness;
 mod hidden;
 #[cfg(feature = "demo")]

@@ -1,15 +1,13 @@
 //! A call that takes long says how far it is.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::{ClientLifecycleMode, NotificationContext, RoleClient};
 use serde_json::json;
-use wikijs_mcp::index::Pace;
 
-use crate::harness::{EAGER, Setup, sample_wiki};
+use crate::harness::{Setup, sample_wiki};
 
 /// A client that keeps what it is told.
 #[derive(Debug, Clone, Default)]
@@ -28,11 +26,7 @@ impl ClientHandler for Told {
 #[tokio::test]
 async fn a_search_that_fills_the_index_says_how_many_pages_it_holds() {
     let wiki = sample_wiki().await;
-    let mut setup = Setup::of(&wiki, |keys| &keys.readonly).with("WIKI_INDEX", "memory");
-    setup.pace = Pace {
-        apart: Duration::from_millis(10),
-        ..EAGER
-    };
+    let setup = Setup::of(&wiki, |keys| &keys.readonly).with("WIKI_INDEX", "memory");
     let told = Told::default();
     let served = setup
         .serve_to(told.clone(), ClientLifecycleMode::Initialize)

@@ -140,7 +140,7 @@ async fn by_words(
             .or_default()
             .add(alike.score, named("has rare words in common", &alike.words));
     }
-    Some(Indexed::of(covered, context.index.settings().pace.apart))
+    Some(Indexed::of(covered))
 }
 
 fn named(reason: &str, names: &[String]) -> String {

@@ -1,0 +1,103 @@
+//! Reads of pages' content: what a test sees of them, and how it makes them slow.
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+/// One request that read the content of pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContentRead {
+    /// How many pages it read.
+    pub pages: usize,
+    /// When it came.
+    pub began: Instant,
+    /// When it was answered; none while it is not.
+    pub ended: Option<Instant>,
+}
+
+/// All of them, and what they wait for.
+#[derive(Debug)]
+pub(super) struct Reads {
+    /// Which of them wait, counted from 0.
+    pub(super) held: watch::Sender<Range<usize>>,
+    /// How long each takes.
+    pub(super) time: Mutex<Duration>,
+    seen: Mutex<Vec<ContentRead>>,
+    /// How many have come.
+    count: watch::Sender<usize>,
+}
+
+impl Default for Reads {
+    fn default() -> Self {
+        Self {
+            held: watch::Sender::new(0..0),
+            time: Mutex::default(),
+            seen: Mutex::default(),
+            count: watch::Sender::new(0),
+        }
+    }
+}
+
+/// A read that is under way.
+pub(super) struct UnderWay<'a> {
+    reads: &'a Reads,
+    number: usize,
+}
+
+impl Reads {
+    /// A request reads so many pages; the answer is not made before this returns.
+    pub(super) async fn begin(&self, pages: usize) -> UnderWay<'_> {
+        let number = {
+            let mut seen = lock(&self.seen);
+            seen.push(ContentRead {
+                pages,
+                began: Instant::now(),
+                ended: None,
+            });
+            seen.len() - 1
+        };
+        self.count.send_modify(|count| *count += 1);
+        let under_way = UnderWay {
+            reads: self,
+            number,
+        };
+        // It cannot be closed while it is borrowed.
+        let _ = self
+            .held
+            .subscribe()
+            .wait_for(|held| !held.contains(&number))
+            .await;
+        let time = *lock(&self.time);
+        if !time.is_zero() {
+            tokio::time::sleep(time).await;
+        }
+        under_way
+    }
+
+    pub(super) fn all(&self) -> Vec<ContentRead> {
+        lock(&self.seen).clone()
+    }
+
+    /// Waits until so many reads have come.
+    pub(super) async fn came(&self, wanted: usize) {
+        let _ = self
+            .count
+            .subscribe()
+            .wait_for(|count| *count >= wanted)
+            .await;
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        if let Some(read) = lock(&self.reads.seen).get_mut(self.number) {
+            read.ended = Some(Instant::now());
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

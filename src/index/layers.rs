@@ -1,0 +1,143 @@
+//! Which layers give a key the content of pages, and how many pages one request may read.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::wiki::ContentLayer;
+
+/// How often a layer may refuse in a row, before it is asked no more in this pass.
+const MOST_REFUSALS: usize = 20;
+/// An answer that takes longer is to be smaller the next time.
+const SLOW: Duration = Duration::from_secs(1);
+/// An answer that is larger is to be smaller the next time, in bytes.
+const LARGE: usize = 8 * 1024 * 1024;
+/// After so many good answers in a row they may be larger again.
+const GOOD: usize = 8;
+
+/// Which layers give this key the content of pages, as one pass has found out.
+#[derive(Debug, Default)]
+pub(super) struct Layers {
+    /// The place of the one that gave something last.
+    last: Option<usize>,
+    /// How often each has refused in a row.
+    refusals: [usize; ContentLayer::ALL.len()],
+}
+
+impl Layers {
+    /// The layers that are worth asking, the one that gave something last before the others.
+    pub(super) fn worth_asking(&self) -> Vec<ContentLayer> {
+        let all = ContentLayer::ALL.len();
+        let first = self.last.unwrap_or_default();
+        (0..all)
+            .map(|next| (first + next) % all)
+            .filter(|at| {
+                self.refusals
+                    .get(*at)
+                    .is_some_and(|count| *count < MOST_REFUSALS)
+            })
+            .filter_map(|at| ContentLayer::ALL.get(at).copied())
+            .collect()
+    }
+
+    /// A layer gave so many pages, and refused so many.
+    pub(super) fn learn(&mut self, layer: ContentLayer, given: usize, refused: usize) {
+        let Some(at) = ContentLayer::ALL.iter().position(|other| *other == layer) else {
+            return;
+        };
+        let Some(refusals) = self.refusals.get_mut(at) else {
+            return;
+        };
+        if given > 0 {
+            self.last = Some(at);
+            *refusals = 0;
+        } else {
+            *refusals += refused;
+        }
+    }
+
+    /// Whether some layer has given something: until then a single page is asked for.
+    pub(super) const fn has_given(&self) -> bool {
+        self.last.is_some()
+    }
+}
+
+/// How many pages one request reads at most, by what the wiki's answers were like.
+#[derive(Debug)]
+pub(super) struct Batches {
+    most: AtomicUsize,
+    good: AtomicUsize,
+}
+
+impl Default for Batches {
+    fn default() -> Self {
+        Self {
+            most: AtomicUsize::new(usize::MAX),
+            good: AtomicUsize::new(0),
+        }
+    }
+}
+
+impl Batches {
+    /// How many pages the next request may read of a layer.
+    pub(super) fn most(&self, layer: ContentLayer) -> usize {
+        self.most
+            .load(Ordering::Relaxed)
+            .clamp(1, layer.most_at_once())
+    }
+
+    /// An answer for so many pages came, after some time and with so many bytes.
+    pub(super) fn answered(&self, pages: usize, took: Duration, bytes: usize) {
+        if took > SLOW || bytes > LARGE {
+            self.too_much(pages);
+        } else if self.good.fetch_add(1, Ordering::Relaxed) + 1 >= GOOD {
+            self.good.store(0, Ordering::Relaxed);
+            let most = self.most.load(Ordering::Relaxed).saturating_mul(2);
+            self.most.store(most, Ordering::Relaxed);
+        }
+    }
+
+    /// A request for so many pages was too much, or was not answered.
+    pub(super) fn too_much(&self, pages: usize) {
+        self.good.store(0, Ordering::Relaxed);
+        self.most.store((pages / 2).max(1), Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Batches, GOOD, LARGE, Layers, MOST_REFUSALS, SLOW};
+    use crate::wiki::ContentLayer::{Latest, Single, Source, View};
+
+    #[test]
+    fn slow_and_large_answers_make_batches_smaller_and_good_ones_larger_again() {
+        let batches = Batches::default();
+        let quick = Duration::from_millis(50);
+        assert_eq!(batches.most(Single), 50);
+        assert_eq!(batches.most(Source), 1);
+        batches.answered(50, SLOW * 2, 1);
+        assert_eq!(batches.most(Single), 25);
+        batches.answered(25, quick, LARGE + 1);
+        assert_eq!(batches.most(Single), 12);
+        batches.too_much(12);
+        batches.too_much(1);
+        assert_eq!(batches.most(Single), 1);
+        for _ in 0..GOOD {
+            batches.answered(1, quick, 1);
+        }
+        assert_eq!(batches.most(Single), 2);
+    }
+
+    #[test]
+    fn the_layer_that_gave_last_is_asked_first_and_one_that_only_refuses_no_more() {
+        let mut layers = Layers::default();
+        assert_eq!(layers.worth_asking(), [Single, Source, Latest, View]);
+        layers.learn(Single, 0, 1);
+        layers.learn(Source, 0, 1);
+        layers.learn(Latest, 1, 0);
+        assert_eq!(layers.worth_asking(), [Latest, View, Single, Source]);
+        layers.learn(Single, 0, MOST_REFUSALS);
+        assert_eq!(layers.worth_asking(), [Latest, View, Source]);
+    }
+}

@@ -1,0 +1,184 @@
+//! How far the index is, and what searches wait for.
+
+use std::time::{Duration, Instant};
+
+use super::settings::Pace;
+use super::store::Count;
+use crate::wiki::{MAX_KEPT, WikiError};
+
+/// How old a look at the list of a wiki that is too large to keep its list may be.
+const FRESH_IF_LARGE: Duration = Duration::from_mins(1);
+
+/// How far the index is.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Progress {
+    pub(super) is_running: bool,
+    /// Searches want what stood in the wiki at this time.
+    wanted: Option<Instant>,
+    /// All is indexed that stood in the wiki at this time, but for what a first pass has yet to
+    /// read.
+    caught_up: Option<Instant>,
+    /// When something was last written through this server.
+    written: Option<Instant>,
+    /// Passes that have ended.
+    pub(super) passes: u64,
+    /// When the last pass ended early, and why.
+    failed: Option<(Instant, WikiError)>,
+    pub(super) of: usize,
+    pub(super) count: Count,
+    /// Whether the index has held all pages that it may hold.
+    was_complete: bool,
+    /// The bound of all callers' indexes keeps it from holding more.
+    pub(super) is_full: bool,
+    /// When the first search gives up waiting for the first pass.
+    first_until: Option<Instant>,
+    /// Since when pages are being read, how many were indexed then.
+    pub(super) filling: Option<(Instant, usize)>,
+}
+
+/// What a search waits for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    /// All that stood in the wiki at this time.
+    time: Instant,
+    /// The passes that had ended before.
+    passes: u64,
+    /// When waiting for that ends.
+    pub(super) until: Instant,
+    /// When waiting for the first pass ends.
+    pub(super) first_until: Instant,
+}
+
+impl Progress {
+    /// A search begins; gives what it waits for, and whether a pass has to begin for it.
+    pub(super) fn search(&mut self, pace: &Pace, most: usize) -> (Wanted, bool) {
+        let now = Instant::now();
+        let fresh = if self.of > MAX_KEPT {
+            FRESH_IF_LARGE.max(pace.fresh)
+        } else {
+            pace.fresh
+        };
+        let recent = now.checked_sub(fresh).unwrap_or(now);
+        let time = self.written.map_or(recent, |written| written.max(recent));
+        let first_until = *self.first_until.get_or_insert(now + pace.patience);
+        let mut wanted = Wanted {
+            time,
+            passes: self.passes,
+            until: now + pace.patience,
+            first_until,
+        };
+        let is_met = self.is_caught_up(time);
+        // After a fault the next search tries again, but not each at once.
+        if let Some((failed, _)) = &self.failed
+            && failed.elapsed() < fresh
+        {
+            (wanted.until, wanted.first_until) = (now, now);
+            return (wanted, false);
+        }
+        if !is_met {
+            self.wanted = self.wanted.max(Some(time));
+        }
+        let begins = !self.is_running && (!is_met || self.wanting(most).is_some());
+        self.is_running |= begins;
+        (wanted, begins)
+    }
+
+    /// Whether a search has what it waits for, or waits in vain.
+    pub(super) fn has(&self, wanted: &Wanted) -> bool {
+        self.is_caught_up(wanted.time) || self.is_over(wanted)
+    }
+
+    /// The same of a search that would rather have all of the index.
+    pub(super) fn has_all(&self, wanted: &Wanted) -> bool {
+        self.was_complete || self.is_over(wanted)
+    }
+
+    fn is_over(&self, wanted: &Wanted) -> bool {
+        !self.is_running && self.passes > wanted.passes
+    }
+
+    fn is_caught_up(&self, time: Instant) -> bool {
+        self.caught_up.is_some_and(|caught_up| caught_up >= time)
+    }
+
+    /// What searches want to be looked for, if that was not done yet.
+    pub(super) fn wanted_look(&self, looked: Option<Instant>) -> Option<Instant> {
+        self.wanted.filter(|wanted| looked < Some(*wanted))
+    }
+
+    /// All that stood in the wiki at this time is indexed, or stands in the queue of a first pass.
+    pub(super) fn catch_up(&mut self, time: Instant) {
+        self.caught_up = self.caught_up.max(Some(time));
+    }
+
+    /// Nothing is left to be read.
+    pub(super) fn complete(&mut self) {
+        self.was_complete = true;
+        self.filling = None;
+    }
+
+    pub(super) const fn was_complete(&self) -> bool {
+        self.was_complete
+    }
+
+    /// A pass ended; gives whether another has to follow, since it was another key's, or a search
+    /// came meanwhile.
+    pub(super) fn ended(
+        &mut self,
+        end: Result<(), Option<WikiError>>,
+        is_of_old_key: bool,
+    ) -> bool {
+        let goes_on = is_of_old_key || (end.is_ok() && self.wanted > self.caught_up);
+        self.is_running = goes_on;
+        self.passes += 1;
+        self.failed = match end {
+            Err(Some(error)) => Some((Instant::now(), error)),
+            Ok(()) | Err(None) => None,
+        };
+        goes_on
+    }
+
+    pub(super) fn written(&mut self) {
+        self.written = Some(Instant::now());
+    }
+
+    pub(super) fn error(&self) -> Option<&WikiError> {
+        self.failed.as_ref().map(|(_, error)| error)
+    }
+
+    /// Whether something was found out of the list at all.
+    pub(super) const fn was_looked_at(&self) -> bool {
+        self.caught_up.is_some()
+    }
+
+    /// The pages that will be indexed, if not all of them are yet.
+    pub(super) fn wanting(&self, most: usize) -> Option<usize> {
+        let wanted = self.of.min(most);
+        (self.count.pages < wanted && !self.is_full).then_some(wanted)
+    }
+
+    /// How long the rest may take, by what the pages before it took.
+    pub(super) fn left(&self, most: usize) -> Option<Duration> {
+        let (since, before) = self.filling?;
+        let left = self.wanting(most)?.checked_sub(self.count.pages)?;
+        let done = self
+            .count
+            .pages
+            .checked_sub(before)
+            .filter(|done| *done > 0)?;
+        let (left, done) = (u32::try_from(left).ok()?, u32::try_from(done).ok()?);
+        Some(since.elapsed().saturating_mul(left) / done)
+    }
+
+    /// All that was known is forgotten: another key, or no index any more.
+    pub(super) fn reset(&mut self) {
+        *self = Self {
+            is_running: self.is_running,
+            passes: self.passes,
+            written: self.written,
+            // What a pass under way sees is forgotten too.
+            wanted: self.wanted,
+            ..Self::default()
+        };
+    }
+}

@@ -1,0 +1,158 @@
+//! Reading the content of pages, by the layers that give it to the key.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+
+use super::content_index::ContentIndex;
+use super::fill::Broken;
+use super::layers::Layers;
+use crate::page::PageReading;
+use crate::wiki::{ContentLayer, Contents, Wiki, WikiError};
+
+/// A turn in which one page after another is read ends after this time, so that whoever else
+/// fills an index of this wiki has theirs.
+const LONG_TURN: Duration = Duration::from_millis(250);
+
+/// What a layer gave of some pages.
+#[derive(Debug, Default)]
+struct Given {
+    read: Vec<PageReading>,
+    refused: Vec<PageReading>,
+    /// Whether some are gone.
+    has_gone: bool,
+}
+
+impl Given {
+    /// Takes the answer for one page; an error that stands in the way of the other pages, too, is
+    /// given back.
+    fn take(
+        &mut self,
+        page: PageReading,
+        answer: Result<Option<PageReading>, WikiError>,
+    ) -> Result<(), WikiError> {
+        match answer {
+            Ok(Some(read)) => self.read.push(read),
+            Err(WikiError::NotFound) => self.has_gone = true,
+            Err(error) if error.ends_a_pass() => return Err(error),
+            // This page is read without its content, or by another layer.
+            Ok(None) | Err(_) => self.refused.push(page),
+        }
+        Ok(())
+    }
+}
+
+impl ContentIndex {
+    /// Pages of the list with their content, as far as the key may read that, without those that
+    /// are gone.
+    pub(super) async fn read(
+        &self,
+        wiki: &Wiki,
+        layers: &mut Layers,
+        mut pages: Vec<PageReading>,
+    ) -> Result<Vec<PageReading>, Broken> {
+        let mut read = Vec::new();
+        for layer in layers.worth_asking() {
+            if pages.is_empty() {
+                break;
+            }
+            let given = if layer.most_at_once() == 1 {
+                self.one_by_one(wiki, layer, pages).await?
+            } else {
+                self.in_batches(wiki, layer, pages).await?
+            };
+            if given.has_gone {
+                // The list is older than that.
+                wiki.forget_pages().await;
+            }
+            layers.learn(layer, given.read.len(), given.refused.len());
+            read.extend(given.read);
+            pages = given.refused;
+        }
+        read.extend(pages);
+        Ok(read)
+    }
+
+    /// As many pages a request as the wiki answers well. A batch that is not answered is split,
+    /// until the page that is at fault is alone.
+    async fn in_batches(
+        &self,
+        wiki: &Wiki,
+        layer: ContentLayer,
+        pages: Vec<PageReading>,
+    ) -> Result<Given, WikiError> {
+        let mut given = Given::default();
+        let mut left = vec![pages];
+        while let Some(mut batch) = left.pop() {
+            let most = self.batches.most(layer);
+            if batch.len() > most {
+                left.push(batch.split_off(most));
+            }
+            let turn = self.turns.take().await;
+            let answer = wiki.contents(layer, &batch).await;
+            let took = turn.took();
+            drop(turn);
+            match answer {
+                Ok(Contents { each, bytes }) => {
+                    self.batches.answered(batch.len(), took, bytes);
+                    for (page, answer) in batch.into_iter().zip(each) {
+                        given.take(page, answer)?;
+                    }
+                }
+                Err(error) if batch.len() == 1 => {
+                    for page in batch {
+                        given.take(page, Err(error.clone()))?;
+                    }
+                }
+                Err(error) => {
+                    let is_of_one = matches!(
+                        error,
+                        WikiError::NotFound
+                            | WikiError::Forbidden { .. }
+                            | WikiError::Internal { .. }
+                    );
+                    if !is_of_one {
+                        self.batches.too_much(batch.len());
+                    }
+                    if error.ends_a_pass() {
+                        return Err(error);
+                    }
+                    left.push(batch.split_off(batch.len() / 2));
+                    left.push(batch);
+                }
+            }
+        }
+        Ok(given)
+    }
+
+    /// One page a request: several requests at once, but one while a call waits for the wiki.
+    async fn one_by_one(
+        &self,
+        wiki: &Wiki,
+        layer: ContentLayer,
+        pages: Vec<PageReading>,
+    ) -> Result<Given, WikiError> {
+        let mut given = Given::default();
+        let mut pages = pages.into_iter().peekable();
+        while pages.peek().is_some() {
+            let turn = self.turns.take().await;
+            while pages.peek().is_some() && turn.took() < LONG_TURN {
+                let at_once = if wiki.traffic().has_callers() {
+                    1
+                } else {
+                    self.settings.pace.at_once.max(1)
+                };
+                let some: Vec<PageReading> = pages.by_ref().take(at_once).collect();
+                let answers = some
+                    .iter()
+                    .map(|page| wiki.contents(layer, std::slice::from_ref(page)));
+                for (page, answer) in some.iter().zip(join_all(answers).await) {
+                    let answer = answer
+                        .and_then(|contents| contents.each.into_iter().next().unwrap_or(Ok(None)));
+                    given.take(page.clone(), answer)?;
+                }
+            }
+        }
+        Ok(given)
+    }
+}

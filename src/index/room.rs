@@ -1,0 +1,142 @@
+//! The memory that the indexes of all callers' keys may take together.
+//!
+//! Keys can be made up, so what lies in memory for them has one bound. An index that nobody has
+//! searched for a while gives way; if none can, the newcomer holds no more pages than fit.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use super::content_index::ContentIndex;
+
+/// How long an index stays for sure after a search.
+const IDLE: Duration = Duration::from_mins(10);
+
+/// What the indexes of callers take.
+#[derive(Debug)]
+pub(super) struct Room {
+    /// All that they may take, in bytes.
+    most: u64,
+    idle: Duration,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    tenants: HashMap<u64, Tenant>,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Tenant {
+    index: Weak<ContentIndex>,
+    bytes: u64,
+    searched: Instant,
+}
+
+impl Room {
+    pub(super) fn new(most: u64) -> Self {
+        Self {
+            most,
+            idle: IDLE,
+            held: Mutex::default(),
+        }
+    }
+
+    /// A name for an index that has none yet.
+    pub(super) fn enter(&self) -> u64 {
+        let mut held = self.held();
+        held.next += 1;
+        held.next
+    }
+
+    /// An index is searched.
+    pub(super) fn searched(&self, name: u64, index: Weak<ContentIndex>) {
+        let mut held = self.held();
+        let tenant = held.tenants.entry(name).or_insert(Tenant {
+            index: Weak::new(),
+            bytes: 0,
+            searched: Instant::now(),
+        });
+        tenant.index = index;
+        tenant.searched = Instant::now();
+    }
+
+    /// An index takes so many bytes now; gives whether it may take more.
+    pub(super) fn grow(&self, name: u64, bytes: u64) -> bool {
+        let mut gone = Vec::new();
+        let fits = {
+            let mut held = self.held();
+            if let Some(tenant) = held.tenants.get_mut(&name) {
+                tenant.bytes = bytes;
+            }
+            loop {
+                if held.taken() < self.most {
+                    break true;
+                }
+                match held.evict_idle(name, self.idle) {
+                    Some(tenant) => gone.push(tenant),
+                    None => break false,
+                }
+            }
+        };
+        // Not before: the last hold of an index may be this one, and it leaves as it is dropped.
+        for index in gone.iter().filter_map(Weak::upgrade) {
+            index.give_way();
+        }
+        fits
+    }
+
+    /// An index is gone.
+    pub(super) fn leave(&self, name: u64) {
+        self.held().tenants.remove(&name);
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    fn taken(&self) -> u64 {
+        self.tenants.values().map(|tenant| tenant.bytes).sum()
+    }
+
+    /// Takes out the index that was searched longest ago, if that is long enough.
+    fn evict_idle(&mut self, but_for: u64, idle: Duration) -> Option<Weak<ContentIndex>> {
+        let others = self.tenants.iter().filter(|(name, tenant)| {
+            **name != but_for && tenant.bytes > 0 && tenant.searched.elapsed() >= idle
+        });
+        let (name, _) = others.min_by_key(|(_, tenant)| tenant.searched)?;
+        let name = *name;
+        self.tenants.remove(&name).map(|tenant| tenant.index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Weak;
+    use std::time::Duration;
+
+    use super::Room;
+
+    #[test]
+    fn all_indexes_have_one_bound_and_only_one_that_is_not_used_gives_way() {
+        let mut room = Room::new(100);
+        let (one, two) = (room.enter(), room.enter());
+        for name in [one, two] {
+            room.searched(name, Weak::new());
+        }
+        assert!(room.grow(one, 60));
+        assert!(room.grow(two, 30));
+        // Both are in use: whoever comes last stops.
+        assert!(!room.grow(two, 40));
+        assert!(!room.grow(one, 70));
+        room.idle = Duration::ZERO;
+        assert!(room.grow(two, 50));
+        assert!(room.grow(two, 90));
+        room.leave(two);
+        room.searched(one, Weak::new());
+        assert!(room.grow(one, 99));
+    }
+}

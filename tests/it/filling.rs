@@ -1,0 +1,404 @@
+//! How the content index is filled: many pages a request, and so that the wiki has time for others.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use wikijs_mcp::demo::{ContentRead, DemoOptions, DemoWiki, Keys, PageRow};
+use wikijs_mcp::index::{Load, Pace};
+use wikijs_mcp::wiki::ApiKey;
+
+use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::harness::{EAGER, Served, Setup, id_of};
+
+const SEARCH: &str = "wikijs_search_pages";
+
+fn page(path: &str, content: &str) -> PageRow {
+    PageRow {
+        path: path.to_owned(),
+        title: format!("Page {}", path.replace('/', " ")),
+        content: content.to_owned(),
+        ..PageRow::default()
+    }
+}
+
+/// A wiki of so many pages that say the same.
+async fn wiki_of(count: usize, content: &str) -> DemoWiki {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    wiki.with_store(|store| {
+        for number in 0..count {
+            store.add(page(&format!("a/p{number}"), content));
+        }
+    });
+    wiki
+}
+
+fn indexed(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Setup {
+    Setup::of(wiki, key).with("WIKI_INDEX", "memory")
+}
+
+async fn search(served: &Served, query: &str) -> Value {
+    let arguments = json!({ "query": query, "in": "content", "limit": 100 });
+    served.call(SEARCH, arguments).await.unwrap()
+}
+
+fn paths(answer: &Value) -> Vec<&str> {
+    let hits = answer["hits"].as_array().unwrap();
+    hits.iter()
+        .map(|hit| hit["path"].as_str().unwrap())
+        .collect()
+}
+
+fn sizes(wiki: &DemoWiki) -> Vec<usize> {
+    let reads = wiki.content_reads();
+    reads.iter().map(|read| read.pages).collect()
+}
+
+/// The most of some reads that were under way at once.
+fn most_at_once(reads: &[ContentRead]) -> usize {
+    let under_way = |time: Instant| {
+        let at =
+            |read: &&ContentRead| read.began <= time && read.ended.is_none_or(|ended| ended > time);
+        reads.iter().filter(at).count()
+    };
+    reads
+        .iter()
+        .map(|read| under_way(read.began))
+        .max()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_request_reads_many_pages_where_the_layer_allows() {
+    let wiki = wiki_of(120, "apple").await;
+    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    assert_eq!(paths(&search(&served, "apple").await).len(), 100);
+    // One finds out which layer answers this key.
+    assert_eq!(sizes(&wiki), [1, 50, 50, 19]);
+    let only_writes = wiki.key_with(&["read:pages", "write:pages"], "");
+    let setup = Setup::at(&wiki.address(), &only_writes).with("WIKI_INDEX", "memory");
+    let served = setup.serve().await;
+    let answer = search(&served, "apple").await;
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 100);
+    assert_eq!(sizes(&wiki)[4..], [1, 1, 50, 50, 19]);
+}
+
+#[tokio::test]
+async fn a_page_that_spoils_its_batch_is_left_out_alone() {
+    let wiki = wiki_of(60, "apple").await;
+    let only_writes = wiki.key_with(&["read:pages", "write:pages"], "");
+    let setup = Setup::at(&wiki.address(), &only_writes).with("WIKI_INDEX", "memory");
+    let served = Arc::new(setup.serve().await);
+    wiki.hold_content_reads(2..3);
+    let searching = Arc::clone(&served);
+    let searching = tokio::spawn(async move { search(&searching, "apple").await });
+    wiki.content_reads_came(3).await;
+    let gone = id_of(&wiki, "a/p30");
+    wiki.with_store(|store| store.remove(gone));
+    wiki.hold_content_reads(0..0);
+    let answer = searching.await.unwrap();
+    let found = paths(&answer);
+    assert_eq!(found.len(), 59);
+    assert!(!found.contains(&"a/p30"), "{found:?}");
+    // Halves, of which the one without it is whole.
+    let sizes = sizes(&wiki);
+    assert_eq!(sizes[2..4], [50, 25]);
+    assert!(sizes.contains(&1) && sizes.len() < 20, "{sizes:?}");
+    // A look later the list knows it no more.
+    let answer = search(&served, "apple").await;
+    assert_eq!(answer["index"]["of"].as_u64().unwrap_or(59), 59);
+}
+
+#[tokio::test]
+async fn what_does_not_pass_as_one_answer_passes_in_parts() {
+    let too_large = Reply::say(413, "text/html", "too large");
+    for reply in [too_large, Reply::Huge] {
+        let wiki = wiki_of(60, "apple").await;
+        let faulty = FaultyWiki::before(&wiki).await;
+        let setup = Setup::at(&faulty.address(), &wiki.keys().admin).with("WIKI_INDEX", "memory");
+        let served = setup.serve().await.acquainted().await;
+        // The site's locales, the list and the first page pass.
+        faulty.on_request_after(3, Fault::new(Reach::Never, reply));
+        assert_eq!(paths(&search(&served, "apple").await).len(), 60);
+        let sizes = sizes(&wiki);
+        assert!(sizes[1..].iter().all(|size| *size <= 25), "{sizes:?}");
+    }
+}
+
+#[tokio::test]
+async fn answers_that_are_large_become_smaller() {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    let large = format!("apple {}", ".".repeat(180_000));
+    wiki.with_store(|store| {
+        for number in 0..40 {
+            store.add(page(&format!("a/p{number}"), "apple"));
+        }
+        for number in 0..51 {
+            store.add(page(&format!("b/p{number}"), &large));
+        }
+    });
+    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    assert_eq!(paths(&search(&served, "apple").await).len(), 91);
+    let sizes = sizes(&wiki);
+    assert_eq!(sizes[..3], [1, 50, 25], "{sizes:?}");
+}
+
+#[tokio::test]
+async fn the_wiki_is_kept_busy_for_the_share_of_its_time_that_is_set() {
+    for (key, count) in [("readonly", 60), ("admin", 230)] {
+        let wiki = wiki_of(count, "apple").await;
+        wiki.set_content_read_time(Duration::from_millis(10));
+        let keys = wiki.keys().clone();
+        let key = if key == "admin" {
+            &keys.admin
+        } else {
+            &keys.readonly
+        };
+        let mut setup = Setup::at(&wiki.address(), key).with("WIKI_INDEX", "memory");
+        setup.pace.load = Load::percent(50);
+        let served = setup.serve().await;
+        search(&served, "apple").await;
+        let reads = wiki.content_reads();
+        assert!(most_at_once(&reads) <= 4);
+        // Every time is followed by as long a pause, but for the last.
+        let (first, last) = (reads.first().unwrap(), reads.last().unwrap());
+        let span = last.began - first.began;
+        let mut busy = Duration::ZERO;
+        let mut until = first.began;
+        for read in &reads {
+            let ended = read.ended.unwrap().min(last.began);
+            busy += ended.saturating_duration_since(read.began.max(until));
+            until = until.max(ended);
+        }
+        let in_last_turn = Duration::from_millis(30);
+        assert!(busy * 2 <= span + in_last_turn, "{busy:?} of {span:?}");
+    }
+}
+
+#[tokio::test]
+async fn while_a_call_waits_for_the_wiki_one_request_fills_the_index() {
+    let wiki = wiki_of(40, "apple").await;
+    let served = Arc::new(indexed(&wiki, |keys| &keys.readonly).serve().await);
+    wiki.set_content_read_time(Duration::from_millis(5));
+    wiki.hold_content_reads(0..1);
+    let reading = Arc::clone(&served);
+    let id = id_of(&wiki, "a/p1");
+    let call = tokio::spawn(async move {
+        let page = json!({ "id": id });
+        reading.call("wikijs_get_page_by_id", page).await.unwrap()
+    });
+    wiki.content_reads_came(1).await;
+    search(&served, "apple").await;
+    let filling = wiki.content_reads().split_off(1);
+    assert_eq!(most_at_once(&filling), 1);
+    wiki.hold_content_reads(0..0);
+    assert_eq!(call.await.unwrap()["path"], "a/p1");
+    // Without such a call there are more.
+    let wiki = wiki_of(40, "apple").await;
+    wiki.set_content_read_time(Duration::from_millis(20));
+    let served = indexed(&wiki, |keys| &keys.readonly).serve().await;
+    search(&served, "apple").await;
+    assert!((2..=4).contains(&most_at_once(&wiki.content_reads())));
+}
+
+#[tokio::test]
+async fn the_first_search_waits_for_all_of_the_index() {
+    let wiki = wiki_of(130, "apple").await;
+    let mut setup = indexed(&wiki, |keys| &keys.admin);
+    setup.pace = Pace::default();
+    let served = setup.serve().await;
+    let answer = search(&served, "apple").await;
+    assert_eq!(answer["hits"].as_array().unwrap().len(), 100);
+    assert!(answer["hits"][0].get("provisional").is_none(), "{answer}");
+}
+
+#[tokio::test]
+async fn half_an_index_says_so_before_its_hits_and_behind_a_title() {
+    let wiki = wiki_of(120, "zebra").await;
+    wiki.with_store(|store| {
+        // The oldest, so that its content is read last.
+        store.add(PageRow {
+            title: "All about the zebra".to_owned(),
+            updated_at: "2020-01-01T00:00:00.000Z".to_owned(),
+            ..page("b/animals", "stripes")
+        });
+    });
+    let mut setup = indexed(&wiki, |keys| &keys.admin);
+    setup.pace.patience = Duration::from_millis(500);
+    let served = setup.serve().await;
+    wiki.hold_content_reads(2..usize::MAX);
+    let arguments = json!({ "query": "zebra", "limit": 100 });
+    let answer = served.call(SEARCH, arguments.clone()).await.unwrap();
+    assert_eq!(answer.as_object().unwrap().keys().next().unwrap(), "index");
+    let index = &answer["index"];
+    assert_eq!(
+        (&index["complete"], &index["pages"], &index["of"]),
+        (&json!(false), &json!(51), &json!(121))
+    );
+    let hint = index["hint"].as_str().unwrap();
+    assert!(
+        hint.starts_with("Only 51 of 121 pages are indexed yet")
+            && hint.contains("search again in"),
+        "{hint}"
+    );
+    let hits = answer["hits"].as_array().unwrap();
+    assert_eq!(hits[0]["path"], "b/animals");
+    assert!(hits[0].get("provisional").is_none(), "{}", hits[0]);
+    assert_eq!(hits.len(), 52);
+    for hit in &hits[1..] {
+        assert_eq!(hit["provisional"], "found in 51 of 121 pages", "{hit}");
+        assert!(hit.get("score").is_none(), "{hit}");
+    }
+    let related = json!({ "relatedTo": id_of(&wiki, "a/p1") });
+    let related = served.call(SEARCH, related).await.unwrap();
+    assert!(related["index"]["hint"].is_string(), "{related}");
+    // The next one waits for the first pass no more than this one did.
+    let began = Instant::now();
+    let again = search(&served, "zebra").await;
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert_eq!(again["index"]["complete"], false);
+    wiki.hold_content_reads(0..0);
+    let mut answer = search(&served, "zebra").await;
+    while answer["index"]["complete"] == false {
+        answer = search(&served, "zebra").await;
+    }
+    assert_eq!(answer["hits"][0]["score"], 1000);
+}
+
+#[tokio::test]
+async fn what_is_written_through_us_is_found_before_the_first_pass_ends() {
+    let wiki = wiki_of(600, "apple").await;
+    wiki.set_content_read_time(Duration::from_millis(30));
+    let mut setup = indexed(&wiki, |keys| &keys.admin);
+    setup.pace = Pace {
+        load: Load::percent(10),
+        patience: Duration::from_secs(5),
+        fresh: Duration::from_hours(1),
+        ..EAGER
+    };
+    let served = Arc::new(setup.serve().await);
+    let searching = Arc::clone(&served);
+    let first = tokio::spawn(async move { search(&searching, "apple").await });
+    wiki.content_reads_came(2).await;
+    let new = json!({ "path": "docs/new", "title": "New", "content": "quince" });
+    served.confirmed("wikijs_create_page", new).await.unwrap();
+    first.abort();
+    let mut setup = json!({ "query": "quince", "in": "content" });
+    setup["limit"] = json!(1);
+    let answer = served.call(SEARCH, setup).await.unwrap();
+    assert_eq!(paths(&answer), ["docs/new"]);
+}
+
+#[tokio::test]
+async fn what_others_wrote_is_found_by_one_look_at_the_newest_pages() {
+    let wiki = wiki_of(250, "apple").await;
+    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    search(&served, "apple").await;
+    wiki.with_store(|store| {
+        let id = store.page_at("en", "a/p7").unwrap().id;
+        store.rewrite(id, |page| page.content = "apple quince".to_owned());
+        let new = store.add(page("a/new", "quince"));
+        store.touch(new);
+    });
+    wiki.clear_requests();
+    let answer = search(&served, "quince").await;
+    let mut found = paths(&answer);
+    found.sort_unstable();
+    assert_eq!(found, ["a/new", "a/p7"]);
+    let asked = wiki.requests();
+    let fields: Vec<_> = asked.iter().flat_map(|seen| seen.fields.clone()).collect();
+    assert_eq!(fields, ["pages.list", "pages.single", "pages.single"]);
+    assert!(asked[0].variables["limit"].is_number(), "{asked:?}");
+    // A page that is deleted through us is found no more, though such a look cannot tell.
+    let delete = json!({ "id": id_of(&wiki, "a/new") });
+    served
+        .confirmed("wikijs_delete_page", delete)
+        .await
+        .unwrap();
+    assert_eq!(paths(&search(&served, "quince").await), ["a/p7"]);
+}
+
+#[tokio::test]
+async fn nothing_is_looked_for_again_within_the_time_that_a_look_is_good_for() {
+    let wiki = wiki_of(250, "apple").await;
+    let mut setup = indexed(&wiki, |keys| &keys.admin);
+    setup.pace.fresh = Duration::from_hours(1);
+    let served = setup.serve().await;
+    search(&served, "apple").await;
+    wiki.clear_requests();
+    search(&served, "apple").await;
+    assert_eq!(wiki.requests(), []);
+}
+
+#[tokio::test]
+async fn the_indexes_of_all_callers_keys_have_one_bound() {
+    let text = "apple ".repeat(2_000);
+    let wiki = wiki_of(150, &text).await;
+    let mut setup = indexed(&wiki, |keys| &keys.admin);
+    setup.callers_bytes = Some(1_000_000);
+    let (app, _, _dir) = setup.app();
+    let mut held = 0;
+    let mut callers = Vec::new();
+    for key in [
+        &wiki.keys().editor,
+        &wiki.keys().readonly,
+        &wiki.keys().writer,
+    ] {
+        let caller = app.for_key(ApiKey::new(SecretString::from(key.as_str())));
+        let caller = caller.unwrap();
+        let covered = caller.index.ready(|_, _| {}).await.unwrap();
+        assert!(!covered.is_complete && covered.of == 150, "{covered:?}");
+        assert_eq!(covered.most, covered.pages);
+        held += covered.pages;
+        callers.push(caller);
+    }
+    // 24 kB a page, text and words.
+    assert!((30..=110).contains(&held), "{held}");
+    // The server's own lies elsewhere.
+    assert!(app.index.ready(|_, _| {}).await.unwrap().is_complete);
+    // One that is gone makes room.
+    drop(callers);
+    let key = SecretString::from(wiki.keys().scripter.as_str());
+    let caller = app.for_key(ApiKey::new(key)).unwrap();
+    let covered = caller.index.ready(|_, _| {}).await.unwrap();
+    assert!(covered.pages > 30, "{covered:?}");
+}
+
+#[tokio::test]
+async fn tags_of_a_large_wiki_are_counted_by_one_look_at_the_newest_pages() {
+    let wiki = wiki_of(250, "apple").await;
+    wiki.with_store(|store| {
+        let ids: Vec<i64> = store.pages().map(|page| page.id).take(7).collect();
+        for id in ids {
+            store.page_mut(id).unwrap().tags = vec!["red".to_owned()];
+        }
+    });
+    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let tags = async || {
+        let answer = served.call("wikijs_list_tags", json!({})).await.unwrap();
+        let tags = answer["tags"].as_array().unwrap().clone();
+        let tag = |tag: &Value| {
+            (
+                tag["tag"].as_str().unwrap().to_owned(),
+                tag["pages"].clone(),
+            )
+        };
+        tags.iter().map(tag).collect::<Vec<_>>()
+    };
+    assert_eq!(tags().await, [("red".to_owned(), json!(7))]);
+    wiki.with_store(|store| {
+        let id = store.add(PageRow {
+            tags: vec!["blue".to_owned(), "red".to_owned()],
+            ..page("a/new", "x")
+        });
+        store.touch(id);
+    });
+    wiki.clear_requests();
+    let counted = [("blue".to_owned(), json!(1)), ("red".to_owned(), json!(8))];
+    assert_eq!(tags().await, counted);
+    let asked = wiki.requests();
+    assert_eq!(asked.len(), 1);
+    assert_eq!(asked[0].fields, ["pages.list"]);
+    assert!(asked[0].variables["limit"].is_number(), "{asked:?}");
+}
