@@ -32,14 +32,17 @@ impl Client {
         Self::of_wiki(address, key, &body)
     }
 
-    /// A client that asks the wiki for a list of so many rows, as `wikijs_list_pages` does.
-    pub(crate) fn list(address: &str, key: &str, limit: usize) -> Self {
-        let body = json!({
-            "variables": { "limit": limit },
-            "query": include_str!("../../graphql/page_list.graphql"),
-            "operationName": "PageList",
-        });
-        Self::of_wiki(address, key, &body)
+    /// A client that asks the wiki anything.
+    pub(crate) fn graphql(address: &str, key: &str, body: &Value) -> Self {
+        Self::of_wiki(address, key, body)
+    }
+
+    /// The same question over another client's connections.
+    pub(crate) fn over(&self, other: &Self) -> Self {
+        Self {
+            http: other.http.clone(),
+            ..self.clone()
+        }
     }
 
     fn of_wiki(address: &str, key: &str, body: &Value) -> Self {

@@ -3,6 +3,10 @@
 /// What a figure counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Percent.
+    Percent,
     /// Milliseconds.
     Milliseconds,
     /// Megabytes of 1,000,000 bytes.
@@ -19,6 +23,8 @@ impl Unit {
     /// How it is written behind a number.
     pub(crate) const fn symbol(self) -> &'static str {
         match self {
+            Self::Seconds => "s",
+            Self::Percent => "%",
             Self::Milliseconds => "ms",
             Self::Megabytes => "MB",
             Self::Bytes => "bytes",
@@ -32,6 +38,7 @@ impl Unit {
         match self {
             Self::Milliseconds => format!("{value:.3}"),
             Self::Megabytes => format!("{value:.2}"),
+            Self::Seconds | Self::Percent => format!("{value:.1}"),
             Self::Bytes | Self::PerSecond | Self::Pieces => format!("{value:.0}"),
         }
     }

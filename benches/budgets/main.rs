@@ -46,6 +46,7 @@ mod size;
 mod soak;
 mod start;
 mod stats;
+mod watched;
 mod wiki;
 
 use std::process::ExitCode;
@@ -99,7 +100,7 @@ enum Measurement {
     Large,
     /// The audit log of 100,000 events, as the commands read it
     Audit,
-    /// A wiki of 10,000 pages (`just heavy`); only where it is named, since it takes nine minutes
+    /// A wiki of 10,000 pages (`just heavy`); only where it is named, since it takes minutes
     Heavy,
     /// A mix of calls for minutes, nothing of which may grow (`just heavy`); only where it is named
     Soak,

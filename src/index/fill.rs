@@ -126,20 +126,17 @@ impl ContentIndex {
         wiki: &Wiki,
         time: Instant,
     ) -> Result<Vec<PageReading>, Broken> {
-        let pages = wiki.pages_as_of(time).await?;
+        let began = Instant::now();
+        let pages = wiki.pages_as_of(time).await;
+        self.turns.owe(began.elapsed());
+        let pages = pages?;
         let all = pages.pages().len();
         let (most, is_first) = (self.settings.most, self.is_first_pass());
         let is_full = self.is_full();
         let looked = self.with_store(wiki.generation(), move |store| {
             let mut look = look(store, &pages, most, is_first)?;
             if is_full {
-                let mut known = Vec::new();
-                for page in look.changed {
-                    if store.known_of(page.id.unwrap_or_default())?.is_some() {
-                        known.push(page);
-                    }
-                }
-                look.changed = known;
+                look.changed = known(store, look.changed)?;
             }
             Ok(look)
         });
@@ -153,7 +150,9 @@ impl ContentIndex {
         let mut pages = read.pages.into_iter().peekable();
         while pages.peek().is_some() {
             let some: Vec<PageReading> = pages.by_ref().take(PUT_AT_ONCE).collect();
+            let is_full = self.is_full();
             let put = self.with_store(wiki.generation(), move |store| {
+                let some = if is_full { known(store, some)? } else { some };
                 store.put(&some)?;
                 Ok((store.count()?, store.bytes()?))
             });
@@ -178,6 +177,17 @@ impl ContentIndex {
         file.try_lock().ok()?;
         Some(file)
     }
+}
+
+/// Those of some pages that an index holds already: no other has room in one that is full.
+fn known(store: &Store, pages: Vec<PageReading>) -> Result<Vec<PageReading>, IndexError> {
+    let mut known = Vec::new();
+    for page in pages {
+        if store.known_of(page.id.unwrap_or_default())?.is_some() {
+            known.push(page);
+        }
+    }
+    Ok(known)
 }
 
 /// Holds an index against the list: as a whole where that was read anew, else against the pages

@@ -1,6 +1,7 @@
 //! Turns at asking the wiki in the background: one at a time, and between them as long a pause as
 //! keeps the wiki busy for a set share of the time only.
 
+use std::sync::{Mutex as Lock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Mutex, MutexGuard};
@@ -32,6 +33,8 @@ impl Load {
 pub(super) struct Turns {
     load: Load,
     next: Mutex<Instant>,
+    /// Pauses that are still to be made.
+    owed: Lock<Duration>,
 }
 
 /// A turn. The pause after it begins when it is dropped.
@@ -47,12 +50,21 @@ impl Turns {
         Self {
             load,
             next: Mutex::new(Instant::now()),
+            owed: Lock::default(),
         }
+    }
+
+    /// The wiki was busy for some time out of turn, since a search waited for it: the next turn
+    /// comes so much later.
+    pub(super) fn owe(&self, busy: Duration) {
+        *self.owed.lock().unwrap_or_else(PoisonError::into_inner) += self.load.pause(busy);
     }
 
     /// Waits for the next turn.
     pub(super) async fn take(&self) -> Turn<'_> {
-        let next = self.next.lock().await;
+        let mut next = self.next.lock().await;
+        let owed = std::mem::take(&mut *self.owed.lock().unwrap_or_else(PoisonError::into_inner));
+        *next = (*next).max(Instant::now()) + owed;
         sleep_until(*next).await;
         Turn {
             load: self.load,
