@@ -23,7 +23,8 @@ clients:
     tests/clients/run
 
 # The conformance suite, other people's clients, a report in headless Chromium (skipped where there is none), a wiki
-# of 10,000 pages and 50 MB, whose content index is filled at its rate (nine minutes), and the soak (ten minutes).
+# of 10,000 pages and 50 MB (the embedded one, or a real one at HEAVY_WIKI_URL that examples/large_wiki filled, with
+# HEAVY_WIKI_KEY), and the soak (ten minutes).
 heavy: conformance clients
     cargo test --test it report_in_a_browser -- --ignored --nocapture
     cargo bench --bench budgets -- --only heavy --only soak --write

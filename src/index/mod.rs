@@ -9,6 +9,7 @@ mod find;
 mod layers;
 mod on_disk;
 mod pace;
+mod passing;
 mod progress;
 mod read;
 mod room;

@@ -294,7 +294,12 @@ async fn tags_are_counted_ordered_and_bounded() {
     };
     wiki.clear_requests();
     let all = tags(&served, json!({})).await;
-    assert_eq!(wiki.requests().len(), 1);
+    let asked: Vec<_> = wiki
+        .requests()
+        .into_iter()
+        .flat_map(|seen| seen.fields)
+        .collect();
+    assert_eq!(asked, ["pages.tags", "pages.list"]);
     assert_eq!(all.0, ["alpha 2", "rare 1", "usual 3"]);
     assert_eq!(all.1, None);
     let most = tags(&served, json!({ "orderBy": "PAGES" })).await;
