@@ -14,9 +14,8 @@ use crate::page::{Date, PageReading};
 use crate::private_files;
 use crate::wiki::{AllPages, Wiki, WikiError};
 
-/// So many pages are read before it is looked again whether others are wanted more; as many, the
-/// newest, of a first pass are read before it is taken as caught up.
-const A_GROUP: usize = 50;
+/// So many pages of a first pass, the newest, are read before it is taken as caught up.
+const NEWEST: usize = 50;
 /// So many pages are put in at a time; searches wait meanwhile.
 const PUT_AT_ONCE: usize = 8;
 
@@ -59,8 +58,13 @@ impl Queue {
         self.looked = Some(looked);
     }
 
-    fn take(&mut self, most: usize) -> Vec<PageReading> {
-        let most = most.min(self.pages.len());
+    /// The next pages to be read; what is waited for is not read together with other pages.
+    fn take_next(&mut self, most: usize) -> Vec<PageReading> {
+        let first = match self.urgent {
+            0 => self.pages.len(),
+            urgent => urgent,
+        };
+        let most = most.min(first);
         self.urgent = self.urgent.saturating_sub(most);
         self.pages.drain(..most).collect()
     }
@@ -86,16 +90,18 @@ impl ContentIndex {
                     let urgent = if self.was_complete() {
                         looked.len()
                     } else {
-                        looked.len().min(A_GROUP)
+                        looked.len().min(NEWEST)
                     };
                     queue.put_first(looked, urgent, time);
                 } else {
                     queue.looked = Some(time);
                 }
+                if queue.urgent == 0 {
+                    read.caught_up = queue.looked;
+                }
                 self.began_filling();
             }
-            let most = if layers.has_given() { A_GROUP } else { 1 };
-            let next = queue.take(most);
+            let next = queue.take_next(layers.at_a_time());
             let is_last = next.is_empty();
             // What was read is put in while the next pages are read.
             let (put, next) = tokio::join!(
@@ -108,7 +114,8 @@ impl ContentIndex {
                 caught_up: queue.caught_up(),
             };
             if self.is_full() {
-                queue.take(usize::MAX);
+                queue.pages.clear();
+                queue.urgent = 0;
             }
             if is_last && self.wanted_look(queue.looked).is_none() {
                 self.put(wiki, read).await?;

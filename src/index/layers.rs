@@ -11,6 +11,8 @@ const MOST_REFUSALS: usize = 20;
 const SLOW: Duration = Duration::from_secs(1);
 /// An answer that is larger is to be smaller the next time, in bytes.
 const LARGE: usize = 8 * 1024 * 1024;
+/// So many pages are read at a time where each takes a request of its own.
+const ONE_BY_ONE: usize = 12;
 /// After so many good answers in a row they may be larger again.
 const GOOD: usize = 8;
 
@@ -55,9 +57,11 @@ impl Layers {
         }
     }
 
-    /// Whether some layer has given something: until then a single page is asked for.
-    pub(super) const fn has_given(&self) -> bool {
-        self.last.is_some()
+    /// How many pages are read before it is looked again whether others are wanted more: a single
+    /// one until some layer has given something.
+    pub(super) fn at_a_time(&self) -> usize {
+        let layer = self.last.and_then(|at| ContentLayer::ALL.get(at));
+        layer.map_or(1, |layer| layer.most_at_once().max(ONE_BY_ONE))
     }
 }
 
@@ -107,7 +111,7 @@ impl Batches {
 mod tests {
     use std::time::Duration;
 
-    use super::{Batches, GOOD, LARGE, Layers, MOST_REFUSALS, SLOW};
+    use super::{Batches, GOOD, LARGE, Layers, MOST_REFUSALS, ONE_BY_ONE, SLOW};
     use crate::wiki::ContentLayer::{Latest, Single, Source, View};
 
     #[test]
@@ -132,12 +136,14 @@ mod tests {
     #[test]
     fn the_layer_that_gave_last_is_asked_first_and_one_that_only_refuses_no_more() {
         let mut layers = Layers::default();
-        assert_eq!(layers.worth_asking(), [Single, Source, Latest, View]);
+        assert_eq!(layers.worth_asking(), [Single, Latest, Source, View]);
         layers.learn(Single, 0, 1);
-        layers.learn(Source, 0, 1);
-        layers.learn(Latest, 1, 0);
-        assert_eq!(layers.worth_asking(), [Latest, View, Single, Source]);
+        layers.learn(Latest, 0, 1);
+        assert_eq!(layers.at_a_time(), 1);
+        layers.learn(Source, 1, 0);
+        assert_eq!(layers.at_a_time(), ONE_BY_ONE);
+        assert_eq!(layers.worth_asking(), [Source, View, Single, Latest]);
         layers.learn(Single, 0, MOST_REFUSALS);
-        assert_eq!(layers.worth_asking(), [Latest, View, Source]);
+        assert_eq!(layers.worth_asking(), [Source, View, Latest]);
     }
 }

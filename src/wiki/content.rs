@@ -13,17 +13,17 @@ use crate::page::{PageReading, plain_text};
 pub enum ContentLayer {
     /// `single`: manage:pages or delete:pages.
     Single,
-    /// `GET /d/…`: read:source.
-    Source,
     /// `conflictLatest`: write:pages.
     Latest,
+    /// `GET /d/…`: read:source.
+    Source,
     /// What readers see, as plain text: read:pages.
     View,
 }
 
 impl ContentLayer {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Single, Self::Source, Self::Latest, Self::View];
+    /// All of them: those that read many pages a request before those that read one.
+    pub const ALL: [Self; 4] = [Self::Single, Self::Latest, Self::Source, Self::View];
 
     /// How many pages one request reads at most.
     #[must_use]
