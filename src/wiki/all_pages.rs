@@ -95,8 +95,7 @@ impl Wiki {
     /// All pages as they are.
     pub(super) async fn pages_now(&self) -> Result<Arc<AllPages>, WikiError> {
         let (keyed, now) = (self.keyed(), Instant::now());
-        // Boxed: the futures of commands that end here are large.
-        let pages = Box::pin(self.all_pages()).await?;
+        let pages = self.all_pages().await?;
         Ok(keep_whole(&keyed, pages, now).await)
     }
 

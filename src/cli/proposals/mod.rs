@@ -41,7 +41,7 @@ enum Command {
 pub(super) async fn run(arguments: Arguments) -> Outcome {
     match arguments.command {
         Command::List(arguments) => list::run(arguments).await,
-        Command::Show(arguments) => show::run(arguments).await,
+        Command::Show(arguments) => Box::pin(show::run(arguments)).await,
         Command::Apply(arguments) => apply::run(arguments).await,
         Command::Reject(arguments) => reject::run(arguments).await,
     }
