@@ -92,7 +92,7 @@ impl Index {
         let (links, links_left) = targets(outline, part, &starts, false);
         Self {
             lines: starts.span(part),
-            words: count_words(held),
+            words: word_count(held),
             next_offset: if left > 0 { offset + headings.len() } else { 0 },
             headings_left: left,
             headings,
@@ -127,7 +127,7 @@ impl Outline<'_> {
 }
 
 /// A heading in a line: its selector, its text, and the words of its section.
-fn line_of(heading: &Candidate, words: usize) -> String {
+pub(super) fn line_of(heading: &Candidate, words: usize) -> String {
     let selector = heading.selector.trim_start_matches("heading:");
     format!("{selector} {} ({words} words)", heading.text)
 }
@@ -181,12 +181,12 @@ fn targets(
 }
 
 /// Where the lines of a text begin.
-struct LineStarts {
+pub(super) struct LineStarts {
     starts: Vec<usize>,
 }
 
 impl LineStarts {
-    fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         let feeds = text.match_indices('\n').map(|(at, _)| at + 1);
         Self {
             starts: std::iter::once(0).chain(feeds).collect(),
@@ -197,34 +197,34 @@ impl LineStarts {
         self.starts.partition_point(|start| *start <= at)
     }
 
-    fn span(&self, range: &Range<usize>) -> String {
+    pub(super) fn span(&self, range: &Range<usize>) -> String {
         let last = self.line_of(range.end.saturating_sub(1).max(range.start));
         format!("{}-{last}", self.line_of(range.start))
     }
 }
 
 /// How many words stand before each heading, and in all.
-struct WordCounts {
+pub(super) struct WordCounts {
     starts: Vec<usize>,
     before: Vec<usize>,
 }
 
 impl WordCounts {
-    fn of(outline: &Outline<'_>) -> Self {
+    pub(super) fn of(outline: &Outline<'_>) -> Self {
         let mut starts: Vec<usize> = vec![0];
         starts.extend(outline.headings.iter().map(|heading| heading.lines.start));
         starts.push(outline.text.len());
         let mut before = vec![0];
         let mut count = 0;
         for (start, end) in starts.iter().zip(starts.iter().skip(1)) {
-            count += count_words(outline.text.get(*start..*end).unwrap_or_default());
+            count += word_count(outline.text.get(*start..*end).unwrap_or_default());
             before.push(count);
         }
         Self { starts, before }
     }
 
     /// The words of a heading's section, by the heading's number.
-    fn of_section(&self, heading: usize, section: &Range<usize>) -> usize {
+    pub(super) fn of_section(&self, heading: usize, section: &Range<usize>) -> usize {
         let end = self.starts.partition_point(|start| *start < section.end);
         let before = |at: usize| self.before.get(at).copied().unwrap_or_default();
         before(end).saturating_sub(before(heading + 1))
@@ -232,7 +232,8 @@ impl WordCounts {
 }
 
 /// The words of a text: runs of letters and digits; where no spaces are written, characters.
-fn count_words(text: &str) -> usize {
+#[must_use]
+pub fn word_count(text: &str) -> usize {
     let is_alone = |c| matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
     let mut count = 0;
     let mut is_in_word = false;
@@ -249,7 +250,7 @@ fn count_words(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Index, count_words};
+    use super::{Index, word_count};
     use crate::page::Outline;
     use std::fmt::Write as _;
     use std::time::{Duration, Instant};
@@ -264,7 +265,7 @@ mod tests {
             ("東京タワー", 5),
             ("한국어 말", 2),
         ] {
-            assert_eq!(count_words(text), count, "{text}");
+            assert_eq!(word_count(text), count, "{text}");
         }
     }
 

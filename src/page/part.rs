@@ -22,19 +22,34 @@ pub enum PartStep {
     },
 }
 
-/// A name for a part of a page, for reading: `heading:h2[0]/block:code[0]?full=true`.
+/// The parts of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartKind {
+    /// The headings of a level, 1 to 6.
+    Headings(u8),
+    /// What `section[0]` and on name.
+    Sections,
+    /// The blocks of a kind.
+    Blocks(BlockKind),
+}
+
+/// A name for a part of a page, for reading: `heading:h2[0]/block:code[0]?full=true`. Without the
+/// last index it names all parts of that kind, to be listed: `heading:h2[0]/block:code`.
 ///
 /// ```
 /// use wikijs_mcp::page::PartSelector;
 ///
 /// let part = PartSelector::parse("heading:h2[0]/block:code[1]?full=true").unwrap();
 /// assert_eq!((part.steps.len(), part.is_full), (2, true));
+/// assert!(PartSelector::parse("heading:h2").unwrap().listed.is_some());
 /// assert_eq!(PartSelector::parse("block:cod[0]").unwrap_err().at, 6);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartSelector {
-    /// At least one.
+    /// At least one, or a kind that is listed.
     pub steps: Vec<PartStep>,
+    /// The kind whose parts are to be listed, of what the steps name.
+    pub listed: Option<PartKind>,
     /// Whether the usual limit of size is lifted to the highest.
     pub is_full: bool,
 }
@@ -57,16 +72,33 @@ impl PartSelector {
             let name = rest.text.find("/block:").and_then(|at| rest.text.get(..at));
             let Some(name) = name else {
                 let steps = vec![PartStep::Section(Selector::parse(text)?)];
-                return Ok(Self { steps, is_full });
+                return Ok(Self {
+                    steps,
+                    listed: None,
+                    is_full,
+                });
             };
             steps.push(PartStep::Section(Selector::Named(name.trim().to_owned())));
             rest.skip(name);
             rest.skip("/");
         }
         loop {
-            steps.push(step(&mut rest)?);
+            let kind = kind(&mut rest)?;
             if rest.text.is_empty() {
-                return Ok(Self { steps, is_full });
+                let listed = Some(kind);
+                return Ok(Self {
+                    steps,
+                    listed,
+                    is_full,
+                });
+            }
+            steps.push(kind.at(rest.index()?));
+            if rest.text.is_empty() {
+                return Ok(Self {
+                    steps,
+                    listed: None,
+                    is_full,
+                });
             }
             if !rest.skip("/") {
                 return Err(
@@ -82,8 +114,8 @@ impl PartSelector {
     #[must_use]
     pub fn without_size(&self) -> Self {
         Self {
-            steps: self.steps.clone(),
             is_full: false,
+            ..self.clone()
         }
     }
 }
@@ -94,24 +126,53 @@ fn is_typed(text: &str) -> bool {
         .iter()
         .any(|kind| text.starts_with(kind))
         || Rest::begins_heading(text)
+        || level(text).is_some()
         || Rest::begins_section(text)
 }
 
-fn step(rest: &mut Rest<'_>) -> Result<PartStep, SelectorFault> {
+/// The level that a text names which is nothing else: `h2`.
+fn level(text: &str) -> Option<u8> {
+    let digit = text.strip_prefix('h')?.parse().ok()?;
+    (text.len() == 2 && (1..=6).contains(&digit)).then_some(digit)
+}
+
+fn kind(rest: &mut Rest<'_>) -> Result<PartKind, SelectorFault> {
+    if let Some(level) = level(rest.text) {
+        rest.skip(rest.text);
+        return Ok(PartKind::Headings(level));
+    }
     if !rest.skip("block:") {
-        return match rest.typed()? {
-            Some(selector) => Ok(PartStep::Section(selector)),
-            None => Err(rest.fault("a part below is a heading:, a section or a block:")),
-        };
+        return rest
+            .kind()?
+            .ok_or_else(|| rest.fault("a part below is a heading:, a section or a block:"));
     }
     let kind = BlockKind::ALL
         .into_iter()
         .find(|kind| rest.skip(kind.name()));
-    let kind = kind.ok_or_else(|| {
+    kind.map(PartKind::Blocks).ok_or_else(|| {
         rest.fault("a block's type is one of paragraph, code, list, table, blockquote")
-    })?;
-    let index = rest.index()?;
-    Ok(PartStep::Block { kind, index })
+    })
+}
+
+impl PartKind {
+    /// The step to the one with this index.
+    const fn at(self, index: usize) -> PartStep {
+        match self {
+            Self::Headings(level) => PartStep::Section(Selector::Heading { level, index }),
+            Self::Sections => PartStep::Section(Selector::Section { index }),
+            Self::Blocks(kind) => PartStep::Block { kind, index },
+        }
+    }
+}
+
+impl fmt::Display for PartKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Headings(level) => write!(f, "heading:h{level}"),
+            Self::Sections => f.write_str("section"),
+            Self::Blocks(kind) => write!(f, "block:{kind}"),
+        }
+    }
 }
 
 impl fmt::Display for PartSelector {
@@ -125,12 +186,16 @@ impl fmt::Display for PartSelector {
                 PartStep::Block { kind, index } => write!(f, "block:{kind}[{index}]")?,
             }
         }
+        if let Some(kind) = self.listed {
+            let slash = if self.steps.is_empty() { "" } else { "/" };
+            write!(f, "{slash}{kind}")?;
+        }
         f.write_str(if self.is_full { "?full=true" } else { "" })
     }
 }
 
 impl Outline<'_> {
-    /// Finds the part that a reader's selector names.
+    /// Finds the part that a reader's selector names, or whose parts of a kind it lists.
     ///
     /// # Errors
     /// There is none, or there are several.
@@ -297,7 +362,7 @@ mod tests {
         for (text, at) in [
             ("block:cod[0]", 6),
             ("heading:h2[0]/Install", 14),
-            ("heading:h2[0]/block:code", 24),
+            ("heading:h2[0]/block:codex", 24),
             ("heading:h2[0]x", 13),
             ("block:code[0]?full=false", 13),
             ("section[1]/", 11),

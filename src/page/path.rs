@@ -10,7 +10,7 @@ use super::Locale;
 pub const MAX_PATH_CHARS: usize = 255;
 
 /// First segments that the web interface keeps for itself (W16).
-const RESERVED: [&str; 9] = [
+pub(super) const RESERVED: [&str; 9] = [
     "login", "logout", "register", "verify", "favicons", "fonts", "img", "js", "svg",
 ];
 

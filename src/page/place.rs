@@ -23,7 +23,8 @@ pub struct Place {
 
 impl Place {
     /// The place at a byte offset; one that is no boundary of a character is the text's start.
-    pub(super) fn at(text: &str, offset: usize) -> Self {
+    #[must_use]
+    pub fn at(text: &str, offset: usize) -> Self {
         let (before, after) = text.split_at_checked(offset).unwrap_or(("", text));
         let lead = before.rsplit('\n').next().unwrap_or_default();
         let rest = after.split('\n').next().unwrap_or_default();

@@ -163,15 +163,18 @@ fn split_locale(path: &str) -> Option<(Locale, PagePath)> {
     (is_locale && !rest.is_empty()).then(|| (Locale::as_stored(first), PagePath::of(rest)))
 }
 
-fn address_of(address: &Url, wiki: &Url) -> Option<Interpretation> {
+/// What of an address's path lies below the wiki's; none where it is an address elsewhere.
+pub(super) fn way_below<'a>(address: &'a Url, wiki: &Url) -> Option<&'a str> {
     let is_same = address.host() == wiki.host()
         && address.port_or_known_default() == wiki.port_or_known_default();
     let base = wiki.path().trim_matches('/');
     let path = address.path().trim_start_matches('/');
-    let below = path.strip_prefix(base).filter(|below| {
-        is_same && (base.is_empty() || below.is_empty() || below.starts_with('/'))
-    })?;
-    let path = percent_decoded(below);
+    path.strip_prefix(base)
+        .filter(|below| is_same && (base.is_empty() || below.is_empty() || below.starts_with('/')))
+}
+
+fn address_of(address: &Url, wiki: &Url) -> Option<Interpretation> {
+    let path = percent_decoded(way_below(address, wiki)?);
     let path = path.trim_matches('/');
     // The wiki's own views have one letter before the locale: /e/en/… edits, /h/en/… is history.
     let viewed = path.split_once('/').filter(|(view, _)| view.len() == 1);
@@ -193,7 +196,7 @@ fn address_of(address: &Url, wiki: &Url) -> Option<Interpretation> {
     })
 }
 
-fn percent_decoded(text: &str) -> String {
+pub(super) fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

@@ -4,6 +4,8 @@ use std::fmt;
 
 use thiserror::Error;
 
+use super::part::PartKind;
+
 /// A name for a part of a page.
 ///
 /// ```
@@ -117,18 +119,32 @@ impl<'a> Rest<'a> {
     }
 
     /// A heading or section by type and index, if one is named.
-    pub(super) fn typed(&mut self) -> Result<Option<Selector>, SelectorFault> {
+    fn typed(&mut self) -> Result<Option<Selector>, SelectorFault> {
+        let kind = self.kind()?;
+        Ok(match kind {
+            Some(PartKind::Headings(level)) => Some(Selector::Heading {
+                level,
+                index: self.index()?,
+            }),
+            Some(PartKind::Sections) => Some(Selector::Section {
+                index: self.index()?,
+            }),
+            Some(PartKind::Blocks(_)) | None => None,
+        })
+    }
+
+    /// What stands before the index of a heading or section.
+    pub(super) fn kind(&mut self) -> Result<Option<PartKind>, SelectorFault> {
         if self.skip("heading:") || Self::begins_heading(self.text) {
-            let level = (1..=6_u8)
-                .find(|level| self.skip(&format!("h{level}")))
-                .ok_or_else(|| self.fault_in_level())?;
-            let index = self.index()?;
-            return Ok(Some(Selector::Heading { level, index }));
+            let level = (1..=6_u8).find(|level| self.skip(&format!("h{level}")));
+            return match level {
+                Some(level) => Ok(Some(PartKind::Headings(level))),
+                None => Err(self.fault_in_level()),
+            };
         }
         if Self::begins_section(self.text) {
             self.skip("section");
-            let index = self.index()?;
-            return Ok(Some(Selector::Section { index }));
+            return Ok(Some(PartKind::Sections));
         }
         Ok(None)
     }
@@ -148,7 +164,9 @@ impl<'a> Rest<'a> {
     /// `[N]`
     pub(super) fn index(&mut self) -> Result<usize, SelectorFault> {
         if !self.skip("[") {
-            return Err(self.fault("an index such as [0] is missing"));
+            return Err(
+                self.fault("an index such as [0] is missing; a read without one lists them")
+            );
         }
         let digits = self.text.chars().take_while(char::is_ascii_digit).count();
         let (number, _) = self.text.split_at_checked(digits).unwrap_or_default();
@@ -222,7 +240,7 @@ mod tests {
     #[test]
     fn a_fault_is_told_with_its_place() {
         let (missing, level) = (
-            "an index such as [0] is missing",
+            "an index such as [0] is missing; a read without one lists them",
             "a heading's type is one of h1 to h6",
         );
         assert_eq!(fault(""), (0, "a selector is missing"));

@@ -1,9 +1,10 @@
 //! The part of a text that a caller names: by a selector, a reference's section, or lines.
 
+use super::answer::Part;
 use super::ask::{Ask, View};
 use crate::error::{Code, Failure};
 use crate::page::{
-    Format, Outline, PartSelector, PartStep, Section, SectionFault, Selector, escaped,
+    Format, Outline, PartKind, PartSelector, PartStep, Section, SectionFault, Selector, escaped,
 };
 use crate::write::section_failure;
 
@@ -111,14 +112,69 @@ fn not_in_html() -> Failure {
 
 /// What a reference names behind its `#`: a selector, a heading, or an address's anchor.
 fn by_reference(outline: &Outline<'_>, name: &str) -> Result<Section, SectionFault> {
-    let selector = PartSelector::parse(name).unwrap_or_else(|_| PartSelector {
+    let parsed = PartSelector::parse(name).ok();
+    // `page#section` is the heading "Section".
+    let parsed = parsed.filter(|selector| selector.listed.is_none());
+    let selector = parsed.unwrap_or_else(|| PartSelector {
         steps: vec![PartStep::Section(Selector::Named(name.to_owned()))],
+        listed: None,
         is_full: false,
     });
     match outline.find_part(&selector) {
         Err(SectionFault::NotFound) => outline.find_anchor(name),
         found => found,
     }
+}
+
+/// The parts of a kind below a part, where they are asked for, from the one with number `offset`
+/// on, as many as take so many bytes.
+pub(super) fn listing(
+    text: &str,
+    format: Format,
+    named: &Named,
+    (ask, most): (&Ask, usize),
+) -> Result<Option<Part>, Failure> {
+    let Some((selector, kind)) = ask
+        .section
+        .as_ref()
+        .and_then(|selector| Some((selector, selector.listed?)))
+    else {
+        return Ok(None);
+    };
+    let outline = Outline::in_format(text, format);
+    let container = PartSelector {
+        listed: None,
+        ..selector.without_size()
+    };
+    let below = named.body..named.range.end;
+    let all = outline.listed(kind, &below, &container.to_string());
+    if all.is_empty() {
+        let sought = match kind {
+            PartKind::Headings(level) => Some(Selector::Heading { level, index: 0 }),
+            PartKind::Sections | PartKind::Blocks(_) => None,
+        };
+        let fault = SectionFault::NotFound;
+        return Err(section_failure(fault, sought.as_ref(), &outline));
+    }
+    let mut room = most;
+    let mut shown: Vec<String> = Vec::new();
+    for line in all.iter().skip(ask.offset()) {
+        if line.len() > room && !shown.is_empty() {
+            break;
+        }
+        room = room.saturating_sub(line.len() + 3);
+        shown.push(line.clone());
+    }
+    let end = ask.offset() + shown.len();
+    let left = all.len().saturating_sub(end);
+    Ok(Some(Part {
+        section: named.section.clone(),
+        lines: outline.lines_of(&below),
+        parts: shown,
+        parts_left: (left > 0).then_some(left),
+        next_offset: (left > 0).then_some(end),
+        ..Part::default()
+    }))
 }
 
 /// Lines of a text, with the number of the first.
