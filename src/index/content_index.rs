@@ -272,7 +272,7 @@ impl ContentIndex {
     }
 
     /// Asks what is indexed for the key in use: nothing is, where a pass has yet to open it.
-    async fn asked<T: Default + Send + 'static>(
+    pub(super) async fn asked<T: Default + Send + 'static>(
         self: &Arc<Self>,
         question: impl FnOnce(&mut Store) -> Result<T, IndexError> + Send + 'static,
     ) -> Result<T, IndexError> {

@@ -4,6 +4,8 @@
 //! It knows `page` and `wiki`, and nothing of tools or of MCP. [`ContentIndex`] is what others
 //! use: `fill` keeps its `store` as the wiki is, `find` asks it.
 
+mod exact;
+mod facts;
 mod fill;
 mod find;
 mod layers;
@@ -11,6 +13,7 @@ mod on_disk;
 mod pace;
 mod passing;
 mod progress;
+mod questions;
 mod read;
 mod room;
 mod settings;
@@ -22,6 +25,8 @@ mod tokens;
 mod content_index;
 
 pub use content_index::{ContentIndex, Coverage, clear};
+pub use exact::{Pattern, PatternHit, PatternHits};
+pub use facts::IndexedLink;
 pub use find::{ContentHit, RareWords};
 pub use on_disk::{OnDisk, all, is_being_filled};
 pub use pace::Load;

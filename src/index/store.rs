@@ -17,12 +17,13 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, Transaction, 
 use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 
+use super::facts;
 use super::tokens::columns;
 use crate::page::{Date, Format, Locale, Outline, PagePath, PageReading};
 use crate::private_files;
 
 /// Raised with every change of the tables; an index of another version is made anew.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// What the names of an index's files end with.
 pub(super) const BESIDE: [&str; 5] = ["", "-wal", "-shm", "-journal", ".lock"];
 /// How much of the index SQLite keeps in memory, in KiB.
@@ -160,6 +161,7 @@ impl Store {
         let version: i64 = change.pragma_query_value(None, "user_version", |row| row.get(0))?;
         if version == 0 {
             change.execute_batch(TABLES)?;
+            change.execute_batch(facts::TABLES)?;
             change.pragma_update(None, "user_version", VERSION)?;
         } else if version != VERSION {
             return Err(IndexError);
@@ -230,6 +232,7 @@ impl Store {
                         change.execute(&format!("DELETE FROM {table} WHERE id = ?1"), [id])?;
                     }
                     change.execute("DELETE FROM words WHERE rowid = ?1", [id])?;
+                    facts::remove(&change, id)?;
                 }
             }
         }
@@ -287,6 +290,7 @@ impl Store {
         change
             .prepare("REPLACE INTO content VALUES (?1, ?2, ?3)")?
             .execute(params![id, text.unwrap_or_default(), places])?;
+        facts::put(change, id, page, text)?;
         Ok(())
     }
 
@@ -334,6 +338,21 @@ impl Store {
             }
         }
         Ok(found)
+    }
+
+    /// What other questions are asked of.
+    pub(super) const fn db(&self) -> &Connection {
+        &self.db
+    }
+
+    /// All pages that are indexed, those changed last first.
+    pub(super) fn newest_first(&self) -> Result<Vec<PageReading>, IndexError> {
+        let mut query = self.db.prepare(
+            "SELECT id, locale, path, title, description, tags, published, updated
+             FROM page WHERE missing = 0 ORDER BY updated DESC, id",
+        )?;
+        let pages = query.query_map([], reading)?;
+        Ok(pages.collect::<Result<_, _>>()?)
     }
 
     /// The content of a page.

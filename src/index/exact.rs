@@ -1,0 +1,283 @@
+//! Texts to the letter and by regular expressions, in the content of indexed pages, line by line.
+
+use std::time::Instant;
+
+use regex::{Regex, RegexBuilder};
+
+use super::store::{IndexError, Store};
+use crate::page::{Locale, PagePath, PageReading, Place};
+
+/// The most bytes of a compiled pattern, and of the table that is made while it is used.
+const MAX_COMPILED: usize = 256 * 1024;
+const MAX_TABLE: usize = 1024 * 1024;
+/// How much of a line a regular expression is held against.
+const MAX_LINE: usize = 64 * 1024;
+
+/// What is looked for.
+#[derive(Debug, Clone)]
+pub enum Pattern {
+    /// This text, letter by letter.
+    Exact(String),
+    /// What this expression matches within a line.
+    Regex(Regex),
+}
+
+/// The lines of a page in which a pattern was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PatternHit {
+    /// The page, as the list told of it.
+    pub page: PageReading,
+    /// The first of the lines.
+    pub lines: Vec<Place>,
+    /// How many there are.
+    pub count: usize,
+    /// The selector of the section that the first line is in.
+    pub section: Option<String>,
+}
+
+/// What a pattern was found in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PatternHits {
+    /// The pages, those changed last first.
+    pub hits: Vec<PatternHit>,
+    /// How many more pages there are.
+    pub left: usize,
+    /// How many pages were looked at.
+    pub looked_at: usize,
+    /// How many should have been: more, where the time was over.
+    pub of: usize,
+}
+
+impl Pattern {
+    /// A regular expression. Its time is proportional to the text's; it has no references back
+    /// and no look-around.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn regex(text: &str) -> Result<Self, String> {
+        let regex = RegexBuilder::new(text)
+            .size_limit(MAX_COMPILED)
+            .dfa_size_limit(MAX_TABLE)
+            .nest_limit(50)
+            .build();
+        let regex = regex.map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => {
+                "is too large when compiled; repeat less, or write [0-9] for \\d".to_owned()
+            }
+            error => fault(&error.to_string()),
+        })?;
+        if regex.is_match("") {
+            return Err("matches nothing at all, which every line has".to_owned());
+        }
+        Ok(Self::Regex(regex))
+    }
+
+    /// Where in a text each line begins to match, with no line twice.
+    fn places<'a>(&'a self, text: &'a str) -> Box<dyn Iterator<Item = usize> + 'a> {
+        match self {
+            Self::Exact(wanted) => {
+                let mut behind = 0;
+                Box::new(
+                    text.match_indices(wanted.as_str())
+                        .map(|(at, _)| at)
+                        .filter(move |at| {
+                            let is_new = *at >= behind;
+                            if is_new {
+                                let rest = text.get(*at..).unwrap_or_default();
+                                behind = rest.find('\n').map_or(text.len(), |end| at + end + 1);
+                            }
+                            is_new
+                        }),
+                )
+            }
+            Self::Regex(regex) => {
+                let mut start = 0;
+                Box::new(text.split_inclusive('\n').filter_map(move |line| {
+                    let at = start;
+                    start += line.len();
+                    let line = line.trim_end_matches(['\n', '\r']);
+                    let line = line.get(..line.floor_char_boundary(MAX_LINE))?;
+                    Some(at + regex.find(line)?.start())
+                }))
+            }
+        }
+    }
+}
+
+/// What the error says of the pattern, without the drawing of it.
+fn fault(error: &str) -> String {
+    let said = error.lines().find_map(|line| line.strip_prefix("error: "));
+    format!("is no regular expression: {}", said.unwrap_or(error))
+}
+
+/// The pages that are to be looked at, those changed last first.
+pub(super) fn wanted(
+    store: &Store,
+    is_wanted: &dyn Fn(&Locale, &PagePath) -> bool,
+) -> Result<Vec<PageReading>, IndexError> {
+    let mut pages = store.newest_first()?;
+    pages.retain(|page| is_wanted(&page.locale, &page.path));
+    Ok(pages)
+}
+
+/// Looks at some pages, until the time is over.
+pub(super) fn look(
+    store: &Store,
+    pages: &[PageReading],
+    pattern: &Pattern,
+    (most_hits, most_lines): (usize, usize),
+    (found, deadline): (&mut PatternHits, Instant),
+) -> Result<(), IndexError> {
+    for page in pages {
+        if Instant::now() >= deadline {
+            return Ok(());
+        }
+        found.looked_at += 1;
+        let Some(content) = store.content(page.id.unwrap_or_default())? else {
+            continue;
+        };
+        let mut places = pattern.places(&content.text).peekable();
+        let Some(first) = places.peek().copied() else {
+            continue;
+        };
+        if found.hits.len() >= most_hits {
+            found.left += 1;
+            continue;
+        }
+        let mut lines = Vec::new();
+        let mut count = 0;
+        for at in places {
+            if lines.len() < most_lines {
+                lines.push(Place::at(&content.text, at));
+            }
+            count += 1;
+            if Instant::now() >= deadline {
+                break;
+            }
+        }
+        found.hits.push(PatternHit {
+            page: page.clone(),
+            section: content.section_at(first).map(str::to_owned),
+            lines,
+            count,
+        });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{Pattern, PatternHits, look, wanted};
+    use crate::index::store::Store;
+    use crate::page::{Locale, PagePath, PageReading};
+
+    fn page(id: i64, content: &str) -> PageReading {
+        let (locale, path) = (
+            Locale::as_stored("en"),
+            PagePath::as_stored(format!("p/{id}")),
+        );
+        PageReading {
+            content: Some(content.to_owned()),
+            ..PageReading::bare(Some(id), locale, path, format!("Page {id}"))
+        }
+    }
+
+    fn store(contents: &[&str]) -> Store {
+        let mut store = Store::open(None).expect("a store");
+        for (id, content) in (1..).zip(contents) {
+            store.put(&page(id, content)).expect("put");
+        }
+        store
+    }
+
+    fn looked(store: &Store, pattern: &Pattern, time: Duration) -> PatternHits {
+        let pages = wanted(store, &|_, _| true).expect("pages");
+        let mut found = PatternHits {
+            of: pages.len(),
+            ..PatternHits::default()
+        };
+        let deadline = Instant::now() + time;
+        look(store, &pages, pattern, (2, 3), (&mut found, deadline)).expect("a look");
+        found
+    }
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    #[test]
+    fn each_line_is_found_once_with_its_number() {
+        let store = store(&["a.b a.b\r\naxb\n\n# H\n\nA.B\nä a.b\na.b\na.b"]);
+        let exact = looked(&store, &Pattern::Exact("a.b".to_owned()), LONG);
+        let told = |found: &PatternHits| -> Vec<(usize, String)> {
+            let lines = found.hits[0].lines.iter();
+            lines.map(|line| (line.line, line.text.clone())).collect()
+        };
+        assert_eq!(
+            told(&exact),
+            [
+                (1, "a.b a.b".to_owned()),
+                (7, "ä a.b".to_owned()),
+                (8, "a.b".to_owned())
+            ]
+        );
+        assert_eq!(exact.hits[0].count, 4);
+        let regex = Pattern::regex("^a.b$").expect("a pattern");
+        let regex = looked(&store, &regex, LONG);
+        assert_eq!(
+            regex.hits[0]
+                .lines
+                .iter()
+                .map(|line| line.line)
+                .collect::<Vec<_>>(),
+            [2, 8, 9]
+        );
+        assert_eq!(regex.hits[0].section, Some("section[0]".to_owned()));
+        let two_lines = looked(&store, &Pattern::Exact("# H\n\nA".to_owned()), LONG);
+        assert_eq!(told(&two_lines), [(4, "# H".to_owned())]);
+    }
+
+    #[test]
+    fn pages_beyond_the_limit_are_counted_and_a_look_ends_in_time() {
+        let store = store(&["x", "y", "x", "x", "x"]);
+        let pattern = Pattern::Exact("x".to_owned());
+        let found = looked(&store, &pattern, LONG);
+        assert_eq!((found.hits.len(), found.left), (2, 2));
+        assert_eq!((found.looked_at, found.of), (5, 5));
+        let found = looked(&store, &pattern, Duration::ZERO);
+        assert_eq!((found.looked_at, found.of), (0, 5));
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused_in_one_line() {
+        for (text, fault) in [
+            ("(", "is no regular expression: unclosed group"),
+            (
+                "a{999}{999}",
+                "is too large when compiled; repeat less, or write [0-9] for \\d",
+            ),
+            ("x*", "matches nothing at all, which every line has"),
+            (
+                "(?=x)",
+                "is no regular expression: look-around, including look-ahead and look-behind, is not supported",
+            ),
+        ] {
+            assert_eq!(Pattern::regex(text).expect_err(text), fault, "{text}");
+        }
+    }
+
+    /// Expressions that take other engines for ever.
+    #[test]
+    fn no_pattern_takes_longer_than_the_text_does() {
+        let text = format!("{}b", "a".repeat(60_000));
+        let store = store(&[text.as_str(), text.as_str()]);
+        for pattern in ["(a*)*c", "(a|aa)+$", "(.*)(.*)(.*)c", "([a-z]+)*\\d"] {
+            let begin = Instant::now();
+            if let Ok(pattern) = Pattern::regex(pattern) {
+                looked(&store, &pattern, LONG);
+            }
+            let took = begin.elapsed();
+            assert!(took < Duration::from_secs(5), "{pattern}: {took:?}");
+        }
+    }
+}

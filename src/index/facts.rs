@@ -1,0 +1,191 @@
+//! What an indexed page says of itself beside its words: where its links lead, and its properties.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, params};
+
+use super::store::{IndexError, Store};
+use crate::page::{
+    Format, LinkKind, Locale, PageLink, PagePath, PageReading, Property, links, properties,
+};
+
+/// The most links of a page that are kept.
+const MAX_LINKS: usize = 5_000;
+
+pub(super) const TABLES: &str = "
+    CREATE TABLE source (id INTEGER PRIMARY KEY);
+    CREATE TABLE link (id INTEGER NOT NULL, line INTEGER NOT NULL, target TEXT NOT NULL);
+    CREATE INDEX link_of_page ON link (id);
+    CREATE TABLE property (id INTEGER NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL);
+    CREATE INDEX property_of_page ON property (id);
+";
+const TABLE_NAMES: [&str; 3] = ["source", "link", "property"];
+
+/// A link in the source of an indexed page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexedLink {
+    /// The page that holds it.
+    pub id: i64,
+    /// That page's locale.
+    pub locale: Locale,
+    /// That page's path.
+    pub path: PagePath,
+    /// Its line there.
+    pub line: i64,
+    /// Where it leads, as it is written.
+    pub target: String,
+}
+
+/// Puts down what a page says of itself, in place of what was known.
+pub(super) fn put(
+    change: &Connection,
+    id: i64,
+    page: &PageReading,
+    text: Option<&str>,
+) -> Result<(), IndexError> {
+    remove(change, id)?;
+    let format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
+    // What readers see tells nothing of the source.
+    let Some(text) = text.filter(|_| format != Format::Other) else {
+        return Ok(());
+    };
+    change.execute("INSERT INTO source VALUES (?1)", [id])?;
+    let (links, properties) = read(id, text, format);
+    let mut insert = change.prepare("INSERT INTO link VALUES (?1, ?2, ?3)")?;
+    for link in links {
+        let line = i64::try_from(link.line).unwrap_or(i64::MAX);
+        insert.execute(params![id, line, link.target])?;
+    }
+    let mut insert = change.prepare("INSERT INTO property VALUES (?1, ?2, ?3)")?;
+    for (name, property) in properties {
+        for value in property.values() {
+            insert.execute(params![id, folded(&name), folded(value)])?;
+        }
+    }
+    Ok(())
+}
+
+/// Drops what is known of a page.
+pub(super) fn remove(change: &Connection, id: i64) -> Result<(), IndexError> {
+    for table in TABLE_NAMES {
+        change.execute(&format!("DELETE FROM {table} WHERE id = ?1"), [id])?;
+    }
+    Ok(())
+}
+
+fn read(id: i64, text: &str, format: Format) -> (Vec<PageLink>, Vec<(String, Property)>) {
+    // The parser breaks off on some texts; no page may keep the others out of the index.
+    let links = std::panic::catch_unwind(|| links(text, format)).unwrap_or_else(|_| {
+        tracing::warn!(id, "the links of a page could not be read");
+        Vec::new()
+    });
+    let leads = |link: &PageLink| {
+        link.kind == LinkKind::Link && !link.target.is_empty() && !link.target.starts_with('#')
+    };
+    let links = links.into_iter().filter(leads).take(MAX_LINKS);
+    (links.collect(), properties(text))
+}
+
+/// What a property's name and value are compared by.
+fn folded(text: &str) -> String {
+    text.trim().to_lowercase()
+}
+
+impl Store {
+    /// The links in the sources of all indexed pages, page by page.
+    pub(super) fn links(&self) -> Result<Vec<IndexedLink>, IndexError> {
+        let mut query = self.db().prepare(
+            "SELECT link.id, locale, path, line, target FROM link JOIN page ON page.id = link.id
+             WHERE missing = 0 ORDER BY link.id, link.rowid",
+        )?;
+        let rows = query.query_map([], |row| {
+            Ok(IndexedLink {
+                id: row.get(0)?,
+                locale: Locale::as_stored(row.get::<_, String>(1)?),
+                path: PagePath::as_stored(row.get::<_, String>(2)?),
+                line: row.get(3)?,
+                target: row.get(4)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The pages that have a property, with one value if one is given; letter case does not count.
+    pub(super) fn with_property(
+        &self,
+        name: &str,
+        value: Option<&str>,
+    ) -> Result<HashSet<i64>, IndexError> {
+        let mut query = self
+            .db()
+            .prepare("SELECT id FROM property WHERE name = ?1 AND (?2 IS NULL OR value = ?2)")?;
+        let rows = query.query_map(params![folded(name), value.map(folded)], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// How many indexed pages there are whose source this key did not get.
+    pub(super) fn without_source(&self) -> Result<usize, IndexError> {
+        let without: i64 = self.db().query_row(
+            "SELECT count(*) FROM page WHERE missing = 0 AND id NOT IN (SELECT id FROM source)",
+            [],
+            |row| row.get(0),
+        )?;
+        Ok(usize::try_from(without).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use crate::index::store::Store;
+    use crate::page::{Locale, PagePath, PageReading};
+
+    fn page(id: i64, content: &str, content_type: &str) -> PageReading {
+        let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("a/b"));
+        PageReading {
+            content: Some(content.to_owned()),
+            content_type: Some(content_type.to_owned()),
+            ..PageReading::bare(Some(id), locale, path, "A".to_owned())
+        }
+    }
+
+    fn targets(store: &Store) -> Vec<(i64, i64, String)> {
+        let links = store.links().expect("links").into_iter();
+        links
+            .map(|link| (link.id, link.line, link.target))
+            .collect()
+    }
+
+    #[test]
+    fn links_and_properties_are_those_of_the_page_as_it_was_put_last() {
+        let mut store = Store::open(None).expect("a store");
+        let text = "---\nstatus: Review\nteams: [ops, data]\n---\n\n[x](/x) ![i](/i) [y](#y)\n";
+        store.put(&page(1, text, "markdown")).expect("put");
+        store
+            .put(&page(2, "<a href=/z>z</a>", "html"))
+            .expect("put");
+        store.put(&page(3, "[no](/no)", "text")).expect("put");
+        assert_eq!(
+            targets(&store),
+            [(1, 6, "/x".to_owned()), (2, 1, "/z".to_owned())]
+        );
+        assert_eq!(store.without_source(), Ok(1));
+        for (name, value, wanted) in [
+            ("status", Some("review"), 1),
+            ("Teams", Some("data"), 1),
+            ("teams", None, 1),
+            ("teams", Some("da"), 0),
+        ] {
+            let found = store.with_property(name, value).expect("pages");
+            assert_eq!(found.len(), wanted, "{name}={value:?}");
+        }
+        store.put(&page(1, "none", "markdown")).expect("put");
+        assert_eq!(targets(&store).len(), 1);
+        assert_eq!(store.with_property("status", None), Ok(HashSet::new()));
+        for _ in 0..2 {
+            store.look(&[1, 3].into()).expect("look");
+            assert_eq!(targets(&store), []);
+        }
+    }
+}
