@@ -5,13 +5,15 @@
 //! whole list comes last, which alone is surely complete.
 
 use std::collections::{BTreeSet, HashSet};
+use std::fmt;
+use std::sync::Arc;
 
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageList, PageOrderBy, PageOrderByDirection, page_list};
 use time::OffsetDateTime;
 
-use crate::page::{Date, Locale, PagePath, PageReading};
+use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};
 
 /// Which pages are wanted, in which order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,12 +32,31 @@ pub struct ListQuery {
     pub updated_since: Option<OffsetDateTime>,
     /// Linking to this page, by its id.
     pub links_to: Option<i64>,
+    /// With a tag for each of these.
+    pub tag_patterns: Vec<TagPattern>,
+    /// Of those that something else chose.
+    pub chosen: Option<Chosen>,
     /// Ordered by.
     pub order_by: PageOrderBy,
     /// In which direction.
     pub direction: PageOrderByDirection,
     /// Behind this page: its id, and its place in the list when it was seen.
     pub after: Option<Position>,
+}
+
+/// Pages that were chosen by something that the wiki's list does not know.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// By what: two choices by the same are parts of one list.
+    pub by: String,
+    /// Their ids.
+    pub ids: Arc<HashSet<i64>>,
+}
+
+impl fmt::Debug for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Chosen").field(&self.by).finish()
+    }
 }
 
 impl ListQuery {
@@ -55,6 +76,8 @@ impl ListQuery {
         self.tags.is_empty()
             && self.path.is_none()
             && self.links_to.is_none()
+            && self.tag_patterns.is_empty()
+            && self.chosen.is_none()
             && (self.updated_since.is_none() || self.is_newest_first())
     }
 
@@ -67,7 +90,12 @@ impl ListQuery {
     fn wants(&self, page: &PageReading, linking: Option<&HashSet<i64>>) -> bool {
         let is_within = |path: &PagePath| page.path.is_within(path);
         let is_as_published = |wanted| page.is_published == Some(wanted);
+        let own = page.tags.as_deref().unwrap_or_default();
+        let has = |pattern: &TagPattern| own.iter().any(|tag| pattern.matches(tag));
+        let is_chosen = |chosen: &Chosen| page.id.is_some_and(|id| chosen.ids.contains(&id));
         self.path.as_ref().is_none_or(is_within)
+            && self.tag_patterns.iter().all(has)
+            && self.chosen.as_ref().is_none_or(is_chosen)
             && self.is_published.is_none_or(is_as_published)
             && !self.is_too_old(page)
             && linking.is_none_or(|ids| page.id.is_some_and(|id| ids.contains(&id)))

@@ -8,6 +8,7 @@
 mod all_pages;
 pub mod answer;
 mod authors;
+mod branches;
 mod client;
 mod content;
 #[doc(hidden)]
@@ -19,6 +20,7 @@ pub mod front_matter;
 mod history;
 mod key;
 mod keyed;
+mod link_graph;
 mod list;
 mod many;
 mod may_read;
@@ -45,13 +47,15 @@ mod version;
 
 pub use all_pages::{AllPages, MAX_KEPT};
 pub use authors::RIGHT_TO_AUTHOR;
+pub use branches::parent as parent_tag;
 pub use client::{Wiki, WikiSettings};
 pub use content::{ContentLayer, Contents};
 pub use error::WikiError;
 pub(crate) use error::sentence;
 pub use history::{History, HistoryEntry};
 pub use key::{ApiKey, KeySetting, in_words};
-pub use list::{ListPart, ListQuery, Position};
+pub use link_graph::LinksOfPage;
+pub use list::{Chosen, ListPart, ListQuery, Position};
 pub use mutate::Sent;
 pub use network::{Network, Proxy};
 pub(crate) use network::{authorities, headers};

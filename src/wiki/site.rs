@@ -48,25 +48,29 @@ impl Wiki {
         if let Some(kept) = self.kept_pages().await {
             return kept.pages().iter().any(|page| is_other(&page.locale));
         }
+        self.locales().await.iter().any(is_other)
+    }
+
+    /// The locales that the site has, asked once in ten minutes; none where it does not say.
+    pub async fn locales(&self) -> Vec<Locale> {
         let keyed = self.keyed();
         let mut known = keyed.locales.lock().await;
         if let Some((at, locales)) = &*known
             && at.elapsed() < LIFE
         {
-            return locales.iter().any(is_other);
+            return locales.clone();
         }
         let data = self
             .query::<LocalizationConfig>(localization_config::Variables)
             .await;
         match data.and_then(SiteLocales::of) {
             Ok(site) => {
-                let has_others = site.all.iter().any(is_other);
-                *known = Some((Instant::now(), site.all));
-                has_others
+                *known = Some((Instant::now(), site.all.clone()));
+                site.all
             }
             Err(error) => {
                 tracing::debug!(%error, "the locales of the site could not be read");
-                false
+                Vec::new()
             }
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::all_pages::{AllPages, keep_whole};
+use super::branches::branches;
 use super::client::Wiki;
 use super::error::WikiError;
 use super::list::{self, ListQuery};
@@ -23,6 +24,8 @@ pub struct Tag {
     pub title: Option<String>,
     /// How many pages have it.
     pub pages: i64,
+    /// How many have it or a tag below it (`proj/alpha` is below `proj`), each counted once.
+    pub branch: i64,
 }
 
 /// The titles of those tags that have one of their own, as the wiki listed them.
@@ -185,9 +188,12 @@ fn counted(titles: &TagTitles, pages: &[PageReading]) -> Vec<Tag> {
     for tag in pages.iter().filter_map(|page| page.tags.as_ref()).flatten() {
         *counts.entry(tag).or_default() += 1;
     }
+    let tags_of_pages = pages.iter().filter_map(|page| page.tags.as_ref());
+    let branches = branches(tags_of_pages.map(|tags| tags.iter()));
     let tag = |(tag, pages): (&str, i64)| Tag {
         tag: tag.to_owned(),
         title: titles.titles.get(tag).cloned(),
+        branch: branches.get(tag).copied().unwrap_or(pages),
         pages,
     };
     counts.into_iter().map(tag).collect()

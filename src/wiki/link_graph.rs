@@ -1,0 +1,61 @@
+//! The wiki's own link graph, whole: which page links where.
+//!
+//! It knows a part of the forms of links only; see `page::links`. The wiki leaves out what the
+//! key may not read, on either end.
+
+use std::collections::BTreeSet;
+
+use super::client::Wiki;
+use super::error::WikiError;
+use super::operations::{PageLinks, page_links};
+use crate::page::{Locale, PagePath};
+
+/// The links of one page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinksOfPage {
+    /// The page's id.
+    pub id: i64,
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
+    /// The places that it links to, whether pages are there or not.
+    pub to: Vec<(Locale, PagePath)>,
+}
+
+impl Wiki {
+    /// The links of all pages of some locales; in one request.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn link_graph(
+        &self,
+        locales: &BTreeSet<&Locale>,
+    ) -> Result<Vec<LinksOfPage>, WikiError> {
+        let variables = locales
+            .iter()
+            .map(|locale| page_links::Variables {
+                locale: locale.as_str().to_owned(),
+            })
+            .collect();
+        let place = |link: String| {
+            let (locale, path) = link.split_once('/')?;
+            Some((Locale::as_stored(locale), PagePath::as_stored(path)))
+        };
+        let mut graph = Vec::new();
+        for data in self.batch::<PageLinks>(variables).await? {
+            let pages = data?.pages.and_then(|pages| pages.links);
+            let pages = pages.unwrap_or_default().into_iter().flatten();
+            graph.extend(pages.filter_map(|page| {
+                let (locale, path) = place(page.path)?;
+                Some(LinksOfPage {
+                    id: page.id,
+                    locale,
+                    path,
+                    to: page.links.into_iter().flatten().filter_map(place).collect(),
+                })
+            }));
+        }
+        Ok(graph)
+    }
+}
