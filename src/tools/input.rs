@@ -12,7 +12,7 @@ use super::faults::Faults;
 pub(super) use super::faults::invalid_argument;
 use super::nearest::MOST_NAME;
 use crate::error::Failure;
-use crate::page::{Locale, NewPath, PagePath, Reference};
+use crate::page::{Locale, NewPath, PagePath, Reference, TagPattern};
 use crate::wiki::Wiki;
 
 /// The most items of a list whose schema says nothing of that.
@@ -412,6 +412,20 @@ pub(super) async fn known_tags(
     given: Option<Vec<String>>,
 ) -> Result<Vec<String>, Failure> {
     Ok(wiki.without_hash(tags(given.unwrap_or_default())?).await?)
+}
+
+/// Reads tags that pages are listed by, some of which may be patterns. The wiki, which shows only
+/// the tags that it is asked for, is then asked for none.
+pub(super) async fn tag_filters(
+    wiki: &Wiki,
+    given: Option<Vec<String>>,
+) -> Result<(Vec<String>, Vec<TagPattern>), Failure> {
+    let tags = known_tags(wiki, given).await?;
+    if tags.iter().any(|tag| TagPattern::is_one(tag)) {
+        let patterns = tags.into_iter().map(TagPattern::new);
+        return Ok((Vec::new(), patterns.collect()));
+    }
+    Ok((tags, Vec::new()))
 }
 
 /// Reads a place where a page shall come to be, and its locale where the text or the other argument

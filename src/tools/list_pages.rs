@@ -1,5 +1,7 @@
 //! `wikijs_list_pages`: pages in an order, part by part.
 
+mod choice;
+
 use std::collections::BTreeMap;
 
 use garde::Validate;
@@ -7,10 +9,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use choice::Choice;
+
 use super::context::Context;
 use super::cursor;
 use super::input::{self, rule};
 use super::output::{AUTHOR, Page, some_count};
+use super::search_pages::Indexed;
 use super::tool::{Kind, Tool};
 use crate::error::{Code, Failure};
 use crate::page::PageReading;
@@ -29,7 +34,7 @@ pub(super) struct Input {
     /// Default 20.
     #[garde(range(min = 1, max = 100))]
     limit: Option<u32>,
-    /// Only pages with all of these.
+    /// Only pages with all of these (proj/*: any below proj).
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
     /// Only at or below this path.
@@ -45,6 +50,12 @@ pub(super) struct Input {
     /// Backlinks of this id.
     #[garde(range(min = 1, max = 2_147_483_647))]
     links_to: Option<i64>,
+    /// ORPHANS: no page links to them; BROKEN: they link to no page, each link named.
+    #[garde(skip)]
+    links: Option<LinkFilter>,
+    /// status=review: of a page's leading YAML block.
+    #[garde(length(chars, min = 1, max = 500))]
+    property: Option<String>,
     /// Only these, and id.
     #[garde(skip)]
     fields: Option<Vec<Member>>,
@@ -57,6 +68,14 @@ pub(super) struct Input {
     /// nextCursor of the part before.
     #[garde(skip)]
     cursor: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+#[schemars(inline)]
+enum LinkFilter {
+    Orphans,
+    Broken,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -95,6 +114,9 @@ const NO_TAGS: &str = "not listed beside the argument tags; wikijs_get_page_by_i
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
+    /// What the index lacks, where it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<Indexed>,
     pages: Vec<Map<String, Value>>,
     /// What was asked for and not read, with the reason: of all pages, or of those that lack it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -130,9 +152,13 @@ impl Tool for ListPages {
             input.path.as_deref(),
             input.locale.as_deref(),
         )?;
+        let (tags, tag_patterns) = input::tag_filters(&context.wiki, input.tags).await?;
+        let mut choice = Choice::of(&context, input.links, input.property.as_deref()).await?;
         let mut query = ListQuery {
             locale: locales.one,
-            tags: input::known_tags(&context.wiki, input.tags).await?,
+            tags,
+            tag_patterns,
+            chosen: choice.chosen.take(),
             path,
             author: input.author,
             is_published: input.is_published,
@@ -174,14 +200,26 @@ impl Tool for ListPages {
                 unavailable.insert(AUTHOR, RIGHT_TO_AUTHOR);
             }
         }
-        let page = |page| members(&context.wiki, page, fields);
+        let shown = pages.len();
+        let page = |page: PageReading| {
+            let id = page.id.unwrap_or_default();
+            let mut members = members(&context.wiki, page, fields)?;
+            choice.add_broken(&mut members, id, shown)?;
+            Ok(members)
+        };
+        let pages = pages.into_iter().map(page);
         Ok(Output {
             next_cursor: part.next.map(|next| cursor::seal(&query, next)),
-            pages: pages.into_iter().map(page).collect::<Result<_, _>>()?,
+            pages: pages.collect::<Result<_, Failure>>()?,
+            index: choice.indexed,
             unavailable,
             other_locales: some_count(elsewhere),
         })
     }
+}
+
+fn unwritable(_: serde_json::Error) -> Failure {
+    Failure::new(Code::InternalError, "The answer could not be written.")
 }
 
 /// A page with these members alone, and its id.
@@ -190,14 +228,14 @@ fn members(
     mut page: PageReading,
     fields: &[Member],
 ) -> Result<Map<String, Value>, Failure> {
-    let fault = |_| Failure::new(Code::InternalError, "The answer could not be written.");
     let author = page.author_name.take();
-    let Value::Object(mut members) = serde_json::to_value(Page::of(wiki, page)).map_err(fault)?
+    let Value::Object(mut members) =
+        serde_json::to_value(Page::of(wiki, page)).map_err(unwritable)?
     else {
         return Ok(Map::new());
     };
     members.extend(author.map(|author| (AUTHOR.to_owned(), author.into())));
-    let names = serde_json::to_value(fields).map_err(fault)?;
+    let names = serde_json::to_value(fields).map_err(unwritable)?;
     let names = names.as_array().map(Vec::as_slice).unwrap_or_default();
     members.retain(|name, _| name == "id" || names.iter().any(|field| field == name));
     Ok(members)

@@ -10,6 +10,7 @@ use super::context::Context;
 use super::output::some_count;
 use super::tool::{Kind, Tool};
 use crate::error::Failure;
+use crate::wiki::parent_tag;
 
 /// The most tags that one answer holds.
 const MAX_TAGS: usize = 500;
@@ -54,14 +55,19 @@ struct TagInUse {
     title: Option<String>,
     /// How many pages that the key may see have it.
     pages: i64,
+    /// How many have it or a tag below it, where that is another number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<i64>,
+    /// The tag above it, whether pages have that or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<String>,
 }
 
 impl Tool for ListTags {
     const NAME: &'static str = "wikijs_list_tags";
     const TITLE: &'static str = "List tags";
-    const DESCRIPTION: &'static str =
-        "See which tags pages have, and how many pages have each. Their pages: wikijs_list_pages.";
-    const ANSWER: &'static str = "Absent: a title that is the tag.";
+    const DESCRIPTION: &'static str = "See which tags pages have, and how many pages have each (branch: it or a tag below it). Their pages: wikijs_list_pages.";
+    const ANSWER: &'static str = "Absent: a title that is the tag, a branch that is pages.";
     const KIND: Kind = Kind::Read;
     type Input = Input;
     type Output = Output;
@@ -75,6 +81,8 @@ impl Tool for ListTags {
             .into_iter()
             .map(|tag| TagInUse {
                 pages: tag.pages,
+                branch: (tag.branch != tag.pages).then_some(tag.branch),
+                parent: parent_tag(&tag.tag).map(str::to_owned),
                 title: tag.title.filter(|title| *title != tag.tag),
                 tag: tag.tag,
             })

@@ -11,6 +11,7 @@ mod create_page;
 #[doc(hidden)]
 pub mod cursor;
 mod delete_page;
+mod double_colon;
 mod faults;
 mod get_page_by_id;
 mod get_page_by_path;
@@ -18,6 +19,7 @@ mod get_page_history;
 mod get_page_tree;
 mod get_proposal;
 pub mod input;
+mod links;
 mod list_pages;
 mod list_proposals;
 mod list_tags;

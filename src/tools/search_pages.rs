@@ -1,5 +1,6 @@
 //! `wikijs_search_pages`: what the wiki's own search engine and our content index find.
 
+mod matching;
 mod related;
 mod scope;
 
@@ -35,6 +36,17 @@ enum In {
     Content,
 }
 
+/// How the query is to be taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+#[schemars(inline)]
+enum Match {
+    #[default]
+    Words,
+    Exact,
+    Regex,
+}
+
 /// Its arguments.
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -53,6 +65,9 @@ pub(super) struct Input {
     /// Default auto: both.
     #[garde(skip)]
     r#in: Option<In>,
+    /// EXACT, REGEX: lines of the content, case counts.
+    #[garde(skip)]
+    r#match: Option<Match>,
     /// Only pages with all of these.
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
@@ -76,6 +91,9 @@ pub(super) struct Output {
     index: Option<Indexed>,
     hits: Vec<Hit>,
     searched_in: Vec<&'static str>,
+    /// So many more pages have lines that match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hits_left: Option<i64>,
     /// So many more hits there are in other locales than the configured one, as far as engine and
     /// index tell.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,6 +120,11 @@ struct Hit {
     snippet: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     section: Option<String>,
+    /// Lines that match, each behind its number.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines_left: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<i64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -112,7 +135,7 @@ struct Hit {
 
 /// How much of the wiki the content index holds.
 #[derive(Debug, Serialize)]
-struct Indexed {
+pub(super) struct Indexed {
     complete: bool,
     #[serde(skip)]
     is_half: bool,
@@ -130,6 +153,9 @@ type Place = (Locale, PagePath);
 
 /// The most hits of the content index in other locales that are counted.
 const MAX_COUNTED: usize = 100;
+
+/// Why nothing that needs the index is answered.
+pub(super) const SWITCHED_OFF: &str = "the operator switched the index off with WIKI_INDEX=off";
 
 /// The names of the two places.
 const WIKI: &str = "wiki";
@@ -150,7 +176,13 @@ impl Tool for SearchPages {
             (Some(query), None) => {
                 let scope = Arc::new(Scope::of(&context.wiki, &input).await?);
                 let place = input.r#in.unwrap_or_default();
+                if let Some(way @ (Match::Exact | Match::Regex)) = input.r#match {
+                    return matching::matching(&context, query, way, (&scope, place), limit).await;
+                }
                 search(&context, query, &scope, place, limit).await
+            }
+            (None, Some(_)) if input.r#match.is_some() => {
+                Err(input::invalid_argument("match", "goes with query alone"))
             }
             (None, Some(id)) => {
                 let scope = Scope::of(&context.wiki, &input).await?;
@@ -179,6 +211,7 @@ async fn search(
     let mut output = Output {
         hits: Vec::new(),
         searched_in: Vec::new(),
+        hits_left: None,
         other_locales: None,
         index: None,
     };
@@ -204,7 +237,7 @@ async fn search(
             elsewhere.extend(others);
             add(&mut output.hits, hits, limit, &indexed);
             output.searched_in.push(CONTENT);
-            output.index = indexed.unless_complete();
+            output.index = indexed.if_lacking();
         }
         Err(failure) if place == In::Content => return Err(failure),
         // What the wiki found stands, and the answer says that nothing else was looked at.
@@ -222,10 +255,8 @@ async fn in_content(
 ) -> Result<(Vec<ContentHit>, Vec<Place>, Indexed), Failure> {
     let index = &context.index;
     if !index.is_on() {
-        return Err(input::invalid_argument(
-            "in",
-            "cannot be content: the operator switched the index off with WIKI_INDEX=off",
-        ));
+        let fault = format!("cannot be content: {SWITCHED_OFF}");
+        return Err(input::invalid_argument("in", fault));
     }
     let covered = context.indexed().await?;
     let here = Arc::clone(scope);
@@ -313,8 +344,41 @@ fn draft(page: &PageReading) -> Option<bool> {
 }
 
 impl Indexed {
+    /// Nothing of the index could be used.
+    pub(super) fn none(hint: &str) -> Self {
+        Self {
+            complete: false,
+            is_half: false,
+            hint: Some(hint.to_owned()),
+            pages: 0,
+            of: 0,
+            notes: Vec::new(),
+        }
+    }
+
+    /// With a word on the pages whose source the key did not get, if there are some.
+    pub(super) fn lacking_sources(mut self, pages: usize) -> Self {
+        if pages > 0 {
+            self.notes.push(format!(
+                "The key cannot read the source of {pages} indexed pages (it needs read:source), so nothing is known of what they say there."
+            ));
+        }
+        self
+    }
+
+    /// With one more thing to know.
+    fn note(mut self, note: Option<String>) -> Self {
+        self.notes.extend(note);
+        self
+    }
+
+    /// The same, if there is anything to know beside its being complete.
+    pub(super) fn if_lacking(self) -> Option<Self> {
+        (!self.complete || !self.notes.is_empty()).then_some(self)
+    }
+
     /// How much of the wiki is indexed.
-    fn of(covered: Coverage) -> Self {
+    pub(super) fn of(covered: Coverage) -> Self {
         let Coverage {
             pages,
             of,
@@ -353,11 +417,6 @@ impl Indexed {
             hint,
             notes,
         }
-    }
-
-    /// What is said of an index with its hits: nothing of one that is complete and holds all text.
-    fn unless_complete(self) -> Option<Self> {
-        (!self.complete || !self.notes.is_empty()).then_some(self)
     }
 
     /// What a hit of half an index says of itself.

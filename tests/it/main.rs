@@ -50,6 +50,8 @@ mod fidelity;
 #[cfg(feature = "demo")]
 mod filling;
 #[cfg(feature = "demo")]
+mod finding;
+#[cfg(feature = "demo")]
 mod harness;
 mod hidden;
 #[cfg(feature = "demo")]

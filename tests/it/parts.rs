@@ -536,7 +536,7 @@ async fn every_view_answers_every_kind_of_key_with_what_it_may_see() {
     };
     let all = "+0 +0 +0 +0 +0";
     let [expired, revoked] = ["KEY_REJECTED"; 2].map(|code| [code; 5].join(" "));
-    let reader = "-7 -2 +6 +0 +0";
+    let reader = "-7 -2 +8 +0 +0";
     assert_eq!(
         table(false).await,
         [
@@ -552,7 +552,7 @@ async fn every_view_answers_every_kind_of_key_with_what_it_may_see() {
         ]
         .join("\n")
     );
-    let reader = "-7 -2 +6 -1 -1";
+    let reader = "-7 -2 +8 -1 -1";
     assert_eq!(
         table(true).await,
         [

@@ -253,8 +253,8 @@ async fn the_arguments_are_those_of_the_design() {
     assert_eq!(
         told,
         [
-            "search_pages: query locale path limit in tags updatedSince linksTo relatedTo",
-            "list_pages: locale limit tags path updatedSince author isPublished linksTo fields orderBy direction cursor",
+            "search_pages: query locale path limit in match tags updatedSince linksTo relatedTo",
+            "list_pages: locale limit tags path updatedSince author isPublished linksTo links property fields orderBy direction cursor",
             "get_page_by_path: path paths locale view section lines lineNumbers offset maxBytes version",
             "get_page_by_id: id ids view section lines lineNumbers offset maxBytes version",
             "get_page_tree: mode path locale depth",

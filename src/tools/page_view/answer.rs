@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::metadata::Metadata;
 use crate::error::Failure;
 use crate::page::{HiddenText, Index};
 use crate::tools::output::WholePage;
@@ -24,6 +25,8 @@ pub(in crate::tools) struct Output {
 pub(in crate::tools) struct PageView {
     #[serde(flatten)]
     pub(super) page: WholePage,
+    #[serde(flatten)]
+    pub(super) metadata: Option<Metadata>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rendered: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

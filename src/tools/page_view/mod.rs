@@ -3,6 +3,7 @@
 
 mod answer;
 mod ask;
+mod metadata;
 mod named;
 mod read;
 

@@ -8,13 +8,15 @@ use serde_json::Value;
 
 use super::answer::{Item, Output, PageView, Part};
 use super::ask::{Ask, View};
-use super::named::{Named, below, lines_of};
+use super::metadata::{Around, Metadata};
+use super::named::{Named, below, lines_of, listing};
 use crate::error::{Code, Failure};
 use crate::page::{
     Field, Format, HiddenText, Index, Locale, Outline, PageReading, Slice, escaped, plain_text,
     slice,
 };
 use crate::tools::context::Context;
+use crate::tools::double_colon::explain;
 use crate::tools::input::invalid_argument;
 use crate::tools::output::{AUTHOR, WholePage};
 use crate::wiki::{RIGHT_TO_AUTHOR, WikiError};
@@ -64,8 +66,9 @@ pub(in crate::tools) async fn answer(
             .map(|wanted| Box::pin(find(context, wanted, said.as_ref(), ask))),
     )
     .await;
+    let around = around(context, &found, ask).await;
     if !is_several && let Some(found) = found.pop() {
-        let view = show(context, found?, ask, ask.most())?;
+        let view = show(context, found?, (ask, around.as_ref()), ask.most())?;
         return Ok(Output {
             page: Some(view),
             pages: None,
@@ -74,7 +77,7 @@ pub(in crate::tools) async fn answer(
     let budgets = shares(ask.most(), found.iter().map(wish).collect());
     let pages = found.into_iter().zip(budgets).zip(&wanted);
     let pages = pages.map(|((found, most), wanted)| {
-        match found.and_then(|found| show(context, found, ask, most)) {
+        match found.and_then(|found| show(context, found, (ask, around.as_ref()), most)) {
             Ok(mut view) => {
                 view.page.page.url = None;
                 Item::Page(Box::new(view))
@@ -124,7 +127,8 @@ async fn find(
     let (mut page, anchor) = match wanted {
         Wanted::Id(id) => (wiki.page_by_id(*id).await?, None),
         Wanted::Named(text) => {
-            let resolved = wiki.resolve(text, said).await?;
+            let resolved = wiki.resolve(text, said).await;
+            let resolved = resolved.map_err(|unresolved| explain(unresolved.into(), text))?;
             (resolved.page, resolved.section)
         }
     };
@@ -198,11 +202,47 @@ fn rendered(text: &str, format: Format) -> String {
     }
 }
 
-fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageView, Failure> {
+/// What the link graph says of pages whose metadata is wanted; none where it cannot be asked.
+async fn around(context: &Context, found: &[Result<Found, Failure>], ask: &Ask) -> Option<Around> {
+    let pages = found.iter().flatten().map(|found| &found.page);
+    let pages: Vec<&PageReading> = pages.collect();
+    if ask.view != View::Metadata || ask.version.is_some() || pages.is_empty() {
+        return None;
+    }
+    let around = Around::of(&context.wiki, &pages).await;
+    around
+        .inspect_err(|error| tracing::debug!(%error, "the link graph could not be read"))
+        .ok()
+}
+
+/// What is told of a page beside its fields, and what of all that the key could not read.
+fn beside(
+    context: &Context,
+    found: &Found,
+    ask: &Ask,
+    around: Option<&Around>,
+) -> (Option<Metadata>, BTreeMap<&'static str, &'static str>) {
+    let mut unavailable = unavailable(found, ask);
+    if ask.view != View::Metadata {
+        return (None, unavailable);
+    }
+    if around.is_none() && ask.version.is_none() {
+        unavailable.insert("linkedFrom", "read:pages");
+    }
+    let metadata = Metadata::of(&context.wiki, &found.page, around);
+    (Some(metadata), unavailable)
+}
+
+fn show(
+    context: &Context,
+    found: Found,
+    (ask, around): (&Ask, Option<&Around>),
+    most: usize,
+) -> Result<PageView, Failure> {
     if found.anchor.is_some() {
         ask.check_beside_section()?;
     }
-    let unavailable = unavailable(&found, ask);
+    let (metadata, unavailable) = beside(context, &found, ask, around);
     let as_read = (ask.view == View::Content && ask.version.is_none()).then(|| found.page.clone());
     let Found {
         mut page,
@@ -220,10 +260,8 @@ fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageV
         page = brief(page);
     }
     let mut part = Part::default();
-    let mut outlined = None;
-    let mut shown = None;
+    let (mut outlined, mut shown, mut hidden_text) = (None, None, None);
     let mut is_part = ask.version.is_some() && text.is_some();
-    let mut hidden_text = None;
     if let Some(text) = text {
         let source = source.as_deref().map(|source| (source, source_format));
         let named = Named::of((&text, format), source, ask, anchor.as_deref())?;
@@ -233,7 +271,9 @@ fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageV
         }
         part.section.clone_from(&named.section);
         let range = named.range.clone();
-        if ask.view == View::Outline {
+        if let Some(listed) = listing(&text, format, &named, (ask, most))? {
+            (part, is_part) = (listed, true);
+        } else if ask.view == View::Outline {
             let outline = Outline::in_format(&text, format);
             outlined = Some(Index::of(&outline, &range, ask.offset(), most));
         } else {
@@ -290,6 +330,7 @@ fn show(context: &Context, found: Found, ask: &Ask, most: usize) -> Result<PageV
     }
     Ok(PageView {
         page: WholePage::of(&context.wiki, page),
+        metadata,
         rendered,
         text: plain,
         outline: outlined,
@@ -343,6 +384,11 @@ fn unavailable(found: &Found, ask: &Ask) -> BTreeMap<&'static str, &'static str>
             View::Rendered => unavailable.insert("rendered", RIGHT_TO_RENDERED),
             View::Text => unavailable.insert("text", RIGHT_TO_RENDERED),
             View::Outline => unavailable.insert("outline", Field::Content.right_to_read()),
+            View::Metadata if found.page.content.is_none() => {
+                let right = Field::Content.right_to_read();
+                unavailable.insert("properties", right);
+                unavailable.insert("words", right)
+            }
             View::Content | View::Metadata => None,
         };
     }

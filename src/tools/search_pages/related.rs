@@ -90,6 +90,7 @@ pub(super) async fn related(
     let in_content = index.is_some().then_some(super::CONTENT);
     Ok(Output {
         hits,
+        hits_left: None,
         searched_in: [super::WIKI].into_iter().chain(in_content).collect(),
         other_locales: some_count(elsewhere),
         index: index.and_then(Indexed::unless_complete),

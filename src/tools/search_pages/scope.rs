@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::Input;
 use crate::error::Failure;
-use crate::page::{Date, Locale, PagePath, PageReading};
+use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};
 use crate::tools::input::{self, Locales};
 use crate::wiki::{Wiki, WikiError};
 
@@ -22,9 +22,10 @@ pub(super) struct Scope {
 impl Scope {
     /// One request where a filter or a related page needs the list, one more for links.
     pub(super) async fn of(wiki: &Wiki, input: &Input) -> Result<Self, Failure> {
-        let tags = input::known_tags(wiki, input.tags.clone()).await?;
+        let (tags, patterns) = input::tag_filters(wiki, input.tags.clone()).await?;
         let since = input::date("updatedSince", input.updated_since.as_deref())?;
-        let filters = !tags.is_empty() || since.is_some() || input.links_to.is_some();
+        let by_tags = !tags.is_empty() || !patterns.is_empty();
+        let filters = by_tags || since.is_some() || input.links_to.is_some();
         let (locales, path) = input::places(wiki, input.path.as_deref(), input.locale.as_deref())?;
         let mut scope = Self {
             locales,
@@ -50,7 +51,9 @@ impl Scope {
         let is_left = |page: &&PageReading| {
             let own = page.tags.as_deref().unwrap_or_default();
             let updated = page.updated_at.as_ref().and_then(Date::instant);
+            let has = |pattern: &TagPattern| own.iter().any(|tag| pattern.matches(tag));
             tags.iter().all(|tag| own.contains(tag))
+                && patterns.iter().all(has)
                 && since.is_none_or(|since| updated.is_some_and(|updated| updated >= since))
                 && linking
                     .as_ref()

@@ -1,0 +1,241 @@
+//! The links of the whole wiki, as a key sees them: from the wiki's link graph, which knows a
+//! part of their forms, and the content index, which knows the rest and their lines.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use serde::Serialize;
+use url::Url;
+
+use super::context::Context;
+use super::search_pages::Indexed;
+use crate::error::Failure;
+use crate::index::IndexedLink;
+use crate::page::{Locale, PagePath, PageReading, can_be_linked, escaped, linked_page};
+
+/// The most broken links that one answer names.
+const MAX_SHOWN: usize = 500;
+/// The fewest that it names of a page.
+const MIN_SHOWN: usize = 5;
+/// The most characters that are shown of a link.
+const MAX_CHARS: usize = 300;
+
+type Place = (Locale, PagePath);
+
+/// A link that leads to no page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct BrokenLink {
+    /// Where it leads.
+    to: String,
+    /// Its line; none where only the link graph knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<i64>,
+    /// As it is written, if otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<String>,
+}
+
+/// A link from a page to a place.
+struct Link {
+    from: i64,
+    to: Place,
+    line: Option<i64>,
+    written: Option<String>,
+}
+
+impl Link {
+    /// A link of a source, if it leads to a place on the wiki. The wiki can be set to take
+    /// relative links from its root (`absoluteLinks`), which only its link graph shows.
+    fn of_source(
+        link: IndexedLink,
+        graph: &HashMap<i64, HashSet<&Place>>,
+        base: &Url,
+    ) -> Option<Self> {
+        let to = linked_page(&link.target, (&link.locale, &link.path), base)?;
+        let root = PagePath::as_stored("home");
+        let from_root = || linked_page(&link.target, (&link.locale, &root), base);
+        let to = match graph.get(&link.id) {
+            Some(graph) if !graph.contains(&to) && !link.target.contains('.') => from_root()
+                .filter(|from_root| graph.contains(from_root))
+                .unwrap_or(to),
+            _ => to,
+        };
+        Some(Self {
+            from: link.id,
+            to,
+            line: Some(link.line),
+            written: Some(link.target),
+        })
+    }
+}
+
+/// All links between places of the wiki.
+pub(super) struct WikiLinks {
+    pages: Vec<PageReading>,
+    links: Vec<Link>,
+    /// How much of the wiki is indexed.
+    pub(super) indexed: Indexed,
+}
+
+impl WikiLinks {
+    /// The list of pages, the link graph, and what is indexed after a moment's wait.
+    ///
+    /// # Errors
+    /// Of the list and of the graph; without an index the graph stands alone, and it is said.
+    pub(super) async fn of(context: &Context) -> Result<Self, Failure> {
+        let (sourced, indexed) = in_sources(context).await;
+        let pages = context.wiki.all_pages().await?;
+        let locales: BTreeSet<&Locale> = pages.iter().map(|page| &page.locale).collect();
+        let graph = context.wiki.link_graph(&locales).await?;
+        let ids: HashSet<i64> = pages.iter().filter_map(|page| page.id).collect();
+        let targets: HashMap<i64, HashSet<&Place>> = graph
+            .iter()
+            .map(|page| (page.id, page.to.iter().collect()))
+            .collect();
+        let base = &context.wiki.settings().base_url;
+        let mut links: Vec<Link> = sourced
+            .into_iter()
+            .filter(|link| ids.contains(&link.id))
+            .filter_map(|link| Link::of_source(link, &targets, base))
+            .collect();
+        let known: HashSet<(i64, &Place)> =
+            links.iter().map(|link| (link.from, &link.to)).collect();
+        let mut only_in_graph = Vec::new();
+        for page in &graph {
+            for to in &page.to {
+                if !known.contains(&(page.id, to)) && can_be_linked(&to.0, &to.1) {
+                    only_in_graph.push(Link {
+                        from: page.id,
+                        to: to.clone(),
+                        line: None,
+                        written: None,
+                    });
+                }
+            }
+        }
+        links.extend(only_in_graph);
+        Ok(Self {
+            pages,
+            links,
+            indexed,
+        })
+    }
+
+    fn ids_by_place(&self) -> HashMap<(&Locale, &PagePath), i64> {
+        let pages = self.pages.iter();
+        pages
+            .filter_map(|page| Some(((&page.locale, &page.path), page.id?)))
+            .collect()
+    }
+
+    /// The pages that no other page links to, but for the home page of each locale.
+    pub(super) fn orphans(&self) -> HashSet<i64> {
+        let places = self.ids_by_place();
+        let linked: HashSet<i64> = self
+            .links
+            .iter()
+            .filter_map(|link| {
+                let to = places.get(&(&link.to.0, &link.to.1)).copied();
+                to.filter(|to| *to != link.from)
+            })
+            .collect();
+        let is_orphan = |page: &&PageReading| {
+            page.path.as_str() != "home" && page.id.is_some_and(|id| !linked.contains(&id))
+        };
+        let orphans = self.pages.iter().filter(is_orphan);
+        orphans.filter_map(|page| page.id).collect()
+    }
+
+    /// The links that lead to no page that the key sees, by the page that holds them.
+    pub(super) fn broken(&self) -> BrokenLinks {
+        let places = self.ids_by_place();
+        let mut broken: HashMap<i64, Vec<BrokenLink>> = HashMap::new();
+        for link in &self.links {
+            if places.contains_key(&(&link.to.0, &link.to.1)) {
+                continue;
+            }
+            let to = format!("/{}/{}", link.to.0, link.to.1);
+            let written = link.written.as_ref().filter(|written| **written != to);
+            broken.entry(link.from).or_default().push(BrokenLink {
+                link: written.map(|written| escaped(written, MAX_CHARS)),
+                to: escaped(&to, MAX_CHARS),
+                line: link.line,
+            });
+        }
+        BrokenLinks(broken)
+    }
+}
+
+/// The links in indexed sources, and how much is indexed.
+async fn in_sources(context: &Context) -> (Vec<IndexedLink>, Indexed) {
+    if !context.index.is_on() {
+        return (Vec::new(), Indexed::none(ONLY_GRAPH_OFF));
+    }
+    let Ok(covered) = context.indexed().await else {
+        return (Vec::new(), Indexed::none(ONLY_GRAPH));
+    };
+    match context.index.links().await {
+        Ok((links, without_source)) => {
+            let indexed = Indexed::of(covered);
+            (links, indexed.lacking_sources(without_source))
+        }
+        Err(_) => (Vec::new(), Indexed::none(ONLY_GRAPH)),
+    }
+}
+
+const ONLY_GRAPH_OFF: &str = "Only the wiki's own link graph was looked at, which leaves out links with a dot (../x, x.md) and tells no lines: an operator can switch the content index on with WIKI_INDEX=memory.";
+const ONLY_GRAPH: &str = "Only the wiki's own link graph was looked at, which leaves out links with a dot (../x, x.md) and tells no lines: the content index could not be asked. Call again later.";
+
+/// The broken links of each page that has some.
+pub(super) struct BrokenLinks(HashMap<i64, Vec<BrokenLink>>);
+
+impl BrokenLinks {
+    /// The pages that have some.
+    pub(super) fn pages(&self) -> HashSet<i64> {
+        self.0.keys().copied().collect()
+    }
+
+    /// Those of a page, as many as an answer with so many pages holds, and how many more it has:
+    /// fewer pages at once show more of each.
+    pub(super) fn of_page(&mut self, id: i64, shown_pages: usize) -> (Vec<BrokenLink>, usize) {
+        let mut links = self.0.remove(&id).unwrap_or_default();
+        let most = (MAX_SHOWN / shown_pages.max(1)).max(MIN_SHOWN);
+        let left = links.len().saturating_sub(most);
+        links.truncate(most);
+        (links, left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, HashSet};
+
+    use super::Link;
+    use crate::index::IndexedLink;
+    use crate::page::{Locale, PagePath};
+    use url::Url;
+
+    #[test]
+    fn relative_links_lead_from_the_root_where_the_graph_shows_it() {
+        let base = Url::parse("https://wiki.example.org").unwrap();
+        let place = |path: &str| (Locale::as_stored("en"), PagePath::as_stored(path));
+        for (target, graph, leads) in [
+            ("b", Some("docs/a/b"), "docs/a/b"),
+            ("b", Some("b"), "b"),
+            ("b", Some("c"), "docs/a/b"),
+            ("./b", Some("b"), "docs/b"),
+            ("b", None, "docs/a/b"),
+        ] {
+            let graph = graph.map(place);
+            let graph: HashMap<i64, HashSet<_>> = graph.iter().map(|to| (7, [to].into())).collect();
+            let link = IndexedLink {
+                id: 7,
+                locale: Locale::as_stored("en"),
+                path: PagePath::as_stored("docs/a"),
+                line: 1,
+                target: target.to_owned(),
+            };
+            let link = Link::of_source(link, &graph, &base).unwrap();
+            assert_eq!(link.to, place(leads), "{target}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! What is told of a page beside its fields: its words, links and properties.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::Serialize;
+
+use crate::page::{
+    Format, LinkKind, Locale, PagePath, PageReading, Property, can_be_linked, escaped, linked_page,
+    links, properties, word_count,
+};
+use crate::tools::output::some_count;
+use crate::wiki::{Wiki, WikiError};
+
+/// The most links that are named in each direction.
+const MAX_NAMED: usize = 40;
+/// The most characters that are shown of a link or a property.
+const MAX_CHARS: usize = 300;
+
+/// What is told of a page beside its fields.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Metadata {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<usize>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    properties: BTreeMap<String, Property>,
+    /// The places on the wiki that it links to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    links: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    links_left: Option<i64>,
+    /// The pages that the wiki's link graph names as linking to it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    linked_from: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    linked_from_left: Option<i64>,
+}
+
+/// What the wiki's link graph says of some pages.
+#[derive(Debug, Default)]
+pub(super) struct Around {
+    to: HashMap<(Locale, PagePath), BTreeSet<String>>,
+    from: HashMap<i64, BTreeSet<String>>,
+}
+
+impl Around {
+    /// Reads the graph of the site's locales; in one request.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub(super) async fn of(wiki: &Wiki, pages: &[&PageReading]) -> Result<Self, WikiError> {
+        let site = wiki.locales().await;
+        let locales = site.iter().chain(pages.iter().map(|page| &page.locale));
+        let mut around = Self::default();
+        for page in wiki.link_graph(&locales.collect()).await? {
+            for place in page.to {
+                let target = address(&place.0, &place.1);
+                if pages.iter().any(|wanted| wanted.id == Some(page.id))
+                    && can_be_linked(&place.0, &place.1)
+                {
+                    around.from.entry(page.id).or_default().insert(target);
+                }
+                let is_wanted = |wanted: &&PageReading| {
+                    wanted.locale == place.0 && wanted.path == place.1 && wanted.id != Some(page.id)
+                };
+                if pages.iter().any(is_wanted) {
+                    let own = address(&page.locale, &page.path);
+                    around.to.entry(place).or_default().insert(own);
+                }
+            }
+        }
+        Ok(around)
+    }
+}
+
+impl Metadata {
+    /// What a page's source says, where it could be read, and the link graph.
+    pub(super) fn of(wiki: &Wiki, page: &PageReading, around: Option<&Around>) -> Self {
+        let mut metadata = Self::default();
+        let mut to = BTreeSet::new();
+        if let Some(text) = page.content.as_deref() {
+            let format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
+            let base = &wiki.settings().base_url;
+            metadata.words = Some(word_count(text));
+            for link in links(text, format) {
+                if link.kind == LinkKind::Link
+                    && let Some((locale, path)) =
+                        linked_page(&link.target, (&page.locale, &page.path), base)
+                {
+                    to.insert(address(&locale, &path));
+                }
+            }
+            let shown = properties(text).into_iter();
+            metadata.properties = shown
+                .map(|(name, property)| (escaped(&name, MAX_CHARS), shown_property(property)))
+                .collect();
+        }
+        if let Some(around) = around {
+            let own = (page.locale.clone(), page.path.clone());
+            to.extend(
+                page.id
+                    .and_then(|id| around.from.get(&id))
+                    .into_iter()
+                    .flatten()
+                    .cloned(),
+            );
+            let from = around.to.get(&own).into_iter().flatten().cloned();
+            (metadata.linked_from, metadata.linked_from_left) = bounded(&from.collect());
+        }
+        (metadata.links, metadata.links_left) = bounded(&to);
+        metadata
+    }
+}
+
+fn address(locale: &Locale, path: &PagePath) -> String {
+    format!("/{locale}/{path}")
+}
+
+fn bounded(all: &BTreeSet<String>) -> (Vec<String>, Option<i64>) {
+    let left = some_count(all.len().saturating_sub(MAX_NAMED));
+    let shown = all.iter().take(MAX_NAMED);
+    (shown.map(|place| escaped(place, MAX_CHARS)).collect(), left)
+}
+
+fn shown_property(property: Property) -> Property {
+    match property {
+        Property::Text(text) => Property::Text(escaped(&text, MAX_CHARS)),
+        Property::List(items) => {
+            let items = items.iter().take(MAX_NAMED);
+            Property::List(items.map(|item| escaped(item, MAX_CHARS)).collect())
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Lines of the content that have a text to the letter, or that an expression matches.
+
+use std::sync::Arc;
+
+use super::scope::Scope;
+use super::{CONTENT, Hit, In, Indexed, Match, Output, SWITCHED_OFF};
+use crate::error::Failure;
+use crate::index::{Pattern, PatternHit};
+use crate::page::escape_hidden;
+use crate::tools::context::Context;
+use crate::tools::input::invalid_argument;
+use crate::tools::output::some_count;
+
+/// The most lines that one answer shows.
+const MAX_LINES: usize = 100;
+
+pub(super) async fn matching(
+    context: &Context,
+    query: &str,
+    way: Match,
+    (scope, place): (&Arc<Scope>, In),
+    limit: usize,
+) -> Result<Output, Failure> {
+    if place == In::Wiki {
+        let fault = "cannot go with in: wiki, whose engine finds words alone";
+        return Err(invalid_argument("match", fault));
+    }
+    let index = &context.index;
+    if !index.is_on() {
+        return Err(invalid_argument(
+            "match",
+            format!("needs the index: {SWITCHED_OFF}"),
+        ));
+    }
+    let pattern = match way {
+        Match::Regex => Pattern::regex(query).map_err(|fault| invalid_argument("query", fault))?,
+        Match::Words | Match::Exact => Pattern::Exact(query.to_owned()),
+    };
+    let covered = context.indexed().await?;
+    let here = Arc::clone(scope);
+    let is_wanted = move |locale: &_, path: &_| here.holds(locale, path);
+    // One page alone shows more of its lines.
+    let most_lines = (MAX_LINES / limit.max(1)).max(3);
+    let found = index
+        .matching(pattern, is_wanted, (limit, most_lines))
+        .await?;
+    let is_cut = found.looked_at < found.of;
+    let cut = is_cut.then(|| {
+        format!(
+            "The second that a pattern may take was over after {} of {} pages, those changed last: narrow it with path, tags or updatedSince.",
+            found.looked_at, found.of
+        )
+    });
+    let indexed = Indexed::of(covered);
+    let hits = found.hits.into_iter();
+    Ok(Output {
+        hits: hits.map(Hit::of_lines).collect(),
+        hits_left: some_count(found.left),
+        searched_in: vec![CONTENT],
+        other_locales: None,
+        index: indexed.note(cut).if_lacking(),
+    })
+}
+
+impl Hit {
+    fn of_lines(hit: PatternHit) -> Self {
+        let line =
+            |line: &crate::page::Place| format!("{}: {}", line.line, escape_hidden(&line.text));
+        Self {
+            lines_left: some_count(hit.count.saturating_sub(hit.lines.len())),
+            lines: hit.lines.iter().map(line).collect(),
+            section: hit.section,
+            ..Self::of_page(&hit.page)
+        }
+    }
+}

@@ -1,0 +1,575 @@
+//! What could not be asked: links, texts to the letter, properties, branches of tags.
+
+use serde_json::{Value, json};
+use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, PageRow};
+
+use crate::harness::{Served, Setup, id_of};
+use crate::tool_definitions::conforms;
+
+const LIST: &str = "wikijs_list_pages";
+const SEARCH: &str = "wikijs_search_pages";
+const READ: &str = "wikijs_get_page_by_path";
+
+fn page(path: &str, content: &str) -> PageRow {
+    PageRow {
+        path: path.to_owned(),
+        title: format!("Page {}", path.replace('/', " ")),
+        content: content.to_owned(),
+        ..PageRow::default()
+    }
+}
+
+async fn wiki_of(pages: &[(&str, &str)]) -> DemoWiki {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    wiki.with_store(|store| {
+        for (path, content) in pages {
+            store.add(page(path, content));
+        }
+    });
+    wiki
+}
+
+async fn served(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Served {
+    let setup = Setup::of(wiki, key).with("WIKI_INDEX", "memory");
+    setup.serve().await
+}
+
+async fn call(served: &Served, tool: &'static str, arguments: Value) -> Value {
+    let answer = served.call(tool, arguments).await.unwrap();
+    let registry = served.app.registry();
+    let schema = Value::Object(registry.find(tool).unwrap().output.clone());
+    assert_eq!(conforms(&schema, &answer, tool), Vec::<String>::new());
+    answer
+}
+
+async fn listed(served: &Served, arguments: Value) -> Value {
+    call(served, LIST, arguments).await
+}
+
+async fn searched(served: &Served, arguments: Value) -> Value {
+    call(served, SEARCH, arguments).await
+}
+
+fn of<'a>(answer: &'a Value, list: &str, member: &str) -> Vec<&'a str> {
+    let items = answer[list].as_array().unwrap();
+    items
+        .iter()
+        .map(|item| item[member].as_str().unwrap())
+        .collect()
+}
+
+fn paths(answer: &Value) -> Vec<&str> {
+    of(answer, "pages", "path")
+}
+
+const LINKED: &[(&str, &str)] = &[
+    (
+        "home",
+        "[a](/docs/a) <a href=\"/en/docs/c\">c</a> [gone](/docs/gone)\n",
+    ),
+    (
+        "docs/a",
+        "# A\n\n[b](../docs/b) ![i](/docs/picture) [p](/img.png)\n\n[self](/docs/a) [ref]\n\n[ref]: ./none.md\n",
+    ),
+    (
+        "docs/b",
+        "Nothing. [top](#top)\n\n```\n[no](/docs/no)\n```\n\nhttps://elsewhere.example.org/x\n",
+    ),
+    ("docs/c", "Nothing, [login](/login).\n"),
+    ("docs/alone", "[alone](/docs/alone)\n"),
+    ("lone", "```\n[x](/docs/alone)\n```\n"),
+];
+
+#[tokio::test]
+async fn pages_that_nobody_links_to_are_listed() {
+    let wiki = wiki_of(LINKED).await;
+    let served = served(&wiki, |keys| &keys.readonly).await;
+    let answer = listed(&served, json!({ "links": "ORPHANS" })).await;
+    assert_eq!(paths(&answer), ["docs/alone", "lone"]);
+    assert!(answer.get("index").is_none(), "{answer}");
+    let below = listed(&served, json!({ "links": "ORPHANS", "path": "docs" })).await;
+    assert_eq!(paths(&below), ["docs/alone"]);
+}
+
+#[tokio::test]
+async fn links_that_lead_nowhere_are_listed_with_their_page_and_line() {
+    let wiki = wiki_of(LINKED).await;
+    let served = served(&wiki, |keys| &keys.readonly).await;
+    let answer = listed(
+        &served,
+        json!({ "links": "BROKEN", "fields": ["path"], "orderBy": "PATH" }),
+    )
+    .await;
+    let id = |path| id_of(&wiki, path);
+    assert_eq!(
+        answer,
+        json!({ "pages": [
+            {
+                "id": id("docs/a"),
+                "path": "docs/a",
+                "brokenLinks": [{ "to": "/en/docs/none", "line": 5, "link": "./none.md" }],
+            },
+            {
+                "id": id("home"),
+                "path": "home",
+                "brokenLinks": [{ "to": "/en/docs/gone", "line": 1, "link": "/docs/gone" }],
+            },
+        ] })
+    );
+    let below = listed(&served, json!({ "links": "BROKEN", "path": "docs" })).await;
+    assert_eq!(paths(&below), ["docs/a"]);
+    // A page at the place mends the link.
+    wiki.with_store(|store| store.add(page("docs/gone", "Here.")));
+    let answer = listed(&served, json!({ "links": "BROKEN" })).await;
+    assert_eq!(paths(&answer), ["docs/a"]);
+}
+
+#[tokio::test]
+async fn a_link_with_the_wikis_whole_address_is_one_of_its_own() {
+    let wiki = wiki_of(&[]).await;
+    let content = format!(
+        "See {0}/en/docs/x, [y]({0}/docs/y) and [z](http://elsewhere.example.org/en/z).",
+        wiki.address()
+    );
+    wiki.with_store(|store| {
+        store.add(page("a/b", &content));
+        store.add(page("docs/x", "x"))
+    });
+    let served = served(&wiki, |keys| &keys.readonly).await;
+    let answer = listed(&served, json!({ "links": "BROKEN" })).await;
+    assert_eq!(
+        answer["pages"][0]["brokenLinks"],
+        json!([{ "to": "/en/docs/y", "line": 1, "link": format!("{}/docs/y", wiki.address()) }])
+    );
+    let orphans = listed(&served, json!({ "links": "ORPHANS" })).await;
+    assert_eq!(paths(&orphans), ["a/b"]);
+}
+
+/// The graph alone knows links without dots, and tells no lines.
+#[tokio::test]
+async fn without_sources_the_link_graph_stands_alone_and_that_is_said() {
+    let wiki = wiki_of(LINKED).await;
+    let off = Setup::of(&wiki, |keys| &keys.readonly).serve().await;
+    let answer = listed(&off, json!({ "links": "BROKEN" })).await;
+    assert_eq!(paths(&answer), ["home"]);
+    assert_eq!(
+        answer["pages"][0]["brokenLinks"],
+        json!([{ "to": "/en/docs/gone" }])
+    );
+    let said = answer["index"].to_string();
+    assert!(
+        said.contains("\"complete\":false") && said.contains("WIKI_INDEX"),
+        "{said}"
+    );
+
+    let reader = served(&wiki, |keys| &keys.reader).await;
+    let answer = listed(&reader, json!({ "links": "BROKEN" })).await;
+    assert_eq!(paths(&answer), ["home"]);
+    let said = answer["index"].to_string();
+    assert!(said.contains("read:source"), "{said}");
+    let orphans = listed(&reader, json!({ "links": "ORPHANS" })).await;
+    assert_eq!(paths(&orphans), ["docs/b", "docs/alone", "lone"]);
+    assert!(orphans["index"].to_string().contains("read:source"));
+}
+
+#[tokio::test]
+async fn many_broken_links_of_a_page_are_counted_and_fewer_pages_show_more() {
+    let wiki = wiki_of(&[]).await;
+    let many: Vec<String> = (0..600).map(|n| format!("[x](/none/{n})\n\n")).collect();
+    let many = many.concat();
+    wiki.with_store(|store| {
+        for n in 0..60 {
+            store.add(page(&format!("many/p{n}"), &many));
+        }
+    });
+    let served = served(&wiki, |keys| &keys.readonly).await;
+    let answer = listed(&served, json!({ "links": "BROKEN", "limit": 50 })).await;
+    let first = &answer["pages"][0];
+    assert_eq!(first["brokenLinks"].as_array().unwrap().len(), 10);
+    assert_eq!(first["brokenLinksLeft"], 590);
+    let one = listed(&served, json!({ "links": "BROKEN", "path": "many/p3" })).await;
+    assert_eq!(
+        one["pages"][0]["brokenLinks"].as_array().unwrap().len(),
+        500
+    );
+    // Part by part it is one list, as every other.
+    let mut arguments = json!({ "links": "BROKEN", "limit": 40 });
+    let part = listed(&served, arguments.clone()).await;
+    arguments["cursor"] = part["nextCursor"].clone();
+    assert_eq!(paths(&listed(&served, arguments.clone()).await).len(), 20);
+    arguments["links"] = json!("ORPHANS");
+    let error = served.call(LIST, arguments).await.unwrap_err();
+    assert_eq!(error["code"], "INVALID_INPUT");
+}
+
+#[tokio::test]
+async fn a_text_to_the_letter_is_found_with_its_lines() {
+    let wiki = wiki_of(&[
+        (
+            "ops/a",
+            "# A\n\nset db.timeout=5\n\nset DB.TIMEOUT=6 and db_timeout\n",
+        ),
+        ("ops/b", "db.timeout=\r\nnone\ndb.timeout=7\n"),
+        ("ops/c", "dbxtimeout=5\n"),
+    ])
+    .await;
+    let served = served(&wiki, |keys| &keys.readonly).await;
+    let answer = searched(&served, json!({ "query": "db.timeout=", "match": "EXACT" })).await;
+    let mut found: Vec<(String, Value)> = answer["hits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hit| {
+            (
+                hit["path"].as_str().unwrap().to_owned(),
+                hit["lines"].clone(),
+            )
+        })
+        .collect();
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(
+        found,
+        [
+            ("ops/a".to_owned(), json!(["3: set db.timeout=5"])),
+            (
+                "ops/b".to_owned(),
+                json!(["1: db.timeout=", "3: db.timeout=7"])
+            ),
+        ]
+    );
+    assert_eq!(answer["searchedIn"], json!(["content"]));
+    // The filters hold here, too, and a section can be read.
+    let narrowed = json!({ "query": "db.timeout=", "match": "EXACT", "path": "ops/a" });
+    let answer = searched(&served, narrowed).await;
+    assert_eq!(of(&answer, "hits", "path"), ["ops/a"]);
+    let section = answer["hits"][0]["section"].clone();
+    let part = call(
+        &served,
+        READ,
+        json!({ "path": "ops/a", "section": section }),
+    )
+    .await;
+    assert!(part["content"].as_str().unwrap().contains("db.timeout=5"));
+}
+
+#[tokio::test]
+async fn an_expression_is_found_line_by_line_and_what_is_left_is_counted() {
+    let many: Vec<String> = (0..200).map(|n| format!("port {n}\n")).collect();
+    let many = many.concat();
+    let wiki = wiki_of(&[
+        ("a/many", many.as_str()),
+        ("a/one", "Port 7\nport: 8\n"),
+        ("a/two", "port 9 \n"),
+    ])
+    .await;
+    let served = served(&wiki, |keys| &keys.readonly).await;
+    let answer = searched(
+        &served,
+        json!({ "query": "(?i)^port \\d+$", "match": "REGEX" }),
+    )
+    .await;
+    let mut hits = answer["hits"].as_array().unwrap().clone();
+    hits.sort_by_key(|hit| hit["path"].to_string());
+    assert_eq!(hits.len(), 2);
+    assert_eq!(hits[0]["lines"].as_array().unwrap().len(), 5);
+    assert_eq!(hits[0]["linesLeft"], 195);
+    assert_eq!(hits[1]["lines"], json!(["1: Port 7"]));
+    let one = json!({ "query": "port", "match": "EXACT", "limit": 1 });
+    let answer = searched(&served, one).await;
+    assert_eq!(
+        (
+            answer["hits"].as_array().unwrap().len(),
+            &answer["hitsLeft"]
+        ),
+        (1, &json!(2))
+    );
+    let alone = json!({ "query": "port", "match": "EXACT", "limit": 1, "path": "a/many" });
+    let answer = searched(&served, alone).await;
+    assert_eq!(answer["hits"][0]["lines"].as_array().unwrap().len(), 100);
+}
+
+#[tokio::test]
+async fn what_cannot_be_matched_says_why() {
+    let wiki = wiki_of(&[("a/b", "x")]).await;
+    let served = served(&wiki, |keys| &keys.readonly).await;
+    for (arguments, message) in [
+        (
+            json!({ "query": "(x", "match": "REGEX" }),
+            "The argument query is no regular expression: unclosed group.",
+        ),
+        (
+            json!({ "query": "x*", "match": "REGEX" }),
+            "The argument query matches nothing at all, which every line has.",
+        ),
+        (
+            json!({ "query": "x{999}{999}", "match": "REGEX" }),
+            "The argument query is too large when compiled; repeat less, or write [0-9] for \\d.",
+        ),
+        (
+            json!({ "query": "x", "match": "EXACT", "in": "wiki" }),
+            "The argument match cannot go with in: wiki, whose engine finds words alone.",
+        ),
+        (
+            json!({ "relatedTo": 1, "match": "EXACT" }),
+            "The argument match goes with query alone.",
+        ),
+        (
+            json!({ "query": "x", "match": "FUZZY" }),
+            "The argument match must be one of WORDS, EXACT, REGEX.",
+        ),
+    ] {
+        let error = served.call(SEARCH, arguments).await.unwrap_err();
+        assert_eq!(
+            (&error["code"], &error["message"]),
+            (&json!("INVALID_INPUT"), &json!(message))
+        );
+    }
+    let off = Setup::of(&wiki, |keys| &keys.readonly).serve().await;
+    for (tool, arguments) in [
+        (SEARCH, json!({ "query": "x", "match": "EXACT" })),
+        (LIST, json!({ "property": "status=x" })),
+    ] {
+        let error = off.call(tool, arguments).await.unwrap_err();
+        assert!(
+            error["message"]
+                .as_str()
+                .unwrap()
+                .contains("WIKI_INDEX=off"),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn half_an_index_is_said_before_what_it_found() {
+    let pages: Vec<(String, &str)> = (0..10)
+        .map(|n| (format!("a/p{n}"), "needle [x](/none)"))
+        .collect();
+    let pages: Vec<(&str, &str)> = pages
+        .iter()
+        .map(|(path, text)| (path.as_str(), *text))
+        .collect();
+    let wiki = wiki_of(&pages).await;
+    let mut setup = Setup::of(&wiki, |keys| &keys.readonly).with("WIKI_INDEX", "memory");
+    setup.most = Some(4);
+    let served = setup.serve().await;
+    for (tool, list, arguments) in [
+        (
+            SEARCH,
+            "hits",
+            json!({ "query": "needle", "match": "EXACT" }),
+        ),
+        (LIST, "pages", json!({ "property": "status" })),
+        (LIST, "pages", json!({ "links": "BROKEN" })),
+    ] {
+        let answer = call(&served, tool, arguments).await;
+        let index = answer["index"].to_string();
+        assert!(index.contains("\"complete\":false"), "{answer}");
+        let names: Vec<&String> = answer.as_object().unwrap().keys().collect();
+        assert_eq!((names[0].as_str(), names[1].as_str()), ("index", list));
+    }
+}
+
+#[tokio::test]
+async fn pages_are_listed_by_a_property_of_their_leading_block() {
+    let wiki = wiki_of(&[
+        (
+            "a/one",
+            "---\nstatus: Review\nteams: [ops, data]\n---\n\n# One\n",
+        ),
+        ("a/two", "---\nstatus: done\n---\n\nstatus: review\n"),
+        ("b/three", "---\nteams:\n  - data\n---\n"),
+        ("b/four", "status: review\n"),
+    ])
+    .await;
+    let served = served(&wiki, |keys| &keys.readonly).await;
+    for (arguments, wanted) in [
+        (json!({ "property": "status=review" }), &["a/one"][..]),
+        (json!({ "property": "status" }), &["a/one", "a/two"]),
+        (
+            json!({ "property": " teams = data " }),
+            &["a/one", "b/three"],
+        ),
+        (
+            json!({ "property": "teams=data", "path": "b" }),
+            &["b/three"],
+        ),
+        (json!({ "property": "status=none" }), &[]),
+    ] {
+        let answer = listed(&served, arguments.clone()).await;
+        assert_eq!(paths(&answer), wanted, "{arguments}");
+    }
+    let error = served
+        .call(LIST, json!({ "property": "=x" }))
+        .await
+        .unwrap_err();
+    assert_eq!(error["code"], "INVALID_INPUT");
+}
+
+#[tokio::test]
+async fn the_metadata_of_a_page_has_its_words_links_and_properties() {
+    let wiki = wiki_of(&[
+        (
+            "docs/a",
+            "---\nstatus: review\nteams: [ops, data]\n---\n\nThree short words, [b](./b) and [c](/docs/c#x).\n",
+        ),
+        ("docs/b", "[a](/docs/a)\n"),
+        ("docs/c", "[a](/en/docs/a) and [me](/docs/c)\n"),
+    ])
+    .await;
+    let served = served(&wiki, |keys| &keys.admin).await;
+    let arguments = json!({ "path": "docs/a", "view": "metadata" });
+    let answer = call(&served, READ, arguments.clone()).await;
+    let told = |name: &str| answer[name].clone();
+    assert_eq!(told("words"), 15);
+    assert_eq!(
+        told("properties"),
+        json!({ "status": "review", "teams": ["ops", "data"] })
+    );
+    assert_eq!(told("links"), json!(["/en/docs/b", "/en/docs/c"]));
+    assert_eq!(told("linkedFrom"), json!(["/en/docs/b", "/en/docs/c"]));
+    assert!(answer.get("content").is_none());
+    // Several pages take one look at the graph.
+    let graphs = || {
+        let seen = wiki.requests();
+        let seen = seen.iter().filter(|seen| seen.fields == ["pages.links"]);
+        seen.count()
+    };
+    let of_one = graphs();
+    wiki.clear_requests();
+    let paths = json!({ "paths": ["docs/b", "docs/c"], "view": "metadata" });
+    let answer = call(&served, READ, paths).await;
+    assert_eq!(answer["pages"][1]["linkedFrom"], json!(["/en/docs/a"]));
+    assert_eq!(graphs(), of_one);
+    // A key without the source is told what is missing.
+    let reader = self::served(&wiki, |keys| &keys.reader).await;
+    let answer = call(&reader, READ, arguments).await;
+    assert!(answer.get("words").is_none() && answer.get("properties").is_none());
+    assert!(
+        answer["unavailable"]["words"].is_string()
+            && answer["unavailable"]["properties"].is_string()
+    );
+    assert_eq!(answer["links"], json!(["/en/docs/c"]));
+}
+
+#[tokio::test]
+async fn tags_are_chosen_by_patterns_and_told_as_branches() {
+    let wiki = wiki_of(&[]).await;
+    wiki.with_store(|store| {
+        for (path, tags) in [
+            ("a/one", &["proj/alpha", "proj/beta"][..]),
+            ("a/two", &["proj/alpha/x", "done"]),
+            ("a/three", &["project"]),
+        ] {
+            let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+            store.add(PageRow {
+                tags,
+                ..page(path, "x")
+            });
+        }
+    });
+    let served = served(&wiki, |keys| &keys.reader).await;
+    for (tags, wanted) in [
+        (json!(["proj/*"]), &["a/one", "a/two"][..]),
+        (json!(["PROJ/alpha*", "done"]), &["a/two"]),
+        (json!(["proj*"]), &["a/one", "a/two", "a/three"]),
+        (json!(["*/x"]), &["a/two"]),
+    ] {
+        let answer = listed(&served, json!({ "tags": tags })).await;
+        assert_eq!(paths(&answer), wanted, "{tags}");
+    }
+    let answer = listed(&served, json!({ "tags": ["proj/*"], "fields": ["tags"] })).await;
+    assert_eq!(
+        answer["pages"][0]["tags"],
+        json!(["proj/alpha", "proj/beta"])
+    );
+    let found = searched(&served, json!({ "query": "page", "tags": ["proj/*"] })).await;
+    assert_eq!(found["hits"].as_array().unwrap().len(), 2);
+    let answer = call(&served, "wikijs_list_tags", json!({})).await;
+    assert_eq!(
+        answer["tags"],
+        json!([
+            { "tag": "done", "pages": 1 },
+            { "tag": "proj/alpha", "pages": 1, "branch": 2, "parent": "proj" },
+            { "tag": "proj/alpha/x", "pages": 1, "parent": "proj/alpha" },
+            { "tag": "proj/beta", "pages": 1, "parent": "proj" },
+            { "tag": "project", "pages": 1 },
+        ])
+    );
+}
+
+#[tokio::test]
+async fn a_kind_of_part_without_an_index_is_listed_and_each_can_be_read() {
+    let code: Vec<String> = (0..30).map(|n| format!("```\ncode {n}\n```\n\n")).collect();
+    let code = code.concat();
+    let content = format!("Lead\n\n# One\n\n## Two\n\ntext\n\n{code}## Three\n\n> quote\n");
+    let wiki = wiki_of(&[("docs/a", &content)]).await;
+    let served = served(&wiki, |keys| &keys.readonly).await;
+    let read = async |how: Value| {
+        let mut arguments = how;
+        arguments["path"] = json!("docs/a");
+        call(&served, READ, arguments).await
+    };
+    let answer = read(json!({ "section": "h2" })).await;
+    assert_eq!(answer["part"]["section"], "heading:h2");
+    assert_eq!(
+        answer["part"]["parts"],
+        json!(["h2[0] Two (62 words)", "h2[1] Three (2 words)"])
+    );
+    assert!(answer.get("content").is_none());
+    // Blocks beyond the first 20 are named by the outline, and listed with their lines.
+    let outline = read(json!({ "view": "outline" })).await;
+    let blocks = outline["outline"]["blocks"].to_string();
+    assert!(blocks.contains("30 block:code[0] to [29]"), "{blocks}");
+    let rest = read(json!({ "section": "block:code", "offset": 20 })).await;
+    let rest = rest["part"]["parts"].as_array().unwrap();
+    assert_eq!(rest.len(), 10);
+    for line in rest {
+        let (selector, _) = line.as_str().unwrap().split_once(' ').unwrap();
+        let part = read(json!({ "section": selector })).await;
+        assert!(
+            part["content"].as_str().unwrap().starts_with("```\ncode 2"),
+            "{part}"
+        );
+    }
+    // Part by part where all do not fit.
+    let some = read(json!({ "section": "Two/block:code", "maxBytes": 100 })).await;
+    let (next, left) = (&some["part"]["nextOffset"], &some["part"]["partsLeft"]);
+    assert_eq!(next.as_i64().unwrap() + left.as_i64().unwrap(), 30);
+    let more = read(json!({ "section": "Two/block:code", "offset": next })).await;
+    assert_eq!(
+        more["part"]["parts"].as_array().unwrap().len(),
+        usize::try_from(left.as_i64().unwrap()).unwrap()
+    );
+    for none in ["heading:h5", "block:table", "heading:h2[0]/section"] {
+        let error = served
+            .call(READ, json!({ "path": "docs/a", "section": none }))
+            .await;
+        let listed = error.as_ref().map(|answer| answer["part"]["parts"].clone());
+        if none == "heading:h2[0]/section" {
+            assert_eq!(listed.unwrap().as_array().unwrap().len(), 1, "{none}");
+        } else {
+            assert_eq!(error.unwrap_err()["code"], "SECTION_NOT_FOUND", "{none}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_double_colon_gets_the_hint_of_what_works() {
+    let wiki = wiki_of(&[(
+        "docs/install",
+        "# Install\n\n## Linux\n\napt\n\n## Mac\n\nbrew\n",
+    )])
+    .await;
+    let served = served(&wiki, |keys| &keys.readonly).await;
+    let error = served
+        .call(READ, json!({ "path": "docs/install::Linux" }))
+        .await
+        .unwrap_err();
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains("path#section"), "{hint}");
+    let (_, rest) = hint.split_once('(').unwrap();
+    let (path, _) = rest.split_once(')').unwrap();
+    let answer = call(&served, READ, json!({ "path": path })).await;
+    assert_eq!(answer["content"], "## Linux\n\napt\n\n");
+}
