@@ -5,7 +5,7 @@
 //! cargo run --example large_wiki -- --pages 10000
 //! ```
 //!
-//! With `--sql` it writes statements that put the same pages into a real Wiki.js on PostgreSQL, in the place
+//! With `--sql` it writes statements that put the same pages into a real Wiki.js on `PostgreSQL`, in the place
 //! of all that it holds; then the wiki's tree has to be made anew (`mutation { pages { rebuildTree {
 //! responseResult { succeeded } } } }` with a key for full access):
 //!
@@ -32,7 +32,7 @@ struct Arguments {
     /// How many pages it has, of 5 kB each
     #[arg(long, default_value_t = 10_000)]
     pages: usize,
-    /// Write statements for a real wiki's PostgreSQL instead; they drop what it holds
+    /// Write statements for a real wiki's database instead; they drop what it holds
     #[arg(long)]
     sql: bool,
     /// Where to listen

@@ -1,8 +1,9 @@
-//! The same pages as statements for `psql`, for a real Wiki.js 2.5 on PostgreSQL: through its API ten thousand
+//! The same pages as statements for `psql`, for a real Wiki.js 2.5 on `PostgreSQL`: through its API ten thousand
 //! pages take hours, since each is rendered and rebuilds the tree.
 //!
 //! A wiki for tests alone: what it holds is dropped. All pages are of its locale `en`.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use pulldown_cmark::{Parser, html};
@@ -28,7 +29,11 @@ COPY pages (id, path, hash, title, description, "isPublished", "publishStartDate
         let mut rendered = String::new();
         html::push_html(&mut rendered, Parser::new(&page.content));
         let hash = Sha1::digest(format!("en|{}|", page.path));
-        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hash.iter().fold(String::new(), |mut text, byte| {
+            // A string takes any text.
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
         // A second apart, so that each has a place of its own in a list by time.
         let time = 1_735_689_600 + i64::try_from(number).unwrap_or_default();
         let time = time::OffsetDateTime::from_unix_timestamp(time).map_err(io::Error::other)?;
@@ -64,8 +69,8 @@ COPY pages (id, path, hash, title, description, "isPublished", "publishStartDate
     writeln!(to, "\\.")?;
     writeln!(
         to,
-        r#"CREATE TEMPORARY TABLE tagged (page integer, tag text) ON COMMIT DROP;
-COPY tagged FROM stdin;"#
+        "CREATE TEMPORARY TABLE tagged (page integer, tag text) ON COMMIT DROP;
+COPY tagged FROM stdin;"
     )?;
     for (id, tags) in &tags {
         for tag in tags {
@@ -88,7 +93,7 @@ ANALYZE;"#
     Ok(bytes)
 }
 
-/// A value as PostgreSQL's `COPY` wants it.
+/// A value as `COPY` wants it.
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('\t', "\\t");
     text.replace('\r', "\\r").replace('\n', "\\n")
