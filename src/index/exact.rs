@@ -170,7 +170,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::{Pattern, PatternHits, look, wanted};
-    use crate::index::store::Store;
+    use crate::index::store::{Home, Store};
     use crate::page::{Locale, PagePath, PageReading};
 
     fn page(id: i64, content: &str) -> PageReading {
@@ -185,9 +185,9 @@ mod tests {
     }
 
     fn store(contents: &[&str]) -> Store {
-        let mut store = Store::open(None).expect("a store");
+        let mut store = Store::open(&Home::Memory).expect("a store");
         for (id, content) in (1..).zip(contents) {
-            store.put(&page(id, content)).expect("put");
+            store.put(&[page(id, content)]).expect("put");
         }
         store
     }

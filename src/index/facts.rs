@@ -138,7 +138,7 @@ impl Store {
 mod tests {
     use std::collections::HashSet;
 
-    use crate::index::store::Store;
+    use crate::index::store::{Home, Store};
     use crate::page::{Locale, PagePath, PageReading};
 
     fn page(id: i64, content: &str, content_type: &str) -> PageReading {
@@ -159,13 +159,13 @@ mod tests {
 
     #[test]
     fn links_and_properties_are_those_of_the_page_as_it_was_put_last() {
-        let mut store = Store::open(None).expect("a store");
+        let mut store = Store::open(&Home::Memory).expect("a store");
         let text = "---\nstatus: Review\nteams: [ops, data]\n---\n\n[x](/x) ![i](/i) [y](#y)\n";
-        store.put(&page(1, text, "markdown")).expect("put");
+        store.put(&[page(1, text, "markdown")]).expect("put");
         store
-            .put(&page(2, "<a href=/z>z</a>", "html"))
+            .put(&[page(2, "<a href=/z>z</a>", "html")])
             .expect("put");
-        store.put(&page(3, "[no](/no)", "text")).expect("put");
+        store.put(&[page(3, "[no](/no)", "text")]).expect("put");
         assert_eq!(
             targets(&store),
             [(1, 6, "/x".to_owned()), (2, 1, "/z".to_owned())]
@@ -180,7 +180,7 @@ mod tests {
             let found = store.with_property(name, value).expect("pages");
             assert_eq!(found.len(), wanted, "{name}={value:?}");
         }
-        store.put(&page(1, "none", "markdown")).expect("put");
+        store.put(&[page(1, "none", "markdown")]).expect("put");
         assert_eq!(targets(&store).len(), 1);
         assert_eq!(store.with_property("status", None), Ok(HashSet::new()));
         for _ in 0..2 {

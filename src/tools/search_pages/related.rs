@@ -93,7 +93,7 @@ pub(super) async fn related(
         hits_left: None,
         searched_in: [super::WIKI].into_iter().chain(in_content).collect(),
         other_locales: some_count(elsewhere),
-        index: index.and_then(Indexed::unless_complete),
+        index: index.and_then(Indexed::if_lacking),
     })
 }
 
