@@ -16,5 +16,6 @@ mod private_files;
 pub mod server;
 mod share;
 pub mod tools;
+pub mod watch;
 pub mod wiki;
 pub mod write;

@@ -13,6 +13,7 @@ use crate::index::IndexSettings;
 use crate::page::Prefix;
 use crate::server::Indent;
 use crate::tools::Surface;
+use crate::watch::WatchPace;
 use crate::wiki::{WikiSettings, is_loopback};
 
 /// All settings of one server.
@@ -34,6 +35,8 @@ pub struct Settings {
     pub index: IndexSettings,
     /// How answers are written as text.
     pub indent: Indent,
+    /// How pages are watched that clients subscribe to.
+    pub watch: WatchPace,
     /// How it is served over HTTP.
     pub serve: ServeSettings,
     /// What is worth knowing about these settings, though it stops nothing.
@@ -129,6 +132,7 @@ impl Settings {
                 keep: keep?,
                 index: index?,
                 indent: Indent(usize::try_from(indent?).unwrap_or_default()),
+                watch: WatchPace::default(),
                 serve: serve?,
             })
         })();

@@ -93,7 +93,10 @@ impl Wiki {
     }
 
     /// All pages as they are.
-    pub(super) async fn pages_now(&self) -> Result<Arc<AllPages>, WikiError> {
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn pages_now(&self) -> Result<Arc<AllPages>, WikiError> {
         let (keyed, now) = (self.keyed(), Instant::now());
         let pages = self.all_pages().await?;
         Ok(keep_whole(&keyed, pages, now).await)

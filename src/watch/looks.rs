@@ -1,0 +1,173 @@
+//! What looks at the wiki's list tell of the pages that are watched.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use time::OffsetDateTime;
+
+use super::pace::WatchPace;
+use crate::page::{Date, Locale, PagePath, PageReading};
+use crate::wiki::{ListQuery, Wiki, WikiError};
+
+/// Where a page is.
+pub(super) type Place = (Locale, PagePath);
+
+/// How many pages may have changed since the last look before the whole list is asked for.
+const MANY: usize = 100;
+
+/// A page as it stood in the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seen {
+    id: i64,
+    updated_at: Option<Date>,
+}
+
+impl Seen {
+    pub(super) fn of(page: &PageReading) -> Option<Self> {
+        Some(Self {
+            id: page.id?,
+            updated_at: page.updated_at.clone(),
+        })
+    }
+
+    /// Whether it may have been written after this time.
+    pub(super) fn is_after(&self, time: OffsetDateTime) -> bool {
+        let written = self.updated_at.as_ref().and_then(Date::instant);
+        written.is_none_or(|written| written >= time)
+    }
+}
+
+/// What one look found.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// All pages: a page that is not among them is gone.
+    All(Vec<PageReading>),
+    /// Those that were written last: nothing is known of the others.
+    Newest(Vec<PageReading>),
+}
+
+impl Found {
+    /// The places whose pages are not as they were seen; from now on they were seen so.
+    pub(super) fn changed(&self, watched: &mut HashMap<Place, Option<Seen>>) -> Vec<Place> {
+        let (Self::All(pages) | Self::Newest(pages)) = self;
+        let by_place: HashMap<(&Locale, &PagePath), &PageReading> = pages
+            .iter()
+            .map(|page| ((&page.locale, &page.path), page))
+            .collect();
+        let mut changed = Vec::new();
+        for (place, seen) in watched {
+            let now = by_place.get(&(&place.0, &place.1));
+            let now = match (now, self) {
+                (Some(page), _) => Seen::of(page),
+                (None, Self::All(_)) => None,
+                // It was written, and stands elsewhere now.
+                (None, Self::Newest(pages)) if has_moved(seen.as_ref(), pages) => None,
+                (None, Self::Newest(_)) => continue,
+            };
+            if now != *seen {
+                *seen = now;
+                changed.push(place.clone());
+            }
+        }
+        changed
+    }
+}
+
+fn has_moved(seen: Option<&Seen>, pages: &[PageReading]) -> bool {
+    seen.is_some_and(|seen| pages.iter().any(|page| page.id == Some(seen.id)))
+}
+
+/// When and how the list was looked at.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    /// When the whole list was asked for, and how long that took.
+    whole: Option<(Instant, Duration)>,
+    /// When the page was written that was written last.
+    newest: Option<OffsetDateTime>,
+    /// How many looks in a row failed.
+    pub(super) failures: u32,
+}
+
+impl Looks {
+    /// Looks at the list: at all of it where that is due, else at its beginning.
+    pub(super) async fn look(&mut self, wiki: &Wiki) -> Result<Found, WikiError> {
+        let found = self.ask(wiki).await;
+        self.failures = match &found {
+            Ok(_) => 0,
+            Err(_) => self.failures.saturating_add(1),
+        };
+        let found = found?;
+        let (Found::All(pages) | Found::Newest(pages)) = &found;
+        let newest = pages.first().and_then(|page| page.updated_at.as_ref());
+        self.newest = self.newest.max(newest.and_then(Date::instant));
+        Ok(found)
+    }
+
+    async fn ask(&mut self, wiki: &Wiki) -> Result<Found, WikiError> {
+        let is_due = self
+            .whole
+            .is_none_or(|(asked, took)| WatchPace::allows_whole(asked.elapsed(), took));
+        if !is_due && let Some(newest) = self.newest {
+            let query = ListQuery {
+                updated_since: Some(newest),
+                ..ListQuery::newest_first()
+            };
+            let part = wiki.list(&query, MANY).await?;
+            if part.next.is_none() {
+                return Ok(Found::Newest(part.pages));
+            }
+        }
+        let asked = Instant::now();
+        let pages = wiki.all_pages().await;
+        self.whole = Some((asked, asked.elapsed()));
+        Ok(Found::All(pages?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::{Found, Place, Seen};
+    use crate::page::{Date, Locale, PagePath, PageReading};
+
+    fn place(path: &str) -> Place {
+        (Locale::as_stored("en"), PagePath::as_stored(path))
+    }
+
+    fn page(id: i64, path: &str, minute: u8) -> PageReading {
+        let (locale, path) = place(path);
+        let date = format!("2026-01-01T00:{minute:02}:00Z");
+        PageReading {
+            updated_at: Date::parse(&date).ok(),
+            ..PageReading::bare(Some(id), locale, path, String::new())
+        }
+    }
+
+    fn changed(pages: &[&str], found: &Found) -> Vec<String> {
+        let seen = |(id, path): (i64, &&str)| (place(path), Seen::of(&page(id, path, 1)));
+        let mut watched: HashMap<_, _> = (1_i64..).zip(pages).map(seen).collect();
+        let changed = found.changed(&mut watched);
+        // Told once.
+        assert_eq!(found.changed(&mut watched), Vec::new());
+        let mut paths: Vec<_> = changed.iter().map(|place| place.1.to_string()).collect();
+        paths.sort();
+        paths
+    }
+
+    #[test]
+    fn a_page_is_told_that_was_written_moved_or_is_gone() {
+        let all = vec![page(1, "written", 2), page(2, "elsewhere", 2)];
+        let watched = ["written", "moved", "gone"];
+        assert_eq!(changed(&watched, &Found::All(all.clone())), ["gone", "moved", "written"]);
+        // What is not among the newest may be as it was.
+        assert_eq!(changed(&watched, &Found::Newest(all)), ["moved", "written"]);
+    }
+
+    #[test]
+    fn a_page_that_is_as_it_was_is_not_told() {
+        let all = vec![page(1, "same", 1), page(7, "other", 2)];
+        assert_eq!(changed(&["same"], &Found::All(all.clone())), Vec::<String>::new());
+        assert_eq!(changed(&["same"], &Found::Newest(all)), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,13 @@
+//! Pages that are watched: one look at the wiki's list for all who watch with one key.
+//!
+//! It knows `page` and `wiki`, and nothing of MCP. Nothing is asked and no task runs while nobody
+//! watches.
+
+mod looks;
+mod pace;
+mod watch;
+mod watcher;
+
+pub use pace::WatchPace;
+pub use watch::Watch;
+pub use watcher::{CannotWatch, Watcher};

@@ -1,0 +1,71 @@
+//! How often is looked.
+
+use std::time::Duration;
+
+/// The whole list is asked for so rarely that it keeps the wiki busy for one part in so many of
+/// the time.
+const PARTS: u32 = 50;
+/// After how many looks in a row that failed the time between two is doubled no more.
+const MOST_DOUBLED: u32 = 4;
+
+/// How often is looked, and how many pages may be watched.
+#[derive(Debug, Clone, Copy)]
+pub struct WatchPace {
+    /// The time between two looks.
+    pub apart: Duration,
+    /// The least time between two looks where something was written through this server.
+    pub after_write: Duration,
+    /// The most pages that one session watches.
+    pub most_of_session: usize,
+    /// The most pages that all sessions of one owner watch.
+    pub most_of_owner: usize,
+    /// The most pages that all watch together.
+    pub most: usize,
+}
+
+impl Default for WatchPace {
+    fn default() -> Self {
+        Self {
+            apart: Duration::from_secs(10),
+            after_write: Duration::from_secs(1),
+            most_of_session: 100,
+            most_of_owner: 500,
+            most: 2_000,
+        }
+    }
+}
+
+impl WatchPace {
+    /// The time to the next look, after so many in a row that failed.
+    pub(super) fn pause(&self, failures: u32) -> Duration {
+        self.apart
+            .saturating_mul(2_u32.saturating_pow(failures.min(MOST_DOUBLED)))
+    }
+
+    /// Whether the whole list may be asked for again, so long after it was asked for and took
+    /// so long.
+    pub(super) fn allows_whole(since: Duration, took: Duration) -> bool {
+        since >= took.saturating_mul(PARTS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::WatchPace;
+
+    #[test]
+    fn a_wiki_that_fails_is_looked_at_less_often_and_never_less_than_every_few_minutes() {
+        let pace = WatchPace::default();
+        let pauses = [0, 1, 4, 5, u32::MAX].map(|failures| pace.pause(failures).as_secs());
+        assert_eq!(pauses, [10, 20, 160, 160, 160]);
+    }
+
+    #[test]
+    fn the_whole_list_takes_at_most_a_fiftieth_of_the_time() {
+        let took = Duration::from_millis(300);
+        assert!(!WatchPace::allows_whole(Duration::from_secs(14), took));
+        assert!(WatchPace::allows_whole(Duration::from_secs(15), took));
+    }
+}

@@ -1,0 +1,232 @@
+//! Who watches which pages with one key, and the one task that looks for all of them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use time::OffsetDateTime;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::looks::{Found, Looks, Place, Seen};
+use super::pace::WatchPace;
+use super::watcher::{CannotWatch, Told, Watcher};
+use crate::page::PageReading;
+use crate::wiki::Wiki;
+
+/// The pages that are watched with one key.
+#[derive(Debug)]
+pub struct Watch {
+    wiki: Arc<Wiki>,
+    common: Arc<Common>,
+    state: Mutex<State>,
+}
+
+/// What all keys of a server share.
+#[derive(Debug)]
+struct Common {
+    pace: WatchPace,
+    /// How many pages each owner watches.
+    owners: Mutex<HashMap<Arc<str>, usize>>,
+    /// Counts what was written through this server.
+    written: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The watched pages as they were seen last; none where no page was.
+    pages: HashMap<Place, Option<Seen>>,
+    watchers: HashMap<Place, Vec<Arc<Told>>>,
+    /// Whether the task runs.
+    is_looking: bool,
+}
+
+impl Watch {
+    /// Of a wiki with its key; nothing is asked yet.
+    #[must_use]
+    pub fn new(wiki: Arc<Wiki>, pace: WatchPace) -> Self {
+        Self::with(
+            wiki,
+            Arc::new(Common {
+                pace,
+                owners: Mutex::default(),
+                written: watch::Sender::default(),
+            }),
+        )
+    }
+
+    /// The same for a caller's own key: all keys together watch no more pages than one.
+    #[must_use]
+    pub fn for_key(&self, wiki: Arc<Wiki>) -> Self {
+        Self::with(wiki, Arc::clone(&self.common))
+    }
+
+    fn with(wiki: Arc<Wiki>, common: Arc<Common>) -> Self {
+        Self {
+            wiki,
+            common,
+            state: Mutex::default(),
+        }
+    }
+
+    /// One who watches pages, until it is dropped; counted with all others of its owner.
+    #[must_use]
+    pub fn watcher(self: &Arc<Self>, owner: &str) -> Watcher {
+        Watcher::new(Arc::clone(self), owner)
+    }
+
+    /// Something was written through this server: whoever watches shall soon be told.
+    pub fn written(&self) {
+        self.common
+            .written
+            .send_modify(|written| *written = written.wrapping_add(1));
+    }
+
+    /// How many pages are watched with this key.
+    #[must_use]
+    pub fn pages(&self) -> usize {
+        self.state().pages.len()
+    }
+
+    pub(super) fn pace(&self) -> WatchPace {
+        self.common.pace
+    }
+
+    /// A page that the key sees, as it stands in a list of the last minute or, where it is not
+    /// among those, of now.
+    async fn listed(&self, place: &Place) -> Result<PageReading, CannotWatch> {
+        let is_it = |page: &&PageReading| page.locale == place.0 && page.path == place.1;
+        let lately = self.wiki.pages_lately().await?;
+        if let Some(page) = lately.pages().iter().find(is_it) {
+            return Ok(page.clone());
+        }
+        let now = self.wiki.pages_now().await?;
+        let page = now.pages().iter().find(is_it).cloned();
+        page.ok_or(CannotWatch::NoPage)
+    }
+
+    /// Watches a page for one; tells it at once of one that may have been written since a time.
+    pub(super) async fn add(
+        self: &Arc<Self>,
+        place: Place,
+        told: &Arc<Told>,
+        since: Option<OffsetDateTime>,
+    ) -> Result<(), CannotWatch> {
+        let seen = Seen::of(&self.listed(&place).await?);
+        if let Some(since) = since
+            && seen.as_ref().is_some_and(|seen| seen.is_after(since))
+        {
+            told.tell(&place);
+        }
+        let mut state = self.state();
+        state.pages.entry(place.clone()).or_insert(seen);
+        state
+            .watchers
+            .entry(place)
+            .or_default()
+            .push(Arc::clone(told));
+        if !std::mem::replace(&mut state.is_looking, true) {
+            tokio::spawn(Arc::clone(self).look_on());
+        }
+        Ok(())
+    }
+
+    /// Watches a page no more for one.
+    pub(super) fn remove(&self, place: &Place, told: &Arc<Told>) {
+        let mut state = self.state();
+        let Some(watchers) = state.watchers.get_mut(place) else {
+            return;
+        };
+        watchers.retain(|other| !Arc::ptr_eq(other, told));
+        if watchers.is_empty() {
+            state.watchers.remove(place);
+            state.pages.remove(place);
+        }
+    }
+
+    /// Takes a place for one more page of an owner; it is given back when it is dropped.
+    pub(super) fn take(&self, owner: &Arc<str>) -> Result<Taken, CannotWatch> {
+        let pace = self.pace();
+        let mut owners = self.owners();
+        let own = owners.get(owner).copied().unwrap_or_default();
+        if own >= pace.most_of_owner || owners.values().sum::<usize>() >= pace.most {
+            return Err(CannotWatch::Full);
+        }
+        owners.insert(Arc::clone(owner), own.saturating_add(1));
+        Ok(Taken {
+            common: Arc::clone(&self.common),
+            owner: Arc::clone(owner),
+        })
+    }
+
+    /// Looks until nobody watches any more.
+    async fn look_on(self: Arc<Self>) {
+        let mut looks = Looks::default();
+        let mut written = self.common.written.subscribe();
+        let pace = self.pace();
+        loop {
+            let looked = Instant::now();
+            tokio::select! {
+                () = tokio::time::sleep(pace.pause(looks.failures)) => {}
+                _ = written.changed() => {
+                    tokio::time::sleep_until(looked + pace.after_write).await;
+                    written.mark_unchanged();
+                }
+            }
+            if self.has_ended() {
+                return;
+            }
+            match looks.look(&self.wiki).await {
+                Ok(found) => self.tell(&found),
+                Err(error) => tracing::debug!(%error, "watched pages could not be looked at"),
+            }
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        let mut state = self.state();
+        state.is_looking = !state.pages.is_empty();
+        !state.is_looking
+    }
+
+    fn tell(&self, found: &Found) {
+        let mut state = self.state();
+        for place in found.changed(&mut state.pages) {
+            for told in state.watchers.get(&place).into_iter().flatten() {
+                told.tell(&place);
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn owners(&self) -> MutexGuard<'_, HashMap<Arc<str>, usize>> {
+        self.common.owners()
+    }
+}
+
+impl Common {
+    fn owners(&self) -> MutexGuard<'_, HashMap<Arc<str>, usize>> {
+        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The place that one watched page takes of its owner's.
+#[derive(Debug)]
+pub(super) struct Taken {
+    common: Arc<Common>,
+    owner: Arc<str>,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        let mut owners = self.common.owners();
+        if let Some(own) = owners.get_mut(&self.owner) {
+            *own = own.saturating_sub(1);
+            if *own == 0 {
+                owners.remove(&self.owner);
+            }
+        }
+    }
+}
