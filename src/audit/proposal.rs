@@ -139,6 +139,12 @@ impl Proposal {
     /// The form of a new one.
     pub const VERSION: u32 = VERSION;
 
+    /// Whether nobody has decided on it yet.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.state == ProposalState::Open
+    }
+
     /// What a record says of a loss that was accepted; nothing where there is none.
     #[must_use]
     pub fn loss(lost: &[Field]) -> Option<String> {

@@ -55,7 +55,7 @@ impl Tool for GetProposal {
         let none = || input::invalid_argument("id", "names no proposal of this client");
         let id: ProposalId = input.id.parse().map_err(|_| none())?;
         let review = match context.writer.review(id).await {
-            Ok(review) if is_told(&context, &review.proposal) => review,
+            Ok(review) if is_told(&context.caller, &review.proposal) => review,
             Ok(_) => return Err(none()),
             Err(failure) if failure.code == Code::InvalidInput => return Err(none()),
             Err(failure) => return Err(failure),

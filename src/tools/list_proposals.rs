@@ -83,7 +83,7 @@ impl Tool for ListProposals {
             .then(|| context.writer.session_word(&context.caller.session));
         let mut proposals = context.writer.proposals().await?;
         proposals.retain(|proposal| {
-            is_told(&context, proposal)
+            is_told(&context.caller, proposal)
                 && input
                     .state
                     .is_none_or(|state| state.as_str() == proposal.state.as_str())

@@ -41,6 +41,7 @@ pub use arguments::Arguments;
 pub use context::{Context, Progress};
 pub use meant::meant;
 pub(crate) use nearest::{did_you_mean, nearest};
+pub(crate) use proposal_view::is_told;
 pub use registry::{Definition, DuplicateTool, Registry};
 pub use surface::Surface;
 pub use tool::{Kind, Tool};

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::context::Context;
 use super::output::some_count;
 use crate::audit::{MAX_WHY, Proposal, ProposalState};
 use crate::page::{Field, escape_hidden, escaped};
+use crate::write::Caller;
 
 /// A proposal, flat.
 #[derive(Debug, Serialize)]
@@ -79,7 +79,7 @@ impl View {
 /// Whether the caller is told of a proposal: one of its own. A named client is known by its id.
 /// All others say themselves what they are called, so this keeps different agents of one user
 /// apart and guards nothing; the text of a page is told only as far as the key may read it.
-pub(super) fn is_told(context: &Context, proposal: &Proposal) -> bool {
-    let (own, its) = (&context.caller.client, &proposal.client);
+pub(crate) fn is_told(caller: &Caller, proposal: &Proposal) -> bool {
+    let (own, its) = (&caller.client, &proposal.client);
     own.is_same_owner(its) && (own.is_known() || own.name == its.name)
 }

@@ -38,6 +38,14 @@ pub struct Definition {
     pub output: Map<String, Value>,
 }
 
+impl Definition {
+    /// Whether it can change the wiki.
+    #[must_use]
+    pub fn can_write(&self) -> bool {
+        self.kind != Kind::Read
+    }
+}
+
 type Check = fn(Arguments) -> Result<(), Failure>;
 
 /// A tool that can be offered.

@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 
 use crate::error::{Code, Failure};
 use crate::gates::{
-    Approved, Approver, Asked, ConfirmMode, Gate, Policy, Proposed, Refusal, Scope,
+    Approved, Approver, Asked, ConfirmMode, Gate, Narrowing, Policy, Proposed, Refusal, Scope,
 };
 use crate::page::LineCounts;
 
@@ -37,6 +37,15 @@ pub(super) struct ToAsk {
 }
 
 impl Writer {
+    /// The policy as it holds for a client that may do so much less, and can ask a person or
+    /// cannot.
+    #[must_use]
+    pub fn narrowed_policy(&self, narrowing: Option<&Narrowing>, can_ask: bool) -> Policy {
+        let narrowed = narrowing.map(|narrowing| self.policy.narrowed_by(narrowing));
+        let policy = narrowed.as_ref().unwrap_or(&self.policy);
+        policy.for_client(can_ask).into_owned()
+    }
+
     /// Takes a plan through the gates; where a person's yes is due, twice: up to the question
     /// without holding anything up, and with the yes from the beginning.
     pub(super) async fn decide(
@@ -93,10 +102,7 @@ impl Writer {
 
     /// The policy as it holds for a caller.
     fn policy_for(&self, caller: &Caller) -> Policy {
-        let narrowing = caller.narrowing.as_ref();
-        let narrowed = narrowing.map(|narrowing| self.policy.narrowed_by(narrowing));
-        let policy = narrowed.as_ref().unwrap_or(&self.policy);
-        policy.for_client(caller.asker.can_ask()).into_owned()
+        self.narrowed_policy(caller.narrowing.as_deref(), caller.asker.can_ask())
     }
 
     /// Keeps beside the token of a preview what its caller asked for.
