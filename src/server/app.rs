@@ -14,6 +14,7 @@ use crate::error::{Code, Failure};
 use crate::gates::Previews;
 use crate::index::ContentIndex;
 use crate::tools::{Arguments, Context, Definition, Kind, Progress, Registry};
+use crate::watch::Watch;
 use crate::wiki::{ApiKey, Wiki};
 use crate::write::{Caller, Patience, Writer};
 
@@ -32,6 +33,8 @@ pub struct App {
     pub(super) codec: RequestStateCodec,
     /// What finds words in the wiki's pages.
     pub index: Arc<ContentIndex>,
+    /// The pages that clients are told of when they change.
+    pub watch: Arc<Watch>,
     /// What happened so far, counted.
     pub metrics: Arc<Metrics>,
     /// How answers are written as text.
@@ -62,6 +65,7 @@ impl App {
         );
         Ok(Self {
             index: Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index)),
+            watch: Arc::new(Watch::new(Arc::clone(&wiki), settings.watch)),
             wiki,
             writer: Arc::new(writer),
             codec: codec()?,
@@ -82,6 +86,7 @@ impl App {
         Ok(Self {
             writer: Arc::new(self.writer.for_key(Arc::clone(&wiki))),
             index: Arc::new(self.index.for_key(Arc::clone(&wiki))),
+            watch: Arc::new(self.watch.for_key(Arc::clone(&wiki))),
             wiki,
             codec: codec()?,
             metrics: Arc::clone(&self.metrics),
@@ -183,7 +188,12 @@ impl App {
         let registry = self.registry();
         // The registry catches what panics in a tool; this catches all that is left.
         let call = AssertUnwindSafe(async { Some(registry.call(name, context, arguments)?.await) });
-        let Ok(answer) = call.catch_unwind().await else {
+        let answer = call.catch_unwind().await;
+        if registry.find(name).is_some_and(Definition::can_write) {
+            // Whatever came of it: whoever watches what it wrote shall see it.
+            self.watch.written();
+        }
+        let Ok(answer) = answer else {
             let broke_off = Failure::new(Code::InternalError, "The call broke off.");
             return Some(Err(broke_off));
         };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CancelledNotificationParam, ClientResult, ConstTitle, ElicitRequest,
+    CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientResult, ConstTitle, ElicitRequest,
     ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema,
     InputRequest, InputRequiredResult, LegacyEnumSchema, PrimitiveSchemaDefinition,
     ProtocolVersion, RequestId, RequestStateCodec, RequestStateError, SealOptions, ServerRequest,
@@ -28,6 +28,20 @@ use crate::write::{Ask, Asker, HandedOut, Handout, Question, Reply};
 const ANSWER: &str = "answer";
 const NO: &str = "no";
 
+/// Whether a client says that it can ask its person.
+pub(super) fn asks(client: &ClientCapabilities) -> bool {
+    let modes = client.elicitation.as_ref();
+    modes.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+}
+
+/// Whether the person behind a request's client can be asked.
+pub(super) fn can_ask(context: &RequestContext<RoleServer>, has_session: bool) -> bool {
+    let version = context.protocol_version().unwrap_or_default();
+    // Without a session, which the old generation answers in, no answer would come.
+    (has_session || version >= ProtocolVersion::V_2026_07_28)
+        && context.client_capabilities().as_ref().is_some_and(asks)
+}
+
 /// How the person behind a call's client is asked, and where questions arrive that shall
 /// outlive the call.
 pub(super) fn asker(
@@ -43,14 +57,7 @@ pub(super) fn asker(
         bound_to: Vec::new(),
     };
     let version = context.protocol_version().unwrap_or_default();
-    let can_ask = context
-        .client_capabilities()
-        .and_then(|client| client.elicitation)
-        .is_some_and(|modes| modes.form.is_some() || modes.url.is_none());
-    let asker = if !can_ask {
-        Asker::Nobody
-    } else if version < ProtocolVersion::V_2026_07_28 && !has_session {
-        // Without a session, which the old generation answers in, no answer would come.
+    let asker = if !can_ask(context, has_session) {
         Asker::Nobody
     } else if version < ProtocolVersion::V_2026_07_28 {
         Asker::Within(Arc::new(Person {

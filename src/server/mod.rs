@@ -1,5 +1,5 @@
 //! The server of the Model Context Protocol: the handler, how answers and errors look,
-//! resources, stdio.
+//! resources, subscriptions, prompts, stdio.
 
 mod app;
 mod elicit;
@@ -12,9 +12,12 @@ mod lines;
 mod logging;
 pub mod metrics;
 mod progress;
+mod prompts;
 mod resources;
 mod result;
 mod stdio;
+mod subscriptions;
+mod terms;
 #[doc(hidden)]
 pub mod uri;
 mod visit;

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use rmcp::ErrorData;
 
 use super::app::App;
-use crate::audit::ClientId;
+use crate::audit::{ClientId, Proposal};
+use crate::error::Failure;
 use crate::gates::{Narrowing, SessionId};
-use crate::tools::{Definition, Kind};
+use crate::tools::{Definition, is_told};
+use crate::write::Caller;
 
 /// The tool without which a client may not read resources either: they are pages too.
 const READS_PAGES: &str = "wikijs_get_page_by_path";
@@ -60,7 +62,7 @@ impl Visit {
     /// Whether a tool is there for this caller.
     pub(super) fn offers(&self, tool: &Definition) -> bool {
         self.rights.as_ref().is_none_or(|rights| {
-            (tool.kind == Kind::Read || !rights.narrowing.is_read_only) && rights.lists(tool.name)
+            (!tool.can_write() || !rights.narrowing.is_read_only) && rights.lists(tool.name)
         })
     }
 
@@ -72,6 +74,15 @@ impl Visit {
             .is_none_or(|rights| rights.lists(READS_PAGES));
         let refusal = || ErrorData::invalid_request("this client may not read pages", None);
         may.then_some(()).ok_or_else(refusal)
+    }
+}
+
+impl Visit {
+    /// The open proposals of a caller, oldest first.
+    pub(super) async fn open_proposals(&self, caller: &Caller) -> Result<Vec<Proposal>, Failure> {
+        let mut open = self.app.writer.proposals().await?;
+        open.retain(|proposal| proposal.is_open() && is_told(caller, proposal));
+        Ok(open)
     }
 }
 

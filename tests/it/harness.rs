@@ -18,6 +18,7 @@ use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, OperationKind, SeenRequest};
 use wikijs_mcp::gates::{ConfirmMode, SessionId};
 use wikijs_mcp::index::{Load, Pace};
 use wikijs_mcp::server::{App, Handler};
+use wikijs_mcp::watch::WatchPace;
 use wikijs_mcp::write::Patience;
 
 /// Waiting made short, so that tests of what takes long take little.
@@ -37,6 +38,15 @@ pub(crate) const EAGER: Pace = Pace {
     fresh: Duration::ZERO,
 };
 
+/// Subscribed pages looked at again and again.
+pub(crate) const WATCHFUL: WatchPace = WatchPace {
+    apart: Duration::from_millis(10),
+    after_write: Duration::ZERO,
+    most_of_session: 100,
+    most_of_owner: 500,
+    most: 2_000,
+};
+
 /// What a server is to be like.
 pub(crate) struct Setup {
     variables: Vec<(String, String)>,
@@ -51,6 +61,8 @@ pub(crate) struct Setup {
     pub(crate) callers_bytes: Option<u64>,
     /// How often the key's file is looked at, at most.
     pub(crate) key_apart: Duration,
+    /// How often the list is looked at for those who subscribed.
+    pub(crate) watch: WatchPace,
     dir: Option<Arc<TempDir>>,
 }
 
@@ -83,6 +95,7 @@ impl Setup {
             most: None,
             callers_bytes: None,
             key_apart: Duration::ZERO,
+            watch: WATCHFUL,
             dir: None,
         }
     }
@@ -162,6 +175,7 @@ impl Setup {
         }
         settings.key_source.apart = this.key_apart;
         settings.index.pace = this.pace;
+        settings.watch = this.watch;
         settings.index.most = this.most.unwrap_or(settings.index.most);
         if let Some(bytes) = this.callers_bytes {
             settings.index.callers_bytes = bytes;

@@ -22,6 +22,8 @@ mod beside;
 #[cfg(feature = "demo")]
 mod cannot_return;
 #[cfg(feature = "demo")]
+mod changes;
+#[cfg(feature = "demo")]
 mod clients;
 #[cfg(feature = "demo")]
 mod command;
@@ -98,6 +100,8 @@ mod process;
 #[cfg(feature = "demo")]
 mod progress;
 mod promises;
+#[cfg(feature = "demo")]
+mod prompts;
 mod properties;
 #[cfg(feature = "demo")]
 mod proposals;
@@ -129,7 +133,11 @@ mod shares;
 #[cfg(feature = "demo")]
 mod standing;
 #[cfg(feature = "demo")]
+mod status;
+#[cfg(feature = "demo")]
 mod styles;
+#[cfg(feature = "demo")]
+mod subscriptions;
 #[cfg(feature = "demo")]
 mod surface;
 #[cfg(feature = "demo")]

@@ -100,20 +100,21 @@ async fn the_list_is_the_guides_and_then_all_pages_by_their_last_change() {
         assert_eq!(wiki.requests().len(), 1);
         assert!(wiki.requests()[0].variables["limit"].is_i64());
         let uris: Vec<&str> = first.resources.iter().map(|r| r.uri.as_str()).collect();
-        assert_eq!(uris.len(), 53);
+        assert_eq!(uris.len(), 54);
         assert!(
             uris[..3]
                 .iter()
                 .all(|uri| uri.starts_with("wikijs://guide/")),
             "{uris:?}"
         );
-        assert_eq!(uris[3], "wikijs://en/docs/configuration");
+        assert_eq!(uris[3], "wikijs://status");
+        assert_eq!(uris[4], "wikijs://en/docs/configuration");
         assert!(first.next_cursor.is_some());
 
         let all = served.client.list_all_resources().await.unwrap();
         let all: Vec<String> = all
             .into_iter()
-            .skip(3)
+            .skip(4)
             .map(|resource| resource.name)
             .collect();
         let model: BTreeSet<String> =

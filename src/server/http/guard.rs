@@ -30,6 +30,8 @@ use crate::gates::SessionId;
 
 /// The header that names a session.
 pub(super) const SESSION: &str = "mcp-session-id";
+/// What a request asks for that lasts as long as it listens for changes.
+const LISTEN: &str = "subscriptions/listen";
 /// The header that carries the caller's own key of the wiki.
 const CALLER_KEY: &str = "x-wiki-api-token";
 /// To whom what is remembered of callers without a name belongs; no client can be named so.
@@ -227,6 +229,12 @@ impl Guard {
             Err(_) => (None, None),
         };
         let is_first = session.is_none() && method.as_deref() == Some("initialize");
+        // A request that listens may last for days: it is a stream, and no call under way.
+        let place = if method.as_deref() == Some(LISTEN) {
+            Arc::new(self.streams.take(caller.client.as_deref())?)
+        } else {
+            place
+        };
         let mut request = Request::from_parts(head, Body::from(body));
         if let Some(cargo) = cargo {
             request.extensions_mut().insert(cargo);

@@ -1,0 +1,120 @@
+//! Resources: our own, and every page of the wiki.
+//!
+//! A page is `wikijs://{locale}/{+path}`; no locale is as long as `guide` or `status`. A resource
+//! of our own is one file and one line in the list below.
+
+mod complete;
+mod guides;
+mod page;
+mod status;
+
+use std::pin::Pin;
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    ListResourceTemplatesResult, ListResourcesResult, PaginatedRequestParams, ReadResourceResult,
+    Resource, ResourceContents,
+};
+use serde_json::{Value, json};
+
+use super::app::App;
+use super::visit::Visit;
+use crate::error::{Code, Failure};
+use crate::write::Caller;
+
+pub(super) use complete::{complete, paths, values};
+pub(super) use page::TEMPLATE;
+
+/// Our own resources, in the order in which they are listed.
+const OWN: &[Own] = &[
+    guides::MARKDOWN,
+    guides::PERMISSIONS,
+    guides::EDITING,
+    status::STATUS,
+];
+
+/// A resource of our own.
+struct Own {
+    uri: &'static str,
+    name: &'static str,
+    title: &'static str,
+    mime_type: &'static str,
+    text: Text,
+}
+
+/// Where its text comes from.
+enum Text {
+    Fixed(&'static str),
+    Made(for<'a> fn(&'a Reader<'_>) -> Made<'a>),
+}
+
+type Made<'a> = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send + 'a>>;
+
+/// Who reads a resource.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    pub(super) visit: &'a Visit,
+    pub(super) caller: Caller,
+    /// Whether the client can ask a person.
+    pub(super) can_ask: bool,
+}
+
+/// Our own resources, then the pages that were changed last, part by part.
+pub(super) async fn list(
+    app: &App,
+    request: Option<PaginatedRequestParams>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let cursor = request.and_then(|request| request.cursor);
+    let own = OWN.iter().filter(|_| cursor.is_none()).map(|own| {
+        Resource::new(own.uri, own.name)
+            .with_title(own.title)
+            .with_mime_type(own.mime_type)
+    });
+    page::list_behind(own.collect(), app, cursor).await
+}
+
+/// The one template: every page that the key may read.
+pub(super) fn templates() -> ListResourceTemplatesResult {
+    page::templates()
+}
+
+/// The text of a resource; an error names its address.
+pub(super) async fn read(reader: &Reader<'_>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let mut read = text_at(reader, uri).await;
+    if let Err(ErrorData {
+        data: Some(Value::Object(data)),
+        ..
+    }) = &mut read
+    {
+        data.insert("uri".to_owned(), uri.into());
+    }
+    read
+}
+
+async fn text_at(reader: &Reader<'_>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let app = &reader.visit.app;
+    let Some(own) = OWN.iter().find(|own| own.uri == uri) else {
+        reader.visit.may_read_resources()?;
+        return page::read(app, &reader.visit.session, uri).await;
+    };
+    let text = match own.text {
+        Text::Fixed(text) => text.to_owned(),
+        Text::Made(make) => match make(reader).await {
+            Ok(text) => text,
+            Err(failure) => return Err(refused(app, failure).await),
+        },
+    };
+    let text = ResourceContents::text(text, own.uri).with_mime_type(own.mime_type);
+    Ok(ReadResourceResult::new(vec![text]))
+}
+
+/// A failure as an error of the protocol, with the failure itself as its data.
+pub(super) async fn refused(app: &App, failure: Failure) -> ErrorData {
+    let failure = app.explained(failure).await;
+    let message = failure.message.clone();
+    let data = Some(json!({ "error": failure }));
+    match failure.code {
+        Code::PageNotFound => ErrorData::resource_not_found(message, data),
+        _ => ErrorData::internal_error(message, data),
+    }
+}

@@ -1,0 +1,250 @@
+//! `wikijs://status`: what holds for the session that reads it, as JSON.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use time::format_description::well_known::Rfc3339;
+
+use super::super::terms::{IndexState, Terms, Writes};
+use super::{Own, Reader, Text};
+use crate::audit::Proposal;
+use crate::error::{Code, Failure};
+use crate::page::{PageReading, Prefix};
+use crate::wiki::{Right, Rights};
+
+/// How long the wiki may take to tell of the key's rights.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How many of the open proposals are named.
+const MOST_PROPOSALS: usize = 20;
+
+/// The resource.
+pub(super) const STATUS: Own = Own {
+    uri: "wikijs://status",
+    name: "status",
+    title: "Status of this session: what may be written, key, index, open proposals",
+    mime_type: "application/json",
+    text: Text::Made(|reader| Box::pin(status(reader))),
+};
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Status {
+    summary: String,
+    wiki: String,
+    default_locale: String,
+    key: Key,
+    writes: View,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proposals: Option<Proposals>,
+    index: Index,
+    /// What could not be found out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unavailable: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Key {
+    standing: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rights: Option<KeyRights>,
+}
+
+/// The key's rights at one page; elsewhere they may be others.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct KeyRights {
+    at: String,
+    has: Vec<&'static str>,
+    lacks: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unknown: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct View {
+    /// `refused`, `proposal`, `preview`, `token` or `person`.
+    confirmed_by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'static str>,
+    dry_run: bool,
+    /// Everywhere, if it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_prefixes: Option<Vec<String>>,
+    denied_prefixes: Vec<String>,
+    /// Whether a page can be moved to a trash instead of deleted.
+    has_trash: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Proposals {
+    open: usize,
+    newest: Vec<OpenProposal>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OpenProposal {
+    id: String,
+    operation: &'static str,
+    locale: String,
+    path: String,
+    created_at: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Index {
+    /// `off`, `not begun`, `being made` or `made`.
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    complete: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pages: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_content: Option<usize>,
+}
+
+async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
+    let wiki = &reader.visit.app.wiki;
+    // Asked first: the terms tell what is known then.
+    let standing = wiki.standing().await;
+    let terms = Terms::of(reader.visit, reader.can_ask);
+    let mut unavailable = Vec::new();
+    let may_read = reader.visit.may_read_resources().is_ok();
+    let rights = if may_read {
+        let rights = tokio::time::timeout(PATIENCE, rights(reader, &terms)).await;
+        rights.ok().flatten()
+    } else {
+        None
+    };
+    if rights.is_none() {
+        unavailable.push("key.rights");
+    }
+    let proposals = match proposals(reader).await {
+        Ok(proposals) => Some(proposals),
+        Err(failure) => {
+            tracing::warn!(code = failure.code.as_str(), "the proposals could not be read");
+            unavailable.push("proposals");
+            None
+        }
+    };
+    let key = wiki.key();
+    let status = Status {
+        summary: terms.sentence(),
+        wiki: wiki.settings().base_url.as_str().to_owned(),
+        default_locale: wiki.settings().default_locale.as_str().to_owned(),
+        key: Key {
+            standing: standing.or(terms.standing).map_or("unknown", |it| it.as_str()),
+            expires_at: key.expires().and_then(|at| at.format(&Rfc3339).ok()),
+            rights,
+        },
+        writes: View::of(&terms),
+        proposals,
+        index: Index::of(terms.index),
+        unavailable,
+    };
+    serde_json::to_string(&status)
+        .map_err(|_| Failure::new(Code::InternalError, "The status could not be written."))
+}
+
+/// The key's rights at the page that was changed last, of those that may be written if there are
+/// any.
+async fn rights(reader: &Reader<'_>, terms: &Terms) -> Option<KeyRights> {
+    let wiki = &reader.visit.app.wiki;
+    let pages = wiki.pages_lately().await.ok()?;
+    let is_published = |page: &&PageReading| page.is_published == Some(true);
+    let is_allowed = |page: &&PageReading| {
+        let holds = |prefix: &Prefix| prefix.holds(&page.locale, &page.path);
+        let allowed = terms.policy.allowed.as_deref();
+        allowed.is_none_or(|allowed| allowed.iter().any(holds))
+    };
+    let mut published = pages.pages().iter().filter(is_published);
+    let page = published.clone().find(is_allowed).or_else(|| published.next())?;
+    let rights = wiki.rights(page).await.ok()?;
+    Some(KeyRights::of(page, &rights))
+}
+
+impl KeyRights {
+    fn of(page: &PageReading, rights: &Rights) -> Self {
+        let those = |wanted: Option<bool>| {
+            let right = move |right: &Right| rights.has(*right) == wanted;
+            let all = Right::ALL.into_iter().filter(right);
+            all.map(Right::name).collect()
+        };
+        Self {
+            at: format!("{}/{}", page.locale, page.path),
+            has: those(Some(true)),
+            lacks: those(Some(false)),
+            unknown: those(None),
+        }
+    }
+}
+
+/// The open proposals of this caller.
+async fn proposals(reader: &Reader<'_>) -> Result<Proposals, Failure> {
+    let open = reader.visit.open_proposals(&reader.caller).await?;
+    Ok(Proposals {
+        open: open.len(),
+        newest: open.into_iter().rev().take(MOST_PROPOSALS).map(OpenProposal::of).collect(),
+    })
+}
+
+impl OpenProposal {
+    fn of(proposal: Proposal) -> Self {
+        Self {
+            id: proposal.id.to_string(),
+            operation: proposal.operation.as_str(),
+            locale: proposal.locale.as_str().to_owned(),
+            path: proposal.path.as_str().to_owned(),
+            created_at: proposal.created.into(),
+        }
+    }
+}
+
+impl View {
+    fn of(terms: &Terms) -> Self {
+        let names = |prefixes: &[Prefix]| prefixes.iter().map(ToString::to_string).collect();
+        Self {
+            confirmed_by: terms.writes.as_str(),
+            why: match terms.writes {
+                Writes::Refused(why) => Some(why),
+                Writes::Proposed | Writes::Confirmed(_) => None,
+            },
+            dry_run: terms.policy.is_dry_run,
+            allowed_prefixes: terms.policy.allowed.as_deref().map(names),
+            denied_prefixes: names(&terms.policy.denied),
+            has_trash: terms.policy.trash.is_some(),
+        }
+    }
+}
+
+impl Index {
+    fn of(state: IndexState) -> Self {
+        let bare = |state| Self {
+            state,
+            complete: None,
+            pages: None,
+            of: None,
+            without_content: None,
+        };
+        let (state, covered) = match state {
+            IndexState::Off => return bare("off"),
+            IndexState::NotBegun => return bare("not begun"),
+            IndexState::Filling(covered) => ("being made", covered),
+            IndexState::Made(covered) => ("made", covered),
+        };
+        Self {
+            state,
+            complete: Some(covered.is_complete),
+            pages: Some(covered.pages),
+            of: Some(covered.of),
+            without_content: Some(covered.without_content),
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What holds for one session: what may be written where, how a write is confirmed, how far the
+//! content index is. Nothing is asked to know it: a handshake waits for nothing.
+
+use std::fmt::Write as _;
+
+use super::visit::Visit;
+use crate::gates::{ConfirmMode, Fallback, Policy};
+use crate::index::Coverage;
+use crate::page::Prefix;
+use crate::tools::Definition;
+use crate::wiki::Standing;
+
+/// How many prefixes the sentence names.
+const MOST_NAMED: usize = 5;
+
+/// What holds for one session.
+#[derive(Debug)]
+pub(super) struct Terms {
+    pub(super) writes: Writes,
+    pub(super) policy: Policy,
+    pub(super) index: IndexState,
+    pub(super) standing: Option<Standing>,
+}
+
+/// What becomes of a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Writes {
+    /// It is refused, for this reason.
+    Refused(&'static str),
+    /// It ends as a preview, which is kept as a proposal.
+    Proposed,
+    /// It is sent once it is confirmed.
+    Confirmed(By),
+}
+
+/// What confirms a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    Preview,
+    Token,
+    Person,
+}
+
+/// How far the content index is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum IndexState {
+    Off,
+    /// No search has begun it yet.
+    NotBegun,
+    /// It is being made.
+    Filling(Coverage),
+    /// It stands as it is until something changes, complete or not.
+    Made(Coverage),
+}
+
+impl Terms {
+    /// What holds for the session of a visit, whose client can ask a person or cannot.
+    pub(super) fn of(visit: &Visit, can_ask: bool) -> Self {
+        let narrowing = visit.rights.as_ref().map(|rights| &*rights.narrowing);
+        let policy = visit.app.writer.policy_for(narrowing, can_ask);
+        let registry = visit.app.registry();
+        let has_tools = registry
+            .definitions()
+            .filter(|tool| tool.can_write())
+            .any(|tool: &Definition| visit.offers(tool));
+        Self {
+            writes: Writes::of(&policy, has_tools, can_ask),
+            index: IndexState::of(visit),
+            standing: visit.app.wiki.known_standing().or_else(|| {
+                let has_expired = visit.app.wiki.key().has_expired();
+                has_expired.then_some(Standing::Expired)
+            }),
+            policy,
+        }
+    }
+
+    /// All of it in one sentence, and where to find more.
+    pub(super) fn sentence(&self) -> String {
+        let mut told = format!("In this session {}; ", self.of_writes());
+        told.push_str(&self.index.told());
+        if let Some(key) = self.of_key() {
+            let _ = write!(told, "; {key}");
+        }
+        told.push_str(". More, and the key's rights: resource wikijs://status.");
+        told
+    }
+
+    fn of_writes(&self) -> String {
+        let place = self.place();
+        match self.writes {
+            Writes::Refused(why) => format!("nothing can be written ({why})"),
+            Writes::Proposed => format!(
+                "a write{place} ends as a preview, kept as a proposal that only the operator can apply"
+            ),
+            Writes::Confirmed(By::Preview) => format!(
+                "a write{place} answers with a preview and is sent when called again with its confirm token"
+            ),
+            Writes::Confirmed(By::Token) => {
+                format!("a write{place} needs the operator's token as confirm")
+            }
+            Writes::Confirmed(By::Person) => {
+                format!("a write{place} is sent when the user says yes, who is asked during the call")
+            }
+        }
+    }
+
+    /// Where it may be written, as it stands behind "a write".
+    fn place(&self) -> String {
+        let mut told = match self.policy.allowed.as_deref() {
+            Some(allowed) => format!(" at or below {}", named(allowed)),
+            None => String::new(),
+        };
+        if !self.policy.denied.is_empty() {
+            let _ = write!(told, " (never at or below {})", named(&self.policy.denied));
+        }
+        told
+    }
+
+    fn of_key(&self) -> Option<&'static str> {
+        Some(match self.standing? {
+            Standing::Good => return None,
+            Standing::Guest => "the wiki does not know the key and treats it as a guest's",
+            Standing::Expired => "the key has expired",
+            Standing::Revoked => "the key was revoked",
+            Standing::ApiDisabled => "the wiki's API is switched off",
+        })
+    }
+}
+
+impl Writes {
+    fn of(policy: &Policy, has_tools: bool, can_ask: bool) -> Self {
+        if !policy.is_enabled {
+            return Self::Refused("the operator does not allow it");
+        }
+        if !has_tools {
+            return Self::Refused("no tool that writes is offered");
+        }
+        if policy.allowed.as_ref().is_some_and(Vec::is_empty) {
+            return Self::Refused("no path is allowed");
+        }
+        if policy.is_dry_run {
+            return Self::Proposed;
+        }
+        Self::Confirmed(match policy.confirm {
+            ConfirmMode::Person {
+                fallback: Fallback::None,
+                ..
+            } if !can_ask => {
+                return Self::Refused("the user must say yes, and this client cannot ask");
+            }
+            ConfirmMode::Person { .. } => By::Person,
+            ConfirmMode::Token(_) => By::Token,
+            ConfirmMode::Preview | ConfirmMode::Operator => By::Preview,
+        })
+    }
+
+    /// A word for it.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Refused(_) => "refused",
+            Self::Proposed => "proposal",
+            Self::Confirmed(By::Preview) => "preview",
+            Self::Confirmed(By::Token) => "token",
+            Self::Confirmed(By::Person) => "person",
+        }
+    }
+}
+
+impl IndexState {
+    fn of(visit: &Visit) -> Self {
+        let index = &visit.app.index;
+        if !index.is_on() {
+            return Self::Off;
+        }
+        match index.now() {
+            (coverage, false) if coverage.of == 0 && !coverage.is_complete => Self::NotBegun,
+            (coverage, true) if !coverage.is_complete => Self::Filling(coverage),
+            (coverage, _) => Self::Made(coverage),
+        }
+    }
+
+    fn told(self) -> String {
+        match self {
+            Self::Off => "the content of pages is not indexed".to_owned(),
+            Self::NotBegun => "the content index is begun by the first search".to_owned(),
+            Self::Filling(Coverage { of: 0, .. }) => "the content index is being made".to_owned(),
+            Self::Filling(Coverage { pages, of, .. }) => {
+                format!("the content of {pages} of {of} pages is indexed so far")
+            }
+            Self::Made(coverage) if coverage.is_complete => {
+                format!("the content of all {} pages is indexed", coverage.pages)
+            }
+            Self::Made(Coverage { pages, of, .. }) => {
+                format!("the content of {pages} of {of} pages is indexed")
+            }
+        }
+    }
+}
+
+/// The first of these prefixes, and how many more there are.
+fn named(prefixes: &[Prefix]) -> String {
+    let first = prefixes.iter().take(MOST_NAMED).map(ToString::to_string);
+    let first = first.collect::<Vec<_>>().join(", ");
+    match prefixes.len().saturating_sub(MOST_NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
