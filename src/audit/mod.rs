@@ -27,6 +27,7 @@ pub mod record;
 mod calls;
 mod closed;
 mod current;
+mod deletions;
 mod ending;
 mod entry;
 mod error;
@@ -58,6 +59,7 @@ mod verify;
 mod wrong;
 
 pub use calls::Latest;
+pub use deletions::Deletion;
 pub use ending::Ending;
 pub use entry::{Actor, Client, Entry, Event, Outcome};
 pub use error::AuditError;

@@ -1,13 +1,14 @@
 //! What looks at the wiki's list tell of the pages that are watched.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
 
 use super::pace::WatchPace;
 use crate::page::{Date, Locale, PagePath, PageReading};
-use crate::wiki::{ListQuery, Wiki, WikiError};
+use crate::wiki::{AllPages, ListQuery, Wiki, WikiError};
 
 /// Where a page is.
 pub(super) type Place = (Locale, PagePath);
@@ -41,15 +42,22 @@ impl Seen {
 #[derive(Debug)]
 pub(super) enum Found {
     /// All pages: a page that is not among them is gone.
-    All(Vec<PageReading>),
+    All(Arc<AllPages>),
     /// Those that were written last: nothing is known of the others.
     Newest(Vec<PageReading>),
 }
 
 impl Found {
+    fn pages(&self) -> &[PageReading] {
+        match self {
+            Self::All(all) => all.pages(),
+            Self::Newest(pages) => pages,
+        }
+    }
+
     /// The places whose pages are not as they were seen; from now on they were seen so.
     pub(super) fn changed(&self, watched: &mut HashMap<Place, Option<Seen>>) -> Vec<Place> {
-        let (Self::All(pages) | Self::Newest(pages)) = self;
+        let pages = self.pages();
         let by_place: HashMap<(&Locale, &PagePath), &PageReading> = pages
             .iter()
             .map(|page| ((&page.locale, &page.path), page))
@@ -97,8 +105,10 @@ impl Looks {
             Err(_) => self.failures.saturating_add(1),
         };
         let found = found?;
-        let (Found::All(pages) | Found::Newest(pages)) = &found;
-        let newest = pages.first().and_then(|page| page.updated_at.as_ref());
+        let newest = found
+            .pages()
+            .first()
+            .and_then(|page| page.updated_at.as_ref());
         self.newest = self.newest.max(newest.and_then(Date::instant));
         Ok(found)
     }
@@ -118,7 +128,7 @@ impl Looks {
             }
         }
         let asked = Instant::now();
-        let pages = wiki.all_pages().await;
+        let pages = wiki.pages_now().await;
         self.whole = Some((asked, asked.elapsed()));
         Ok(Found::All(pages?))
     }
@@ -127,9 +137,11 @@ impl Looks {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
+    use std::sync::Arc;
 
     use super::{Found, Place, Seen};
     use crate::page::{Date, Locale, PagePath, PageReading};
+    use crate::wiki::AllPages;
 
     fn place(path: &str) -> Place {
         (Locale::as_stored("en"), PagePath::as_stored(path))
@@ -159,7 +171,10 @@ mod tests {
     fn a_page_is_told_that_was_written_moved_or_is_gone() {
         let all = vec![page(1, "written", 2), page(2, "elsewhere", 2)];
         let watched = ["written", "moved", "gone"];
-        assert_eq!(changed(&watched, &Found::All(all.clone())), ["gone", "moved", "written"]);
+        assert_eq!(
+            changed(&watched, &Found::All(Arc::new(AllPages::of(all.clone())))),
+            ["gone", "moved", "written"]
+        );
         // What is not among the newest may be as it was.
         assert_eq!(changed(&watched, &Found::Newest(all)), ["moved", "written"]);
     }
@@ -167,7 +182,13 @@ mod tests {
     #[test]
     fn a_page_that_is_as_it_was_is_not_told() {
         let all = vec![page(1, "same", 1), page(7, "other", 2)];
-        assert_eq!(changed(&["same"], &Found::All(all.clone())), Vec::<String>::new());
-        assert_eq!(changed(&["same"], &Found::Newest(all)), Vec::<String>::new());
+        assert_eq!(
+            changed(&["same"], &Found::All(Arc::new(AllPages::of(all.clone())))),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            changed(&["same"], &Found::Newest(all)),
+            Vec::<String>::new()
+        );
     }
 }

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::client::Wiki;
@@ -30,10 +31,27 @@ pub struct AllPages {
     listed: Instant,
     /// When the newest pages were asked for.
     looked: Instant,
+    /// Whether something was deleted since: then it only tells what the next one lacks.
+    is_outdated: AtomicBool,
     pages: Vec<PageReading>,
 }
 
 impl AllPages {
+    /// These pages, listed now; the last changed comes first.
+    #[must_use]
+    pub fn of(pages: Vec<PageReading>) -> Self {
+        Self::at(Instant::now(), pages)
+    }
+
+    fn at(listed: Instant, pages: Vec<PageReading>) -> Self {
+        Self {
+            listed,
+            looked: listed,
+            is_outdated: AtomicBool::new(false),
+            pages,
+        }
+    }
+
     /// The pages, the last changed first.
     #[must_use]
     pub fn pages(&self) -> &[PageReading] {
@@ -69,9 +87,8 @@ impl AllPages {
         let others = self.pages.iter().filter(|page| !ids.contains(&page.id));
         newest.extend(others.cloned());
         Some(Self {
-            listed: self.listed,
             looked,
-            pages: newest,
+            ..Self::at(self.listed, newest)
         })
     }
 
@@ -137,12 +154,16 @@ impl Wiki {
 
     /// Forgets the list of pages: something was deleted.
     pub async fn forget_pages(&self) {
-        *self.keyed().pages.lock().await = None;
+        if let Some(kept) = &*self.keyed().pages.lock().await {
+            kept.is_outdated.store(true, Ordering::Relaxed);
+        }
     }
 
     pub(super) async fn kept_pages(&self) -> Option<Arc<AllPages>> {
         let kept = self.keyed().pages.lock().await.clone();
-        kept.filter(|pages| pages.listed.elapsed() < LIFE)
+        kept.filter(|pages| {
+            pages.listed.elapsed() < LIFE && !pages.is_outdated.load(Ordering::Relaxed)
+        })
     }
 
     /// The one page of the whole list that is wanted, as it is now, with its source if the key may
@@ -192,18 +213,17 @@ pub(super) async fn keep_whole(
     pages: Vec<PageReading>,
     listed: Instant,
 ) -> Arc<AllPages> {
-    let pages = Arc::new(AllPages {
-        listed,
-        looked: listed,
-        pages,
-    });
+    let pages = Arc::new(AllPages::at(listed, pages));
     keep(keyed, &pages).await;
     pages
 }
 
 async fn keep(keyed: &Keyed, pages: &Arc<AllPages>) {
     if pages.pages.len() <= MAX_KEPT {
-        *keyed.pages.lock().await = Some(Arc::clone(pages));
+        let before = keyed.pages.lock().await.replace(Arc::clone(pages));
+        if let Some(before) = before {
+            keyed.note_gone(before.pages(), pages.pages());
+        }
     }
 }
 
@@ -225,11 +245,7 @@ mod tests {
     #[test]
     fn the_newest_pages_bring_a_list_up_to_date_where_they_reach_back_to_it() {
         let now = Instant::now();
-        let kept = AllPages {
-            listed: now,
-            looked: now,
-            pages: [(1, 30), (2, 20), (3, 10)].map(page).into(),
-        };
+        let kept = AllPages::at(now, [(1, 30), (2, 20), (3, 10)].map(page).into());
         let looked = |newest: &[(i64, i64)]| {
             let newest = newest.iter().copied().map(page).collect();
             let pages = kept.with_newest(newest, now)?.pages;

@@ -66,18 +66,9 @@ impl Wiki {
         let mut total = 0;
         for part in self.batch::<PageHistory>(variables).await? {
             let part = part.map_err(|error| self.explain(error))?;
-            let part = part
-                .pages
-                .and_then(|pages| pages.history)
-                .ok_or(WikiError::NotFound)?;
-            total = usize::try_from(part.total).unwrap_or_default();
-            entries.extend(
-                part.trail
-                    .unwrap_or_default()
-                    .into_iter()
-                    .flatten()
-                    .map(entry),
-            );
+            let (more, of) = part_of(part).ok_or(WikiError::NotFound)?;
+            total = of;
+            entries.extend(more);
         }
         let mut entries: Vec<HistoryEntry> =
             entries.into_iter().skip(skipped).take(limit).collect();
@@ -91,6 +82,15 @@ impl Wiki {
         }
         Ok(History { entries, total })
     }
+}
+
+/// The entries of one answer as the wiki has them, and how many there are in all; none for a page
+/// that is unknown.
+pub(super) fn part_of(data: page_history::ResponseData) -> Option<(Vec<HistoryEntry>, usize)> {
+    let history = data.pages?.history?;
+    let entries = history.trail.into_iter().flatten().flatten().map(entry);
+    let total = usize::try_from(history.total).unwrap_or_default();
+    Some((entries.collect(), total))
 }
 
 /// The date of the newest version, none where a page has no versions.

@@ -1,5 +1,6 @@
 //! A key, and what the wiki taught of its rights: a new key begins with nothing of it.
 
+use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex as Lock, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use tokio::sync::Mutex;
 
 use super::all_pages::AllPages;
 use super::error::WikiError;
+use super::gone::GonePage;
 use super::key::ApiKey;
 use super::standing::Standing;
 use super::tags::TagTitles;
@@ -44,6 +46,8 @@ pub(super) struct Keyed {
     /// Held by whoever asks the wiki what it takes the key for.
     pub(super) asking: Mutex<()>,
     known: Lock<Known>,
+    /// Pages that one list had and the next did not.
+    gone: Lock<VecDeque<GonePage>>,
 }
 
 /// What is known of a key's standing.
@@ -79,6 +83,7 @@ impl Keyed {
             locales: Mutex::new(None),
             asking: Mutex::new(()),
             known: Lock::default(),
+            gone: Lock::default(),
         })
     }
 
@@ -164,6 +169,10 @@ impl Keyed {
             Standing::Revoked => WikiError::KeyRevoked,
             Standing::ApiDisabled => WikiError::ApiDisabled,
         })
+    }
+
+    pub(super) fn gone(&self) -> std::sync::MutexGuard<'_, VecDeque<GonePage>> {
+        self.gone.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn known(&self) -> std::sync::MutexGuard<'_, Known> {

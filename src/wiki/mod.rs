@@ -9,6 +9,7 @@ mod all_pages;
 pub mod answer;
 mod authors;
 mod branches;
+mod changes;
 mod client;
 mod content;
 #[doc(hidden)]
@@ -17,6 +18,7 @@ mod envelope;
 mod error;
 #[doc(hidden)]
 pub mod front_matter;
+mod gone;
 mod history;
 mod key;
 mod keyed;
@@ -48,10 +50,12 @@ mod version;
 pub use all_pages::{AllPages, MAX_KEPT};
 pub use authors::RIGHT_TO_AUTHOR;
 pub use branches::parent as parent_tag;
+pub use changes::{Before, ChangedPage, Past};
 pub use client::{Wiki, WikiSettings};
 pub use content::{ContentLayer, Contents};
 pub use error::WikiError;
 pub(crate) use error::sentence;
+pub use gone::GonePage;
 pub use history::{History, HistoryEntry};
 pub use key::{ApiKey, KeySetting, in_words};
 pub use link_graph::LinksOfPage;

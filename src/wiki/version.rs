@@ -97,7 +97,7 @@ impl From<Version> for PageReading {
 }
 
 /// The version that an answer holds.
-fn one(data: page_version::ResponseData) -> Option<Version> {
+pub(super) fn one(data: page_version::ResponseData) -> Option<Version> {
     data.pages?.version.map(Version::from)
 }
 

@@ -6,6 +6,7 @@
 mod answer;
 mod asker;
 mod conflict;
+mod deletions;
 mod docket;
 mod faults;
 mod outdated;
@@ -34,6 +35,7 @@ mod writer;
 
 pub use answer::{Answer, Applied, LinkedFrom, Notes, Preview, Target};
 pub use asker::{Ask, Asker, HandedOut, Handout, Reply};
+pub use deletions::Deleted;
 pub(crate) use faults::section_failure;
 pub use plan::{Apply, Caller, Extent, Plan, Undo, Update};
 pub use proposal::Review;

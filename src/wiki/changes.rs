@@ -1,0 +1,295 @@
+//! What was written of several pages since a time, by their histories.
+//!
+//! A version is the state that a write left behind (W10): it is dated by that state, names who
+//! wrote that state, and ends with the write that came after. So the page as it was at a time is
+//! the first version that ended after it, and who wrote it last is said by no version.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures_util::{StreamExt as _, stream};
+use time::OffsetDateTime;
+
+use super::client::Wiki;
+use super::error::WikiError;
+use super::history::{HistoryEntry, part_of};
+use super::list::ListQuery;
+use super::operations::{PageHistory, PageVersion, page_history, page_version};
+use super::version::{Version, one};
+use crate::page::{Date, PageReading};
+
+/// How many of a page's newest versions are looked through.
+const LOOK_BACK: usize = 50;
+/// How many pages' versions come in one request: their texts are large.
+const AT_ONCE: usize = 5;
+/// How many requests are under way at once.
+const REQUESTS: usize = 4;
+/// How often in a row a layer may refuse before it is asked no more.
+const MOST_REFUSALS: usize = 3;
+/// Rows of the limited lists that are asked for before the whole: a page takes one for each tag.
+const ROWS: [usize; 2] = [300, 1_500];
+
+/// A page that was changed since a time, as far as the key may know of it.
+#[derive(Debug, Clone)]
+pub struct ChangedPage {
+    /// The page as it is, with its text where the key may read that.
+    pub page: PageReading,
+    /// What was written; none where no history could be read.
+    pub past: Option<Past>,
+}
+
+/// What was written of a page since a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Past {
+    /// How the page was before.
+    pub before: Before,
+    /// How many times it was written since; at the least, where that lies too far back.
+    pub writes: usize,
+    /// Who wrote it since, without the last one, newest first, each once.
+    pub authors: Vec<String>,
+}
+
+/// How a page was at a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Before {
+    /// It was not there.
+    Absent,
+    /// So.
+    Version(Box<Version>),
+    /// As it is: its date moved without a write, as when a page that it links to comes or goes.
+    Same,
+    /// That lies too far back, or could not be read.
+    Unknown,
+}
+
+impl Wiki {
+    /// The pages that were written at a time or later, by the list, the last first; those whose
+    /// date moved for another reason too. One to three requests.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn dated_since(&self, since: OffsetDateTime) -> Result<Vec<PageReading>, WikiError> {
+        let query = ListQuery::newest_first();
+        let is_new = |page: &PageReading| {
+            let written = page.updated_at.as_ref().and_then(Date::instant);
+            written.is_some_and(|written| written >= since)
+        };
+        for rows in ROWS {
+            let mut pages = self.rows(&query, Some(rows)).await?;
+            if pages.last().is_some_and(|last| !is_new(last)) {
+                pages.retain(is_new);
+                return Ok(pages);
+            }
+        }
+        let mut pages = self.rows(&query, None).await?;
+        pages.retain(is_new);
+        Ok(pages)
+    }
+
+    /// What was written of these pages of the list since a time: a few requests for the histories
+    /// and versions of all of them, and one or two a page.
+    ///
+    /// # Errors
+    /// What ends every asking; what a key may not read is left out.
+    pub async fn changes(
+        &self,
+        listed: Vec<PageReading>,
+        since: OffsetDateTime,
+    ) -> Result<Vec<ChangedPage>, WikiError> {
+        let pasts = self.pasts(&listed, since);
+        let layers = Layers::default();
+        let pages = listed.iter().cloned();
+        let reads: Vec<_> = pages.map(|page| self.as_it_is(page, &layers)).collect();
+        let now = stream::iter(reads).buffered(REQUESTS).collect::<Vec<_>>();
+        let (pasts, now) = tokio::join!(pasts, now);
+        pasts?
+            .into_iter()
+            .zip(now)
+            .map(|(past, page)| Ok(ChangedPage { page: page?, past }))
+            .collect()
+    }
+
+    async fn pasts(
+        &self,
+        listed: &[PageReading],
+        since: OffsetDateTime,
+    ) -> Result<Vec<Option<Past>>, WikiError> {
+        let variables = listed.iter().map(|page| page_history::Variables {
+            id: page.id.unwrap_or_default(),
+            offset_page: Some(0),
+            offset_size: i64::try_from(LOOK_BACK).ok(),
+        });
+        let histories = self.batch::<PageHistory>(variables.collect()).await?;
+        let mut pasts = Vec::with_capacity(listed.len());
+        for (page, history) in listed.iter().zip(histories) {
+            pasts.push(match history {
+                Ok(history) => {
+                    part_of(history).map(|(entries, total)| Trail::of(page, since, entries, total))
+                }
+                // It is gone, or the key may not read its history.
+                Err(error) if !error.ends_a_pass() => None,
+                Err(error) => return Err(error),
+            });
+        }
+        let trails: Vec<_> = pasts.into_iter().zip(listed).collect();
+        let parts = trails.chunks(AT_ONCE);
+        let parts: Vec<_> = parts.map(|trails| self.versions_of(trails)).collect();
+        let parts: Vec<_> = stream::iter(parts).buffered(REQUESTS).collect().await;
+        let versions = parts.into_iter().flatten();
+        Ok(trails
+            .iter()
+            .zip(versions)
+            .map(|((trail, _), versions)| trail.as_ref().map(|trail| trail.past(since, versions)))
+            .collect())
+    }
+
+    /// The candidates of these trails; none where they could not be read.
+    async fn versions_of(
+        &self,
+        trails: &[(Option<Trail>, &PageReading)],
+    ) -> Vec<Vec<Option<Version>>> {
+        let variables = trails.iter().flat_map(|(trail, page)| {
+            let candidates = trail.iter().flat_map(|trail| &trail.candidates);
+            candidates.map(|version| page_version::Variables {
+                page_id: page.id.unwrap_or_default(),
+                version_id: version.entry.version_id,
+            })
+        });
+        let answers = self.batch::<PageVersion>(variables.collect()).await;
+        let answers = answers.inspect_err(|error| {
+            tracing::warn!(%error, "versions of changed pages could not be read");
+        });
+        let mut answers = answers.into_iter().flatten();
+        let mut next = |_: &Candidate| answers.next().and_then(Result::ok).and_then(one);
+        trails
+            .iter()
+            .map(|(trail, _)| {
+                let candidates = trail.iter().flat_map(|trail| &trail.candidates);
+                candidates.map(&mut next).collect()
+            })
+            .collect()
+    }
+
+    /// A page of the list as it is, by the first layer that gives its text to this key.
+    async fn as_it_is(
+        &self,
+        listed: PageReading,
+        layers: &Layers,
+    ) -> Result<PageReading, WikiError> {
+        let id = listed.id.unwrap_or_default();
+        for (layer, refusals) in layers.0.iter().enumerate() {
+            if refusals.load(Ordering::Relaxed) >= MOST_REFUSALS {
+                continue;
+            }
+            let read = match layer {
+                0 => self.single(id).await,
+                _ => self.conflict_latest(id).await,
+            };
+            match read {
+                Ok(page) => {
+                    refusals.store(0, Ordering::Relaxed);
+                    return Ok(page);
+                }
+                Err(error) if error.is_forbidden() => {
+                    refusals.fetch_add(1, Ordering::Relaxed);
+                }
+                // It has gone meanwhile.
+                Err(WikiError::NotFound) => return Ok(listed),
+                Err(error) => return Err(error),
+            }
+        }
+        self.with_source(listed).await
+    }
+}
+
+/// How often `single` and `conflictLatest` have refused pages in a row: rules may let a key at some
+/// pages alone.
+#[derive(Debug, Default)]
+struct Layers([AtomicUsize; 2]);
+
+/// What a history tells of a page since a time.
+#[derive(Debug)]
+struct Trail {
+    was_absent: bool,
+    /// Versions that may be the page as it was then, the likeliest first.
+    candidates: Vec<Candidate>,
+    /// Who wrote the states that stand in the history, newest first.
+    authors: Vec<String>,
+    /// Whether the history goes back further than it was looked through.
+    is_cut: bool,
+}
+
+#[derive(Debug)]
+struct Candidate {
+    entry: HistoryEntry,
+    /// How many states stand before it.
+    later: usize,
+}
+
+impl Trail {
+    fn of(
+        page: &PageReading,
+        since: OffsetDateTime,
+        entries: Vec<HistoryEntry>,
+        total: usize,
+    ) -> Self {
+        let is_since = |date: &Date| date.instant().is_some_and(|date| date >= since);
+        let was_absent = page.created_at.as_ref().is_some_and(is_since);
+        let later = entries
+            .iter()
+            .take_while(|entry| is_since(&entry.version_date))
+            .count();
+        // The one that was written before then, and ended after; or, where the page's date moved
+        // without a write, the first one after.
+        let places = if was_absent {
+            vec![]
+        } else {
+            vec![Some(later), later.checked_sub(1)]
+        };
+        let candidate = |place: usize| {
+            let entry = entries.get(place)?.clone();
+            Some(Candidate {
+                entry,
+                later: place,
+            })
+        };
+        Self {
+            was_absent,
+            candidates: places.into_iter().flatten().filter_map(candidate).collect(),
+            is_cut: total > entries.len() && later == entries.len(),
+            authors: entries.into_iter().map(|entry| entry.author_name).collect(),
+        }
+    }
+
+    fn past(&self, since: OffsetDateTime, versions: Vec<Option<Version>>) -> Past {
+        let are_all_there = versions.iter().all(Option::is_some);
+        let is_it = |(candidate, version): &(&Candidate, Version)| {
+            let date = candidate.entry.version_date.instant();
+            date.is_some_and(|date| date >= since)
+                || version.ended.instant().is_some_and(|ended| ended >= since)
+        };
+        let candidates = self.candidates.iter().zip(versions);
+        let mut known = candidates.filter_map(|(candidate, version)| Some((candidate, version?)));
+        let (before, later) = match known.find(is_it) {
+            _ if self.was_absent => (Before::Absent, self.authors.len()),
+            _ if self.is_cut => (Before::Unknown, self.authors.len()),
+            Some((candidate, version)) => (Before::Version(Box::new(version)), candidate.later),
+            None if !are_all_there => (Before::Unknown, 0),
+            None => (Before::Same, 0),
+        };
+        let mut authors: Vec<String> = Vec::new();
+        for author in self.authors.iter().take(later) {
+            if !authors.contains(author) {
+                authors.push(author.clone());
+            }
+        }
+        let writes = match before {
+            Before::Same => 0,
+            _ => later.saturating_add(1),
+        };
+        Past {
+            before,
+            writes,
+            authors,
+        }
+    }
+}

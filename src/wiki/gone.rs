@@ -1,0 +1,67 @@
+//! Pages that one list had and the next one did not: the wiki says nothing of deletions (W18).
+
+use std::collections::{HashSet, VecDeque};
+
+use time::OffsetDateTime;
+
+use super::client::Wiki;
+use super::keyed::Keyed;
+use crate::page::{Locale, PagePath, PageReading};
+
+/// How many are remembered, the newest.
+const MOST: usize = 200;
+
+/// A page that the key saw in a list of all pages, and in the next one no more: it was deleted,
+/// or the key may not see it any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GonePage {
+    /// Its id.
+    pub id: i64,
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
+    /// When it was missed.
+    pub missed: OffsetDateTime,
+}
+
+impl Wiki {
+    /// The pages that this key saw and were missed in a later list, the last first.
+    #[must_use]
+    pub fn gone_pages(&self) -> Vec<GonePage> {
+        self.keyed().gone().iter().rev().cloned().collect()
+    }
+}
+
+impl Keyed {
+    /// Notes which pages of one list are not in the next.
+    pub(super) fn note_gone(&self, before: &[PageReading], now: &[PageReading]) {
+        let there: HashSet<i64> = now.iter().filter_map(|page| page.id).collect();
+        let mut gone = self.gone();
+        // One that is seen again is gone no more.
+        gone.retain(|page| !there.contains(&page.id));
+        note(&mut gone, before, &there, OffsetDateTime::now_utc());
+    }
+}
+
+fn note(
+    gone: &mut VecDeque<GonePage>,
+    before: &[PageReading],
+    there: &HashSet<i64>,
+    missed: OffsetDateTime,
+) {
+    for page in before {
+        let Some(id) = page.id.filter(|id| !there.contains(id)) else {
+            continue;
+        };
+        gone.push_back(GonePage {
+            id,
+            locale: page.locale.clone(),
+            path: page.path.clone(),
+            missed,
+        });
+        if gone.len() > MOST {
+            gone.pop_front();
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Deletions that a caller may be told of: the wiki itself keeps none (W18).
+
+use std::collections::HashSet;
+
+use time::OffsetDateTime;
+
+use crate::audit::CallId;
+use crate::error::Failure;
+use crate::page::{Locale, PagePath};
+
+use super::docket::unavailable;
+use super::writer::Writer;
+
+/// How many deletions that calls with other keys made are looked at: whether this key may read
+/// their places takes a request or more each.
+const MOST_ASKED: usize = 20;
+
+/// A page that is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deleted {
+    /// Its id.
+    pub id: i64,
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
+    /// When it was deleted, or missed.
+    pub at: OffsetDateTime,
+    /// The call that deleted it; none where it was only missed in the wiki's list.
+    pub call: Option<CallId>,
+}
+
+impl Writer {
+    /// The pages that were deleted through this server at a time or later, or that this key saw
+    /// in a list and then no more; newest first, and how many more there may be. Whatever its key
+    /// may not read is left out.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`, or what the wiki says.
+    pub async fn deletions(
+        &self,
+        since: OffsetDateTime,
+        is_wanted: impl Fn(&Locale, &PagePath) -> bool,
+    ) -> Result<(Vec<Deleted>, usize), Failure> {
+        let on_record = self.audit.deleted_since(since).await;
+        let on_record = on_record.map_err(|error| unavailable(&error))?;
+        let mut deleted = Vec::new();
+        let mut asked = 0_usize;
+        for deletion in on_record {
+            if !is_wanted(&deletion.locale, &deletion.path) {
+                continue;
+            }
+            if deletion.key != Some(self.key()) {
+                asked = asked.saturating_add(1);
+                if asked > MOST_ASKED {
+                    continue;
+                }
+                let (locale, path) = (&deletion.locale, &deletion.path);
+                if !self.wiki.may_read(locale, path).await? {
+                    continue;
+                }
+            }
+            deleted.push(Deleted {
+                id: deletion.id,
+                locale: deletion.locale,
+                path: deletion.path,
+                at: deletion.time,
+                call: Some(deletion.call),
+            });
+        }
+        let known: HashSet<i64> = deleted.iter().map(|page| page.id).collect();
+        let missed = self.wiki.gone_pages().into_iter();
+        let missed = missed.filter(|page| {
+            page.missed >= since && !known.contains(&page.id) && is_wanted(&page.locale, &page.path)
+        });
+        deleted.extend(missed.map(|page| Deleted {
+            id: page.id,
+            locale: page.locale,
+            path: page.path,
+            at: page.missed,
+            call: None,
+        }));
+        deleted.sort_by_key(|page| std::cmp::Reverse(page.at));
+        Ok((deleted, asked.saturating_sub(MOST_ASKED)))
+    }
+}
