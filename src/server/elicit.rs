@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientResult, ConstTitle, ElicitRequest,
-    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, EnumSchema,
-    InputRequest, InputRequiredResult, LegacyEnumSchema, PrimitiveSchemaDefinition,
-    ProtocolVersion, RequestId, RequestStateCodec, RequestStateError, SealOptions, ServerRequest,
-    SingleSelectEnumSchema, TitledSingleSelectEnumSchema,
+    CallToolRequestParams, CancelledNotificationParam, ClientCapabilities, ClientResult,
+    ConstTitle, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationSchema, EnumSchema, InputRequest, InputRequiredResult, LegacyEnumSchema,
+    PrimitiveSchemaDefinition, ProtocolVersion, RequestId, RequestStateCodec, RequestStateError,
+    SealOptions, ServerRequest, SingleSelectEnumSchema, TitledSingleSelectEnumSchema,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::{Map, Value};

@@ -2,6 +2,7 @@
 //! resources, subscriptions, prompts, stdio.
 
 mod app;
+mod complete;
 mod elicit;
 mod fit;
 mod handler;
@@ -10,6 +11,7 @@ mod intake;
 mod key_watch;
 mod lines;
 mod logging;
+mod methods;
 pub mod metrics;
 mod progress;
 mod prompts;

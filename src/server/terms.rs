@@ -99,7 +99,9 @@ impl Terms {
                 format!("a write{place} needs the operator's token as confirm")
             }
             Writes::Confirmed(By::Person) => {
-                format!("a write{place} is sent when the user says yes, who is asked during the call")
+                format!(
+                    "a write{place} is sent when the user says yes, who is asked during the call"
+                )
             }
         }
     }

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use rmcp::ErrorData;
+use rmcp::model::Implementation;
+use rmcp::service::{RequestContext, RoleServer};
 
 use super::app::App;
-use crate::audit::{ClientId, Proposal};
+use crate::audit::{Client, ClientId, Proposal};
 use crate::error::Failure;
 use crate::gates::{Narrowing, SessionId};
 use crate::tools::{Definition, is_told};
-use crate::write::Caller;
+use crate::write::{Asker, Caller, Extent};
 
 /// The tool without which a client may not read resources either: they are pages too.
 const READS_PAGES: &str = "wikijs_get_page_by_path";
@@ -78,6 +80,41 @@ impl Visit {
 }
 
 impl Visit {
+    /// Who calls a tool, as its way and the record know callers.
+    pub(super) fn caller(
+        &self,
+        tool: &'static str,
+        asker: Asker,
+        context: &RequestContext<RoleServer>,
+    ) -> Caller {
+        // Without a handshake the transport puts its own name where the client's is missing.
+        let named = context
+            .client_info()
+            .filter(|info| *info != Implementation::default());
+        let client = named.map_or_else(Client::default, |info| Client {
+            name: info.name,
+            version: info.version,
+            ..Client::default()
+        });
+        Caller {
+            tool,
+            client: Client {
+                id: self.client,
+                subject: self.subject.clone(),
+                address: self.address.clone(),
+                ..client
+            },
+            actor: None,
+            session: self.session.clone(),
+            asker,
+            narrowing: self
+                .rights
+                .as_ref()
+                .map(|rights| Arc::clone(&rights.narrowing)),
+            extent: Extent::Bounded,
+        }
+    }
+
     /// The open proposals of a caller, oldest first.
     pub(super) async fn open_proposals(&self, caller: &Caller) -> Result<Vec<Proposal>, Failure> {
         let mut open = self.app.writer.proposals().await?;

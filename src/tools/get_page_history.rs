@@ -1,4 +1,5 @@
-//! `wikijs_get_page_history`: who changed what of a page when, and what lies between two states.
+//! `wikijs_get_page_history`: who changed what of a page when, and what lies between two states;
+//! or who changed what of all pages since a time.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -7,10 +8,12 @@ use garde::Validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::changes::{self, Changes};
 use super::comparison::{self, Compare, Comparison};
 use super::context::Context;
+use super::input::{self, rule};
 use super::output::some_count;
-use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
+use super::tool::{Explained, Kind, NAMED_BY_TITLE, TEXT_BYTES, Tool};
 use crate::change::compare;
 use crate::error::Failure;
 use crate::page::{Field, PageReading};
@@ -30,7 +33,12 @@ pub(super) struct GetPageHistory;
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
     #[garde(range(min = 1, max = 2_147_483_647))]
-    id: i64,
+    id: Option<i64>,
+    /// Without id: changes since then of all pages, or those below path.
+    #[garde(custom(rule::optional(rule::time)))]
+    since: Option<String>,
+    #[garde(custom(rule::optional(rule::text)))]
+    path: Option<String>,
     /// Newest entries to skip.
     #[garde(range(max = 1_000_000))]
     offset: Option<u32>,
@@ -43,7 +51,7 @@ pub(super) struct Input {
 }
 
 /// Its answer.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     entries: Option<Vec<Entry>>,
@@ -54,6 +62,8 @@ pub(super) struct Output {
     unavailable: BTreeMap<&'static str, &'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     comparison: Option<Comparison>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Changes>,
 }
 
 #[derive(Debug, Serialize)]
@@ -77,32 +87,42 @@ struct Entry {
 impl Tool for GetPageHistory {
     const NAME: &'static str = "wikijs_get_page_history";
     const TITLE: &'static str = "Get page history";
-    const DESCRIPTION: &'static str = "See who changed what of a page and when, newest first; an entry is a version that a later change left behind (so the last change is in none: compare from the first versionId). Or compare two states (diff). To restore one: wikijs_update_page with fromVersion.";
+    const DESCRIPTION: &'static str = "See who changed what of a page, or with since of all pages, newest first; an entry is a version that a later change left behind (so the last change is in none: compare from the first versionId). Or compare two states (diff). To restore one: wikijs_update_page with fromVersion.";
     const ANSWER: &'static str = "Absent: 0, none. Not read: in unavailable.";
     const KIND: Kind = Kind::Read;
-    const EXPLAINED: Explained = NAMED_BY_ID;
+    const EXPLAINED: Explained = &[NAMED_BY_TITLE];
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;
 
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
-        if let Some(asked) = &input.compare {
-            return Ok(Output {
-                entries: None,
-                total: None,
-                unavailable: BTreeMap::new(),
-                comparison: Some(comparison::between(&context, input.id, asked).await?),
-            });
-        }
         let number = |given: Option<u32>, default| {
             given
                 .and_then(|n| usize::try_from(n).ok())
                 .unwrap_or(default)
         };
         let (offset, limit) = (number(input.offset, 0), number(input.limit, 20));
+        let id = match (input.id, input.since.as_deref()) {
+            (Some(id), None) if input.path.is_none() => id,
+            (None, Some(since)) if input.compare.is_none() => {
+                let path = input.path.as_deref();
+                let changes = changes::since(&context, since, path, offset, limit).await?;
+                return Ok(Output {
+                    changes: Some(changes),
+                    ..Output::default()
+                });
+            }
+            named => return Err(unnamed(named)),
+        };
+        if let Some(asked) = &input.compare {
+            return Ok(Output {
+                comparison: Some(comparison::between(&context, id, asked).await?),
+                ..Output::default()
+            });
+        }
         // One more than is shown, to compare the last one with.
-        let history = context.wiki.history(input.id, offset, limit + 1).await?;
-        let changed = changed(&context, input.id, &history.entries).await;
+        let history = context.wiki.history(id, offset, limit + 1).await?;
+        let changed = changed(&context, id, &history.entries).await;
         let entries: Vec<Entry> = history
             .entries
             .into_iter()
@@ -129,8 +149,26 @@ impl Tool for GetPageHistory {
                 .then_some(("changed", NOT_COMPARED))
                 .into_iter()
                 .collect(),
-            comparison: None,
+            ..Output::default()
         })
+    }
+}
+
+/// What is wrong with arguments that name neither one page nor a time alone.
+fn unnamed(named: (Option<i64>, Option<&str>)) -> Failure {
+    match named {
+        (Some(_), _) => input::invalid_argument(
+            "id",
+            "stands for one page; leave since and path out, or ask for them without id",
+        ),
+        (None, Some(_)) => input::invalid_argument(
+            "compare",
+            "takes the id of one page; leave it out, or since",
+        ),
+        (None, None) => input::invalid_argument(
+            "id",
+            "is required, or since in its place for changes of all pages or those below path; wikijs_get_page_by_path answers the id of a path",
+        ),
     }
 }
 

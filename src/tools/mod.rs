@@ -4,6 +4,7 @@
 //! what it does. A new one is one file and one line in the registry's list.
 
 mod arguments;
+mod changes;
 mod comparison;
 mod confirmed;
 mod context;

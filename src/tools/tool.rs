@@ -24,16 +24,19 @@ pub enum Kind {
 /// said of it.
 pub(super) type Explained = &'static [(&'static str, &'static str)];
 
+/// What a tool says that takes no title.
+pub(super) const NAMED_BY_TITLE: (&str, &str) = (
+    "title",
+    "is not taken here; wikijs_get_page_by_path takes it as path, and answers the id",
+);
+
 /// What a tool says that takes a page's id alone.
 pub(super) const NAMED_BY_ID: Explained = &[
     (
         "path",
         "is not taken here; wikijs_get_page_by_path takes it, and answers the id",
     ),
-    (
-        "title",
-        "is not taken here; wikijs_get_page_by_path takes it as path, and answers the id",
-    ),
+    NAMED_BY_TITLE,
 ];
 
 /// The most bytes of an answer, where a tool has no bound of its own.

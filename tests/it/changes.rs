@@ -1,0 +1,309 @@
+//! What changed in the whole wiki since a time: who, which fields, how many lines, what is gone.
+
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+use wikijs_mcp::demo::{DemoWiki, PageRow};
+
+use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::reads::read;
+
+const TOOL: &str = "wikijs_get_page_history";
+
+/// A time at which nothing that a test does has been done yet.
+fn now(wiki: &DemoWiki) -> String {
+    // By the wiki's own clock: each of its dates is later than the one before.
+    let id = wiki.with_store(|store| {
+        store.add(PageRow {
+            path: "clock".to_owned(),
+            ..PageRow::default()
+        })
+    });
+    let row = wiki.with_store(|store| store.remove(id).unwrap());
+    row.created_at
+}
+
+async fn changes(served: &Served, arguments: Value) -> Value {
+    read(served, TOOL, arguments).await.unwrap()["changes"].clone()
+}
+
+async fn serve(wiki: &DemoWiki, key: &str) -> Served {
+    Setup::at(&wiki.address(), key).serve().await
+}
+
+/// The pages of an answer without what differs from run to run.
+fn told(changes: &Value) -> Vec<Value> {
+    let mut pages = changes["pages"].as_array().unwrap().clone();
+    for page in &mut pages {
+        let page = page.as_object_mut().unwrap();
+        for member in ["id", "locale", "title", "updatedAt", "fromVersion"] {
+            page.remove(member);
+        }
+    }
+    pages
+}
+
+/// Somebody else's write.
+fn write(wiki: &DemoWiki, path: &str, author: &str, content: &str) {
+    let id = id_of(wiki, path);
+    wiki.with_store(|store| {
+        store.rewrite(id, |page| {
+            content.clone_into(&mut page.content);
+            author.clone_into(&mut page.author);
+        });
+    });
+}
+
+#[tokio::test]
+async fn each_page_is_told_with_who_wrote_what_newest_first() {
+    let wiki = sample_wiki().await;
+    write(&wiki, "docs", "Early", "one\ntwo\n");
+    let since = now(&wiki);
+    write(&wiki, "docs", "Ann", "one\n2\n");
+    write(&wiki, "docs", "Bob", "one\n2\nthree\n");
+    wiki.with_store(|store| {
+        let id = store.page_at("en", "home").unwrap().id;
+        store.rewrite(id, |page| {
+            "start".clone_into(&mut page.path);
+            "Start".clone_into(&mut page.title);
+            "Cy".clone_into(&mut page.author);
+        });
+        store.add(PageRow {
+            path: "docs/new".to_owned(),
+            title: "New".to_owned(),
+            content: "a\nb\n".to_owned(),
+            author: "Di".to_owned(),
+            ..PageRow::default()
+        });
+    });
+    let served = serve(&wiki, &wiki.keys().admin).await;
+    let all = changes(&served, json!({ "since": since })).await;
+    assert_eq!(
+        told(&all),
+        [
+            json!({ "path": "docs/new", "created": true, "authors": ["Di"], "writes": 1,
+                    "linesAdded": 2 }),
+            json!({ "path": "start", "authors": ["Cy"], "writes": 1, "changed": ["path", "title"],
+                    "movedFrom": "en/home" }),
+            json!({ "path": "docs", "authors": ["Bob", "Ann"], "writes": 2, "changed": ["content"],
+                    "linesAdded": 2, "linesRemoved": 1 }),
+        ]
+    );
+    assert!(all.get("unavailable").is_none(), "{all}");
+    assert!(all.get("more").is_none(), "{all}");
+    // Below a path, with a locale or without.
+    for (path, paths) in [
+        ("docs", vec!["docs/new", "docs"]),
+        ("/en/docs", vec!["docs/new", "docs"]),
+        ("/de/docs", vec![]),
+    ] {
+        let below = changes(&served, json!({ "since": since, "path": path })).await;
+        let told = told(&below);
+        let own: Vec<_> = told
+            .iter()
+            .map(|page| page["path"].as_str().unwrap())
+            .collect();
+        assert_eq!(own, paths, "{path}");
+    }
+    // What it says to compare from leads to the same difference.
+    let docs = &all["pages"][2];
+    let compare = json!({ "id": docs["id"],
+        "compare": { "from": docs["fromVersion"].to_string() } });
+    let compared = read(&served, TOOL, compare).await.unwrap();
+    assert_eq!(compared["comparison"]["linesAdded"], docs["linesAdded"]);
+    assert_eq!(compared["comparison"]["linesRemoved"], docs["linesRemoved"]);
+}
+
+#[tokio::test]
+async fn each_key_is_told_as_much_as_it_may_read_and_what_it_may_not() {
+    let wiki = sample_wiki().await;
+    let since = now(&wiki);
+    write(&wiki, "docs", "Ann", "one\n");
+    write(&wiki, "docs", "Bob", "two\n");
+    let no_history = wiki.key_with(&["read:pages", "read:source"], "");
+    for (key, unavailable, told_of) in [
+        (
+            &wiki.keys().writer,
+            json!(["publishEndDate", "publishStartDate"]),
+            Some(json!(["Bob", "Ann"])),
+        ),
+        (
+            &wiki.keys().readonly,
+            json!(["last author", "publishEndDate", "publishStartDate"]),
+            Some(json!(["Ann"])),
+        ),
+        (&no_history, json!(["authors", "changed", "writes"]), None),
+        (
+            &wiki.keys().reader,
+            json!(["authors", "changed", "writes"]),
+            None,
+        ),
+    ] {
+        let served = serve(&wiki, key).await;
+        let all = changes(&served, json!({ "since": since })).await;
+        let page = &all["pages"][0];
+        assert_eq!(page["path"], "docs");
+        assert_eq!(all["unavailable"], unavailable, "{all}");
+        assert_eq!(page.get("authors").cloned(), told_of, "{all}");
+        assert_eq!(page.get("changed").is_some(), told_of.is_some(), "{all}");
+    }
+    // What a key does not see at all it is not told of.
+    let elsewhere = wiki.key_with(&["read:pages", "read:source", "read:history"], "other");
+    let served = serve(&wiki, &elsewhere).await;
+    let none = changes(&served, json!({ "since": since })).await;
+    assert_eq!(none["pages"], json!([]));
+}
+
+#[tokio::test]
+async fn a_page_whose_date_moved_without_a_write_is_counted_alone() {
+    let wiki = sample_wiki().await;
+    write(&wiki, "docs", "Ann", "one\n");
+    let since = now(&wiki);
+    let id = id_of(&wiki, "docs");
+    wiki.with_store(|store| store.touch(id));
+    let served = serve(&wiki, &wiki.keys().admin).await;
+    let all = changes(&served, json!({ "since": since })).await;
+    assert_eq!(
+        (&all["pages"], &all["onlyTouched"]),
+        (&json!([]), &json!(1))
+    );
+}
+
+#[tokio::test]
+async fn twenty_pages_are_told_the_rest_counted_and_read_on_in_few_requests() {
+    let wiki = sample_wiki().await;
+    let since = now(&wiki);
+    wiki.with_store(|store| {
+        for number in 0..25 {
+            let id = store.add(PageRow {
+                path: format!("many/p{number:02}"),
+                title: "Many".to_owned(),
+                content: "a\n".to_owned(),
+                ..PageRow::default()
+            });
+            store.rewrite(id, |page| page.content.push_str("b\n"));
+        }
+    });
+    for key in [
+        &wiki.keys().admin,
+        &wiki.keys().writer,
+        &wiki.keys().readonly,
+        &wiki.keys().reader,
+    ] {
+        let served = serve(&wiki, key).await.acquainted().await;
+        wiki.clear_requests();
+        let first = changes(&served, json!({ "since": since, "limit": 100 })).await;
+        let asked = wiki.requests().len();
+        assert!(asked <= 90, "{asked} operations");
+        assert_eq!(first["pages"].as_array().unwrap().len(), 20);
+        assert_eq!(
+            (&first["more"], &first["nextOffset"]),
+            (&json!(5), &json!(20))
+        );
+        let rest = json!({ "since": since, "offset": first["nextOffset"] });
+        let rest = changes(&served, rest).await;
+        assert_eq!(rest["pages"].as_array().unwrap().len(), 5);
+        assert!(rest.get("more").is_none() && rest.get("nextOffset").is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_was_written_very_often_is_told_as_far_as_it_was_looked_through() {
+    let wiki = sample_wiki().await;
+    let since = now(&wiki);
+    for number in 0..55 {
+        write(&wiki, "docs", "Ann", &format!("{number}\n"));
+    }
+    let served = serve(&wiki, &wiki.keys().admin).await;
+    let all = changes(&served, json!({ "since": since })).await;
+    assert_eq!(all["pages"][0]["writes"], 51);
+    assert_eq!(all["unavailable"], json!(["changed"]));
+}
+
+#[tokio::test]
+async fn deletions_are_told_as_far_as_record_and_lists_know_and_to_keys_that_may_read_there() {
+    let wiki = sample_wiki().await;
+    let since = OffsetDateTime::now_utc().format(&Rfc3339).unwrap();
+    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    // Listed before, and then no more.
+    let _known = served.app.wiki.pages_now().await.unwrap();
+    let missed = id_of(&wiki, "home");
+    wiki.with_store(|store| store.remove(missed));
+    let own = id_of(&wiki, "docs/configuration");
+    let deleted = served
+        .confirmed("wikijs_delete_page", json!({ "id": own }))
+        .await
+        .unwrap();
+    let _known = served.app.wiki.pages_now().await.unwrap();
+    let all = changes(&served, json!({ "since": since })).await;
+    let gone = all["deleted"].as_array().unwrap();
+    let told: Vec<_> = gone
+        .iter()
+        .map(|page| (&page["path"], page.get("callId")))
+        .collect();
+    assert!(
+        told.contains(&(&json!("docs/configuration"), Some(&deleted["callId"]))),
+        "{all}"
+    );
+    assert!(told.contains(&(&json!("home"), None)), "{all}");
+    assert_eq!(told.len(), 2);
+    assert!(
+        all["notes"][0]
+            .as_str()
+            .unwrap()
+            .contains("no record of deletions")
+    );
+    let below = changes(&served, json!({ "since": since, "path": "docs" })).await;
+    assert_eq!(below["deleted"].as_array().unwrap().len(), 1);
+    // Another key of the same server: only of what it may read there.
+    let docs = wiki.key_with(&["read:pages", "read:source"], "docs");
+    let other = wiki.key_with(&["read:pages", "read:source"], "other");
+    for (key, count) in [(&docs, 1), (&other, 0)] {
+        let another = Setup::at(&wiki.address(), key)
+            .in_dir_of(&served)
+            .serve()
+            .await;
+        let all = changes(&another, json!({ "since": since })).await;
+        let gone = all
+            .get("deleted")
+            .map_or(0, |gone| gone.as_array().unwrap().len());
+        assert_eq!(gone, count, "{all}");
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_do_not_go_together_are_refused_with_what_does() {
+    let wiki = sample_wiki().await;
+    let served = serve(&wiki, &wiki.keys().admin).await;
+    for (arguments, path, says) in [
+        (json!({}), "id", "is required, or since in its place"),
+        (json!({ "path": "docs" }), "id", "or since in its place"),
+        (
+            json!({ "id": 1, "since": "2026-01-01" }),
+            "id",
+            "leave since and path out",
+        ),
+        (
+            json!({ "id": 1, "path": "docs" }),
+            "id",
+            "leave since and path out",
+        ),
+        (
+            json!({ "since": "2026-01-01", "compare": { "from": "current" } }),
+            "compare",
+            "takes the id of one page",
+        ),
+        (json!({ "since": "last week" }), "since", "ISO 8601"),
+        (
+            json!({ "since": "2026-01-01", "path": "https://elsewhere.example/x" }),
+            "path",
+            "another site",
+        ),
+    ] {
+        let error = read(&served, TOOL, arguments).await.unwrap_err();
+        assert_eq!(error["code"], "INVALID_INPUT");
+        let fault = &error["details"]["fields"][0];
+        assert_eq!(fault["path"], path, "{error}");
+        assert!(fault["message"].as_str().unwrap().contains(says), "{error}");
+    }
+}

@@ -1,6 +1,7 @@
 //! Clients are told when a page changes, moves or is gone; nobody is asked while none subscribed.
 #![expect(deprecated, reason = "protocols up to 2025-11-25 subscribe so")]
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::handler::client::ClientHandler;
@@ -8,6 +9,7 @@ use rmcp::model::{
     ProtocolVersion, ResourceUpdatedNotificationParam, ServerNotification, SubscribeRequestParams,
     SubscriptionFilter, UnsubscribeRequestParams,
 };
+use rmcp::serve_server;
 use rmcp::service::{
     ClientLifecycleMode, ClientServiceExt, NotificationContext, Peer, RoleClient, RunningService,
     ServiceError, Subscription,
@@ -16,6 +18,8 @@ use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_mcp::gates::SessionId;
+use wikijs_mcp::server::Handler;
 use wikijs_mcp::watch::WatchPace;
 
 use crate::harness::{Served, Setup, WATCHFUL, id_of, sample_wiki};
@@ -133,21 +137,40 @@ async fn nothing_is_asked_of_the_wiki_before_or_after_anybody_is_subscribed() {
 #[tokio::test]
 async fn all_sessions_of_one_key_are_served_by_one_look() {
     let wiki = sample_wiki().await;
-    let server = Setup::of(&wiki, |keys| &keys.reader).host().await;
+    let mut setup = Setup::of(&wiki, |keys| &keys.reader);
+    setup.watch.apart = Duration::from_hours(1);
+    let (app, _, _dir) = setup.app();
     let mut clients = Vec::new();
-    for _ in 0..4 {
-        let (client, heard) = over_http(&server).await;
+    for name in ["a", "b", "c", "d"] {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let handler = Handler::new(Arc::clone(&app), SessionId::new(name));
+        tokio::spawn(async move { serve_server(handler, theirs).await.unwrap().waiting().await });
+        let (told, heard) = unbounded_channel();
+        let client = Listening(told)
+            .serve_with_lifecycle(ours, ClientLifecycleMode::Initialize)
+            .await
+            .unwrap();
         subscribe(&client, HOME).await.unwrap();
         clients.push((client, heard));
     }
-    wiki.clear_requests();
     rewrite(&wiki, "home");
+    wiki.clear_requests();
+    // As if something had been written: the next look is an hour away.
+    app.watch.written();
     for (_, heard) in &mut clients {
         assert_eq!(next(heard).await, HOME);
     }
-    // However many subscribed, each look is one request, one after the other.
-    let asked: Vec<_> = wiki.requests();
-    assert!(asked.iter().all(|seen| seen.fields == ["pages.list"]));
+    assert_eq!(wiki.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn over_http_a_session_is_told_on_its_stream() {
+    let wiki = sample_wiki().await;
+    let server = Setup::of(&wiki, |keys| &keys.reader).host().await;
+    let (client, mut heard) = over_http(&server).await;
+    subscribe(&client, HOME).await.unwrap();
+    rewrite(&wiki, "home");
+    assert_eq!(next(&mut heard).await, HOME);
 }
 
 async fn over_http(
@@ -177,7 +200,10 @@ async fn a_write_through_this_server_is_told_long_before_the_next_look() {
     let (served, mut heard) = listening(setup).await;
     subscribe(&served.client, HOME).await.unwrap();
     let change = json!({ "id": id_of(&wiki, "home"), "title": "Home again" });
-    served.confirmed("wikijs_update_page", change).await.unwrap();
+    served
+        .confirmed("wikijs_update_page", change)
+        .await
+        .unwrap();
     assert_eq!(next(&mut heard).await, HOME);
 }
 
@@ -205,7 +231,11 @@ async fn what_cannot_be_subscribed_to_is_refused() {
     let mut setup = Setup::of(&wiki, |keys| &keys.reader);
     setup.watch.most_of_session = 2;
     let (served, _heard) = listening(setup).await;
-    for uri in ["wikijs://en/none", "wikijs://status", "https://example.org/"] {
+    for uri in [
+        "wikijs://en/none",
+        "wikijs://status",
+        "https://example.org/",
+    ] {
         let refused = subscribe(&served.client, uri).await.unwrap_err();
         let ServiceError::McpError(error) = refused else {
             panic!("{refused}")
@@ -230,8 +260,10 @@ async fn no_owner_can_subscribe_to_more_than_its_share_in_all_its_sessions() {
     let mut setup = Setup::of(&wiki, |keys| &keys.reader).naming(&names);
     setup.watch.most_of_owner = 1;
     let server = setup.host().await;
-    let message = |uri: &str| json!({ "jsonrpc": "2.0", "id": 7, "method": "resources/subscribe",
-        "params": { "uri": uri } });
+    let message = |uri: &str| {
+        json!({ "jsonrpc": "2.0", "id": 7, "method": "resources/subscribe",
+        "params": { "uri": uri } })
+    };
     let (one, other) = (server.open(&own).await, server.open(&own).await);
     let first = server.post(&one, &message(HOME)).await.message();
     assert!(first.get("error").is_none(), "{first}");

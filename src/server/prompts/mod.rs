@@ -163,7 +163,10 @@ fn find(visit: &Visit, name: &str) -> Result<&'static Prompt, ErrorData> {
         .find(|prompt| prompt.name == name)
         .ok_or_else(|| {
             let names: Vec<_> = offered(visit).map(|prompt| prompt.name).collect();
-            invalid(format!("there is no such prompt; there are: {}", names.join(", ")))
+            invalid(format!(
+                "there is no such prompt; there are: {}",
+                names.join(", ")
+            ))
         })
 }
 
@@ -220,7 +223,10 @@ pub(super) async fn complete(
 ) -> Result<CompleteResult, ErrorData> {
     let prompt = find(visit, prompt)?;
     let argument = &request.argument;
-    let own = prompt.arguments.iter().find(|own| own.name == argument.name);
+    let own = prompt
+        .arguments
+        .iter()
+        .find(|own| own.name == argument.name);
     let own = own.ok_or_else(|| invalid("the prompt has no such argument"))?;
     let typed = argument.value.as_str();
     match own.kind {

@@ -129,7 +129,10 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
     let proposals = match proposals(reader).await {
         Ok(proposals) => Some(proposals),
         Err(failure) => {
-            tracing::warn!(code = failure.code.as_str(), "the proposals could not be read");
+            tracing::warn!(
+                code = failure.code.as_str(),
+                "the proposals could not be read"
+            );
             unavailable.push("proposals");
             None
         }
@@ -140,7 +143,9 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
         wiki: wiki.settings().base_url.as_str().to_owned(),
         default_locale: wiki.settings().default_locale.as_str().to_owned(),
         key: Key {
-            standing: standing.or(terms.standing).map_or("unknown", |it| it.as_str()),
+            standing: standing
+                .or(terms.standing)
+                .map_or("unknown", |it| it.as_str()),
             expires_at: key.expires().and_then(|at| at.format(&Rfc3339).ok()),
             rights,
         },
@@ -165,7 +170,10 @@ async fn rights(reader: &Reader<'_>, terms: &Terms) -> Option<KeyRights> {
         allowed.is_none_or(|allowed| allowed.iter().any(holds))
     };
     let mut published = pages.pages().iter().filter(is_published);
-    let page = published.clone().find(is_allowed).or_else(|| published.next())?;
+    let page = published
+        .clone()
+        .find(is_allowed)
+        .or_else(|| published.next())?;
     let rights = wiki.rights(page).await.ok()?;
     Some(KeyRights::of(page, &rights))
 }
@@ -191,7 +199,12 @@ async fn proposals(reader: &Reader<'_>) -> Result<Proposals, Failure> {
     let open = reader.visit.open_proposals(&reader.caller).await?;
     Ok(Proposals {
         open: open.len(),
-        newest: open.into_iter().rev().take(MOST_PROPOSALS).map(OpenProposal::of).collect(),
+        newest: open
+            .into_iter()
+            .rev()
+            .take(MOST_PROPOSALS)
+            .map(OpenProposal::of)
+            .collect(),
     })
 }
 

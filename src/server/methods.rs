@@ -1,0 +1,87 @@
+//! Requests as they come: those that are none of the protocol, and the arguments of a call.
+
+use axum::http::request::Parts;
+use rmcp::ErrorData;
+use rmcp::model::{CallToolRequestParams, CustomRequest, ErrorCode, ProtocolVersion};
+use rmcp::service::{RequestContext, RoleServer};
+
+use super::intake::{Cargo, Load};
+use crate::tools::Arguments;
+
+/// Requests of the protocol that we know; with malformed parameters they arrive as custom ones.
+const KNOWN: [&str; 13] = [
+    "initialize",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "subscriptions/listen",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+    "logging/setLevel",
+];
+
+/// Those of them that protocol 2026-07-28 has no more.
+const DROPPED: [&str; 4] = [
+    "initialize",
+    "logging/setLevel",
+    "resources/subscribe",
+    "resources/unsubscribe",
+];
+
+/// What is said of a request that nobody could read as one of the protocol.
+pub(super) fn refusal(request: &CustomRequest, context: &RequestContext<RoleServer>) -> ErrorData {
+    if load(context).is_some() {
+        return ErrorData::invalid_request(
+            "the message is larger than is taken: 64 kB, and the arguments of a call up to 6 MB in all",
+            None,
+        );
+    }
+    let method = request.method.as_str();
+    let version = context.protocol_version().unwrap_or_default();
+    let is_dropped = DROPPED.contains(&method) && version >= ProtocolVersion::V_2026_07_28;
+    if KNOWN.contains(&method) && !is_dropped {
+        malformed(method)
+    } else {
+        ErrorData::new(ErrorCode::METHOD_NOT_FOUND, printable(method), None)
+    }
+}
+
+/// What came beside a message, if anything did.
+fn load(context: &RequestContext<RoleServer>) -> Option<Load> {
+    let parts = context.extensions.get::<Parts>();
+    let cargo = context
+        .extensions
+        .get::<Cargo>()
+        .or_else(|| parts?.extensions.get());
+    cargo?.take()
+}
+
+/// The arguments of a call; large ones are read away from the threads that other calls wait for.
+pub(super) async fn arguments(
+    request: &mut CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<Arguments, ErrorData> {
+    match load(context) {
+        None => Ok(request.arguments.take().unwrap_or_default().into()),
+        Some(Load::TooLarge) => Ok(Arguments::too_large()),
+        Some(Load::Arguments(json)) => {
+            let read = tokio::task::spawn_blocking(move || Arguments::read(&json)).await;
+            let read = read.ok().and_then(Result::ok);
+            read.ok_or_else(|| malformed("tools/call"))
+        }
+    }
+}
+
+fn malformed(method: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("malformed params of {method}"), None)
+}
+
+/// The beginning of a name that a client made up.
+pub(super) fn printable(name: &str) -> String {
+    name.chars().take(64).flat_map(char::escape_debug).collect()
+}

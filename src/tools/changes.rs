@@ -1,0 +1,241 @@
+//! Who changed what of all pages since a time: a part of `wikijs_get_page_history`.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::context::Context;
+use super::input;
+use super::output::some_count;
+use crate::change::compare;
+use crate::error::Failure;
+use crate::page::{Date, Field, PageReading, escape_hidden};
+use crate::wiki::{Before, ChangedPage, Version};
+use crate::write::Deleted;
+
+/// The most pages that are told in detail.
+const MOST_PAGES: usize = 20;
+/// The most deletions.
+const MOST_DELETED: usize = 50;
+
+/// Deletions, as far as anybody can know of them (W18).
+const DELETIONS: &str =
+    "deleted: only what this server deleted, or saw before; the wiki keeps no record of deletions.";
+
+/// What changed.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Changes {
+    pages: Vec<Changed>,
+    /// Pages that were changed before those, not told here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more: Option<i64>,
+    /// Where they are told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<i64>,
+    /// Pages whose date moved without a write, not told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    only_touched: Option<i64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    deleted: Vec<Gone>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more_deleted: Option<i64>,
+    /// What is not known of every page; a page without it does not have it.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    unavailable: BTreeSet<&'static str>,
+    notes: Vec<&'static str>,
+}
+
+/// A page that was changed.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Changed {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<i64>,
+    locale: String,
+    path: String,
+    title: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_at: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    created: bool,
+    /// Who wrote it, the last first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    authors: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writes: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed: Option<Vec<&'static str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines_added: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines_removed: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_from: Option<String>,
+    /// The version to compare from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_version: Option<i64>,
+}
+
+/// A page that is gone.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Gone {
+    id: i64,
+    locale: String,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+    /// The call that deleted it, which can be taken back; absent where the page was only missed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_id: Option<String>,
+}
+
+/// Who changed what since a time, of all pages or those at or below a path.
+pub(super) async fn since(
+    context: &Context,
+    since: &str,
+    path: Option<&str>,
+    offset: usize,
+    limit: usize,
+) -> Result<Changes, Failure> {
+    let time = input::date("since", Some(since))?.and_then(|date| date.instant());
+    let Some(time) = time else {
+        return Err(input::invalid_argument("since", "must be a time"));
+    };
+    let (locale, path) = input::place(&context.wiki, path, None)?;
+    let is_wanted = |of: &crate::page::Locale, at: &crate::page::PagePath| {
+        locale.as_ref().is_none_or(|locale| locale == of)
+            && path.as_ref().is_none_or(|path| at.is_within(path))
+    };
+    let mut listed = context.wiki.dated_since(time).await?;
+    listed.retain(|page| is_wanted(&page.locale, &page.path));
+    let (deleted, unlooked) = context.writer.deletions(time, is_wanted).await?;
+    // A part that is read on tells them once.
+    let deleted = if offset == 0 { deleted } else { Vec::new() };
+    let all = listed.len();
+    let limit = limit.min(MOST_PAGES);
+    let shown: Vec<_> = listed.into_iter().skip(offset).take(limit).collect();
+    let next = offset.saturating_add(shown.len());
+    let more = some_count(all.saturating_sub(next));
+    let changes = context.wiki.changes(shown, time).await?;
+    let mut unavailable = BTreeSet::new();
+    let count = changes.len();
+    let pages: Vec<Changed> = changes
+        .into_iter()
+        .filter_map(|page| Changed::of(page, &mut unavailable))
+        .collect();
+    let mut notes = vec![DELETIONS];
+    if pages.iter().any(|page| page.changed.is_some()) {
+        notes.push(
+            "changed: no version keeps tags, styles or scripts, so their changes are not told.",
+        );
+    }
+    if unavailable.contains("writes") {
+        notes.push("The history takes the right read:history.");
+    }
+    Ok(Changes {
+        more,
+        next_offset: more.and_then(|_| some_count(next)),
+        only_touched: some_count(count.saturating_sub(pages.len())),
+        pages,
+        more_deleted: some_count(
+            deleted
+                .len()
+                .saturating_sub(MOST_DELETED)
+                .saturating_add(if offset == 0 { unlooked } else { 0 }),
+        ),
+        deleted: deleted
+            .into_iter()
+            .take(MOST_DELETED)
+            .map(Gone::of)
+            .collect(),
+        unavailable,
+        notes,
+    })
+}
+
+impl Changed {
+    /// A changed page, unless its date moved without a write.
+    fn of(changed: ChangedPage, unavailable: &mut BTreeSet<&'static str>) -> Option<Self> {
+        let ChangedPage { page, past } = changed;
+        let mut told = Self {
+            id: page.id,
+            locale: page.locale.as_str().to_owned(),
+            path: page.path.as_str().to_owned(),
+            title: escape_hidden(&page.title),
+            updated_at: page.updated_at.clone().map(String::from),
+            created: false,
+            authors: Vec::new(),
+            writes: None,
+            changed: None,
+            lines_added: None,
+            lines_removed: None,
+            moved_from: None,
+            from_version: None,
+        };
+        let Some(past) = past else {
+            unavailable.extend(["authors", "writes", "changed"]);
+            return Some(told);
+        };
+        match &page.author_name {
+            Some(last) => told.authors.push(last.clone()),
+            None => {
+                unavailable.insert("last author");
+            }
+        }
+        told.authors.extend(past.authors);
+        let mut seen = BTreeSet::new();
+        told.authors.retain(|author| seen.insert(author.clone()));
+        told.writes = some_count(past.writes);
+        match past.before {
+            Before::Same => return None,
+            Before::Unknown => {
+                unavailable.insert("changed");
+            }
+            Before::Absent => {
+                told.created = true;
+                told.lines_added = page
+                    .content
+                    .as_ref()
+                    .and_then(|content| some_count(content.lines().count()));
+            }
+            Before::Version(version) => told.compared(*version, &page, unavailable),
+        }
+        Some(told)
+    }
+
+    fn compared(
+        &mut self,
+        before: Version,
+        now: &PageReading,
+        unavailable: &mut BTreeSet<&'static str>,
+    ) {
+        self.from_version = Some(before.id);
+        let then = PageReading::from(before);
+        if then.path != now.path || then.locale != now.locale {
+            self.moved_from = Some(format!("{}/{}", then.locale, then.path));
+        }
+        let compared = compare(&then, now);
+        let kept = Version::FIELDS.into_iter();
+        let unknown = kept.filter(|field| compared.not_comparable.contains(field));
+        unavailable.extend(unknown.map(Field::name));
+        let fields = compared.change.fields();
+        self.changed = Some(fields.into_iter().map(Field::name).collect());
+        let (_, lines) = compared.change.content_diff();
+        self.lines_added = some_count(lines.added);
+        self.lines_removed = some_count(lines.removed);
+    }
+}
+
+impl Gone {
+    fn of(page: Deleted) -> Self {
+        Self {
+            id: page.id,
+            locale: page.locale.as_str().to_owned(),
+            path: page.path.as_str().to_owned(),
+            at: Date::from_instant(page.at).map(String::from),
+            call_id: page.call.map(|call| call.to_string()),
+        }
+    }
+}
