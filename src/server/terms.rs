@@ -27,8 +27,9 @@ pub(super) struct Terms {
 pub(super) enum Writes {
     /// It is refused, for this reason.
     Refused(&'static str),
-    /// It ends as a preview, which is kept as a proposal.
-    Proposed,
+    /// It ends as a preview, which is kept as a proposal; with the operator's static token alone,
+    /// where there is one.
+    Proposed { needs_token: bool },
     /// It is sent once it is confirmed.
     Confirmed(By),
 }
@@ -89,9 +90,16 @@ impl Terms {
         let place = self.place();
         match self.writes {
             Writes::Refused(why) => format!("nothing can be written ({why})"),
-            Writes::Proposed => format!(
-                "a write{place} ends as a preview, kept as a proposal that only the operator can apply"
-            ),
+            Writes::Proposed { needs_token } => {
+                let token = if needs_token {
+                    " needs the operator's token as confirm and"
+                } else {
+                    ""
+                };
+                format!(
+                    "a write{place}{token} ends as a preview, kept as a proposal that only the operator can apply"
+                )
+            }
             Writes::Confirmed(By::Preview) => format!(
                 "a write{place} answers with a preview and is sent when called again with its confirm token"
             ),
@@ -141,7 +149,8 @@ impl Writes {
             return Self::Refused("no path is allowed");
         }
         if policy.is_dry_run {
-            return Self::Proposed;
+            let needs_token = matches!(policy.confirm, ConfirmMode::Token(_));
+            return Self::Proposed { needs_token };
         }
         Self::Confirmed(match policy.confirm {
             ConfirmMode::Person {
@@ -160,7 +169,7 @@ impl Writes {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Refused(_) => "refused",
-            Self::Proposed => "proposal",
+            Self::Proposed { .. } => "proposal",
             Self::Confirmed(By::Preview) => "preview",
             Self::Confirmed(By::Token) => "token",
             Self::Confirmed(By::Person) => "person",

@@ -2,7 +2,8 @@
 //!
 //! A version is the state that a write left behind (W10): it is dated by that state, names who
 //! wrote that state, and ends with the write that came after. So the page as it was at a time is
-//! the first version that ended after it, and who wrote it last is said by no version.
+//! the first version that ended after it, and who wrote it last is said by no version. Measured on
+//! 2.5.314: an entry of the history names the author of its state, too.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

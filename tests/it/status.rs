@@ -84,6 +84,16 @@ async fn the_handshake_says_what_a_write_comes_to_and_asks_the_wiki_nothing() {
             "token",
         ),
         (
+            &[
+                ("WIKI_MUTATION_CONFIRM_TOKEN", "open sesame, please"),
+                ("WIKI_MUTATION_DRY_RUN", "true"),
+            ],
+            format!(
+                "a write needs the operator's token as confirm and {proposal}; {no_index}"
+            ),
+            "proposal",
+        ),
+        (
             &[("WIKI_CONFIRM", "person"), ("WIKI_INDEX", "memory")],
             "nothing can be written (the user must say yes, and this client cannot ask); the content index is begun by the first search".to_owned(),
             "refused",

@@ -9,6 +9,7 @@ use super::super::terms::{IndexState, Terms, Writes};
 use super::{Own, Reader, Text};
 use crate::audit::Proposal;
 use crate::error::{Code, Failure};
+use crate::gates::ConfirmMode;
 use crate::page::{PageReading, Prefix};
 use crate::wiki::{Right, Rights};
 
@@ -71,6 +72,8 @@ struct View {
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'static str>,
     dry_run: bool,
+    /// Whether the operator's static token is needed.
+    needs_token: bool,
     /// Everywhere, if it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     allowed_prefixes: Option<Vec<String>>,
@@ -227,9 +230,10 @@ impl View {
             confirmed_by: terms.writes.as_str(),
             why: match terms.writes {
                 Writes::Refused(why) => Some(why),
-                Writes::Proposed | Writes::Confirmed(_) => None,
+                Writes::Proposed { .. } | Writes::Confirmed(_) => None,
             },
             dry_run: terms.policy.is_dry_run,
+            needs_token: matches!(terms.policy.confirm, ConfirmMode::Token(_)),
             allowed_prefixes: terms.policy.allowed.as_deref().map(names),
             denied_prefixes: names(&terms.policy.denied),
             has_trash: terms.policy.trash.is_some(),
