@@ -75,14 +75,14 @@ impl Terms {
         }
     }
 
-    /// All of it in one sentence, and where to find more.
+    /// All of it in one sentence.
     pub(super) fn sentence(&self) -> String {
         let mut told = format!("In this session {}; ", self.of_writes());
         told.push_str(&self.index.told());
         if let Some(key) = self.of_key() {
             let _ = write!(told, "; {key}");
         }
-        told.push_str(". More, and the key's rights: resource wikijs://status.");
+        told.push('.');
         told
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
+use time::OffsetDateTime;
 
 use super::context::Context;
 use super::input;
@@ -123,7 +124,7 @@ pub(super) async fn since(
     let count = changes.len();
     let pages: Vec<Changed> = changes
         .into_iter()
-        .filter_map(|page| Changed::of(page, &mut unavailable))
+        .filter_map(|page| Changed::of(page, time, &mut unavailable))
         .collect();
     let mut notes = vec![DELETIONS];
     if pages.iter().any(|page| page.changed.is_some()) {
@@ -157,7 +158,11 @@ pub(super) async fn since(
 
 impl Changed {
     /// A changed page, unless its date moved without a write.
-    fn of(changed: ChangedPage, unavailable: &mut BTreeSet<&'static str>) -> Option<Self> {
+    fn of(
+        changed: ChangedPage,
+        since: OffsetDateTime,
+        unavailable: &mut BTreeSet<&'static str>,
+    ) -> Option<Self> {
         let ChangedPage { page, past } = changed;
         let mut told = Self {
             id: page.id,
@@ -165,7 +170,11 @@ impl Changed {
             path: page.path.as_str().to_owned(),
             title: escape_hidden(&page.title),
             updated_at: page.updated_at.clone().map(String::from),
-            created: false,
+            created: page
+                .created_at
+                .as_ref()
+                .and_then(Date::instant)
+                .is_some_and(|created| created >= since),
             authors: Vec::new(),
             writes: None,
             changed: None,
@@ -194,7 +203,6 @@ impl Changed {
                 unavailable.insert("changed");
             }
             Before::Absent => {
-                told.created = true;
                 told.lines_added = page
                     .content
                     .as_ref()

@@ -147,6 +147,17 @@ async fn each_key_is_told_as_much_as_it_may_read_and_what_it_may_not() {
         assert_eq!(page.get("authors").cloned(), told_of, "{all}");
         assert_eq!(page.get("changed").is_some(), told_of.is_some(), "{all}");
     }
+    // The list alone says when a page was made.
+    let made = now(&wiki);
+    wiki.with_store(|store| {
+        store.add(PageRow {
+            path: "made".to_owned(),
+            ..PageRow::default()
+        })
+    });
+    let served = serve(&wiki, &wiki.keys().reader).await;
+    let all = changes(&served, json!({ "since": made })).await;
+    assert_eq!(told(&all), [json!({ "path": "made", "created": true })]);
     // What a key does not see at all it is not told of.
     let elsewhere = wiki.key_with(&["read:pages", "read:source", "read:history"], "other");
     let served = serve(&wiki, &elsewhere).await;
