@@ -27,7 +27,7 @@ const DELETIONS: &str =
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Changes {
-    pages: Vec<Changed>,
+    pages: Vec<WrittenPage>,
     /// Pages that were changed before those, not told here.
     #[serde(skip_serializing_if = "Option::is_none")]
     more: Option<i64>,
@@ -50,7 +50,7 @@ pub(super) struct Changes {
 /// A page that was changed.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Changed {
+struct WrittenPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<i64>,
     locale: String,
@@ -122,9 +122,9 @@ pub(super) async fn since(
     let changes = context.wiki.changes(shown, time).await?;
     let mut unavailable = BTreeSet::new();
     let count = changes.len();
-    let pages: Vec<Changed> = changes
+    let pages: Vec<WrittenPage> = changes
         .into_iter()
-        .filter_map(|page| Changed::of(page, time, &mut unavailable))
+        .filter_map(|page| WrittenPage::of(page, time, &mut unavailable))
         .collect();
     let mut notes = vec![DELETIONS];
     if pages.iter().any(|page| page.changed.is_some()) {
@@ -146,17 +146,13 @@ pub(super) async fn since(
                 .saturating_sub(MOST_DELETED)
                 .saturating_add(if offset == 0 { unlooked } else { 0 }),
         ),
-        deleted: deleted
-            .into_iter()
-            .take(MOST_DELETED)
-            .map(Gone::of)
-            .collect(),
+        deleted: deleted.iter().take(MOST_DELETED).map(Gone::of).collect(),
         unavailable,
         notes,
     })
 }
 
-impl Changed {
+impl WrittenPage {
     /// A changed page, unless its date moved without a write.
     fn of(
         changed: ChangedPage,
@@ -237,7 +233,7 @@ impl Changed {
 }
 
 impl Gone {
-    fn of(page: Deleted) -> Self {
+    fn of(page: &Deleted) -> Self {
         Self {
             id: page.id,
             locale: page.locale.as_str().to_owned(),

@@ -5,9 +5,9 @@
 
 mod looks;
 mod pace;
-mod watch;
+mod watched;
 mod watcher;
 
 pub use pace::WatchPace;
-pub use watch::Watch;
+pub use watched::Watch;
 pub use watcher::{CannotWatch, Watcher};

@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use tokio::sync::Notify;
 
 use super::looks::Place;
-use super::watch::{Taken, Watch};
+use super::watched::{Taken, Watch};
 use crate::page::{Locale, PagePath};
 use crate::wiki::WikiError;
 

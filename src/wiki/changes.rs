@@ -120,22 +120,22 @@ impl Wiki {
             offset_size: i64::try_from(LOOK_BACK).ok(),
         });
         let histories = self.batch::<PageHistory>(variables.collect()).await?;
-        let mut pasts = Vec::with_capacity(listed.len());
+        let mut trails = Vec::with_capacity(listed.len());
         for (page, history) in listed.iter().zip(histories) {
-            pasts.push(match history {
+            let trail = match history {
                 Ok(history) => {
                     part_of(history).map(|(entries, total)| Trail::of(page, since, entries, total))
                 }
                 // It is gone, or the key may not read its history.
                 Err(error) if !error.ends_a_pass() => None,
                 Err(error) => return Err(error),
-            });
+            };
+            trails.push((trail, page));
         }
-        let trails: Vec<_> = pasts.into_iter().zip(listed).collect();
-        let parts = trails.chunks(AT_ONCE);
-        let parts: Vec<_> = parts.map(|trails| self.versions_of(trails)).collect();
-        let parts: Vec<_> = stream::iter(parts).buffered(REQUESTS).collect().await;
-        let versions = parts.into_iter().flatten();
+        let chunks = trails.chunks(AT_ONCE);
+        let reads: Vec<_> = chunks.map(|trails| self.versions_of(trails)).collect();
+        let read: Vec<_> = stream::iter(reads).buffered(REQUESTS).collect().await;
+        let versions = read.into_iter().flatten();
         Ok(trails
             .iter()
             .zip(versions)
