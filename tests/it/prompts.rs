@@ -1,5 +1,7 @@
 //! Prompts: what a user may ask for by name, with a real client.
 
+use std::fmt::Write as _;
+
 use rmcp::model::{
     ArgumentInfo, CompleteRequestParams, GetPromptRequestParams, ProtocolVersion, Reference,
 };
@@ -77,19 +79,20 @@ async fn the_prompts_and_their_texts_are_the_golden_ones() {
     }
     for (name, arguments) in EXAMPLES() {
         let text = text(&served, name, arguments).await.unwrap();
-        told.push_str(&format!("\n\n== {name}\n{text}"));
+        write!(told, "\n\n== {name}\n{text}").unwrap();
     }
     golden("prompts", &told);
 }
 
 /// The calls that a text spells out: a tool's name, and arguments in JSON behind it.
 fn calls(text: &str) -> Vec<(String, Map<String, Value>)> {
-    let mut calls = Vec::new();
-    for (at, _) in text.match_indices(" {\"") {
-        let name = text[..at].rsplit(' ').next().unwrap();
-        let json = &text[at + 1..];
-        let mut values = serde_json::Deserializer::from_str(json).into_iter::<Map<_, _>>();
+    let (mut calls, mut rest) = (Vec::new(), text);
+    while let Some((before, after)) = rest.split_once(" {\"") {
+        let name = before.rsplit(' ').next().unwrap();
+        let json = format!("{{\"{after}");
+        let mut values = serde_json::Deserializer::from_str(&json).into_iter::<Map<_, _>>();
         calls.push((name.to_owned(), values.next().unwrap().unwrap()));
+        rest = after;
     }
     calls
 }

@@ -305,8 +305,8 @@ async fn from_2026_07_28_on_one_request_listens_for_all_its_addresses() {
     let wiki = sample_wiki().await;
     let setup = Setup::of(&wiki, |keys| &keys.reader);
     let served = setup.serve_to((), MODERN()).await;
-    let server = Setup::of(&wiki, |keys| &keys.reader).host().await;
-    let address = format!("http://{}/mcp", server.address);
+    let hosting = Setup::of(&wiki, |keys| &keys.reader).host().await;
+    let address = format!("http://{}/mcp", hosting.address);
     let transport = StreamableHttpClientTransport::from_uri(address);
     let hosted = ().serve_with_lifecycle(transport, MODERN()).await.unwrap();
     for client in [&served.client, &hosted] {
