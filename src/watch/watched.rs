@@ -87,6 +87,12 @@ impl Watch {
         self.state().pages.len()
     }
 
+    /// Whether no task looks at the wiki for this key.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        !self.state().is_looking
+    }
+
     pub(super) fn pace(&self) -> WatchPace {
         self.common.pace
     }
@@ -104,17 +110,21 @@ impl Watch {
         page.ok_or(CannotWatch::NoPage)
     }
 
-    /// Watches a page for one; tells it at once of one that may have been written since a time.
+    /// Watches a page for one; with a time, tells it at once of a page that may have been written
+    /// since then, or is not there any more.
     pub(super) async fn add(
         self: &Arc<Self>,
         place: Place,
         told: &Arc<Told>,
         since: Option<OffsetDateTime>,
     ) -> Result<(), CannotWatch> {
-        let seen = Seen::of(&self.listed(&place).await?);
-        if let Some(since) = since
-            && seen.as_ref().is_some_and(|seen| seen.is_after(since))
-        {
+        let seen = match self.listed(&place).await {
+            Ok(page) => Seen::of(&page),
+            Err(CannotWatch::NoPage) if since.is_some() => None,
+            Err(error) => return Err(error),
+        };
+        let is_as_before = |since| seen.as_ref().is_some_and(|seen| !seen.is_after(since));
+        if since.is_some_and(|since| !is_as_before(since)) {
             told.tell(&place);
         }
         let mut state = self.state();

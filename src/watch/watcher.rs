@@ -82,7 +82,7 @@ impl Watcher {
     }
 
     /// Watches a page under a name, which may be watched already. With a time, a page that may
-    /// have been written since then is told at once.
+    /// have been written since then, or is gone, is told at once.
     ///
     /// # Errors
     /// [`CannotWatch`].

@@ -125,13 +125,20 @@ async fn a_page_that_is_moved_away_or_gone_is_told_and_told_again_when_it_is_bac
 async fn nothing_is_asked_of_the_wiki_before_or_after_anybody_is_subscribed() {
     let wiki = sample_wiki().await;
     let (served, _heard) = listening(Setup::of(&wiki, |keys| &keys.reader)).await;
+    assert!(served.app.watch.is_idle());
     wiki.clear_requests();
     subscribe(&served.client, HOME).await.unwrap();
     asked(&wiki, 5).await;
     let seen = wiki.requests();
     assert!(seen.iter().all(|seen| seen.fields == ["pages.list"]));
     unsubscribe(&served.client, HOME).await;
-    assert_eq!(served.app.watch.pages(), 0);
+    let idle = async {
+        while !served.app.watch.is_idle() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let in_time = tokio::time::timeout(Duration::from_secs(20), idle).await;
+    in_time.unwrap();
 }
 
 #[tokio::test]
@@ -305,21 +312,7 @@ async fn from_2026_07_28_on_one_request_listens_for_all_its_addresses() {
     let wiki = sample_wiki().await;
     let setup = Setup::of(&wiki, |keys| &keys.reader);
     let served = setup.serve_to((), MODERN()).await;
-    let hosting = Setup::of(&wiki, |keys| &keys.reader).host().await;
-    let address = format!("http://{}/mcp", hosting.address);
-    let transport = StreamableHttpClientTransport::from_uri(address);
-    let hosted = ().serve_with_lifecycle(transport, MODERN()).await.unwrap();
-    for client in [&served.client, &hosted] {
-        let wanted = filter(&[HOME, DOCS, "wikijs://guide", "https://example.org/"]);
-        let mut subscription = client.listen(wanted).await.unwrap();
-        let acknowledged = subscription.acknowledged().resource_subscriptions.clone();
-        assert_eq!(acknowledged.unwrap(), [HOME, DOCS]);
-        rewrite(&wiki, "docs");
-        assert_eq!(told(&mut subscription).await, DOCS);
-        rewrite(&wiki, "home");
-        assert_eq!(told(&mut subscription).await, HOME);
-        subscription.cancel().await.unwrap();
-    }
+    check_listening(&wiki, &served.client).await;
     let ended = async {
         while served.app.watch.pages() > 0 {
             tokio::task::yield_now().await;
@@ -327,6 +320,40 @@ async fn from_2026_07_28_on_one_request_listens_for_all_its_addresses() {
     };
     let in_time = tokio::time::timeout(Duration::from_secs(20), ended).await;
     in_time.unwrap();
+}
+
+#[tokio::test]
+async fn over_http_such_a_request_is_told_in_its_own_answer() {
+    let wiki = sample_wiki().await;
+    let server = Setup::of(&wiki, |keys| &keys.reader).host().await;
+    let address = format!("http://{}/mcp", server.address);
+    let transport = StreamableHttpClientTransport::from_uri(address);
+    let client = ().serve_with_lifecycle(transport, MODERN()).await.unwrap();
+    check_listening(&wiki, &client).await;
+}
+
+async fn check_listening(wiki: &DemoWiki, client: &Peer<RoleClient>) {
+    let wanted = filter(&[HOME, DOCS, "wikijs://guide", "https://example.org/"]);
+    let mut subscription = client.listen(wanted).await.unwrap();
+    let acknowledged = subscription.acknowledged().resource_subscriptions.clone();
+    assert_eq!(acknowledged.unwrap(), [HOME, DOCS]);
+    rewrite(wiki, "home");
+    assert_eq!(told(&mut subscription).await, HOME);
+    rewrite(wiki, "docs");
+    assert_eq!(told(&mut subscription).await, DOCS);
+    subscription.cancel().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_page_that_is_gone_already_is_told_at_once_to_a_request_that_listens() {
+    let wiki = sample_wiki().await;
+    let setup = Setup::of(&wiki, |keys| &keys.reader);
+    let served = setup.serve_to((), MODERN()).await;
+    let wanted = filter(&["wikijs://en/none", HOME]);
+    let mut subscription = served.client.listen(wanted).await.unwrap();
+    assert_eq!(told(&mut subscription).await, "wikijs://en/none");
+    rewrite(&wiki, "home");
+    assert_eq!(told(&mut subscription).await, HOME);
 }
 
 #[tokio::test]
