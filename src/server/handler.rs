@@ -304,8 +304,7 @@ impl ServerHandler for Handler {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let visit = self.visit(context.request_context())?;
         let listen = self.subscriptions.listen(&visit, &context);
-        self.answered(context.request_context(), listen)
-            .await
+        self.answered(context.request_context(), listen).await
     }
 
     async fn list_prompts(
