@@ -112,7 +112,10 @@ async fn every_tool_names_what_is_required_and_missing() {
             .split_whitespace()
             .map(|name| format!("{name}: is required"))
             .collect();
-        assert_eq!(faults(&at, tool, json!({})).await, wanted, "{tool}");
+        // What else may stand in its place is said behind that.
+        let told = faults(&at, tool, json!({})).await;
+        let told = told.iter().map(|fault| fault.split(',').next().unwrap());
+        assert_eq!(told.collect::<Vec<_>>(), wanted, "{tool}");
     }
 }
 
