@@ -1,6 +1,6 @@
 //! Who changed what of all pages since a time: a part of `wikijs_get_page_history`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use time::OffsetDateTime;
@@ -23,6 +23,18 @@ const MOST_DELETED: usize = 50;
 const DELETIONS: &str =
     "deleted: only what this server deleted, or saw before; the wiki keeps no record of deletions.";
 
+/// What could not be read, each with the right that it takes, or another reason.
+type Unread = BTreeMap<&'static str, &'static str>;
+
+/// The right that histories take.
+const HISTORY: &str = "read:history";
+/// The right that the last author takes.
+const AUTHOR: &str = "write:pages";
+/// The right that the dates take: they are read with all of a page.
+const ALL: &str = "manage:pages or delete:pages";
+/// Why it is not known how a page was.
+const TOO_FAR: &str = "further back than 50 versions; or they could not be read";
+
 /// What changed.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -41,9 +53,9 @@ pub(super) struct Changes {
     deleted: Vec<Gone>,
     #[serde(skip_serializing_if = "Option::is_none")]
     more_deleted: Option<i64>,
-    /// What is not known of every page; a page without it does not have it.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    unavailable: BTreeSet<&'static str>,
+    /// What is not known of every page, and why.
+    #[serde(skip_serializing_if = "Unread::is_empty")]
+    unavailable: Unread,
     notes: Vec<&'static str>,
 }
 
@@ -120,7 +132,7 @@ pub(super) async fn since(
     let next = offset.saturating_add(shown.len());
     let more = some_count(all.saturating_sub(next));
     let changes = context.wiki.changes(shown, time).await?;
-    let mut unavailable = BTreeSet::new();
+    let mut unavailable = Unread::new();
     let count = changes.len();
     let pages: Vec<WrittenPage> = changes
         .into_iter()
@@ -131,9 +143,6 @@ pub(super) async fn since(
         notes.push(
             "changed: no version keeps tags, styles or scripts, so their changes are not told.",
         );
-    }
-    if unavailable.contains("writes") {
-        notes.push("The history takes the right read:history.");
     }
     Ok(Changes {
         more,
@@ -154,11 +163,7 @@ pub(super) async fn since(
 
 impl WrittenPage {
     /// A changed page, unless its date moved without a write.
-    fn of(
-        changed: ChangedPage,
-        since: OffsetDateTime,
-        unavailable: &mut BTreeSet<&'static str>,
-    ) -> Option<Self> {
+    fn of(changed: ChangedPage, since: OffsetDateTime, unavailable: &mut Unread) -> Option<Self> {
         let ChangedPage { page, past } = changed;
         let mut told = Self {
             id: page.id,
@@ -180,13 +185,13 @@ impl WrittenPage {
             from_version: None,
         };
         let Some(past) = past else {
-            unavailable.extend(["authors", "writes", "changed"]);
+            unavailable.extend(["authors", "writes", "changed"].map(|name| (name, HISTORY)));
             return Some(told);
         };
         match &page.author_name {
             Some(last) => told.authors.push(last.clone()),
             None => {
-                unavailable.insert("last author");
+                unavailable.insert("last author", AUTHOR);
             }
         }
         told.authors.extend(past.authors);
@@ -196,7 +201,7 @@ impl WrittenPage {
         match past.before {
             Before::Same => return None,
             Before::Unknown => {
-                unavailable.insert("changed");
+                unavailable.insert("changed", TOO_FAR);
             }
             Before::Absent => {
                 told.lines_added = page
@@ -209,12 +214,7 @@ impl WrittenPage {
         Some(told)
     }
 
-    fn compared(
-        &mut self,
-        before: Version,
-        now: &PageReading,
-        unavailable: &mut BTreeSet<&'static str>,
-    ) {
+    fn compared(&mut self, before: Version, now: &PageReading, unavailable: &mut Unread) {
         self.from_version = Some(before.id);
         let then = PageReading::from(before);
         if then.path != now.path || then.locale != now.locale {
@@ -223,12 +223,20 @@ impl WrittenPage {
         let compared = compare(&then, now);
         let kept = Version::FIELDS.into_iter();
         let unknown = kept.filter(|field| compared.not_comparable.contains(field));
-        unavailable.extend(unknown.map(Field::name));
+        unavailable.extend(unknown.map(|field| (field.name(), right(field))));
         let fields = compared.change.fields();
         self.changed = Some(fields.into_iter().map(Field::name).collect());
         let (_, lines) = compared.change.content_diff();
         self.lines_added = some_count(lines.added);
         self.lines_removed = some_count(lines.removed);
+    }
+}
+
+/// The right that a field takes of those that versions keep (W1, W2).
+const fn right(field: Field) -> &'static str {
+    match field {
+        Field::Content => "read:source",
+        _ => ALL,
     }
 }
 

@@ -120,24 +120,26 @@ async fn each_key_is_told_as_much_as_it_may_read_and_what_it_may_not() {
     let since = now(&wiki);
     write(&wiki, "docs", "Ann", "one\n");
     write(&wiki, "docs", "Bob", "two\n");
+    let all = "manage:pages or delete:pages";
+    let no_past = || {
+        json!({ "authors": "read:history", "changed": "read:history",
+                "writes": "read:history" })
+    };
     let no_history = wiki.key_with(&["read:pages", "read:source"], "");
     for (key, unavailable, told_of) in [
         (
             &wiki.keys().writer,
-            json!(["publishEndDate", "publishStartDate"]),
+            json!({ "publishEndDate": all, "publishStartDate": all }),
             Some(json!(["Bob", "Ann"])),
         ),
         (
             &wiki.keys().readonly,
-            json!(["last author", "publishEndDate", "publishStartDate"]),
+            json!({ "last author": "write:pages", "publishEndDate": all,
+                    "publishStartDate": all }),
             Some(json!(["Ann"])),
         ),
-        (&no_history, json!(["authors", "changed", "writes"]), None),
-        (
-            &wiki.keys().reader,
-            json!(["authors", "changed", "writes"]),
-            None,
-        ),
+        (&no_history, no_past(), None),
+        (&wiki.keys().reader, no_past(), None),
     ] {
         let served = serve(&wiki, key).await;
         let all = changes(&served, json!({ "since": since })).await;
@@ -228,7 +230,7 @@ async fn a_page_that_was_written_very_often_is_told_as_far_as_it_was_looked_thro
     let served = serve(&wiki, &wiki.keys().admin).await;
     let all = changes(&served, json!({ "since": since })).await;
     assert_eq!(all["pages"][0]["writes"], 51);
-    assert_eq!(all["unavailable"], json!(["changed"]));
+    assert!(all["unavailable"]["changed"].is_string(), "{all}");
 }
 
 #[tokio::test]
