@@ -214,17 +214,18 @@ pub(super) async fn keep_whole(
     listed: Instant,
 ) -> Arc<AllPages> {
     let pages = Arc::new(AllPages::at(listed, pages));
-    keep(keyed, &pages).await;
+    if let Some(before) = keep(keyed, &pages).await {
+        keyed.note_gone(before.pages(), pages.pages());
+    }
     pages
 }
 
-async fn keep(keyed: &Keyed, pages: &Arc<AllPages>) {
-    if pages.pages.len() <= MAX_KEPT {
-        let before = keyed.pages.lock().await.replace(Arc::clone(pages));
-        if let Some(before) = before {
-            keyed.note_gone(before.pages(), pages.pages());
-        }
-    }
+/// Keeps a list; gives the one that was kept before.
+async fn keep(keyed: &Keyed, pages: &Arc<AllPages>) -> Option<Arc<AllPages>> {
+    let mut kept = keyed.pages.lock().await;
+    (pages.pages.len() <= MAX_KEPT)
+        .then(|| kept.replace(Arc::clone(pages)))
+        .flatten()
 }
 
 #[cfg(test)]
