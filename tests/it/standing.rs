@@ -85,10 +85,10 @@ async fn a_good_key_is_asked_about_once_and_its_answers_say_nothing() {
         }
     }
     assert_eq!(questions(&wiki), 1);
-    served.call("wikijs_list_tags", json!({})).await.unwrap();
     wiki.clear_requests();
     served.call("wikijs_list_tags", json!({})).await.unwrap();
-    assert_eq!(wiki.requests().len(), 1);
+    assert_eq!(questions(&wiki), 0);
+    assert!(!wiki.requests().is_empty());
 }
 
 #[tokio::test]
