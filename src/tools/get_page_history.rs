@@ -28,13 +28,16 @@ const NOT_COMPARED: &str = "only the first 20 entries of an answer are compared,
 /// The tool.
 pub(super) struct GetPageHistory;
 
+/// Said of a page without entries: nobody has to wonder whether they are missing.
+const NEVER_CHANGED: &str = "No change left a version behind; who wrote the page last: view metadata of wikijs_get_page_by_id.";
+
 /// Its arguments.
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
     #[garde(range(min = 1, max = 2_147_483_647))]
     id: Option<i64>,
-    /// Without id: changes since then of all pages, or those below path.
+    /// Without id: changes since then (2026-01-31) of all pages, or those below path.
     #[garde(custom(rule::optional(rule::time)))]
     since: Option<String>,
     #[garde(custom(rule::optional(rule::text)))]
@@ -64,6 +67,9 @@ pub(super) struct Output {
     comparison: Option<Comparison>,
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Changes>,
+    /// Where to find who wrote a page that has no entries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -87,7 +93,7 @@ struct Entry {
 impl Tool for GetPageHistory {
     const NAME: &'static str = "wikijs_get_page_history";
     const TITLE: &'static str = "Get page history";
-    const DESCRIPTION: &'static str = "See who changed what of a page, or with since of all pages, newest first; an entry is a version that a later change left behind (so the last change is in none: compare from the first versionId). Or compare two states (diff). To restore one: wikijs_update_page with fromVersion.";
+    const DESCRIPTION: &'static str = "See who changed what of a page, or with since of all pages, newest first; an entry is a version that a later change left behind (so the last change is in none: its author is in view metadata, its text in compare from the first versionId). Or compare two states (diff). To restore one: wikijs_update_page with fromVersion.";
     const ANSWER: &'static str = "Absent: 0, none. Not read: in unavailable.";
     const KIND: Kind = Kind::Read;
     const EXPLAINED: Explained = &[NAMED_BY_TITLE];
@@ -149,6 +155,7 @@ impl Tool for GetPageHistory {
                 .then_some(("changed", NOT_COMPARED))
                 .into_iter()
                 .collect(),
+            hint: (history.total == 0).then_some(NEVER_CHANGED),
             ..Output::default()
         })
     }

@@ -34,7 +34,7 @@ pub(super) struct Input {
     /// Default 20.
     #[garde(range(min = 1, max = 100))]
     limit: Option<u32>,
-    /// Only pages with all of these (proj/*: any below proj).
+    /// Only pages with all of these (proj/*, op*: any that begins so).
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
     /// Only at or below this path.
@@ -50,7 +50,7 @@ pub(super) struct Input {
     /// Backlinks of this id.
     #[garde(range(min = 1, max = 2_147_483_647))]
     links_to: Option<i64>,
-    /// ORPHANS: no page links to them; BROKEN: they link to no page, each link named.
+    /// ORPHANS: no page links to them; BROKEN: some of their links lead nowhere, each named.
     #[garde(skip)]
     links: Option<LinkFilter>,
     /// status=review: of a page's leading YAML block.

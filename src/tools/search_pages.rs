@@ -47,6 +47,9 @@ enum Match {
     Regex,
 }
 
+/// Said where more pages match than are told.
+const MORE: &str = "More pages match: raise limit (to 100), or narrow by path, tags or more words.";
+
 /// Its arguments.
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -65,7 +68,7 @@ pub(super) struct Input {
     /// Default auto: both.
     #[garde(skip)]
     r#in: Option<In>,
-    /// EXACT, REGEX: lines of the content, case counts.
+    /// EXACT, REGEX: lines of the content with their numbers, case counts.
     #[garde(skip)]
     r#match: Option<Match>,
     /// Only pages with all of these.
@@ -94,6 +97,9 @@ pub(super) struct Output {
     /// So many more pages have lines that match.
     #[serde(skip_serializing_if = "Option::is_none")]
     hits_left: Option<i64>,
+    /// What to do where more pages match than are told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
     /// So many more hits there are in other locales than the configured one, as far as engine and
     /// index tell.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -212,6 +218,7 @@ async fn search(
         hits: Vec::new(),
         searched_in: Vec::new(),
         hits_left: None,
+        hint: None,
         other_locales: None,
         index: None,
     };
@@ -219,7 +226,9 @@ async fn search(
     let counts_elsewhere = scope.is_fallback() && wiki.has_other_locales().await;
     if place != In::Content {
         let is_wanted = |locale: &_, path: &_| scope.holds(locale, path);
-        let hits = wiki.search(query, scope.locale(), is_wanted, limit).await?;
+        // One more than is told, to know whether there are more.
+        let locale = scope.locale();
+        let hits = wiki.search(query, locale, is_wanted, limit + 1).await?;
         output.hits = hits.iter().map(Hit::of_wiki).collect();
         output.searched_in.push(WIKI);
         if counts_elsewhere {
@@ -230,12 +239,12 @@ async fn search(
     // Where the wiki found enough there is nothing to add.
     if place == In::Wiki || (place == In::Auto && output.hits.len() >= limit) {
         output.other_locales = some_count(elsewhere.len());
-        return Ok(output);
+        return Ok(output.cut(limit));
     }
     match in_content(context, query, scope, (limit, counts_elsewhere)).await {
         Ok((hits, others, indexed)) => {
             elsewhere.extend(others);
-            add(&mut output.hits, hits, limit, &indexed);
+            add(&mut output.hits, hits, limit + 1, &indexed);
             output.searched_in.push(CONTENT);
             output.index = indexed.if_lacking();
         }
@@ -244,7 +253,7 @@ async fn search(
         Err(failure) => tracing::debug!(%failure, "the content index was left out"),
     }
     output.other_locales = some_count(elsewhere.len());
-    Ok(output)
+    Ok(output.cut(limit))
 }
 
 async fn in_content(
@@ -261,7 +270,7 @@ async fn in_content(
     let covered = context.indexed().await?;
     let here = Arc::clone(scope);
     let is_wanted = move |locale: &_, path: &_| here.holds(locale, path);
-    let hits = index.find(query.to_owned(), is_wanted, limit).await?;
+    let hits = index.find(query.to_owned(), is_wanted, limit + 1).await?;
     let others = if counts_elsewhere {
         let elsewhere = Arc::clone(scope);
         let is_counted = move |locale: &_, path: &_| elsewhere.holds_elsewhere(locale, path);
@@ -310,6 +319,15 @@ fn permille(score: f64, best: f64) -> i64 {
     format!("{:.0}", score / best * 1e3)
         .parse()
         .unwrap_or_default()
+}
+
+impl Output {
+    /// No more than so many hits, and a word where that leaves some out.
+    fn cut(mut self, limit: usize) -> Self {
+        self.hint = (self.hits.len() > limit).then_some(MORE);
+        self.hits.truncate(limit);
+        self
+    }
 }
 
 impl Hit {

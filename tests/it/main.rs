@@ -77,11 +77,14 @@ mod keys;
 #[cfg(feature = "demo")]
 mod kill;
 #[cfg(feature = "demo")]
+mod left_out;
+#[cfg(feature = "demo")]
 mod lists;
 #[cfg(feature = "demo")]
 mod logging;
 #[cfg(feature = "demo")]
 mod naive;
+#[cfg(feature = "demo")]
 mod naive_calls;
 #[cfg(feature = "demo")]
 mod network;

@@ -1271,7 +1271,19 @@ async fn a_page_that_was_never_changed_has_an_empty_history() {
     let served = as_admin(&wiki).await;
     let id = id_of(&wiki, "home");
     let answer = read(&served, "wikijs_get_page_history", json!({ "id": id })).await;
-    assert_eq!(answer, Ok(json!({ "entries": [] })));
+    let answer = answer.unwrap();
+    assert_eq!(answer["entries"], json!([]));
+    // Who wrote it is told where the hint says.
+    let hint = answer["hint"].as_str().unwrap();
+    assert!(
+        hint.contains("view metadata of wikijs_get_page_by_id"),
+        "{hint}"
+    );
+    let arguments = json!({ "id": id, "view": "metadata" });
+    let page = read(&served, "wikijs_get_page_by_id", arguments)
+        .await
+        .unwrap();
+    assert_eq!(page["authorName"], "Administrator");
 }
 
 // --- tags ---

@@ -56,6 +56,7 @@ pub(super) async fn matching(
     Ok(Output {
         hits: hits.map(Hit::of_lines).collect(),
         hits_left: some_count(found.left),
+        hint: None,
         searched_in: vec![CONTENT],
         other_locales: None,
         index: indexed.note(cut).if_lacking(),

@@ -91,6 +91,7 @@ pub(super) async fn related(
     Ok(Output {
         hits,
         hits_left: None,
+        hint: None,
         searched_in: [super::WIKI].into_iter().chain(in_content).collect(),
         other_locales: some_count(elsewhere),
         index: index.and_then(Indexed::if_lacking),
