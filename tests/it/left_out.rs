@@ -16,6 +16,12 @@ const SEARCH: &str = "wikijs_search_pages";
 const TAGS: &str = "wikijs_list_tags";
 const TREE: &str = "wikijs_get_page_tree";
 
+/// More lines than an answer shows.
+fn lines(word: &str) -> String {
+    let lines: Vec<String> = (0..4_000).map(|line| format!("{word} {line}.\n")).collect();
+    lines.concat()
+}
+
 /// More of everything than one answer holds: 1,200 pages with a tag each.
 async fn large_wiki() -> DemoWiki {
     let wiki = sample_wiki().await;
@@ -29,10 +35,9 @@ async fn large_wiki() -> DemoWiki {
                 ..PageRow::default()
             });
         }
-        let lines = (0..4_000).map(|line| format!("Line {line} of many.\n"));
-        let long = lines.collect::<String>();
+        let long = lines("Line");
         let id = store.page_at("en", "home").unwrap().id;
-        store.rewrite(id, |page| page.content = long.clone());
+        store.rewrite(id, |page| page.content = long);
     });
     wiki
 }
@@ -211,7 +216,7 @@ async fn a_preview_says_what_it_does_not_show() {
     let wiki = large_wiki().await;
     let served = served(&wiki).await;
     let id = id_of(&wiki, "home");
-    let long: String = (0..4_000).map(|line| format!("Other {line}.\n")).collect();
+    let long = lines("Other");
     let made = json!({ "path": "left/out", "title": "Long", "content": long.clone() });
     for (tool, arguments) in [
         ("wikijs_create_page", made),
