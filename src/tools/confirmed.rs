@@ -26,6 +26,8 @@ pub(super) struct Completed {
     differing: Vec<String>,
     /// Why the token counts for nothing, where the call is incomplete without it.
     fault: Option<Failure>,
+    /// Why nothing may come of the call, whatever else it says.
+    refusal: Option<Failure>,
 }
 
 impl Completed {
@@ -64,10 +66,13 @@ impl Completed {
         if asked.tool != T::NAME {
             let message = format!("The token was given for a preview of {}.", asked.tool);
             return Self {
-                fault: Some(Failure::new(Code::ConfirmMismatch, message)),
+                refusal: Some(Failure::new(Code::ConfirmMismatch, message)),
                 ..plain(arguments)
             };
         }
+        let required = required.and_then(Value::as_array);
+        let is_required =
+            |name: &String| required.is_some_and(|names| names.contains(&(&**name).into()));
         let differs = |(name, value): &(&String, &Value)| {
             *name != CONFIRM && asked.arguments.get(*name) != Some(*value)
         };
@@ -75,16 +80,18 @@ impl Completed {
         let differing: Vec<String> = differing.map(|(name, _)| name.clone()).collect();
         let members = if differing.is_empty() && T::IN_PREVIEW.is_empty() {
             // It asks for what was previewed, to the letter: nothing needs to be made out anew.
-            let required = required.and_then(Value::as_array);
-            let names =
-                |name: &String| required.is_some_and(|names| names.contains(&(&**name).into()));
-            let is_kept = |name: &String| name == CONFIRM || name == IF_UPDATED_AT || names(name);
+            let is_kept =
+                |name: &String| name == CONFIRM || name == IF_UPDATED_AT || is_required(name);
             let kept = given.iter().filter(|(name, _)| is_kept(name));
             kept.map(|(name, value)| (name.clone(), value.clone()))
                 .collect()
         } else {
             let mut members: Map<String, Value> = (*asked.arguments).clone();
             members.shift_remove(IF_UPDATED_AT);
+            // What names the page is said, never filled in.
+            let may_be_left_out =
+                |name: &String| T::IN_PREVIEW.contains(&name.as_str()) || !is_required(name);
+            members.retain(|name, _| may_be_left_out(name));
             members.extend(given.clone());
             members
         };
@@ -93,6 +100,11 @@ impl Completed {
             differing,
             ..Self::default()
         }
+    }
+
+    /// Why nothing may come of the call, if so.
+    pub(super) fn take_refusal(&mut self) -> Option<Failure> {
+        self.refusal.take()
     }
 
     /// What is kept beside the token of this call's preview.

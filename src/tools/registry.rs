@@ -136,6 +136,9 @@ impl Registry {
             Box::pin(async move {
                 let required = schema.get("required").cloned();
                 let mut call = Completed::of::<T>(&context, required.as_ref(), arguments);
+                if let Some(failure) = call.take_refusal() {
+                    return Err(context.writer.refuse_input(&context.caller, failure).await);
+                }
                 let input = match parse::<T>(schema, std::mem::take(&mut call.arguments)).await {
                     Ok(input) => input,
                     // A write that was asked for in vain is on record too.

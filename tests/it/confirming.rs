@@ -23,6 +23,32 @@ async fn token(served: &Served, tool: &'static str, arguments: &Value) -> Value 
 }
 
 #[tokio::test]
+async fn a_token_confirms_the_call_of_its_own_tool_that_names_its_page_and_no_other() {
+    let wiki = sample_wiki().await;
+    let setup = Setup::of(&wiki, |keys| &keys.editor);
+    let served = setup.with("WIKI_TRASH_PREFIX", "trash").serve().await;
+    let id = id_of(&wiki, "home");
+    // Into the trash is a change that an update could make, too.
+    let trash = json!({ "id": id, "trash": true });
+    let confirm = token(&served, DELETE, &trash).await;
+    let refused = served
+        .call(UPDATE, json!({ "id": id, "confirm": confirm }))
+        .await
+        .unwrap_err();
+    assert_eq!(refused["code"], "CONFIRM_MISMATCH");
+    let confirm = token(&served, CREATE, &new_page("confirmed/named")).await;
+    let unnamed = served.call(CREATE, json!({ "confirm": confirm })).await;
+    assert_eq!(unnamed.unwrap_err()["code"], "INVALID_INPUT");
+    assert_eq!(mutations(&wiki).len(), 0);
+    // The token still counts for what it was given for.
+    let named = json!({ "path": "confirmed/named", "confirm": confirm });
+    assert_eq!(
+        served.call(CREATE, named).await.unwrap()["outcome"],
+        "applied"
+    );
+}
+
+#[tokio::test]
 async fn what_names_the_page_and_the_token_confirm_any_write() {
     let wiki = sample_wiki().await;
     let setup = Setup::of(&wiki, |keys| &keys.editor);
