@@ -46,6 +46,10 @@ pub struct PatternHits {
     pub looked_at: usize,
     /// How many should have been: more, where the time was over.
     pub of: usize,
+    /// How many indexed pages there are whose source the key did not get: none was looked at.
+    pub without_source: usize,
+    /// How many lines were too long for an expression to be held against all of them.
+    pub long_lines: usize,
 }
 
 impl Pattern {
@@ -72,8 +76,22 @@ impl Pattern {
         Ok(Self::Regex(regex))
     }
 
-    /// Where in a text each line begins to match, with no line twice.
-    fn places<'a>(&'a self, text: &'a str) -> Box<dyn Iterator<Item = usize> + 'a> {
+    /// How many lines of a text it is held against in part only.
+    fn long_lines(&self, text: &str) -> usize {
+        match self {
+            Self::Regex(_) if text.len() > MAX_LINE => {
+                text.lines().filter(|line| line.len() > MAX_LINE).count()
+            }
+            Self::Regex(_) | Self::Exact(_) => 0,
+        }
+    }
+
+    /// Where in a text each line begins to match, with no line twice, until the time is over.
+    fn places<'a>(
+        &'a self,
+        text: &'a str,
+        deadline: Instant,
+    ) -> Box<dyn Iterator<Item = usize> + 'a> {
         match self {
             Self::Exact(wanted) => {
                 let mut behind = 0;
@@ -92,7 +110,9 @@ impl Pattern {
             }
             Self::Regex(regex) => {
                 let mut start = 0;
-                Box::new(text.split_inclusive('\n').filter_map(move |line| {
+                let lines = text.split_inclusive('\n');
+                let in_time = lines.take_while(move |_| Instant::now() < deadline);
+                Box::new(in_time.filter_map(move |line| {
                     let at = start;
                     start += line.len();
                     let line = line.trim_end_matches(['\n', '\r']);
@@ -133,11 +153,17 @@ pub(super) fn look(
             return Ok(());
         }
         found.looked_at += 1;
-        let Some(content) = store.content(page.id.unwrap_or_default())? else {
+        let id = page.id.unwrap_or_default();
+        // What readers see has other lines than the source.
+        let Some(content) = store.content(id)?.filter(|_| store.has_source(id)) else {
             continue;
         };
-        let mut places = pattern.places(&content.text).peekable();
+        found.long_lines += pattern.long_lines(&content.text);
+        let mut places = pattern.places(&content.text, deadline).peekable();
         let Some(first) = places.peek().copied() else {
+            if Instant::now() >= deadline {
+                found.looked_at -= 1;
+            }
             continue;
         };
         if found.hits.len() >= most_hits {
@@ -204,6 +230,29 @@ mod tests {
     }
 
     const LONG: Duration = Duration::from_mins(1);
+
+    #[test]
+    fn the_time_holds_within_a_page_too() {
+        let text = vec!["x".repeat(2_000); 5_000].join("\n");
+        let store = store(&[&text]);
+        let slow = Pattern::regex("(?:[^a].?.?){30,70}[@#]").expect("a pattern");
+        let began = Instant::now();
+        let found = looked(&store, &slow, Duration::from_millis(50));
+        assert!(began.elapsed() < Duration::from_secs(10));
+        // It was not looked through, so it is not told as one without a hit.
+        assert_eq!((found.looked_at, found.of), (0, 1));
+    }
+
+    #[test]
+    fn what_an_expression_is_not_held_against_is_counted() {
+        let text = format!("short\n{}Z7\n", "y".repeat(70_000));
+        let store = store(&[&text]);
+        let regex = Pattern::regex("Z[0-9]").expect("a pattern");
+        let found = looked(&store, &regex, LONG);
+        assert_eq!((found.hits.len(), found.long_lines), (0, 1));
+        let exact = looked(&store, &Pattern::Exact("Z7".to_owned()), LONG);
+        assert_eq!((exact.hits.len(), exact.long_lines), (1, 0));
+    }
 
     #[test]
     fn each_line_is_found_once_with_its_number() {

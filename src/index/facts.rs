@@ -123,6 +123,15 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// Whether the text of a page is its source.
+    pub(super) fn has_source(&self, id: i64) -> bool {
+        let found = self
+            .db()
+            .prepare("SELECT 1 FROM source WHERE id = ?1")
+            .and_then(|mut query| query.exists([id]));
+        found.unwrap_or_default()
+    }
+
     /// How many indexed pages there are whose source this key did not get.
     pub(super) fn without_source(&self) -> Result<usize, IndexError> {
         let without: i64 = self.db().query_row(

@@ -55,11 +55,13 @@ impl ContentIndex {
         most: (usize, usize),
     ) -> Result<PatternHits, IndexError> {
         let deadline = Instant::now() + PATIENCE;
+        let without_source = self.asked(|store| store.without_source()).await?;
         let pages = self
             .asked(move |store| exact::wanted(store, &is_wanted))
             .await?;
         let mut found = PatternHits {
             of: pages.len(),
+            without_source,
             ..PatternHits::default()
         };
         for pages in pages.chunks(AT_ONCE) {

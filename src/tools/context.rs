@@ -1,10 +1,11 @@
 //! What a tool is given beside its arguments.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
-use crate::error::Failure;
+use crate::error::{Code, Failure};
 use crate::index::{ContentIndex, Coverage};
 use crate::notice::Notice;
 use crate::page::{Locale, PageReading};
@@ -33,6 +34,23 @@ pub struct Context {
     pub caller: Caller,
     /// Where a call that takes long says how far it is.
     pub progress: watch::Sender<Progress>,
+}
+
+/// How long a call waits for its turn at what takes much room.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A turn at looking through all texts or all links: one at a time, since each takes the room of a
+/// list of all pages, and other calls wait for the same index and wiki.
+///
+/// # Errors
+/// `TIMEOUT`, if it does not come in time.
+pub(super) async fn turn() -> Result<SemaphorePermit<'static>, Failure> {
+    static TURNS: Semaphore = Semaphore::const_new(1);
+    let taken = tokio::time::timeout(PATIENCE, TURNS.acquire()).await;
+    taken.ok().and_then(Result::ok).ok_or_else(|| {
+        let message = "Other calls look through all texts or links now, one at a time.";
+        Failure::new(Code::Timeout, message).hint("Call again in some seconds, one call at a time.")
+    })
 }
 
 impl Context {

@@ -4,9 +4,10 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
+use tokio::sync::SemaphorePermit;
 use url::Url;
 
-use super::context::Context;
+use super::context::{Context, turn};
 use super::search_pages::Indexed;
 use crate::error::Failure;
 use crate::index::IndexedLink;
@@ -72,6 +73,8 @@ impl Link {
 pub(super) struct WikiLinks {
     pages: Vec<PageReading>,
     links: Vec<Link>,
+    /// Held as long as all of this is.
+    _turn: SemaphorePermit<'static>,
     /// How much of the wiki is indexed.
     pub(super) indexed: Indexed,
 }
@@ -82,6 +85,11 @@ impl WikiLinks {
     /// # Errors
     /// Of the list and of the graph; without an index the graph stands alone, and it is said.
     pub(super) async fn of(context: &Context) -> Result<Self, Failure> {
+        if context.index.is_on() {
+            // Nobody waits for a turn while the index is filled; what is wrong with it is told below.
+            let _ = context.indexed().await;
+        }
+        let turn = turn().await?;
         let (sourced, indexed) = in_sources(context).await;
         let pages = context.wiki.all_pages().await?;
         let locales: BTreeSet<&Locale> = pages.iter().map(|page| &page.locale).collect();
@@ -116,6 +124,7 @@ impl WikiLinks {
         Ok(Self {
             pages,
             links,
+            _turn: turn,
             indexed,
         })
     }

@@ -406,7 +406,9 @@ impl Indexed {
             ..
         } = covered;
         let half = covered.wanting().map(|wanted| {
-            let wait = left.unwrap_or(Duration::from_secs(10)).as_secs() + 1;
+            // A guess from the first few pages can be days off.
+            const LONGEST: Duration = Duration::from_secs(120);
+            let wait = left.unwrap_or(Duration::from_secs(10)).min(LONGEST).as_secs() + 1;
             format!(
                 "Only {pages} of {wanted} pages are indexed yet, so the best page for these words may be missing: search again in {wait} s, or take other words that stand in its title."
             )

@@ -20,7 +20,7 @@ use time::Duration;
 use super::resources;
 use super::visit::Visit;
 use crate::audit::ProposalId;
-use crate::page::{Date, Reference};
+use crate::page::{Date, Reference, escape_hidden};
 use crate::wiki::Wiki;
 use crate::write::Caller;
 
@@ -78,7 +78,7 @@ impl Given {
     /// An argument as a JSON string, so that its end shows.
     fn quoted(&self, name: &str) -> Option<String> {
         let text = self.arguments.get(name)?;
-        Some(Value::from(text.as_str()).to_string())
+        Some(Value::from(escape_hidden(text)).to_string())
     }
 
     /// The same of one that is required.

@@ -7,7 +7,7 @@ use super::{CONTENT, Hit, In, Indexed, Match, Output, SWITCHED_OFF};
 use crate::error::Failure;
 use crate::index::{Pattern, PatternHit};
 use crate::page::escape_hidden;
-use crate::tools::context::Context;
+use crate::tools::context::{Context, turn};
 use crate::tools::input::invalid_argument;
 use crate::tools::output::some_count;
 
@@ -41,6 +41,7 @@ pub(super) async fn matching(
     let is_wanted = move |locale: &_, path: &_| here.holds(locale, path);
     // One page alone shows more of its lines.
     let most_lines = (MAX_LINES / limit.max(1)).max(3);
+    let _turn = turn().await?;
     let found = index
         .matching(pattern, is_wanted, (limit, most_lines))
         .await?;
@@ -51,7 +52,13 @@ pub(super) async fn matching(
             found.looked_at, found.of
         )
     });
-    let indexed = Indexed::of(covered);
+    let long = (found.long_lines > 0).then(|| {
+        format!(
+            "Of {} lines only the first 64 kB were held against the expression: EXACT finds what stands behind.",
+            found.long_lines
+        )
+    });
+    let indexed = Indexed::of(covered).lacking_sources(found.without_source);
     let hits = found.hits.into_iter();
     Ok(Output {
         hits: hits.map(Hit::of_lines).collect(),
@@ -59,7 +66,7 @@ pub(super) async fn matching(
         hint: None,
         searched_in: vec![CONTENT],
         other_locales: None,
-        index: indexed.note(cut).if_lacking(),
+        index: indexed.note(cut).note(long).if_lacking(),
     })
 }
 
