@@ -1165,7 +1165,8 @@ async fn a_search_keeps_to_its_path_locale_and_limit_in_two_requests() {
     wiki.clear_requests();
     let three = json!({ "query": "o", "limit": 3, "locale": "*" });
     assert_eq!(found(three).await.len(), 3);
-    // One search, and the ids of all hits in one request.
+    // One search, and the ids of all hits in one request: of the next one too, which tells that
+    // there are more.
     let asked: Vec<Vec<String>> = wiki
         .requests()
         .into_iter()
@@ -1177,7 +1178,7 @@ async fn a_search_keeps_to_its_path_locale_and_limit_in_two_requests() {
             .filter(|fields| fields.iter().any(|f| f == field))
             .count()
     };
-    assert_eq!((named("pages.search"), named("pages.tree")), (1, 3));
+    assert_eq!((named("pages.search"), named("pages.tree")), (1, 4));
 }
 
 #[tokio::test]
