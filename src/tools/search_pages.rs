@@ -407,7 +407,7 @@ impl Indexed {
         } = covered;
         let half = covered.wanting().map(|wanted| {
             // A guess from the first few pages can be days off.
-            const LONGEST: Duration = Duration::from_secs(120);
+            const LONGEST: Duration = Duration::from_mins(2);
             let wait = left.unwrap_or(Duration::from_secs(10)).min(LONGEST).as_secs() + 1;
             format!(
                 "Only {pages} of {wanted} pages are indexed yet, so the best page for these words may be missing: search again in {wait} s, or take other words that stand in its title."
