@@ -105,3 +105,19 @@ impl Context {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::turn;
+
+    #[tokio::test]
+    async fn what_takes_much_room_is_done_by_one_call_at_a_time() {
+        let first = turn().await.expect("nobody else's turn");
+        let mut second = Box::pin(turn());
+        assert!((&mut second).now_or_never().is_none());
+        drop(first);
+        assert!(second.await.is_ok());
+    }
+}
