@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use crate::added::added;
+use crate::added::{SERVERS, Times, added};
 use crate::calls;
 use crate::client::{Client, ask_often, at_once, one_by_one};
 use crate::figure::{Budget, Figure, Unit};
@@ -26,12 +26,15 @@ pub(crate) fn measure() -> Vec<Figure> {
 fn added_to_one() -> Figure {
     let wiki = Wiki::start();
     let runtime = one_by_one();
-    let server = Hosted::start(&wiki.address(), wiki.key(), &[]);
-    let session = runtime.block_on(server.session(calls::page(1, wiki.page())));
+    let runs = (0..SERVERS).map(|_| {
+        let server = Hosted::start(&wiki.address(), wiki.key(), &[]);
+        let session = runtime.block_on(server.session(calls::page(1, wiki.page())));
+        Times::of(&wiki, &runtime, || {
+            runtime.block_on(session.ask());
+        })
+    });
     let what = "HTTP: added to a call of the wiki, median";
-    added(what, 0.4, &wiki, &runtime, || {
-        runtime.block_on(session.ask());
-    })
+    added(what, 0.4, runs.collect())
 }
 
 fn rate() -> Figure {

@@ -15,9 +15,9 @@ use super::token_command;
 use super::unread::why_unread;
 use crate::wiki::{ApiKey, KeySetting};
 
-const NAME: &str = "WIKI_API_TOKEN";
-const FILE: &str = "WIKI_API_TOKEN_FILE";
-const COMMAND: &str = "WIKI_TOKEN_COMMAND";
+const NAME: &str = KeySetting::Token.name();
+const FILE: &str = KeySetting::File.name();
+const COMMAND: &str = KeySetting::Command.name();
 
 /// No file of a key is longer, in bytes.
 const MOST: u64 = 64 << 10;
@@ -25,6 +25,7 @@ const MOST: u64 = 64 << 10;
 /// Where the key comes from.
 #[derive(Debug, Clone)]
 pub struct KeySource {
+    setting: KeySetting,
     /// What the setting is called where it is set.
     name: String,
     place: Place,
@@ -55,6 +56,7 @@ impl KeySource {
     #[must_use]
     pub fn fixed() -> Self {
         Self {
+            setting: KeySetting::Token,
             name: NAME.to_owned(),
             place: Place::Fixed,
             apart: APART,
@@ -82,15 +84,6 @@ impl KeySource {
             Place::Command(_) => {
                 format!("see to it that {name} prints it; it is taken without a restart")
             }
-        }
-    }
-
-    /// The setting's name in the environment.
-    const fn setting(&self) -> &'static str {
-        match &self.place {
-            Place::Fixed | Place::Settings(_) => NAME,
-            Place::File(_) => FILE,
-            Place::Command(_) => COMMAND,
         }
     }
 
@@ -128,7 +121,7 @@ impl KeySource {
             Place::Command(command) => token_command::run(command, token_command::LIMIT)
                 .map_err(|fault| format!("{} {fault}", self.name)),
         };
-        Some(text.and_then(|text| parse(self.setting(), text).map_err(told)))
+        Some(text.and_then(|text| parse(self.setting, text).map_err(told)))
     }
 }
 
@@ -142,13 +135,13 @@ pub(super) fn key(
         .iter()
         .map(|name| Ok((*name, source.filled(name)?)))
         .collect::<Result<_, _>>()?;
-    let (name, key, place) = match &*texts {
+    let (setting, key, place) = match &*texts {
         [(NAME, Some(key))] => {
             let place = match source.origin(NAME) {
                 Origin::File { path, .. } => Place::Settings(path),
                 Origin::Default | Origin::Environment | Origin::Flag => Place::Fixed,
             };
-            (NAME, key.clone(), place)
+            (KeySetting::Token, key.clone(), place)
         }
         [(FILE, Some(path))] => {
             let path = PathBuf::from(path);
@@ -160,13 +153,13 @@ pub(super) fn key(
             } else {
                 Place::Fixed
             };
-            (FILE, text, place)
+            (KeySetting::File, text, place)
         }
         [(COMMAND, _)] => {
             let command = source.values(COMMAND);
             let key = token_command::run(command, token_command::LIMIT)
                 .map_err(|fault| SettingError::new(COMMAND, fault))?;
-            (COMMAND, key, Place::Command(command.to_vec()))
+            (KeySetting::Command, key, Place::Command(command.to_vec()))
         }
         [(first, _), (second, _), ..] => {
             let first = source.origin(first).name_of(first);
@@ -181,25 +174,21 @@ pub(super) fn key(
         }
     };
     let source = KeySource {
-        name: source.origin(name).name_of(name),
+        setting,
+        name: source.origin(setting.name()).name_of(setting.name()),
         place,
         apart: APART,
     };
-    Ok((parse(name, key)?, source))
+    Ok((parse(setting, key)?, source))
 }
 
-fn parse(name: &'static str, key: String) -> Result<ApiKey, SettingError> {
+fn parse(setting: KeySetting, key: String) -> Result<ApiKey, SettingError> {
     if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(SettingError::new(
-            name,
+            setting.name(),
             "must hold a key: letters, digits and signs without spaces",
         ));
     }
-    let setting = match name {
-        FILE => KeySetting::File,
-        COMMAND => KeySetting::Command,
-        _ => KeySetting::Token,
-    };
     Ok(ApiKey::new(SecretString::from(key)).of_setting(setting))
 }
 

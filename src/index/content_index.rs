@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::timeout_at;
 
 use super::find::{self, ContentHit, RareWords};
@@ -12,6 +12,7 @@ use super::layers::Batches;
 use super::pace::Turns;
 use super::progress::{Progress, Wanted};
 use super::room::Room;
+use super::scans::Scans;
 use super::settings::{IndexMode, IndexSettings};
 use super::store::{self, Count, Home, IndexError, Store};
 use crate::page::{Locale, PagePath};
@@ -59,6 +60,8 @@ pub struct ContentIndex {
     /// Shared by all keys: the wiki is asked at one pace, whatever keys are made up.
     pub(super) turns: Arc<Turns>,
     pub(super) batches: Arc<Batches>,
+    /// Shared by all keys.
+    scans: Arc<Scans>,
     /// What the indexes of callers' keys take together.
     pub(super) room: Arc<Room>,
     /// The name there of this one, if the key is a caller's: then no index is made if the wiki does
@@ -76,6 +79,7 @@ impl ContentIndex {
             wiki,
             turns: Arc::new(Turns::new(settings.pace.load)),
             batches: Arc::default(),
+            scans: Arc::default(),
             room: Arc::new(Room::new(settings.callers_bytes)),
             tenant: None,
             settings,
@@ -98,6 +102,7 @@ impl ContentIndex {
         Self {
             turns: Arc::clone(&self.turns),
             batches: Arc::clone(&self.batches),
+            scans: Arc::clone(&self.scans),
             room: Arc::clone(&self.room),
             tenant: Some(self.room.enter()),
             wiki,
@@ -105,6 +110,11 @@ impl ContentIndex {
             store: Mutex::new(None),
             progress: watch::Sender::new(Progress::default()),
         }
+    }
+
+    /// A turn at looking through all texts or all links; nothing, if it does not come in time.
+    pub async fn turn_to_scan(&self) -> Option<OwnedSemaphorePermit> {
+        self.scans.turn().await
     }
 
     /// How pages are indexed.

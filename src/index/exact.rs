@@ -130,13 +130,17 @@ fn fault(error: &str) -> String {
     format!("is no regular expression: {}", said.unwrap_or(error))
 }
 
-/// The pages that are to be looked at, those changed last first.
+/// The pages that are to be looked at, those changed last first: what readers see has other lines
+/// than the source, so none is whose source the key did not get.
 pub(super) fn wanted(
     store: &Store,
     is_wanted: &dyn Fn(&Locale, &PagePath) -> bool,
 ) -> Result<Vec<PageReading>, IndexError> {
+    let sourced = store.sourced()?;
     let mut pages = store.newest_first()?;
-    pages.retain(|page| is_wanted(&page.locale, &page.path));
+    pages.retain(|page| {
+        is_wanted(&page.locale, &page.path) && page.id.is_some_and(|id| sourced.contains(&id))
+    });
     Ok(pages)
 }
 
@@ -148,22 +152,23 @@ pub(super) fn look(
     (most_hits, most_lines): (usize, usize),
     (found, deadline): (&mut PatternHits, Instant),
 ) -> Result<(), IndexError> {
+    let is_over = || Instant::now() >= deadline;
     for page in pages {
-        if Instant::now() >= deadline {
+        if is_over() {
             return Ok(());
         }
-        found.looked_at += 1;
-        let id = page.id.unwrap_or_default();
-        // What readers see has other lines than the source.
-        let Some(content) = store.content(id)?.filter(|_| store.has_source(id)) else {
+        let Some(content) = store.content(page.id.unwrap_or_default())? else {
+            found.looked_at += 1;
             continue;
         };
         found.long_lines += pattern.long_lines(&content.text);
         let mut places = pattern.places(&content.text, deadline).peekable();
-        let Some(first) = places.peek().copied() else {
-            if Instant::now() >= deadline {
-                found.looked_at -= 1;
-            }
+        let first = places.peek().copied();
+        if first.is_none() && is_over() {
+            return Ok(());
+        }
+        found.looked_at += 1;
+        let Some(first) = first else {
             continue;
         };
         if found.hits.len() >= most_hits {
@@ -177,7 +182,7 @@ pub(super) fn look(
                 lines.push(Place::at(&content.text, at));
             }
             count += 1;
-            if Instant::now() >= deadline {
+            if is_over() {
                 break;
             }
         }

@@ -123,13 +123,11 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Whether the text of a page is its source.
-    pub(super) fn has_source(&self, id: i64) -> bool {
-        let found = self
-            .db()
-            .prepare("SELECT 1 FROM source WHERE id = ?1")
-            .and_then(|mut query| query.exists([id]));
-        found.unwrap_or_default()
+    /// The pages whose text is their source.
+    pub(super) fn sourced(&self) -> Result<HashSet<i64>, IndexError> {
+        let mut query = self.db().prepare("SELECT id FROM source")?;
+        let rows = query.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// How many indexed pages there are whose source this key did not get.

@@ -16,6 +16,7 @@ mod progress;
 mod questions;
 mod read;
 mod room;
+mod scans;
 mod settings;
 mod snippet;
 mod store;

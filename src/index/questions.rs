@@ -55,9 +55,8 @@ impl ContentIndex {
         most: (usize, usize),
     ) -> Result<PatternHits, IndexError> {
         let deadline = Instant::now() + PATIENCE;
-        let without_source = self.asked(|store| store.without_source()).await?;
-        let pages = self
-            .asked(move |store| exact::wanted(store, &is_wanted))
+        let (pages, without_source) = self
+            .asked(move |store| Ok((exact::wanted(store, &is_wanted)?, store.without_source()?)))
             .await?;
         let mut found = PatternHits {
             of: pages.len(),

@@ -11,7 +11,7 @@ use super::output::some_count;
 use crate::change::compare;
 use crate::error::Failure;
 use crate::page::{Date, Field, PageReading, escape_hidden};
-use crate::wiki::{Before, ChangedPage, Version};
+use crate::wiki::{Before, ChangedPage, RIGHT_TO_AUTHOR, Version};
 use crate::write::Deleted;
 
 /// The most pages that are told in detail.
@@ -28,8 +28,6 @@ type Unread = BTreeMap<&'static str, &'static str>;
 
 /// The right that histories take.
 const HISTORY: &str = "read:history";
-/// The right that the last author takes.
-const AUTHOR: &str = "write:pages";
 /// The right that the dates take: they are read with all of a page.
 const ALL: &str = "manage:pages or delete:pages";
 /// Why it is not known how a page was.
@@ -123,9 +121,11 @@ pub(super) async fn since(
     };
     let mut listed = context.wiki.dated_since(time).await?;
     listed.retain(|page| is_wanted(&page.locale, &page.path));
-    let (deleted, unlooked) = context.writer.deletions(time, is_wanted).await?;
-    // A part that is read on tells them once.
-    let deleted = if offset == 0 { deleted } else { Vec::new() };
+    // They are told once, with the first part.
+    let (deleted, unlooked) = match offset {
+        0 => context.writer.deletions(time, is_wanted).await?,
+        _ => (Vec::new(), 0),
+    };
     let all = listed.len();
     let limit = limit.min(MOST_PAGES);
     let shown: Vec<_> = listed.into_iter().skip(offset).take(limit).collect();
@@ -153,7 +153,7 @@ pub(super) async fn since(
             deleted
                 .len()
                 .saturating_sub(MOST_DELETED)
-                .saturating_add(if offset == 0 { unlooked } else { 0 }),
+                .saturating_add(unlooked),
         ),
         deleted: deleted.iter().take(MOST_DELETED).map(Gone::of).collect(),
         unavailable,
@@ -191,7 +191,7 @@ impl WrittenPage {
         match &page.author_name {
             Some(last) => told.authors.push(last.clone()),
             None => {
-                unavailable.insert("last author", AUTHOR);
+                unavailable.insert("last author", RIGHT_TO_AUTHOR);
             }
         }
         told.authors.extend(past.authors);

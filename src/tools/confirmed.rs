@@ -26,53 +26,50 @@ pub(super) struct Completed {
     differing: Vec<String>,
     /// Why the token counts for nothing, where the call is incomplete without it.
     fault: Option<Failure>,
-    /// Why nothing may come of the call, whatever else it says.
-    refusal: Option<Failure>,
 }
 
 impl Completed {
     /// Takes from a preview what a confirmed call leaves out.
+    ///
+    /// # Errors
+    /// `CONFIRM_MISMATCH`, if the token was given by another tool: nothing may come of the call,
+    /// whatever else it says.
     pub(super) fn of<T: Tool>(
         context: &Context,
         required: Option<&Value>,
         arguments: Arguments,
-    ) -> Self {
+    ) -> Result<Self, Failure> {
         let plain = |arguments| Self {
             arguments,
             ..Self::default()
         };
         if T::KIND == Kind::Read {
-            return plain(arguments);
+            return Ok(plain(arguments));
         }
         let given = arguments.members();
         let Some(token) = given.get(CONFIRM).and_then(Value::as_str) else {
             let asked = Asked::new(T::NAME, given.clone());
-            return Self {
+            return Ok(Self {
                 asked: Some(asked),
                 ..plain(arguments)
-            };
+            });
         };
         let asked = match context.writer.asked(&context.caller, token) {
             Ok(Some(asked)) => asked,
-            Ok(None) => return plain(arguments),
+            Ok(None) => return Ok(plain(arguments)),
             Err(failure) => {
                 let is_short = T::IN_PREVIEW.iter().any(|name| !arguments.has(name));
-                return Self {
+                return Ok(Self {
                     fault: Some(failure).filter(|_| is_short),
                     ..plain(arguments)
-                };
+                });
             }
         };
         if asked.tool != T::NAME {
             let message = format!("The token was given for a preview of {}.", asked.tool);
-            return Self {
-                refusal: Some(Failure::new(Code::ConfirmMismatch, message)),
-                ..plain(arguments)
-            };
+            return Err(Failure::new(Code::ConfirmMismatch, message));
         }
-        let required = required.and_then(Value::as_array);
-        let is_required =
-            |name: &String| required.is_some_and(|names| names.contains(&(&**name).into()));
+        let is_required = |name: &String| is_among(required, name);
         let differs = |(name, value): &(&String, &Value)| {
             *name != CONFIRM && asked.arguments.get(*name) != Some(*value)
         };
@@ -95,16 +92,11 @@ impl Completed {
             members.extend(given.clone());
             members
         };
-        Self {
+        Ok(Self {
             arguments: arguments.with_members(members),
             differing,
             ..Self::default()
-        }
-    }
-
-    /// Why nothing may come of the call, if so.
-    pub(super) fn take_refusal(&mut self) -> Option<Failure> {
-        self.refusal.take()
+        })
     }
 
     /// What is kept beside the token of this call's preview.
@@ -123,10 +115,7 @@ impl Completed {
         if failure.code != Code::ConfirmMismatch || self.differing.is_empty() {
             return failure;
         }
-        let required = required.and_then(Value::as_array);
-        let names_page = |name: &String| {
-            required.is_some_and(|required| required.contains(&name.as_str().into()))
-        };
+        let names_page = |name: &String| is_among(required, name);
         let failure = if self.differing.iter().any(names_page) {
             failure
         } else {
@@ -134,4 +123,10 @@ impl Completed {
         };
         failure.detail("differing", self.differing)
     }
+}
+
+/// Whether an argument is among those that a schema requires.
+fn is_among(required: Option<&Value>, name: &str) -> bool {
+    let required = required.and_then(Value::as_array);
+    required.is_some_and(|names| names.contains(&name.into()))
 }

@@ -1,9 +1,8 @@
 //! What a tool is given beside its arguments.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::sync::{Semaphore, SemaphorePermit, watch};
+use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::error::{Code, Failure};
 use crate::index::{ContentIndex, Coverage};
@@ -36,23 +35,6 @@ pub struct Context {
     pub progress: watch::Sender<Progress>,
 }
 
-/// How long a call waits for its turn at what takes much room.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A turn at looking through all texts or all links: one at a time, since each takes the room of a
-/// list of all pages, and other calls wait for the same index and wiki.
-///
-/// # Errors
-/// `TIMEOUT`, if it does not come in time.
-pub(super) async fn turn() -> Result<SemaphorePermit<'static>, Failure> {
-    static TURNS: Semaphore = Semaphore::const_new(1);
-    let taken = tokio::time::timeout(PATIENCE, TURNS.acquire()).await;
-    taken.ok().and_then(Result::ok).ok_or_else(|| {
-        let message = "Other calls look through all texts or links now, one at a time.";
-        Failure::new(Code::Timeout, message).hint("Call again in some seconds, one call at a time.")
-    })
-}
-
 impl Context {
     /// The locale that was said, or the configured one.
     pub(super) fn locale(&self, said: Option<&str>) -> Locale {
@@ -76,6 +58,18 @@ impl Context {
             Notice::StillIndexing { pages, of }.tell();
         }
         Ok(covered)
+    }
+
+    /// A turn at looking through all texts or all links.
+    ///
+    /// # Errors
+    /// `TIMEOUT`, if it does not come in time.
+    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        self.index.turn_to_scan().await.ok_or_else(|| {
+            let message = "Other calls look through all texts or links now, one at a time.";
+            Failure::new(Code::Timeout, message)
+                .hint("Call again in some seconds, one call at a time.")
+        })
     }
 
     /// The caller saw a page: its later change of the content is held against what it saw.
@@ -103,21 +97,5 @@ impl Context {
             }
             answer => answer,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use futures_util::FutureExt as _;
-
-    use super::turn;
-
-    #[tokio::test]
-    async fn what_takes_much_room_is_done_by_one_call_at_a_time() {
-        let first = turn().await.expect("nobody else's turn");
-        let mut second = Box::pin(turn());
-        assert!((&mut second).now_or_never().is_none());
-        drop(first);
-        assert!(second.await.is_ok());
     }
 }

@@ -4,13 +4,13 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
-use tokio::sync::SemaphorePermit;
+use tokio::sync::OwnedSemaphorePermit;
 use url::Url;
 
-use super::context::{Context, turn};
+use super::context::Context;
 use super::search_pages::Indexed;
 use crate::error::Failure;
-use crate::index::IndexedLink;
+use crate::index::{Coverage, IndexedLink};
 use crate::page::{Locale, PagePath, PageReading, can_be_linked, escaped, linked_page};
 
 /// The most broken links that one answer names.
@@ -74,7 +74,7 @@ pub(super) struct WikiLinks {
     pages: Vec<PageReading>,
     links: Vec<Link>,
     /// Held as long as all of this is.
-    _turn: SemaphorePermit<'static>,
+    _turn: OwnedSemaphorePermit,
     /// How much of the wiki is indexed.
     pub(super) indexed: Indexed,
 }
@@ -85,12 +85,14 @@ impl WikiLinks {
     /// # Errors
     /// Of the list and of the graph; without an index the graph stands alone, and it is said.
     pub(super) async fn of(context: &Context) -> Result<Self, Failure> {
-        if context.index.is_on() {
-            // Nobody waits for a turn while the index is filled; what is wrong with it is told below.
-            let _ = context.indexed().await;
-        }
-        let turn = turn().await?;
-        let (sourced, indexed) = in_sources(context).await;
+        // Before the turn: nobody waits for one while the index is filled.
+        let covered = if context.index.is_on() {
+            context.indexed().await.map_err(|_| ONLY_GRAPH)
+        } else {
+            Err(ONLY_GRAPH_OFF)
+        };
+        let turn = context.turn().await?;
+        let (sourced, indexed) = in_sources(context, covered).await;
         let pages = context.wiki.all_pages().await?;
         let locales: BTreeSet<&Locale> = pages.iter().map(|page| &page.locale).collect();
         let graph = context.wiki.link_graph(&locales).await?;
@@ -175,12 +177,13 @@ impl WikiLinks {
 }
 
 /// The links in indexed sources, and how much is indexed.
-async fn in_sources(context: &Context) -> (Vec<IndexedLink>, Indexed) {
-    if !context.index.is_on() {
-        return (Vec::new(), Indexed::none(ONLY_GRAPH_OFF));
-    }
-    let Ok(covered) = context.indexed().await else {
-        return (Vec::new(), Indexed::none(ONLY_GRAPH));
+async fn in_sources(
+    context: &Context,
+    covered: Result<Coverage, &'static str>,
+) -> (Vec<IndexedLink>, Indexed) {
+    let covered = match covered {
+        Ok(covered) => covered,
+        Err(why) => return (Vec::new(), Indexed::none(why)),
     };
     match context.index.links().await {
         Ok((links, without_source)) => {

@@ -135,15 +135,19 @@ impl Registry {
             let schema = Arc::clone(&schema);
             Box::pin(async move {
                 let required = schema.get("required").cloned();
-                let mut call = Completed::of::<T>(&context, required.as_ref(), arguments);
-                if let Some(failure) = call.take_refusal() {
-                    return Err(context.writer.refuse_input(&context.caller, failure).await);
-                }
-                let input = match parse::<T>(schema, std::mem::take(&mut call.arguments)).await {
-                    Ok(input) => input,
+                let read = match Completed::of::<T>(&context, required.as_ref(), arguments) {
+                    Ok(mut call) => {
+                        match parse::<T>(schema, std::mem::take(&mut call.arguments)).await {
+                            Ok(input) => Ok((input, call)),
+                            Err(failure) => Err(call.unread(failure)),
+                        }
+                    }
+                    Err(failure) => Err(failure),
+                };
+                let (input, mut call) = match read {
+                    Ok(read) => read,
                     // A write that was asked for in vain is on record too.
                     Err(failure) if T::KIND != Kind::Read => {
-                        let failure = call.unread(failure);
                         return Err(context.writer.refuse_input(&context.caller, failure).await);
                     }
                     Err(failure) => return Err(failure),

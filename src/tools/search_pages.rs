@@ -85,7 +85,7 @@ pub(super) struct Input {
 }
 
 /// Its answer.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     /// First of all: hits of half an index are not to be taken for all that there are. Left out
@@ -214,14 +214,7 @@ async fn search(
     limit: usize,
 ) -> Result<Output, Failure> {
     let wiki = &context.wiki;
-    let mut output = Output {
-        hits: Vec::new(),
-        searched_in: Vec::new(),
-        hits_left: None,
-        hint: None,
-        other_locales: None,
-        index: None,
-    };
+    let mut output = Output::default();
     let mut elsewhere = HashSet::new();
     let counts_elsewhere = scope.is_fallback() && wiki.has_other_locales().await;
     if place != In::Content {

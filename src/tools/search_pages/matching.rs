@@ -7,7 +7,7 @@ use super::{CONTENT, Hit, In, Indexed, Match, Output, SWITCHED_OFF};
 use crate::error::Failure;
 use crate::index::{Pattern, PatternHit};
 use crate::page::escape_hidden;
-use crate::tools::context::{Context, turn};
+use crate::tools::context::Context;
 use crate::tools::input::invalid_argument;
 use crate::tools::output::some_count;
 
@@ -41,7 +41,7 @@ pub(super) async fn matching(
     let is_wanted = move |locale: &_, path: &_| here.holds(locale, path);
     // One page alone shows more of its lines.
     let most_lines = (MAX_LINES / limit.max(1)).max(3);
-    let _turn = turn().await?;
+    let _turn = context.turn().await?;
     let found = index
         .matching(pattern, is_wanted, (limit, most_lines))
         .await?;
@@ -63,10 +63,9 @@ pub(super) async fn matching(
     Ok(Output {
         hits: hits.map(Hit::of_lines).collect(),
         hits_left: some_count(found.left),
-        hint: None,
         searched_in: vec![CONTENT],
-        other_locales: None,
         index: indexed.note(cut).note(long).if_lacking(),
+        ..Output::default()
     })
 }
 

@@ -90,11 +90,10 @@ pub(super) async fn related(
     let in_content = index.is_some().then_some(super::CONTENT);
     Ok(Output {
         hits,
-        hits_left: None,
-        hint: None,
         searched_in: [super::WIKI].into_iter().chain(in_content).collect(),
         other_locales: some_count(elsewhere),
         index: index.and_then(Indexed::if_lacking),
+        ..Output::default()
     })
 }
 
