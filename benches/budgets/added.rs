@@ -35,7 +35,7 @@ pub(crate) fn measure() -> Vec<Figure> {
     vec![added(
         "added to a call of the wiki, median",
         0.15,
-        runs.collect(),
+        &runs.collect::<Vec<_>>(),
     )]
 }
 
@@ -73,7 +73,7 @@ impl Times {
 
 /// What a call takes beyond what the wiki itself takes for it, the median of several servers;
 /// `most` where the wiki answers as fast as where the budget was set.
-pub(crate) fn added(what: &'static str, most: f64, runs: Vec<Times>) -> Figure {
+pub(crate) fn added(what: &'static str, most: f64, runs: &[Times]) -> Figure {
     let own = median(runs.iter().map(|times| times.own).collect());
     let added = median(runs.iter().map(|times| times.added).collect());
     let most = most * (own / WIKI_THERE).max(1.0);

@@ -34,7 +34,7 @@ fn added_to_one() -> Figure {
         })
     });
     let what = "HTTP: added to a call of the wiki, median";
-    added(what, 0.4, runs.collect())
+    added(what, 0.4, &runs.collect::<Vec<_>>())
 }
 
 fn rate() -> Figure {
