@@ -34,7 +34,7 @@ pub use names::SETTINGS;
 pub use parse::{Origin, SettingError, Source};
 pub use schema::schema;
 pub use serve::{ServeSettings, address_of};
-pub use setting::{Kind, Setting, table};
+pub use setting::{Kind, Setting, first_table, table};
 pub use settings::{AuditSettings, LogSettings, Settings, allowed_prefixes, log_settings, offered};
 pub use shown::Shown;
 pub use unread::why_unread;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::names::SETTINGS;
+use super::names::{FIRST, SETTINGS};
 
 /// A setting, as it is read and as the documentation shows it.
 #[derive(Debug, Clone, Copy)]
@@ -81,11 +81,21 @@ impl Setting {
     }
 }
 
-/// The table of settings, as the documentation shows it.
+/// All settings as a table in Markdown.
 #[must_use]
 pub fn table() -> String {
+    rows(SETTINGS.iter())
+}
+
+/// The settings that matter first, as a table in Markdown.
+#[must_use]
+pub fn first_table() -> String {
+    rows(FIRST.iter().filter_map(|name| Setting::named(name)))
+}
+
+fn rows(settings: impl Iterator<Item = &'static Setting>) -> String {
     let mut table = String::from("| name | default | meaning |\n|---|---|---|\n");
-    for setting in SETTINGS {
+    for setting in settings {
         let name = setting.usual_name();
         // Writing to a string cannot fail.
         let _ = writeln!(

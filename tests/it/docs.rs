@@ -43,7 +43,8 @@ fn as_it_is(text: &str) -> String {
 
 #[test]
 fn the_tools_are_those_of_the_registry() {
-    let mut table = String::from("| tool | kind | when to use it |\n|---|---|---|\n");
+    let mut all = String::from("| tool | kind | description |\n|---|---|---|\n");
+    let mut short = String::from("| tool | for |\n|---|---|\n");
     for tool in Registry::of(&Surface::of(&[Toolset::Pages]))
         .unwrap()
         .definitions()
@@ -54,27 +55,28 @@ fn the_tools_are_those_of_the_registry() {
             "write"
         };
         let description = tool.description.replace('\n', "<br>");
-        let _ = writeln!(table, "| `{}` | {kind} | {description} |", tool.name);
+        let first = description.split(". ").next().unwrap();
+        let _ = writeln!(all, "| `{}` | {kind} | {description} |", tool.name);
+        let _ = writeln!(short, "| `{}` | {first} |", tool.name);
     }
-    generated("README.md", "tools", &table, as_it_is);
+    generated("docs/reference.md", "tools", &all, as_it_is);
+    generated("README.md", "tools", &short, as_it_is);
 }
 
 #[test]
 fn the_settings_are_those_that_are_read() {
-    generated(
-        "README.md",
-        "settings",
-        &wikijs_mcp::config::table(),
-        as_it_is,
-    );
+    let all = wikijs_mcp::config::table();
+    generated("docs/settings.md", "settings", &all, as_it_is);
+    let first = wikijs_mcp::config::first_table();
+    generated("README.md", "settings", &first, as_it_is);
     let source = [
         include_str!("../../src/config/settings.rs"),
         include_str!("../../src/config/connection.rs"),
-        include_str!("../../src/config/key_source.rs"),
         include_str!("../../src/config/policy.rs"),
         include_str!("../../src/config/storage.rs"),
         include_str!("../../src/config/serve.rs"),
         include_str!("../../src/config/network.rs"),
+        include_str!("../../src/wiki/key.rs"),
     ]
     .concat();
     for setting in wikijs_mcp::config::SETTINGS {
@@ -84,6 +86,12 @@ fn the_settings_are_those_that_are_read() {
             setting.name
         );
     }
+}
+
+#[test]
+fn the_readme_is_a_page_to_begin_with() {
+    let readme = include_str!("../../README.md");
+    assert!(readme.len() <= 12_000, "{} bytes", readme.len());
 }
 
 #[test]

@@ -186,6 +186,8 @@ fn commands_and_flags_that_pages_name_are_the_programs() {
         "http",
         "operations",
         "operators",
+        "reading",
+        "settings",
         "writes",
     ];
     let others = others.map(|name| format!("docs/{name}.md"));
