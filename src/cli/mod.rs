@@ -105,9 +105,8 @@ pub fn main() -> ExitCode {
             return if is_help { Exit::Done } else { Exit::Usage }.into();
         }
     };
-    // Two workers are plenty for one wiki, and keep memory small.
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+        .worker_threads(threads(arguments.command.as_ref()))
         .enable_all()
         .build();
     let runtime = match runtime {
@@ -129,6 +128,15 @@ pub fn main() -> ExitCode {
         exit
     })
     .into()
+}
+
+/// How many threads the tasks of a command run on.
+fn threads(command: Option<&Command>) -> usize {
+    match command {
+        None => serve::threads(&serve::Arguments::default()),
+        Some(Command::Serve(arguments)) => serve::threads(arguments),
+        Some(_) => 2,
+    }
 }
 
 /// Whether the command was called with `--json`.

@@ -9,9 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::exit::Exit;
 use super::signals::{HangUps, Signals};
 use super::{Outcome, print, start};
-#[cfg(feature = "demo")]
-use crate::config::ServeSettings;
-use crate::config::{Settings, address_of};
+use crate::config::{ServeSettings, Settings, address_of};
 use crate::server::http::{HttpLimits, HttpServer, refused_start};
 use crate::server::{App, serve_stdio};
 use crate::write::Patience;
@@ -28,6 +26,22 @@ pub(super) struct Arguments {
     /// output (`WIKI_SERVE_ADDRESS`)
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
+}
+
+/// How many threads calls run on. Many callers over HTTP need two, and one wiki is no work for
+/// more. One client over standard input and output is answered sooner by one thread, which never
+/// has to wake another.
+pub(super) fn threads(arguments: &Arguments) -> usize {
+    // A bad setting is told when it is read to be used.
+    let listens = start::layers()
+        .ok()
+        .and_then(|layers| ServeSettings::read(&layers.source()).ok())
+        .is_some_and(|serve| serve.address.is_some());
+    if arguments.http.is_some() || listens {
+        2
+    } else {
+        1
+    }
 }
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {

@@ -75,7 +75,10 @@ async fn the_prompts_and_their_texts_are_the_golden_ones() {
     let mut told = serde_json::to_string_pretty(&listed.prompts).unwrap();
     for prompt in &listed.prompts {
         let name = format!("`{}`", prompt.name);
-        assert!(include_str!("../../docs/reading.md").contains(&name), "{name}");
+        assert!(
+            include_str!("../../docs/reading.md").contains(&name),
+            "{name}"
+        );
     }
     for (name, arguments) in EXAMPLES() {
         let text = text(&served, name, arguments).await.unwrap();
