@@ -8,6 +8,8 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::room::Taken;
+
 /// How many bytes a message may have, arguments of a call apart. What is larger is read away from
 /// the threads that all calls share.
 pub(super) const MOST_BESIDE: usize = 64 * 1024;
@@ -20,7 +22,11 @@ const NOTHING: &[u8] = b"{}";
 
 /// The arguments that a call came with beside its message.
 #[derive(Debug, Clone)]
-pub(super) struct Cargo(Arc<Mutex<Option<Load>>>);
+pub(super) struct Cargo {
+    load: Arc<Mutex<Option<Load>>>,
+    /// Held as long as the call is under way.
+    _room: Option<Arc<Taken>>,
+}
 
 /// What came in place of small arguments.
 #[derive(Debug)]
@@ -29,16 +35,24 @@ pub(super) enum Load {
     Arguments(Vec<u8>),
     /// More than is taken.
     TooLarge,
+    /// There was no room for it.
+    NoRoom,
 }
 
 impl Cargo {
-    pub(super) fn new(load: Load) -> Self {
-        Self(Arc::new(Mutex::new(Some(load))))
+    pub(super) fn new(load: Load, room: Option<Taken>) -> Self {
+        Self {
+            load: Arc::new(Mutex::new(Some(load))),
+            _room: room.map(Arc::new),
+        }
     }
 
     /// Takes it, once.
     pub(super) fn take(&self) -> Option<Load> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.load
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 }
 
@@ -251,7 +265,11 @@ impl Scan {
     ///
     /// # Errors
     /// The message, if it is no call, or large without its arguments.
-    pub(super) fn lighten(&self, mut message: Vec<u8>) -> Result<(Vec<u8>, Cargo), Vec<u8>> {
+    pub(super) fn lighten(
+        &self,
+        mut message: Vec<u8>,
+        room: Option<Taken>,
+    ) -> Result<(Vec<u8>, Cargo), Vec<u8>> {
         let arguments = self.found.arguments.clone();
         let beside = arguments.filter(|_| self.is_call(&message)).and_then(|at| {
             let (before, behind) = (message.get(..at.start)?, message.get(at.end..)?);
@@ -263,7 +281,7 @@ impl Scan {
         };
         message.truncate(at.end);
         message.drain(..at.start);
-        Ok((light, Cargo::new(Load::Arguments(message))))
+        Ok((light, Cargo::new(Load::Arguments(message), room)))
     }
 }
 
@@ -279,7 +297,7 @@ mod tests {
 
     fn parts(message: &str) -> Option<(String, String)> {
         let scan = Scan::of(message.as_bytes());
-        let (light, cargo) = scan.lighten(message.into()).ok()?;
+        let (light, cargo) = scan.lighten(message.into(), None).ok()?;
         let Some(Load::Arguments(arguments)) = cargo.take() else {
             return None;
         };
@@ -302,7 +320,7 @@ mod tests {
         for byte in call.bytes() {
             scan.feed(&[byte]);
         }
-        let (again, _) = scan.lighten(call.into()).expect("a call");
+        let (again, _) = scan.lighten(call.into(), None).expect("a call");
         assert_eq!(again, light.as_bytes());
     }
 

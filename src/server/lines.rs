@@ -7,7 +7,10 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
+use futures_util::future::BoxFuture;
+
 use super::intake::{Cargo, Load, MOST_BESIDE, MOST_BYTES, Scan};
+use super::room::{self, NoRoom, Room, Taken};
 
 /// How much is read at once.
 const CHUNK: usize = 8 * 1024;
@@ -40,6 +43,9 @@ pub(super) struct Lines<R> {
     /// What goes with those lines: then they are one.
     cargo: Option<Cargo>,
     large: Option<LargeLine>,
+    /// Room for large lines, and the wait for it of the one that begins.
+    room: Arc<Room>,
+    waits: Option<BoxFuture<'static, Result<Taken, NoRoom>>>,
     slot: Slot,
 }
 
@@ -53,6 +59,13 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             given: 0,
             cargo: None,
             large: None,
+            room: Arc::new(Room::new(
+                room::ALL_BYTES,
+                room::ALL_BYTES,
+                1,
+                room::PATIENCE,
+            )),
+            waits: None,
             slot: Slot::default(),
         }
     }
@@ -101,13 +114,15 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 
     /// Looks for whole lines, once those before are gone.
     fn look(&mut self) {
-        if self.whole > 0 || self.large.is_some() {
+        if self.whole > 0 || self.large.is_some() || self.waits.is_some() {
             return;
         }
         match self.held.iter().rposition(|byte| *byte == b'\n') {
             Some(end) => self.whole = end + 1,
             None if self.held.len() > MOST_BESIDE => {
-                self.large = Some(LargeLine::begun(std::mem::take(&mut self.held)));
+                let room = Arc::clone(&self.room);
+                // How long it is nobody can tell yet.
+                self.waits = Some(Box::pin(async move { room.take(MOST_BYTES, None).await }));
             }
             None => {}
         }
@@ -133,6 +148,12 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
             if this.whole > 0 {
                 continue;
             }
+            if let Some(waits) = &mut this.waits {
+                let room = ready!(waits.as_mut().poll(context));
+                this.waits = None;
+                let line = std::mem::take(&mut this.held);
+                this.large = Some(LargeLine::begun(line, room));
+            }
             let mut space = ReadBuf::new(&mut this.chunk);
             ready!(Pin::new(&mut this.input).poll_read(context, &mut space))?;
             let length = space.filled().len();
@@ -149,25 +170,28 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
 struct LargeLine {
     line: Vec<u8>,
     scan: Scan,
-    /// It has more bytes than are taken; the first are kept, to see whose it was.
-    is_over: bool,
+    room: Option<Taken>,
+    /// Why it is not read; its first bytes are kept, to see whose it was.
+    refused: Option<Load>,
 }
 
 impl LargeLine {
-    fn begun(line: Vec<u8>) -> Self {
+    fn begun(line: Vec<u8>, room: Result<Taken, NoRoom>) -> Self {
         Self {
             scan: Scan::of(&line),
             line,
-            is_over: false,
+            refused: room.is_err().then_some(Load::NoRoom),
+            room: room.ok(),
         }
     }
 
     fn push(&mut self, bytes: &[u8]) {
-        if self.is_over {
+        if self.refused.is_some() {
             return;
         }
         if self.line.len() + bytes.len() > MOST_BYTES {
-            self.is_over = true;
+            self.refused = Some(Load::TooLarge);
+            self.room = None;
             self.line.truncate(MOST_BESIDE);
             self.line.shrink_to_fit();
             return;
@@ -182,18 +206,18 @@ impl LargeLine {
         let Self {
             line,
             scan,
-            is_over,
+            room,
+            refused,
         } = self;
-        let lightened = if is_over {
-            Err(line)
-        } else {
-            scan.lighten(line)
+        let (lightened, why) = match refused {
+            None => (scan.lighten(line, room), Load::TooLarge),
+            Some(why) => (Err(line), why),
         };
         let (mut line, cargo) = match lightened {
             Ok(lightened) => lightened,
             Err(line) => {
-                tracing::warn!("a message is larger than is taken, and was not read");
-                (scan.stub(&line)?, Cargo::new(Load::TooLarge))
+                tracing::warn!(?why, "a large message was not read");
+                (scan.stub(&line)?, Cargo::new(why, None))
             }
         };
         line.push(b'\n');
@@ -250,7 +274,7 @@ mod tests {
         for (place, (_, load)) in read.into_iter().enumerate() {
             match load {
                 Some(Load::Arguments(json)) => assert_eq!(json, large.as_bytes()),
-                Some(Load::TooLarge) => panic!("{place}"),
+                Some(Load::TooLarge | Load::NoRoom) => panic!("{place}"),
                 None => assert!(![2, 5].contains(&place)),
             }
         }

@@ -69,6 +69,7 @@ pub(super) async fn arguments(
     match load(context) {
         None => Ok(request.arguments.take().unwrap_or_default().into()),
         Some(Load::TooLarge) => Ok(Arguments::too_large()),
+        Some(Load::NoRoom) => Ok(Arguments::no_room()),
         Some(Load::Arguments(json)) => {
             let read = tokio::task::spawn_blocking(move || Arguments::read(&json)).await;
             let read = read.ok().and_then(Result::ok);

@@ -17,6 +17,7 @@ mod progress;
 mod prompts;
 mod resources;
 mod result;
+mod room;
 mod stdio;
 mod subscriptions;
 mod terms;

@@ -21,7 +21,14 @@ pub struct Arguments {
     /// Whether anything was read and not kept.
     is_cut: bool,
     is_large: bool,
-    is_refused: bool,
+    refused: Option<Refused>,
+}
+
+/// Why arguments were not read at all.
+#[derive(Debug, Clone, Copy)]
+enum Refused {
+    TooLarge,
+    NoRoom,
 }
 
 impl From<Map<String, Value>> for Arguments {
@@ -55,7 +62,7 @@ impl Arguments {
             left_out,
             is_cut: room.is_cut,
             is_large: true,
-            is_refused: false,
+            refused: None,
         })
     }
 
@@ -63,7 +70,16 @@ impl Arguments {
     #[must_use]
     pub fn too_large() -> Self {
         Self {
-            is_refused: true,
+            refused: Some(Refused::TooLarge),
+            ..Self::default()
+        }
+    }
+
+    /// Large arguments for which there was no room beside those of other calls.
+    #[must_use]
+    pub fn no_room() -> Self {
+        Self {
+            refused: Some(Refused::NoRoom),
             ..Self::default()
         }
     }
@@ -102,15 +118,20 @@ impl Arguments {
     /// Refuses those that were not read at all.
     ///
     /// # Errors
-    /// `TOO_LARGE`.
+    /// `TOO_LARGE`, and `TIMEOUT` where there was no room for them.
     pub(super) fn check_size(&self) -> Result<(), Failure> {
-        if self.is_refused {
-            return Err(Failure::new(
+        match self.refused {
+            None => Ok(()),
+            Some(Refused::TooLarge) => Err(Failure::new(
                 Code::TooLarge,
                 "The message is larger than the 6 MB that this server takes, or has more than 64 kB beside the arguments.",
-            ));
+            )),
+            Some(Refused::NoRoom) => Err(Failure::new(
+                Code::Timeout,
+                "Other large calls take all the room that this server has for them; nothing was done.",
+            )
+            .hint("Call again in some seconds, with one large call at a time.")),
         }
-        Ok(())
     }
 
     /// All of them.

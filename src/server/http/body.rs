@@ -1,10 +1,11 @@
 //! The body of a request: bounded, and made light where it is large.
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::http::StatusCode;
 use futures_util::StreamExt as _;
 
 use super::super::intake::{Cargo, MOST_BESIDE, Scan};
+use super::super::room::{Room, Taken};
 use super::refusal::Refusal;
 
 /// A body that is at its limit.
@@ -12,15 +13,44 @@ pub(super) const fn too_large() -> Refusal {
     Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large")
 }
 
-/// Reads a body up to a limit; the arguments of a large call come beside it.
-pub(super) async fn read(body: Body, most: usize) -> Result<(Vec<u8>, Option<Cargo>), Refusal> {
+/// Room for a body, whoever brings it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RoomOf<'a> {
+    pub(super) room: &'a Room,
+    pub(super) owner: Option<&'a str>,
+}
+
+impl RoomOf<'_> {
+    async fn take(self, bytes: usize) -> Result<Taken, Refusal> {
+        let taken = self.room.take(bytes, self.owner).await;
+        taken.map_err(|_| {
+            Refusal::busy("large bodies take all the room that there is for them; try again soon")
+        })
+    }
+}
+
+/// Reads a body up to a limit; the arguments of a large call come beside it. A large body takes
+/// its room before it is read; if it does not tell its length, as much as the largest.
+pub(super) async fn read(
+    body: Body,
+    most: usize,
+    room: RoomOf<'_>,
+) -> Result<(Vec<u8>, Option<Cargo>), Refusal> {
+    let length = usize::try_from(body.size_hint().exact().unwrap_or_default()).unwrap_or(most);
+    let mut taken = None;
+    if length > MOST_BESIDE {
+        taken = Some(room.take(length).await?);
+    }
     let mut parts = body.into_data_stream();
-    let mut whole = Vec::new();
+    let mut whole = Vec::with_capacity(length.min(most));
     let mut scan: Option<Scan> = None;
     while let Some(part) = parts.next().await {
         let part = part.map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "the body broke off"))?;
         if whole.len() + part.len() > most {
             return Err(too_large());
+        }
+        if taken.is_none() && whole.len() + part.len() > MOST_BESIDE {
+            taken = Some(room.take(most).await?);
         }
         whole.extend_from_slice(&part);
         match &mut scan {
@@ -32,7 +62,7 @@ pub(super) async fn read(body: Body, most: usize) -> Result<(Vec<u8>, Option<Car
     let Some(scan) = scan else {
         return Ok((whole, None));
     };
-    match scan.lighten(whole) {
+    match scan.lighten(whole, taken) {
         Ok((light, cargo)) => Ok((light, Some(cargo))),
         Err(_) => Err(Refusal::new(
             StatusCode::PAYLOAD_TOO_LARGE,

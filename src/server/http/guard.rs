@@ -13,10 +13,11 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::super::app::App;
+use super::super::room::Room;
 use super::super::visit::{Held, Visit};
 use super::address::origin_of;
 use super::apps::Apps;
-use super::body::{read, too_large};
+use super::body::{RoomOf, read, too_large};
 use super::client::KnownClient;
 use super::limits::HttpLimits;
 use super::live::LiveClients;
@@ -49,6 +50,8 @@ pub(super) struct Guard {
     pub(super) clients: Option<LiveClients>,
     /// Places for calls under way.
     pub(super) calls: Places,
+    /// Room for large bodies.
+    room: Room,
     /// Places for the streams of sessions.
     streams: Places,
     listening: IpAddr,
@@ -122,6 +125,7 @@ impl Guard {
             without_sessions: mcp(false),
             apps: Apps::new(Arc::clone(&app), limits.keys),
             calls: Places::for_calls(&limits),
+            room: limits.room(),
             streams: Places::for_streams(&limits),
             app,
             settings,
@@ -221,7 +225,13 @@ impl Guard {
         }
         let place = Arc::new(self.calls.take(caller.client.as_deref())?);
         let (head, body) = request.into_parts();
-        let (body, cargo) = tokio::time::timeout(self.limits.request, read(body, self.limits.body))
+        let most = self.limits.body;
+        let room = RoomOf {
+            room: &self.room,
+            owner: caller.client.as_ref().map(|client| &*client.identity),
+        };
+        let reading = read(body, most, room);
+        let (body, cargo) = tokio::time::timeout(self.limits.request, reading)
             .await
             .map_err(|_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body took too long"))??;
         let (method, id) = match serde_json::from_slice(&body) {

@@ -2,11 +2,18 @@
 
 use std::time::Duration;
 
+use super::super::room::{self, Room};
+
 /// Bounds of one server over HTTP.
 #[derive(Debug, Clone, Copy)]
 pub struct HttpLimits {
     /// The most bytes of a request's body.
     pub body: usize,
+    /// The most bytes of all large bodies whose calls are under way, and half of that for a named
+    /// client.
+    pub bodies: usize,
+    /// How long a large body waits for room.
+    pub room: Duration,
     /// The most connections at a time.
     pub connections: usize,
     /// The most sessions at a time.
@@ -37,6 +44,17 @@ pub struct HttpLimits {
 }
 
 impl HttpLimits {
+    /// Room for large bodies: a named client's share holds its largest.
+    pub(super) fn room(&self) -> Room {
+        let share = (self.bodies / 2).max(self.body);
+        Room::new(
+            self.bodies.max(self.body),
+            share,
+            room::MOST_WAITING,
+            self.room,
+        )
+    }
+
     /// How many of so many a named client may hold: one at least.
     pub(super) fn share_of(&self, most: usize) -> usize {
         (most / self.shares.max(1)).max(1)
@@ -47,6 +65,8 @@ impl Default for HttpLimits {
     fn default() -> Self {
         Self {
             body: 6 * 1024 * 1024,
+            bodies: room::ALL_BYTES,
+            room: room::PATIENCE,
             connections: 1024,
             sessions: 512,
             calls: 256,

@@ -33,6 +33,8 @@ use super::stall::Stalling;
 use super::tokens_file::TokensFile;
 use crate::config::ServeSettings;
 
+/// The most bytes of a connection that are read before they are wanted, its head among them.
+const MOST_UNREAD: usize = 64 * 1024;
 /// The most headers of a request.
 const MOST_HEADERS: usize = 64;
 /// How long a connection that is one too many gets for its refusal, and one that is idle for
@@ -292,6 +294,7 @@ async fn serve(
         // From the end of one request to the end of the next one's head.
         .header_read_timeout(limits.idle)
         .max_headers(MOST_HEADERS)
+        .max_buf_size(MOST_UNREAD)
         .serve_connection(
             TokioIo::new(Stalling::new(stream, limits.stalled)),
             TowerToHyperService::new(router),
