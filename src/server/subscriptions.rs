@@ -1,7 +1,8 @@
 //! Clients that are told when a page changes.
 //!
 //! Up to protocol 2025-11-25 a session subscribes to one address after another. From 2026-07-28
-//! on a request names all of them, and lasts as long as it is listened.
+//! on a request names all of them, and lasts as long as it is listened. A page is one subscription,
+//! however its address is spelled: it is told under the address that came first.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -85,7 +86,9 @@ impl Subscriptions {
     pub(super) async fn unsubscribe(&self, uri: &str) {
         let mut open = self.open.lock().await;
         if let Some(own) = &*open {
-            own.watcher.remove(uri);
+            if let Some(place) = uri::parse(uri) {
+                own.watcher.remove(&place);
+            }
             if own.watcher.is_empty() {
                 *open = None;
             }
@@ -111,11 +114,10 @@ impl Subscriptions {
         }
         let tell = async {
             loop {
-                for uri in watcher.next().await {
-                    let told = context.sink().notify_resource_updated(&*uri);
-                    // A client that takes nothing learns of the next change.
-                    let _ = tokio::time::timeout(PATIENCE, told).await;
-                }
+                let uri = watcher.next().await;
+                let told = context.sink().notify_resource_updated(&*uri);
+                // A client that takes nothing learns of the next change.
+                let _ = tokio::time::timeout(PATIENCE, told).await;
             }
         };
         tokio::select! {
@@ -163,11 +165,10 @@ async fn add(
 
 async fn pass_on(watcher: Arc<Watcher>, peer: Peer<RoleServer>) {
     loop {
-        for uri in watcher.next().await {
-            let changed = ResourceUpdatedNotificationParam::new(&*uri);
-            let told = peer.notify_resource_updated(changed);
-            // A client that takes nothing learns of the next change.
-            let _ = tokio::time::timeout(PATIENCE, told).await;
-        }
+        let uri = watcher.next().await;
+        let changed = ResourceUpdatedNotificationParam::new(&*uri);
+        let told = peer.notify_resource_updated(changed);
+        // A client that takes nothing learns of the next change.
+        let _ = tokio::time::timeout(PATIENCE, told).await;
     }
 }

@@ -1,4 +1,4 @@
-//! One who watches pages, under names of its own.
+//! One who watches pages, each under the name that it came with first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -59,14 +59,15 @@ pub struct Watcher {
     watch: Arc<Watch>,
     owner: Arc<str>,
     told: Arc<Told>,
-    names: Mutex<BTreeMap<Arc<str>, Watched>>,
-    /// Held by whoever adds a name.
+    /// By place: whatever names a page goes by, it is watched once.
+    watched: Mutex<BTreeMap<Place, Watched>>,
+    /// Held by whoever adds a page.
     adding: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
 struct Watched {
-    place: Place,
+    name: Arc<str>,
     _taken: Taken,
 }
 
@@ -76,13 +77,14 @@ impl Watcher {
             watch,
             owner: owner.into(),
             told: Arc::default(),
-            names: Mutex::default(),
+            watched: Mutex::default(),
             adding: tokio::sync::Mutex::default(),
         }
     }
 
-    /// Watches a page under a name, which may be watched already. With a time, a page that may
-    /// have been written since then, or is gone, is told at once.
+    /// Watches a page, to be told under this name; one that is watched already keeps the name that
+    /// it has. With a time, a page that may have been written since then, or is gone, is told at
+    /// once.
     ///
     /// # Errors
     /// [`CannotWatch`].
@@ -93,7 +95,7 @@ impl Watcher {
         since: Option<OffsetDateTime>,
     ) -> Result<(), CannotWatch> {
         let _turn = self.adding.lock().await;
-        if self.names().contains_key(name) {
+        if self.watched().contains_key(&place) {
             return Ok(());
         }
         if self.len() >= self.watch.pace().most_of_session {
@@ -102,58 +104,51 @@ impl Watcher {
         let taken = self.watch.take(&self.owner)?;
         self.watch.add(place.clone(), &self.told, since).await?;
         let watched = Watched {
-            place,
+            name: name.into(),
             _taken: taken,
         };
-        self.names().insert(name.into(), watched);
+        self.watched().insert(place, watched);
         Ok(())
     }
 
-    /// Watches the page of this name no more.
-    pub fn remove(&self, name: &str) {
-        let mut names = self.names();
-        let Some(Watched { place, .. }) = names.remove(name) else {
-            return;
-        };
-        if !names.values().any(|other| other.place == place) {
-            self.watch.remove(&place, &self.told);
+    /// Watches a page no more, whatever name it was watched under.
+    pub fn remove(&self, place: &(Locale, PagePath)) {
+        if self.watched().remove(place).is_some() {
+            self.watch.remove(place, &self.told);
         }
     }
 
-    /// How many names are watched.
+    /// How many pages are watched.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.names().len()
+        self.watched().len()
     }
 
     /// Whether none is.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.names().is_empty()
+        self.watched().is_empty()
     }
 
-    /// Waits for the next page that changed: all its names.
-    pub async fn next(&self) -> Vec<Arc<str>> {
+    /// Waits for the next page that changed: its name.
+    pub async fn next(&self) -> Arc<str> {
         loop {
             let place = self.told.next().await;
-            let names = self.names();
-            let of_place = names.iter().filter(|(_, other)| other.place == place);
-            let told: Vec<_> = of_place.map(|(name, _)| Arc::clone(name)).collect();
-            if !told.is_empty() {
-                return told;
+            if let Some(watched) = self.watched().get(&place) {
+                return Arc::clone(&watched.name);
             }
         }
     }
 
-    fn names(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Watched>> {
-        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    fn watched(&self) -> MutexGuard<'_, BTreeMap<Place, Watched>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        for watched in self.names().values() {
-            self.watch.remove(&watched.place, &self.told);
+        for place in self.watched().keys() {
+            self.watch.remove(place, &self.told);
         }
     }
 }

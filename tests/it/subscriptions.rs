@@ -100,6 +100,34 @@ async fn a_session_is_told_of_the_pages_that_it_subscribed_to_alone() {
 }
 
 #[tokio::test]
+async fn a_page_is_one_subscription_however_its_address_is_spelled() {
+    let wiki = sample_wiki().await;
+    let mut setup = Setup::of(&wiki, |keys| &keys.reader);
+    setup.watch.most_of_session = 2;
+    let (served, mut heard) = listening(setup).await;
+    let spelled = [
+        "wikijs://en/%64ocs",
+        "wikijs://en/docs#a",
+        "wikijs://en/docs?b",
+    ];
+    for uri in [DOCS].iter().chain(&spelled) {
+        subscribe(&served.client, uri).await.unwrap();
+    }
+    // They take one place of two.
+    subscribe(&served.client, HOME).await.unwrap();
+    rewrite(&wiki, "docs");
+    assert_eq!(next(&mut heard).await, DOCS);
+    rewrite(&wiki, "home");
+    assert_eq!(next(&mut heard).await, HOME);
+    // It ends under any of its spellings.
+    unsubscribe(&served.client, spelled[0]).await;
+    rewrite(&wiki, "docs");
+    rewrite(&wiki, "home");
+    assert_eq!(next(&mut heard).await, HOME);
+    assert!(heard.is_empty());
+}
+
+#[tokio::test]
 async fn a_page_that_is_moved_away_or_gone_is_told_and_told_again_when_it_is_back() {
     let wiki = sample_wiki().await;
     let (served, mut heard) = listening(Setup::of(&wiki, |keys| &keys.reader)).await;
