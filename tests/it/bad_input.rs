@@ -12,9 +12,10 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use wikijs_mcp::demo::DemoWiki;
+use wikijs_mcp::server::http::Grant;
 
 use crate::harness::{Setup, sample_wiki};
-use crate::hosted::{Caller, call, speaking};
+use crate::hosted::{Caller, Names, call, speaking};
 use crate::process::Program;
 
 /// The most bytes of any answer to what is wrong.
@@ -304,12 +305,12 @@ impl Listening {
     }
 
     /// The answer to a message, with its head; nothing if the connection broke off.
-    async fn post(&self, message: &[u8]) -> String {
+    async fn post(&self, caller: &Caller, message: &[u8]) -> String {
         let mut head = format!(
             "POST /mcp HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {}\r\n",
             message.len()
         );
-        for (name, value) in speaking(&Caller::default()).headers {
+        for (name, value) in speaking(caller).headers {
             let _ = write!(head, "{name}: {value}\r\n");
         }
         let stream = TcpStream::connect(self.address).await.unwrap();
@@ -342,11 +343,17 @@ async fn no_bad_message_over_http_fills_the_memory() {
     let server = Listening::start(&variables);
     let memory = Memory(server.child.id());
     let good = call(TAGS, json!({})).to_string();
-    assert!(server.post(good.as_bytes()).await.contains(" 200 OK"));
+    let caller = Caller::default();
+    assert!(
+        server
+            .post(&caller, good.as_bytes())
+            .await
+            .contains(" 200 OK")
+    );
     let idle = memory.most();
     for (name, told, message) in messages() {
         memory.forget();
-        let answer = server.post(&message).await;
+        let answer = server.post(&caller, &message).await;
         assert!(answer.len() < MOST_ANSWER, "{name}: {}", answer.len());
         let shown = answer.get(..2_000).unwrap_or(&answer);
         match told {
@@ -356,9 +363,97 @@ async fn no_bad_message_over_http_fills_the_memory() {
             }
         }
         assert!(
-            server.post(good.as_bytes()).await.contains(" 200 OK"),
+            server
+                .post(&caller, good.as_bytes())
+                .await
+                .contains(" 200 OK"),
             "{name}"
         );
         check_memory(&memory, idle, name);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_large_messages_at_once_fill_no_memory_and_others_are_answered_meanwhile() {
+    const AT_ONCE: usize = 32;
+    let (wiki, dir, names) = (sample_wiki().await, TempDir::new().unwrap(), Names::new());
+    let [own, other] = ["own", "other"].map(|name| names.add(name, Grant::default()));
+    let file = names.path().to_str().unwrap().to_owned();
+    let variables = variables_of(&wiki, &dir);
+    let mut variables: Vec<_> = variables
+        .iter()
+        .map(|(name, value)| (*name, &**value))
+        .collect();
+    variables.push(("WIKI_SERVE_TOKENS_FILE", &file));
+    let server = Listening::start(&variables);
+    let memory = Memory(server.child.id());
+    let good = call(TAGS, json!({})).to_string();
+    for caller in [&own, &other] {
+        assert!(
+            server
+                .post(caller, good.as_bytes())
+                .await
+                .contains(" 200 OK")
+        );
+    }
+    let idle = memory.most();
+    memory.forget();
+    let kinds = [
+        "ids of 0",
+        "objects in a list",
+        "a long title",
+        "members in an argument",
+    ];
+    let mut messages = messages();
+    messages.retain(|(name, ..)| kinds.contains(name));
+    assert_eq!(messages.len(), kinds.len());
+    let large = (0..AT_ONCE).map(|n| server.post(&other, &messages[n % kinds.len()].2));
+    let large = futures_util::future::join_all(large);
+    let mut large = std::pin::pin!(large);
+    let mut longest = Duration::ZERO;
+    let answers = loop {
+        let small = async {
+            let began = Instant::now();
+            let answer = server.post(&own, good.as_bytes()).await;
+            assert!(answer.contains(" 200 OK"), "{answer}");
+            began.elapsed()
+        };
+        tokio::select! {
+            answers = &mut large => break answers,
+            took = small => longest = longest.max(took),
+        }
+    };
+    assert!(longest < Duration::from_secs(3), "{longest:?}");
+    let is_read = |answer: &&String| answer.contains(" 200 OK");
+    let is_put_off =
+        |answer: &&String| answer.contains(" 503 ") && answer.contains("retry-after: ");
+    let read = answers.iter().filter(is_read).count();
+    let put_off = answers.iter().filter(is_put_off).count();
+    assert!(read >= 2, "{read} were read, {put_off} put off");
+    assert_eq!(read + put_off, AT_ONCE);
+    check_memory(&memory, idle, "all of them");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_large_messages_over_stdio_at_once_fill_no_memory() {
+    let (wiki, dir) = (sample_wiki().await, TempDir::new().unwrap());
+    let variables = variables_of(&wiki, &dir);
+    let variables = variables.each_ref().map(|(name, value)| (*name, &**value));
+    let mut program = Program::serve(&[], &variables);
+    let memory = Memory(program.id());
+    program.call(TAGS, &json!({}));
+    let idle = memory.most();
+    memory.forget();
+    let text = "x".repeat(LARGE);
+    for id in 0..16 {
+        let mut message = call(BY_ID, json!({ "id": text }));
+        message["id"] = id.into();
+        program.say(&message.to_string());
+    }
+    for id in 0..16 {
+        let answer = program.answer(id);
+        let code = answer["result"]["_meta"]["error"]["code"].as_str().unwrap();
+        assert!(["INVALID_INPUT", "TIMEOUT"].contains(&code), "{answer}");
+    }
+    check_memory(&memory, idle, "all of them");
 }

@@ -11,6 +11,7 @@ use wikijs_mcp::wiki::ApiKey;
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{EAGER, Served, Setup, id_of};
+use crate::hosted::Caller;
 
 const SEARCH: &str = "wikijs_search_pages";
 
@@ -82,6 +83,49 @@ async fn a_request_reads_many_pages_where_the_layer_allows() {
     let answer = search(&served, "apple").await;
     assert_eq!(answer["hits"].as_array().unwrap().len(), 100);
     assert_eq!(sizes(&wiki)[4..], [1, 1, 49, 50, 20]);
+}
+
+#[tokio::test]
+async fn keys_of_callers_read_pages_in_turn() {
+    let wiki = wiki_of(120, "apple").await;
+    let setup = Setup::of(&wiki, |keys| &keys.readonly)
+        .with("WIKI_SERVE_CALLER_KEYS", "true")
+        .with("WIKI_INDEX", "memory");
+    let server = Arc::new(setup.host().await);
+    let keys = wiki.keys();
+    let keys = [&keys.admin, &keys.editor, &keys.reader, &keys.writer];
+    wiki.hold_content_reads(0..1);
+    let mut searches = Vec::new();
+    for key in keys {
+        let caller = Caller::default().with("x-wiki-api-token", key);
+        let server = Arc::clone(&server);
+        searches.push(tokio::spawn(async move {
+            let arguments = json!({ "query": "apple", "in": "content", "limit": 100 });
+            server.call(&caller, SEARCH, arguments).await.unwrap()
+        }));
+    }
+    // All of them know which pages there are, and one reads the first of them.
+    let lists = || {
+        let requests = wiki.requests();
+        let is_list = |field: &&String| *field == "pages.list";
+        requests
+            .iter()
+            .flat_map(|seen| &seen.fields)
+            .filter(is_list)
+            .count()
+    };
+    while lists() < keys.len() || wiki.content_reads().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..20 {
+        assert_eq!(server.get("/healthz").await.status, 200);
+        assert_eq!(wiki.content_reads().len(), 1);
+    }
+    wiki.hold_content_reads(0..0);
+    for search in searches {
+        assert_eq!(paths(&search.await.unwrap()).len(), 100);
+    }
+    assert_eq!(most_at_once(&wiki.content_reads()), 1);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{InitializeRequestParams, InitializeResult};
@@ -297,6 +298,8 @@ async fn whatever_keys_are_made_up_few_requests_are_under_way_to_the_wiki() {
     while metric("wikijs_mcp_calls_in_flight ").await < 24 {}
     for _ in 0..50 {
         assert_eq!(metric("wikijs_mcp_wiki_requests_in_flight ").await, 8);
+        // Nor does the wiki see any more of them.
+        assert!(mute.accept().now_or_never().is_none());
     }
 }
 
