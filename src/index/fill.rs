@@ -1,11 +1,14 @@
 //! Making the index as the wiki is: a look at the list of pages, then the content of those that
 //! changed, batch by batch, with pauses that leave the wiki time for others.
 
+use std::borrow::Borrow;
 use std::collections::{HashSet, VecDeque};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
+
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::content_index::ContentIndex;
 use super::layers::Layers;
@@ -26,7 +29,7 @@ pub(super) type Broken = Option<WikiError>;
 /// The pages that have to be read.
 #[derive(Debug, Default)]
 struct Queue {
-    pages: VecDeque<PageReading>,
+    pages: VecDeque<Arc<PageReading>>,
     /// So many of the first are waited for.
     urgent: usize,
     /// What stood in the wiki at this time is in the queue.
@@ -42,13 +45,13 @@ struct Read {
 
 /// What a look at the list found.
 struct Look {
-    changed: Vec<PageReading>,
+    changed: Vec<Arc<PageReading>>,
     count: Count,
 }
 
 impl Queue {
     /// Puts pages that were found to have changed before all others.
-    fn put_first(&mut self, changed: Vec<PageReading>, urgent: usize, looked: Instant) {
+    fn put_first(&mut self, changed: Vec<Arc<PageReading>>, urgent: usize, looked: Instant) {
         let ids: HashSet<Option<i64>> = changed.iter().map(|page| page.id).collect();
         self.pages.retain(|page| !ids.contains(&page.id));
         for page in changed.into_iter().rev() {
@@ -66,7 +69,8 @@ impl Queue {
         };
         let most = most.min(first);
         self.urgent = self.urgent.saturating_sub(most);
-        self.pages.drain(..most).collect()
+        let next = self.pages.drain(..most);
+        next.map(Arc::unwrap_or_clone).collect()
     }
 
     fn caught_up(&self) -> Option<Instant> {
@@ -103,6 +107,7 @@ impl ContentIndex {
             }
             let next = queue.take_next(layers.at_a_time());
             let is_last = next.is_empty();
+            let turn = self.turn_of_callers().await;
             // What was read is put in while the next pages are read.
             let (put, next) = tokio::join!(
                 self.put(wiki, std::mem::take(&mut read)),
@@ -113,6 +118,11 @@ impl ContentIndex {
                 pages: next?,
                 caught_up: queue.caught_up(),
             };
+            if turn.is_some() {
+                // Nothing that was read waits for a turn.
+                self.put(wiki, std::mem::take(&mut read)).await?;
+            }
+            drop(turn);
             if self.is_full() {
                 queue.pages.clear();
                 queue.urgent = 0;
@@ -127,17 +137,24 @@ impl ContentIndex {
         Ok(())
     }
 
+    /// A turn at reading and putting in pages, where the key is a caller's: their texts are in
+    /// memory meanwhile, of one such key at a time.
+    async fn turn_of_callers(&self) -> Option<OwnedSemaphorePermit> {
+        self.tenant?;
+        self.room.turn().await
+    }
+
     /// Looks at the list of pages as it is at this time or later: which pages have changed.
     async fn look(
         self: &Arc<Self>,
         wiki: &Wiki,
         time: Instant,
-    ) -> Result<Vec<PageReading>, Broken> {
+    ) -> Result<Vec<Arc<PageReading>>, Broken> {
         let began = Instant::now();
         let pages = wiki.pages_as_of(time).await;
         self.turns.owe(began.elapsed());
         let pages = pages?;
-        let all = pages.pages().len();
+        let all = pages.shared().len();
         let (most, is_first) = (self.settings.most, self.is_first_pass());
         let is_full = self.is_full();
         let looked = self.with_store(wiki.generation(), move |store| {
@@ -187,10 +204,11 @@ impl ContentIndex {
 }
 
 /// Those of some pages that an index holds already: no other has room in one that is full.
-fn known(store: &Store, pages: Vec<PageReading>) -> Result<Vec<PageReading>, IndexError> {
+fn known<P: Borrow<PageReading>>(store: &Store, pages: Vec<P>) -> Result<Vec<P>, IndexError> {
     let mut known = Vec::new();
     for page in pages {
-        if store.known_of(page.id.unwrap_or_default())?.is_some() {
+        let id = page.borrow().id.unwrap_or_default();
+        if store.known_of(id)?.is_some() {
             known.push(page);
         }
     }
@@ -205,19 +223,19 @@ fn look(
     most: usize,
     is_first: bool,
 ) -> Result<Look, IndexError> {
-    let mut pages = all.pages();
+    let mut pages = all.shared();
     pages = pages.get(..most).unwrap_or(pages);
     let written = |page: &PageReading| page.updated_at.as_ref().and_then(Date::instant);
     let seen = Seen {
         listed: Some(all.listed()),
-        newest: pages.first().and_then(written),
+        newest: pages.first().and_then(|page| written(page)),
     };
     let before = std::mem::replace(&mut store.seen, seen);
     let is_changed = |page: &PageReading, known: Option<&Known>| {
         known.is_none_or(|known| known.mark != mark(page) || (is_first && !known.has_content))
     };
     let changed = if before.listed == seen.listed && before.newest.is_some() {
-        let is_new = |page: &&PageReading| written(page) >= before.newest;
+        let is_new = |page: &&Arc<PageReading>| written(page) >= before.newest;
         let mut changed = Vec::new();
         for page in pages.iter().take_while(is_new) {
             let known = store.known_of(page.id.unwrap_or_default())?;

@@ -4,8 +4,10 @@
 //! searched for a while gives way; if none can, the newcomer holds no more pages than fit.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::content_index::ContentIndex;
 
@@ -18,6 +20,8 @@ pub(super) struct Room {
     /// All that they may take, in bytes.
     most: u64,
     idle: Duration,
+    /// Held by whoever reads pages.
+    reading: Arc<Semaphore>,
     held: Mutex<Held>,
 }
 
@@ -39,8 +43,15 @@ impl Room {
         Self {
             most,
             idle: IDLE,
+            reading: Arc::new(Semaphore::new(1)),
             held: Mutex::default(),
         }
+    }
+
+    /// A turn at reading pages: what was read and is not put in yet takes its room, too.
+    pub(super) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        // It is never closed.
+        Arc::clone(&self.reading).acquire_owned().await.ok()
     }
 
     /// A name for an index that has none yet.
