@@ -2,6 +2,7 @@
 //! part of their forms, and the content index, which knows the rest and their lines.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
@@ -12,6 +13,7 @@ use super::search_pages::Indexed;
 use crate::error::Failure;
 use crate::index::{Coverage, IndexedLink};
 use crate::page::{Locale, PagePath, PageReading, can_be_linked, escaped, linked_page};
+use crate::wiki::AllPages;
 
 /// The most broken links that one answer names.
 const MAX_SHOWN: usize = 500;
@@ -71,7 +73,7 @@ impl Link {
 
 /// All links between places of the wiki.
 pub(super) struct WikiLinks {
-    pages: Vec<PageReading>,
+    pages: Arc<AllPages>,
     links: Vec<Link>,
     /// Held as long as all of this is.
     _turn: OwnedSemaphorePermit,
@@ -93,7 +95,7 @@ impl WikiLinks {
         };
         let turn = context.turn().await?;
         let (sourced, indexed) = in_sources(context, covered).await;
-        let pages = context.wiki.all_pages().await?;
+        let pages = context.wiki.pages_now().await?;
         let locales: BTreeSet<&Locale> = pages.iter().map(|page| &page.locale).collect();
         let graph = context.wiki.link_graph(&locales).await?;
         let ids: HashSet<i64> = pages.iter().filter_map(|page| page.id).collect();

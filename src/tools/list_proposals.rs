@@ -118,7 +118,7 @@ async fn titled(context: &Context, proposals: &[Proposal]) -> Vec<bool> {
     let listed =
         listed.inspect_err(|error| tracing::warn!(%error, "the pages could not be listed"));
     let listed = listed.ok();
-    let pages = listed.iter().flat_map(|listed| listed.pages());
+    let pages = listed.iter().flat_map(|listed| listed.iter());
     let places: HashSet<_> = pages.map(|page| (&page.locale, &page.path)).collect();
     let is_listed = |proposal: &Proposal| places.contains(&(&proposal.locale, &proposal.path));
     let titled = proposals.iter();

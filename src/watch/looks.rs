@@ -48,10 +48,10 @@ pub(super) enum Found {
 }
 
 impl Found {
-    fn pages(&self) -> &[PageReading] {
+    fn pages(&self) -> Box<dyn Iterator<Item = &PageReading> + '_> {
         match self {
-            Self::All(all) => all.pages(),
-            Self::Newest(pages) => pages,
+            Self::All(all) => Box::new(all.iter()),
+            Self::Newest(pages) => Box::new(pages.iter()),
         }
     }
 
@@ -59,7 +59,6 @@ impl Found {
     pub(super) fn changed(&self, watched: &mut HashMap<Place, Option<Seen>>) -> Vec<Place> {
         let pages = self.pages();
         let by_place: HashMap<(&Locale, &PagePath), &PageReading> = pages
-            .iter()
             .map(|page| ((&page.locale, &page.path), page))
             .collect();
         let mut changed = Vec::new();
@@ -107,7 +106,7 @@ impl Looks {
         let found = found?;
         let newest = found
             .pages()
-            .first()
+            .next()
             .and_then(|page| page.updated_at.as_ref());
         self.newest = self.newest.max(newest.and_then(Date::instant));
         Ok(found)

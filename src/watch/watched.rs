@@ -102,11 +102,11 @@ impl Watch {
     async fn listed(&self, place: &Place) -> Result<PageReading, CannotWatch> {
         let is_it = |page: &&PageReading| page.locale == place.0 && page.path == place.1;
         let lately = self.wiki.pages_lately().await?;
-        if let Some(page) = lately.pages().iter().find(is_it) {
+        if let Some(page) = lately.iter().find(is_it) {
             return Ok(page.clone());
         }
         let now = self.wiki.pages_now().await?;
-        let page = now.pages().iter().find(is_it).cloned();
+        let page = now.iter().find(is_it).cloned();
         page.ok_or(CannotWatch::NoPage)
     }
 

@@ -33,17 +33,19 @@ pub struct AllPages {
     looked: Instant,
     /// Whether something was deleted since: then it only tells what the next one lacks.
     is_outdated: AtomicBool,
-    pages: Vec<PageReading>,
+    /// Shared with other lists.
+    pages: Vec<Arc<PageReading>>,
 }
 
 impl AllPages {
     /// These pages, listed now; the last changed comes first.
     #[must_use]
     pub fn of(pages: Vec<PageReading>) -> Self {
-        Self::at(Instant::now(), pages)
+        let pages = pages.into_iter().map(Arc::new);
+        Self::at(Instant::now(), pages.collect())
     }
 
-    fn at(listed: Instant, pages: Vec<PageReading>) -> Self {
+    fn at(listed: Instant, pages: Vec<Arc<PageReading>>) -> Self {
         Self {
             listed,
             looked: listed,
@@ -53,8 +55,13 @@ impl AllPages {
     }
 
     /// The pages, the last changed first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &PageReading> + Clone {
+        self.pages.iter().map(|page| &**page)
+    }
+
+    /// The same, to be held on to without the list.
     #[must_use]
-    pub fn pages(&self) -> &[PageReading] {
+    pub fn shared(&self) -> &[Arc<PageReading>] {
         &self.pages
     }
 
@@ -70,14 +77,14 @@ impl AllPages {
     }
 
     fn find(&self, is_wanted: impl Fn(&PageReading) -> bool) -> Option<&PageReading> {
-        self.pages.iter().find(|page| is_wanted(page))
+        self.iter().find(|page| is_wanted(page))
     }
 
     /// The same list with the newest pages as a later look found them; nothing where that does not
     /// reach back to the newest page of this list.
-    fn with_newest(&self, mut newest: Vec<PageReading>, looked: Instant) -> Option<Self> {
+    fn with_newest(&self, mut newest: Vec<Arc<PageReading>>, looked: Instant) -> Option<Self> {
         let known = self.last_change()?.instant()?;
-        let is_older = |page: &PageReading| {
+        let is_older = |page: &Arc<PageReading>| {
             let changed = page.updated_at.as_ref().and_then(Date::instant);
             changed.is_some_and(|changed| changed < known)
         };
@@ -109,14 +116,22 @@ impl Wiki {
         }
     }
 
-    /// All pages as they are.
+    /// All pages as they are: whoever asks at the same time is told of the same list.
     ///
     /// # Errors
     /// See [`WikiError`].
     pub async fn pages_now(&self) -> Result<Arc<AllPages>, WikiError> {
-        let (keyed, now) = (self.keyed(), Instant::now());
-        let pages = self.all_pages().await?;
-        Ok(keep_whole(&keyed, pages, now).await)
+        let (keyed, asked) = (self.keyed(), Instant::now());
+        let _listing = keyed.listing.lock().await;
+        if let Some(kept) = self.kept_pages().await
+            && kept.listed >= asked
+        {
+            return Ok(kept);
+        }
+        let _place = self.traffic().lists.take().await?;
+        let now = Instant::now();
+        let pages = self.rows(&ListQuery::newest_first(), None).await?;
+        Ok(self.keep_whole(&keyed, pages, now).await)
     }
 
     /// All pages as they were at this time or later, but for deletions, which may be a minute old:
@@ -141,7 +156,9 @@ impl Wiki {
         let newest = self
             .rows(&ListQuery::newest_first(), Some(NEWEST_ROWS))
             .await?;
-        match kept.with_newest(without_cut_end(newest, PageOrderBy::Updated), looked) {
+        let newest = without_cut_end(newest, PageOrderBy::Updated);
+        let newest = self.traffic().pages.share(newest);
+        match kept.with_newest(newest, looked) {
             Some(pages) => {
                 let pages = Arc::new(pages);
                 keep(&keyed, &pages).await;
@@ -207,17 +224,21 @@ impl Wiki {
     }
 }
 
-/// Keeps the whole list, asked for at this time.
-pub(super) async fn keep_whole(
-    keyed: &Keyed,
-    pages: Vec<PageReading>,
-    listed: Instant,
-) -> Arc<AllPages> {
-    let pages = Arc::new(AllPages::at(listed, pages));
-    if let Some(before) = keep(keyed, &pages).await {
-        keyed.note_gone(before.pages(), pages.pages());
+impl Wiki {
+    /// Keeps the whole list, asked for at this time.
+    pub(super) async fn keep_whole(
+        &self,
+        keyed: &Keyed,
+        pages: Vec<PageReading>,
+        listed: Instant,
+    ) -> Arc<AllPages> {
+        let pages = self.traffic().pages.share(pages);
+        let pages = Arc::new(AllPages::at(listed, pages));
+        if let Some(before) = keep(keyed, &pages).await {
+            keyed.note_gone(&before, &pages);
+        }
+        pages
     }
-    pages
 }
 
 /// Keeps a list; gives the one that was kept before.
@@ -232,15 +253,17 @@ async fn keep(keyed: &Keyed, pages: &Arc<AllPages>) -> Option<Arc<AllPages>> {
 mod tests {
     use std::time::Instant;
 
+    use std::sync::Arc;
+
     use super::AllPages;
     use crate::page::{Date, Locale, PagePath, PageReading};
 
-    fn page((id, second): (i64, i64)) -> PageReading {
+    fn page((id, second): (i64, i64)) -> Arc<PageReading> {
         let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("a"));
-        PageReading {
+        Arc::new(PageReading {
             updated_at: Some(Date::from(format!("2026-01-01T00:00:{second:02}.000Z"))),
             ..PageReading::bare(Some(id), locale, path, String::new())
-        }
+        })
     }
 
     #[test]

@@ -81,9 +81,9 @@ impl Wiki {
                 return Ok(pages);
             }
         }
-        let mut pages = self.rows(&query, None).await?;
-        pages.retain(is_new);
-        Ok(pages)
+        let whole = self.whole(&query).await?;
+        let new = whole.pages().iter().filter(|page| is_new(page));
+        Ok(new.cloned().collect())
     }
 
     /// What was written of these pages of the list since a time: a few requests for the histories

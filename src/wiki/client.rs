@@ -61,7 +61,7 @@ impl Wiki {
     /// # Errors
     /// One sentence about the setting that cannot be used.
     pub fn new(settings: WikiSettings, run: &str) -> Result<Self, String> {
-        Self::counted(settings, run, Arc::default(), false)
+        Self::made(settings, run, false)
     }
 
     /// The same for a command that tells itself what is wrong with the key: the log does not.
@@ -69,7 +69,7 @@ impl Wiki {
     /// # Errors
     /// One sentence about the setting that cannot be used.
     pub fn quiet(settings: WikiSettings, run: &str) -> Result<Self, String> {
-        Self::counted(settings, run, Arc::default(), true)
+        Self::made(settings, run, true)
     }
 
     /// The same wiki with a caller's own key, of which nothing is known yet.
@@ -81,16 +81,14 @@ impl Wiki {
             key,
             ..WikiSettings::clone(&self.settings)
         };
-        let run = &self.transport.run;
-        Self::counted(settings, run, Arc::clone(&self.transport.traffic), true)
+        let keyed = Keyed::new(settings.key.clone(), true, 0)?;
+        Ok(Self {
+            transport: self.transport.with_key(keyed),
+            settings: Arc::new(settings),
+        })
     }
 
-    fn counted(
-        settings: WikiSettings,
-        run: &str,
-        traffic: Arc<Traffic>,
-        is_quiet: bool,
-    ) -> Result<Self, String> {
+    fn made(settings: WikiSettings, run: &str, is_quiet: bool) -> Result<Self, String> {
         let endpoint = below(
             &settings.base_url,
             settings.graphql_path.trim_matches('/').split('/'),
@@ -101,7 +99,7 @@ impl Wiki {
             Keyed::new(settings.key.clone(), is_quiet, 0)?,
             &settings.network,
             run.to_owned(),
-            traffic,
+            Arc::default(),
         )?;
         Ok(Self {
             settings: Arc::new(settings),

@@ -4,6 +4,7 @@ use std::collections::{HashSet, VecDeque};
 
 use time::OffsetDateTime;
 
+use super::all_pages::AllPages;
 use super::client::Wiki;
 use super::keyed::Keyed;
 use crate::page::{Locale, PagePath, PageReading};
@@ -35,18 +36,18 @@ impl Wiki {
 
 impl Keyed {
     /// Notes which pages of one list are not in the next.
-    pub(super) fn note_gone(&self, before: &[PageReading], now: &[PageReading]) {
+    pub(super) fn note_gone(&self, before: &AllPages, now: &AllPages) {
         let there: HashSet<i64> = now.iter().filter_map(|page| page.id).collect();
         let mut gone = self.gone();
         // One that is seen again is gone no more.
         gone.retain(|page| !there.contains(&page.id));
-        note(&mut gone, before, &there, OffsetDateTime::now_utc());
+        note(&mut gone, before.iter(), &there, OffsetDateTime::now_utc());
     }
 }
 
-fn note(
+fn note<'a>(
     gone: &mut VecDeque<GonePage>,
-    before: &[PageReading],
+    before: impl Iterator<Item = &'a PageReading>,
     there: &HashSet<i64>,
     missed: OffsetDateTime,
 ) {

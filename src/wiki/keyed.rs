@@ -14,6 +14,7 @@ use super::gone::GonePage;
 use super::key::ApiKey;
 use super::standing::Standing;
 use super::tags::TagTitles;
+use super::whole::Flights;
 use crate::page::Locale;
 
 /// How long it is believed that a key is good: a wiki may make all keys a guest's without a word.
@@ -37,6 +38,10 @@ pub(super) struct Keyed {
     pub(super) is_writer: AtomicBool,
     /// All pages, as they were listed last.
     pub(super) pages: Mutex<Option<Arc<AllPages>>>,
+    /// Held by whoever asks for the whole of it.
+    pub(super) listing: Mutex<()>,
+    /// The other whole lists that are asked for.
+    pub(super) flights: Flights,
     /// Held by whoever looks at the list of pages, so that all who want to know take one look.
     pub(super) looking: Mutex<()>,
     /// The titles of tags, as they were listed last.
@@ -78,6 +83,8 @@ impl Keyed {
             generation,
             is_writer: AtomicBool::new(false),
             pages: Mutex::new(None),
+            listing: Mutex::new(()),
+            flights: Flights::default(),
             looking: Mutex::new(()),
             tag_titles: Mutex::new(None),
             locales: Mutex::new(None),

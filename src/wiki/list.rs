@@ -8,6 +8,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
+use super::all_pages::AllPages;
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageList, PageOrderBy, PageOrderByDirection, page_list};
@@ -146,7 +147,7 @@ impl Wiki {
     pub async fn list(&self, query: &ListQuery, limit: usize) -> Result<ListPart, WikiError> {
         let linking = match query.links_to {
             Some(id) => {
-                let pages = self.rows(&ListQuery::default(), None).await?;
+                let pages = self.pages_now().await?;
                 Some(self.linking_to(&pages, id, query.locale.as_ref()).await?)
             }
             None => None,
@@ -168,15 +169,16 @@ impl Wiki {
                         > limit
                         || query.is_past(pages.last()))
                 {
-                    return Ok(part(pages, start, is_wanted, limit));
+                    return Ok(part(&pages, start, is_wanted, limit));
                 }
                 rows *= GROWTH;
             }
         }
-        let pages = self.rows(query, None).await?;
+        let whole = self.whole(query).await?;
+        let pages = whole.pages();
         // Where the page of the cursor is gone, the next one has taken its place.
         let gone = query.after.map_or(0, |after| after.index);
-        let start = start(&pages, query.after).unwrap_or(gone);
+        let start = start(pages, query.after).unwrap_or(gone);
         Ok(part(pages, start, is_wanted, limit))
     }
 
@@ -191,7 +193,7 @@ impl Wiki {
         }
         let all = self.pages_lately().await?;
         let linking = match query.links_to {
-            Some(id) => Some(self.linking_to(all.pages(), id, None).await?),
+            Some(id) => Some(self.linking_to(&all, id, None).await?),
             None => None,
         };
         let has_tags = |page: &PageReading| {
@@ -208,19 +210,11 @@ impl Wiki {
                 after: None,
                 ..query.clone()
             };
-            let pages = self.rows(&everywhere, None).await?;
-            return Ok(pages.iter().filter(is_counted).count());
+            let whole = self.whole(&everywhere).await?;
+            return Ok(whole.pages().iter().filter(is_counted).count());
         }
-        let counted = all.pages().iter().filter(is_counted);
+        let counted = all.iter().filter(is_counted);
         Ok(counted.filter(|page| has_tags(page)).count())
-    }
-
-    /// All pages that the key may see, the last changed first; one request.
-    ///
-    /// # Errors
-    /// See [`WikiError`].
-    pub async fn all_pages(&self) -> Result<Vec<PageReading>, WikiError> {
-        self.rows(&ListQuery::newest_first(), None).await
     }
 
     /// The pages that link to one of these, which are all that the key sees, by their ids; of one
@@ -230,7 +224,7 @@ impl Wiki {
     /// [`WikiError::NotFound`] where the one is not among them, and those of one request.
     pub async fn linking_to(
         &self,
-        pages: &[PageReading],
+        pages: &AllPages,
         id: i64,
         locale: Option<&Locale>,
     ) -> Result<HashSet<i64>, WikiError> {
@@ -359,23 +353,23 @@ fn start(pages: &[PageReading], after: Option<Position>) -> Option<usize> {
 }
 
 fn part(
-    pages: Vec<PageReading>,
+    pages: &[PageReading],
     start: usize,
     is_wanted: impl Fn(&PageReading) -> bool,
     limit: usize,
 ) -> ListPart {
     let mut rest = pages
-        .into_iter()
+        .iter()
         .enumerate()
         .skip(start)
         .filter(|(_, page)| is_wanted(page));
-    let taken: Vec<(usize, PageReading)> = rest.by_ref().take(limit).collect();
+    let taken: Vec<(usize, &PageReading)> = rest.by_ref().take(limit).collect();
     let next = match (taken.last(), rest.next()) {
         (Some((index, page)), Some(_)) => page.id.map(|id| Position { id, index: *index }),
         _ => None,
     };
     ListPart {
-        pages: taken.into_iter().map(|(_, page)| page).collect(),
+        pages: taken.into_iter().map(|(_, page)| page.clone()).collect(),
         next,
     }
 }

@@ -54,7 +54,7 @@ impl Wiki {
             Err(error) => answered(error)?,
         }
         let pages = self.pages_lately().await?;
-        for page in pages.pages().iter().take(MOST_TRIED) {
+        for page in pages.iter().take(MOST_TRIED) {
             match self.source(&page.locale, &page.path).await {
                 Ok(_) | Err(WikiError::Forbidden { .. }) => return Ok(true),
                 Err(error) => answered(error)?,

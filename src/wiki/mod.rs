@@ -46,6 +46,7 @@ mod traffic;
 mod transport;
 mod tree;
 mod version;
+mod whole;
 
 pub use all_pages::{AllPages, MAX_KEPT};
 pub use authors::RIGHT_TO_AUTHOR;

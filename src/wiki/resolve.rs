@@ -195,7 +195,7 @@ impl AllPages {
                     // The path of a page is not looked for in other locales than the caller's.
                     None => level < TITLES || page.locale == *here,
                 };
-                let all = self.pages().iter().filter(is_said);
+                let all = self.iter().filter(is_said);
                 let all: Vec<&PageReading> = all.filter(|page| is_it(page, name, &lower)).collect();
                 let own = all.iter().filter(|page| page.locale == *here);
                 let own: Vec<&PageReading> = own.copied().collect();
@@ -235,7 +235,6 @@ impl AllPages {
         };
         let name = short(name.trim_matches('/'));
         let mut alike: Vec<(f64, &PageReading)> = self
-            .pages()
             .iter()
             .map(|page| {
                 let path = page.path.as_str();

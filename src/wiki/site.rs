@@ -46,7 +46,7 @@ impl Wiki {
         let own = &self.settings.default_locale;
         let is_other = |locale: &Locale| locale != own;
         if let Some(kept) = self.kept_pages().await {
-            return kept.pages().iter().any(|page| is_other(&page.locale));
+            return kept.iter().any(|page| is_other(&page.locale));
         }
         self.locales().await.iter().any(is_other)
     }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::all_pages::{AllPages, keep_whole};
+use super::all_pages::AllPages;
 use super::branches::branches;
 use super::client::Wiki;
 use super::error::WikiError;
 use super::list::{self, ListQuery};
 use super::operations::{PageLinks, PageList, PageTags, page_links, page_tags};
-use crate::page::{Locale, PagePath, PageReading};
+use crate::page::{Locale, PagePath};
 
 /// How long titles of tags are believed on a large wiki, where they cost more than the counts.
 const TITLES_LIFE: Duration = Duration::from_mins(1);
@@ -92,16 +92,18 @@ impl Wiki {
             && !kept.is_short()
         {
             let pages = self.pages_as_of(Instant::now()).await?;
-            return Ok(counted(&titles, pages.pages()));
+            return Ok(counted(&titles, &pages));
         }
         let (titles, pages) = self.titles_and_pages().await?;
-        let counted = counted(&titles, pages.pages());
+        let counted = counted(&titles, &pages);
         *keyed.tag_titles.lock().await = Some(titles);
         Ok(counted)
     }
 
     async fn titles_and_pages(&self) -> Result<(TagTitles, Arc<AllPages>), WikiError> {
-        let (keyed, now) = (self.keyed(), Instant::now());
+        let keyed = self.keyed();
+        let _place = self.traffic().lists.take().await?;
+        let now = Instant::now();
         let query = ListQuery::newest_first();
         let listing = list::variables(&query, None);
         let (tags, pages) = self
@@ -120,7 +122,9 @@ impl Wiki {
             titles: Arc::new(titles.collect()),
         };
         let pages = pages.map_err(|error| self.explain(error))?;
-        let pages = keep_whole(&keyed, list::listed(pages, &query), now).await;
+        let pages = self
+            .keep_whole(&keyed, list::listed(pages, &query), now)
+            .await;
         Ok((titles, pages))
     }
 
@@ -183,7 +187,7 @@ impl Wiki {
 
 /// The tags of some pages in alphabetical order, each with how many of them have it. The wiki lists
 /// no tag without pages (W17).
-fn counted(titles: &TagTitles, pages: &[PageReading]) -> Vec<Tag> {
+fn counted(titles: &TagTitles, pages: &AllPages) -> Vec<Tag> {
     let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
     for tag in pages.iter().filter_map(|page| page.tags.as_ref()).flatten() {
         *counts.entry(tag).or_default() += 1;

@@ -7,6 +7,7 @@ use time::OffsetDateTime;
 use tokio::sync::Semaphore;
 
 use super::strangers::Strangers;
+use super::whole::{ListPlaces, SharedPages};
 use crate::meter::{Counter, Gauge, Histogram};
 
 /// The most requests under way at once, whatever keys they are made with.
@@ -17,6 +18,10 @@ const MAX_REQUESTS: usize = 8;
 pub struct Traffic {
     /// A place for each request under way.
     pub(super) places: Semaphore,
+    /// Places for whole lists of pages.
+    pub(super) lists: ListPlaces,
+    /// What such lists hold in common.
+    pub(super) pages: SharedPages,
     /// The keys that the wiki lately did not know.
     pub(super) strangers: Strangers,
     /// How long requests took, answered or not.
@@ -35,6 +40,8 @@ impl Default for Traffic {
     fn default() -> Self {
         Self {
             places: Semaphore::new(MAX_REQUESTS),
+            lists: ListPlaces::default(),
+            pages: SharedPages::default(),
             strangers: Strangers::default(),
             latency: Histogram::default(),
             retries: Counter::default(),

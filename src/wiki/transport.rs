@@ -116,6 +116,14 @@ impl Transport {
         })
     }
 
+    /// The same way, with another key.
+    pub(super) fn with_key(&self, keyed: Keyed) -> Self {
+        Self {
+            way: Arc::clone(&self.way),
+            keyed: RwLock::new(Arc::new(keyed)),
+        }
+    }
+
     /// The same way, with the key that is in use now for good.
     pub(super) fn pinned(&self) -> Self {
         Self {

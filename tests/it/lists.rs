@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 use wikijs_mcp::demo::{DemoOptions, DemoWiki, PageRow};
+use wikijs_mcp::page::TagPattern;
+use wikijs_mcp::wiki::ListQuery;
 
 use crate::harness::{Served, Setup, id_of, sample_wiki};
 use crate::reads::read;
@@ -321,4 +323,39 @@ async fn tags_are_counted_ordered_and_bounded() {
     let (shown, not_shown) = tags(&served, json!({ "orderBy": "PAGES" })).await;
     assert_eq!((shown.len(), not_shown), (500, Some(13)));
     assert_eq!(shown[0], "usual 3");
+}
+
+#[tokio::test]
+async fn all_who_want_the_same_whole_list_at_the_same_time_are_told_of_one_or_two() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.reader).serve().await;
+    let query = ListQuery {
+        tag_patterns: vec![TagPattern::new("*")],
+        ..ListQuery::default()
+    };
+    let lists = || {
+        let requests = wiki.requests();
+        let is_list = |field: &&String| *field == "pages.list";
+        let fields = requests.iter().flat_map(|seen| &seen.fields);
+        fields.filter(is_list).count()
+    };
+    let before = lists();
+    let asking = (0..50).map(|_| served.app.wiki.list(&query, 5));
+    let answers = futures_util::future::join_all(asking).await;
+    let first = answers[0].clone().unwrap();
+    assert!(!first.pages.is_empty());
+    assert!(answers.into_iter().all(|answer| answer.unwrap() == first));
+    // One was under way when the others came; it may be older than what they want.
+    assert!(lists() - before <= 2, "{}", lists() - before);
+    // Whoever comes later is told of what is there then.
+    let id = first.pages[0].id.unwrap();
+    wiki.with_store(|store| store.remove(id));
+    let later = served.app.wiki.list(&query, 5).await.unwrap();
+    assert!(later.pages.iter().all(|page| page.id != Some(id)));
+    let asking = (0..50).map(|_| served.app.wiki.pages_now());
+    let before = lists();
+    for all in futures_util::future::join_all(asking).await {
+        assert!(all.unwrap().iter().all(|page| page.id != Some(id)));
+    }
+    assert!(lists() - before <= 2, "{}", lists() - before);
 }

@@ -18,7 +18,7 @@ pub(in crate::server) async fn complete(
     match request.argument.name.as_str() {
         "locale" => {
             let all = listed(app).await?;
-            let locales = all.pages().iter().map(|page| page.locale.as_str());
+            let locales = all.iter().map(|page| page.locale.as_str());
             values(typed, locales)
         }
         "path" => {
@@ -44,7 +44,7 @@ pub(in crate::server) async fn paths(
 ) -> Result<CompleteResult, ErrorData> {
     let all = listed(app).await?;
     let locale = locale.unwrap_or(app.wiki.settings().default_locale.as_str());
-    let pages = all.pages().iter();
+    let pages = all.iter();
     let of_locale = pages.filter(|page| page.locale.as_str() == locale);
     values(typed, of_locale.map(|page| page.path.as_str()))
 }

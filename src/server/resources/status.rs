@@ -172,7 +172,7 @@ async fn rights(reader: &Reader<'_>, terms: &Terms) -> Option<KeyRights> {
         let allowed = terms.policy.allowed.as_deref();
         allowed.is_none_or(|allowed| allowed.iter().any(holds))
     };
-    let mut published = pages.pages().iter().filter(is_published);
+    let mut published = pages.iter().filter(is_published);
     let page = published
         .clone()
         .find(is_allowed)

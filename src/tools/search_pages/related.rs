@@ -10,6 +10,7 @@ use crate::error::Failure;
 use crate::page::{Locale, PagePath, PageReading};
 use crate::tools::context::Context;
 use crate::tools::output::some_count;
+use crate::wiki::AllPages;
 
 /// What a link is worth, in either direction; a word or tag is worth 1 at most.
 const LINK: f64 = 3.0;
@@ -98,7 +99,7 @@ pub(super) async fn related(
 }
 
 /// A tag is worth the less the more pages have it.
-fn by_tags(page: &PageReading, listed: &[PageReading], kin: &mut HashMap<Place, Kinship>) {
+fn by_tags(page: &PageReading, listed: &AllPages, kin: &mut HashMap<Place, Kinship>) {
     let own = page.tags.as_deref().unwrap_or_default();
     let mut uses: HashMap<&str, f64> = HashMap::new();
     let tags_of = |page: &PageReading| -> Vec<String> {
@@ -111,7 +112,7 @@ fn by_tags(page: &PageReading, listed: &[PageReading], kin: &mut HashMap<Place, 
     for tag in listed.iter().flat_map(|page| page.tags.iter().flatten()) {
         *uses.entry(tag.as_str()).or_default() += 1.0;
     }
-    for other in listed {
+    for other in listed.iter() {
         let shared = tags_of(other);
         if !shared.is_empty() {
             let worth = shared.iter().filter_map(|tag| uses.get(tag.as_str()));

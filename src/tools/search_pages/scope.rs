@@ -1,12 +1,13 @@
 //! Which pages a search is for: the same for every engine, by what the wiki's list says now.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::Input;
 use crate::error::Failure;
 use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};
 use crate::tools::input::{self, Locales};
-use crate::wiki::{Wiki, WikiError};
+use crate::wiki::{AllPages, Wiki, WikiError};
 
 /// Which pages a search is for.
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub(super) struct Scope {
     /// Those that the other filters leave; none where there are no others.
     places: Option<HashSet<(Locale, PagePath)>>,
     /// All pages that the key sees, where they were asked for.
-    pub(super) listed: Vec<PageReading>,
+    pub(super) listed: Arc<AllPages>,
 }
 
 impl Scope {
@@ -31,10 +32,10 @@ impl Scope {
             locales,
             path,
             places: None,
-            listed: Vec::new(),
+            listed: Arc::new(AllPages::of(Vec::new())),
         };
         if filters || input.related_to.is_some() {
-            scope.listed = wiki.all_pages().await?;
+            scope.listed = wiki.pages_now().await?;
         }
         if !filters {
             return Ok(scope);
@@ -97,7 +98,7 @@ impl Scope {
 }
 
 /// The page of an id, if the key sees it.
-pub(super) fn listed(pages: &[PageReading], id: i64) -> Result<&PageReading, WikiError> {
+pub(super) fn listed(pages: &AllPages, id: i64) -> Result<&PageReading, WikiError> {
     let mut pages = pages.iter();
     pages
         .find(|page| page.id == Some(id))

@@ -1,0 +1,170 @@
+//! Whole lists of pages, which are large: few are held at a time, all who want the same at the same
+//! time share one, and a page that several lists hold is kept once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex as Lock, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+
+use super::client::Wiki;
+use super::error::WikiError;
+use super::list::{ListQuery, variables};
+use crate::page::PageReading;
+
+/// How many whole lists are asked for or looked through at a time, with whatever keys.
+const MOST: usize = 2;
+/// How long a place for one is waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A whole list of pages, in the order that was asked for.
+#[derive(Debug)]
+pub(super) struct WholeList {
+    pages: Vec<PageReading>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl WholeList {
+    pub(super) fn pages(&self) -> &[PageReading] {
+        &self.pages
+    }
+}
+
+/// Places for whole lists.
+#[derive(Debug)]
+pub(super) struct ListPlaces(Arc<Semaphore>);
+
+impl Default for ListPlaces {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(MOST)))
+    }
+}
+
+impl ListPlaces {
+    pub(super) async fn take(&self) -> Result<OwnedSemaphorePermit, WikiError> {
+        let place = Arc::clone(&self.0).acquire_owned();
+        let place = tokio::time::timeout(PATIENCE, place).await;
+        let too_late = WikiError::Timeout { after: PATIENCE };
+        place.ok().and_then(Result::ok).ok_or(too_late)
+    }
+}
+
+/// A list that was asked for at some time, and what came of it.
+type Slot = Mutex<Option<(Instant, Result<Arc<WholeList>, WikiError>)>>;
+
+/// The whole lists that are asked for with one key at the moment.
+#[derive(Default)]
+pub(super) struct Flights(Lock<HashMap<String, Arc<Slot>>>);
+
+impl Flights {
+    fn join(&self, name: String) -> Joined<'_> {
+        let slot = Arc::clone(self.slots().entry(name.clone()).or_default());
+        Joined {
+            flights: self,
+            name,
+            slot,
+        }
+    }
+
+    fn slots(&self) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One who wants a list; the last to leave takes it along.
+struct Joined<'a> {
+    flights: &'a Flights,
+    name: String,
+    slot: Arc<Slot>,
+}
+
+impl Drop for Joined<'_> {
+    fn drop(&mut self) {
+        let mut slots = self.flights.slots();
+        // This one and that of the map: whoever joins holds the lock.
+        if Arc::strong_count(&self.slot) <= 2 {
+            slots.remove(&self.name);
+        }
+    }
+}
+
+impl Wiki {
+    /// All pages of a query that the wiki itself can choose by, as they are: in a request that was
+    /// begun after this was called, though maybe for somebody else.
+    pub(super) async fn whole(&self, query: &ListQuery) -> Result<Arc<WholeList>, WikiError> {
+        let (keyed, asked) = (self.keyed(), Instant::now());
+        let name = serde_json::to_string(&variables(query, None)).unwrap_or_default();
+        let joined = keyed.flights.join(name);
+        let mut slot = joined.slot.lock().await;
+        if let Some((began, list)) = &*slot
+            && *began >= asked
+        {
+            return list.clone();
+        }
+        // It holds a place itself.
+        *slot = None;
+        let place = self.traffic().lists.take().await?;
+        let began = Instant::now();
+        let list = self.rows(query, None).await.map(|pages| {
+            Arc::new(WholeList {
+                pages,
+                _place: place,
+            })
+        });
+        *slot = Some((began, list.clone()));
+        list
+    }
+}
+
+/// Pages as lists of several keys hold them: what is the same for all is kept once.
+#[derive(Debug, Default)]
+pub(super) struct SharedPages(Lock<HashMap<i64, Weak<PageReading>>>);
+
+impl SharedPages {
+    /// The same pages, those that are known already as they are kept.
+    pub(super) fn share(&self, pages: Vec<PageReading>) -> Vec<Arc<PageReading>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that nobody holds any more takes its room all the same.
+        known.retain(|_, page| page.strong_count() > 0);
+        let share = |page: PageReading| {
+            let Some(id) = page.id else {
+                return Arc::new(page);
+            };
+            let same = known.get(&id).and_then(Weak::upgrade);
+            if let Some(same) = same.filter(|same| **same == page) {
+                return same;
+            }
+            let page = Arc::new(page);
+            known.insert(id, Arc::downgrade(&page));
+            page
+        };
+        pages.into_iter().map(share).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::SharedPages;
+    use crate::page::{Locale, PagePath, PageReading};
+
+    #[test]
+    fn pages_that_are_the_same_are_kept_once_and_forgotten_with_their_lists() {
+        let page = |title: &str| {
+            let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("a"));
+            vec![PageReading::bare(Some(1), locale, path, title.to_owned())]
+        };
+        let shared = SharedPages::default();
+        let first = shared.share(page("one"));
+        let same = shared.share(page("one"));
+        assert!(first.iter().zip(&same).all(|(a, b)| Arc::ptr_eq(a, b)));
+        // What another key sees otherwise is its own.
+        let other = shared.share(page("two"));
+        assert_eq!(first.first().map(|page| &*page.title), Some("one"));
+        assert_eq!(other.first().map(|page| &*page.title), Some("two"));
+        drop((first, same, other));
+        shared.share(Vec::new());
+        assert!(shared.0.lock().expect("no panic").is_empty());
+    }
+}
