@@ -10,8 +10,9 @@ use crate::wiki::{ApiKey, WikiSettings};
 
 /// The most pages of an index.
 pub const MOST_PAGES: usize = 100_000;
-/// What the indexes of all callers' keys take together, in bytes.
-pub const CALLERS_BYTES: u64 = 64 * 1024 * 1024;
+/// What the indexes of all callers' keys take together, in bytes. Their lists of pages, and what is
+/// read for them and not put in yet, take as much again.
+pub const CALLERS_BYTES: u64 = 32 * 1024 * 1024;
 
 /// How the name of an index on the disk ends.
 pub(super) const ENDING: &str = ".db";

@@ -10,6 +10,7 @@ use time::OffsetDateTime;
 use url::Url;
 
 use super::answer::{RawAnswer, read_batch, read_pair, read_query};
+use super::aside::aside;
 use super::error::WikiError;
 use super::key::ApiKey;
 use super::keyed::Keyed;
@@ -303,7 +304,10 @@ impl Wiki {
                 self.traffic().retries.add();
             }
             let answer = send(left.min(self.settings.time.read));
-            async { understand(&answer.await?) }
+            async {
+                let answer = answer.await?;
+                aside(answer.body.len(), || understand(&answer))
+            }
         });
         // Waiting for a place counts as well: a read has one total.
         let answer = tokio::time::timeout(limits.total, tries)

@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::all_pages::AllPages;
+use super::aside::aside;
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageList, PageOrderBy, PageOrderByDirection, page_list};
@@ -136,6 +137,8 @@ pub struct ListPart {
 const GROWTH: usize = 4;
 /// How many limited lists are asked for before the whole.
 const LIMITED_TRIES: usize = 2;
+/// What a page takes in an answer, about.
+const BYTES_A_PAGE: usize = 400;
 /// Rows that a page takes on a usual wiki: one for each of its tags.
 const ROWS_A_PAGE: usize = 3;
 
@@ -246,7 +249,8 @@ impl Wiki {
         limit: Option<usize>,
     ) -> Result<Vec<PageReading>, WikiError> {
         let data = self.query::<PageList>(variables(query, limit)).await?;
-        Ok(listed(data, query))
+        let pages = data.pages.as_ref().map_or(0, |pages| pages.list.len());
+        Ok(aside(pages * BYTES_A_PAGE, || listed(data, query)))
     }
 }
 

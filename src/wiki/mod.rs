@@ -7,6 +7,7 @@
 
 mod all_pages;
 pub mod answer;
+mod aside;
 mod authors;
 mod branches;
 mod changes;
