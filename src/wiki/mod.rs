@@ -76,6 +76,6 @@ pub use standing::Standing;
 pub use tags::{LinkingPage, Links, Tag};
 pub use traffic::Traffic;
 pub(crate) use transport::is_loopback;
-pub use transport::{MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, TimeLimits};
+pub use transport::{MAX_ANSWER_BYTES, MAX_REQUEST_BYTES, TimeLimits, provide_tls};
 pub use tree::{MAX_NODES, TreeNode, Walk};
 pub use version::{Since, Version};

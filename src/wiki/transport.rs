@@ -62,6 +62,12 @@ pub(super) struct Way {
     pub(super) traffic: Arc<Traffic>,
 }
 
+/// Installs the cryptography for TLS, which HTTP clients in this process take up; again does nothing.
+pub fn provide_tls() {
+    // If a program that embeds this one has installed another, that one stays.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
 impl Transport {
     /// Opens nothing yet; an address, key or network that cannot be used is told here.
     pub(super) fn new(
@@ -71,6 +77,7 @@ impl Transport {
         run: String,
         traffic: Arc<Traffic>,
     ) -> Result<Self, String> {
+        provide_tls();
         #[expect(
             clippy::disallowed_types,
             reason = "this is the room that speaks HTTP to the wiki"

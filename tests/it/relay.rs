@@ -242,6 +242,7 @@ async fn relayed(base: &str, request: Request) -> Response<Body> {
             .unwrap();
     };
     let body: Bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+    wikijs_mcp::wiki::provide_tls();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
     let answer = client
         .request(parts.method, format!("{base}{path}"))

@@ -33,6 +33,7 @@ pub(crate) struct WikiClient {
 
 impl WikiClient {
     pub(crate) fn new(wiki: &DemoWiki, key: Option<&str>) -> Self {
+        wikijs_mcp::wiki::provide_tls();
         Self {
             http: Client::builder().no_proxy().build().unwrap(),
             base: wiki.address(),
