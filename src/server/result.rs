@@ -91,7 +91,7 @@ pub(super) fn tool(definition: &Definition) -> Tool {
         .open_world(true);
     Tool::new(
         definition.name,
-        definition.description,
+        definition.description.clone(),
         definition.input.clone(),
     )
     .with_title(definition.title)

@@ -89,6 +89,7 @@ mod naive_calls;
 #[cfg(feature = "demo")]
 mod network;
 #[cfg(feature = "demo")]
+mod offered;
 mod operations;
 #[cfg(feature = "demo")]
 mod operators_way;
