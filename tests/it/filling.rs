@@ -297,6 +297,41 @@ async fn half_an_index_says_so_before_its_hits_and_behind_a_title() {
     let related = json!({ "relatedTo": id_of(&wiki, "a/p1") });
     let related = served.call(SEARCH, related).await.unwrap();
     assert!(related["index"]["hint"].is_string(), "{related}");
+    // Each kind says in its own words what may be missing.
+    for (tool, asked, words) in [
+        (
+            SEARCH,
+            json!({ "query": "zebra", "match": "EXACT" }),
+            "lines of the other pages",
+        ),
+        (
+            SEARCH,
+            json!({ "relatedTo": id_of(&wiki, "a/p1") }),
+            "related by their words",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "links": "BROKEN" }),
+            "broken links of the other pages",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "links": "ORPHANS" }),
+            "may be linked from one",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "property": "status" }),
+            "with this property",
+        ),
+    ] {
+        let answer = served.call(tool, asked).await.unwrap();
+        let hint = answer["index"]["hint"].as_str().unwrap();
+        assert!(
+            hint.contains(words) && !hint.contains("these words"),
+            "{hint}"
+        );
+    }
     // The next one waits for the first pass no more than this one did.
     let began = Instant::now();
     let again = search(&served, "zebra").await;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, PageRow};
 
-use crate::harness::{Served, Setup, id_of};
+use crate::harness::{Served, Setup, id_of, sample_wiki};
 use crate::tool_definitions::conforms;
 
 const LIST: &str = "wikijs_list_pages";
@@ -572,4 +572,44 @@ async fn a_double_colon_gets_the_hint_of_what_works() {
     let (path, _) = rest.split_once(')').unwrap();
     let answer = call(&served, READ, json!({ "path": path })).await;
     assert_eq!(answer["content"], "## Linux\n\napt\n\n");
+}
+
+#[tokio::test]
+async fn a_list_below_a_path_at_which_nothing_is_says_so() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki, |keys| &keys.admin).await;
+    for links in [json!("BROKEN"), json!("ORPHANS"), Value::Null] {
+        let mut arguments = json!({ "path": "not/there" });
+        if !links.is_null() {
+            arguments["links"] = links;
+        }
+        let answer = served.call("wikijs_list_pages", arguments).await.unwrap();
+        assert_eq!(answer["pages"], json!([]));
+        let hint = answer["hint"].as_str().unwrap();
+        assert!(hint.starts_with("No page"), "{hint}");
+    }
+    let none = json!({ "path": "docs", "tags": ["no-page-has-it"] });
+    let answer = served.call("wikijs_list_pages", none).await.unwrap();
+    assert_eq!(
+        (&answer["pages"], answer.get("hint")),
+        (&json!([]), None),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
+async fn a_search_that_titles_fill_says_that_the_content_was_not_searched() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki, |keys| &keys.admin).await;
+    let asked = json!({ "query": "install", "limit": 1 });
+    let answer = served.call("wikijs_search_pages", asked).await.unwrap();
+    assert_eq!(answer["searchedIn"], json!(["wiki"]), "{answer}");
+    let hint = answer["hint"].as_str().unwrap();
+    assert!(
+        hint.contains("in: content") && hint.contains("Only titles"),
+        "{hint}"
+    );
+    let asked = json!({ "query": "install", "limit": 1, "in": "content" });
+    let answer = served.call("wikijs_search_pages", asked).await.unwrap();
+    assert_eq!(answer["searchedIn"], json!(["content"]), "{answer}");
 }
