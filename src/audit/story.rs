@@ -78,6 +78,12 @@ impl CallSelector {
 }
 
 impl CallSelector {
+    /// Whether it means whichever write is the last.
+    #[must_use]
+    pub const fn is_last(&self) -> bool {
+        matches!(self.0, Wanted::Last)
+    }
+
     /// The call, if it is meant by its whole name.
     #[must_use]
     pub const fn named(&self) -> Option<CallId> {

@@ -101,6 +101,10 @@ pub(super) struct Write {
     pub(super) confirm_expires_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) proposal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) replaces: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) undoes: Option<String>,
     pub(super) call_id: String,
 }
 
@@ -169,6 +173,8 @@ impl From<Answer> for Write {
                 unverified: Vec::new(),
                 linked_from: preview.linked_from,
                 conflict_check: unchecked(&preview.notes),
+                replaces: preview.notes.replaces.map(|id| id.to_string()),
+                undoes: preview.notes.undoes.map(|id| id.to_string()),
                 warnings: preview.notes.warnings,
                 confirm: preview
                     .confirm
@@ -197,6 +203,8 @@ impl From<Answer> for Write {
                 unverified: names(applied.unverified),
                 linked_from: Vec::new(),
                 conflict_check: unchecked(&applied.notes),
+                replaces: None,
+                undoes: applied.notes.undoes.map(|id| id.to_string()),
                 warnings: applied.notes.warnings,
                 confirm: None,
                 confirm_expires_at: None,

@@ -89,6 +89,8 @@ pub struct Undo {
     pub call: CallSelector,
     /// Whose writes alone it may be, as authenticated; anybody's where there is none.
     pub owner: Option<Client>,
+    /// Whose own last write `last` means, if it has one; none means the newest on record.
+    pub session: Option<SessionId>,
     /// Whether fields that changed since go back all the same.
     pub force: bool,
     /// Where the page comes back, if not where it was.
