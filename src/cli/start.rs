@@ -77,6 +77,24 @@ pub(super) fn audit_log() -> Result<AuditLog, (Exit, String)> {
     missing(&log).map_or(Ok(log), |message| Err((Exit::Usage, message)))
 }
 
+/// The same for a list: where nothing was ever put on record, nothing is listed, and a note says
+/// so. Where only other wikis have logs, the settings are more likely wrong.
+///
+/// # Errors
+/// The setting that is missing or bad, with the exit code for it.
+pub(super) fn audit_log_maybe_empty() -> Result<AuditLog, (Exit, String)> {
+    let log = audit_log_to_come()?;
+    if !log.is_there() && log.others().is_empty() {
+        let dir = log.dir();
+        let dir = print::path(dir.parent().unwrap_or(&dir));
+        print::note(&format!(
+            "nothing is on record yet: there is no log at {dir}"
+        ));
+        return Ok(log);
+    }
+    missing(&log).map_or(Ok(log), |message| Err((Exit::Usage, message)))
+}
+
 /// The same for who waits for what is to come: that there is no log yet is a note.
 ///
 /// # Errors

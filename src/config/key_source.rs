@@ -52,17 +52,6 @@ enum Place {
 pub(crate) type Stamp = (i64, i64, u64, u64);
 
 impl KeySource {
-    /// A key that cannot change.
-    #[must_use]
-    pub fn fixed() -> Self {
-        Self {
-            setting: KeySetting::Token,
-            name: NAME.to_owned(),
-            place: Place::Fixed,
-            apart: APART,
-        }
-    }
-
     /// What the setting is called where it is set.
     #[must_use]
     pub fn name(&self) -> &str {

@@ -90,10 +90,12 @@ fn named(dir: &Path, wiki: &WikiSettings, key: &ApiKey) -> PathBuf {
         .first_chunk()
         .map_or(0, |half| u128::from_be_bytes(*half));
     let host = wiki.base_url.host_str().unwrap_or_default();
+    let port = wiki.base_url.port();
+    let port = port.map_or_else(String::new, |port| format!("+{port}"));
     let host: String = host
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))
         .take(64)
         .collect();
-    dir.join(format!("{host}~{name:0DIGEST_CHARS$x}{ENDING}"))
+    dir.join(format!("{host}{port}~{name:0DIGEST_CHARS$x}{ENDING}"))
 }

@@ -80,7 +80,8 @@ pub(in crate::cli) async fn what_is_wrong(
 ) -> Result<Option<Wrong>, String> {
     let time = Time::until(settings.retry.total);
     settings.retry.retries = 0;
-    let source = KeySource::fixed();
+    // It is asked for here, and no server runs yet.
+    let advice = "give that one to this command";
     let wiki = Wiki::quiet(settings, "config init")?;
     let reached = time.give("address", Box::pin(wiki.reach())).await;
     let found = match &reached {
@@ -91,7 +92,7 @@ pub(in crate::cli) async fn what_is_wrong(
         return Ok(wrong_of(found, false));
     };
     let found = time
-        .give("key", Box::pin(key::found(&wiki, &source, &reached)))
+        .give("key", Box::pin(key::found(&wiki, advice, &reached)))
         .await;
     let (is_good, found) = found.unwrap_or_else(|| (false, vec![time.is_up()]));
     Ok(wrong_of(found, true).filter(|_| !is_good))
@@ -155,7 +156,7 @@ async fn ask(
     report: &mut Report,
 ) {
     let found = time
-        .give("key", Box::pin(key::found(wiki, source, reached)))
+        .give("key", Box::pin(key::found(wiki, &source.advice(), reached)))
         .await;
     let (is_good, found) = found.unwrap_or_else(|| (false, vec![time.is_up()]));
     report.add("key", found);
