@@ -135,7 +135,7 @@ impl Offered {
                         self.answer(value);
                         true
                     }
-                })
+                });
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.answer(item)),
             _ => {}

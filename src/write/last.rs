@@ -97,9 +97,9 @@ impl Writer {
     }
 
     /// What has to be said of an undo of the last write which is not this session's.
-    pub(super) fn others_last(&self, undo: &Undo, call: CallId) -> Option<String> {
-        let session = undo.session.as_ref().filter(|_| undo.call.is_last())?;
-        (!self.own_writes.of(session).contains(&call)).then(|| {
+    pub(super) fn others_last(&self, undo: Option<Undo>, call: Option<CallId>) -> Option<String> {
+        let (session, call) = (undo?.session?, call?);
+        (!self.own_writes.of(&session).contains(&call)).then(|| {
             format!(
                 "not_of_this_session: this session has no applied write to take back; {call} is the newest on record, maybe of another session or server."
             )

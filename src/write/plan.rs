@@ -124,6 +124,14 @@ impl Plan {
         }
     }
 
+    /// The undo of whichever write is the last, if it is one.
+    pub(super) fn undo_of_last(&self) -> Option<Undo> {
+        match self {
+            Self::Undo(undo) if undo.call.is_last() => Some(undo.clone()),
+            _ => None,
+        }
+    }
+
     /// The fields that may be lost where the key cannot read them.
     pub(super) fn accept_loss(&self) -> &[Field] {
         match self {

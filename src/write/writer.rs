@@ -291,10 +291,7 @@ impl Writer {
         } else {
             None
         };
-        let last = match &plan {
-            Plan::Undo(undo) if undo.call.is_last() => Some(undo.clone()),
-            _ => None,
-        };
+        let last = plan.undo_of_last();
         let change = match (token, &behind) {
             (_, Behind::Person(approved)) => self
                 .confirmed_change(plan, session, approved.proposed().clone())
@@ -316,8 +313,6 @@ impl Writer {
             undoes,
             proposal,
         } = proposed;
-        let others = last.zip(undoes);
-        let others = others.and_then(|(undo, call)| self.others_last(&undo, call));
         docket.about(&change);
         docket.undoes(undoes);
         if let Some(id) = proposal {
@@ -335,7 +330,7 @@ impl Writer {
             undoes,
             replaces: None,
         };
-        notes.warnings.extend(others);
+        notes.warnings.extend(self.others_last(last, undoes));
         notes.warnings.extend(warnings_of(allowed.change()));
         let diff = allowed.change().content_diff();
         let lines = diff.1;
