@@ -101,12 +101,11 @@ impl WikiLinks {
         let graph = if indexed.knows_pages() {
             // A wiki that is being indexed may take long: what the index knows is told then.
             let patience = context.index.settings().pace.patience;
-            match tokio::time::timeout(patience, graph).await {
-                Ok(graph) => graph?,
-                Err(_) => {
-                    indexed = indexed.without(NO_GRAPH);
-                    Vec::new()
-                }
+            if let Ok(graph) = tokio::time::timeout(patience, graph).await {
+                graph?
+            } else {
+                indexed = indexed.without(NO_GRAPH);
+                Vec::new()
             }
         } else {
             graph.await?
