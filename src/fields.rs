@@ -29,7 +29,7 @@
 //! | `demo/store/page.rs`, then whatever makes a row | the demo wiki's own |
 //!
 //! States that were kept before it came lack it: give it `#[serde(default)]` in its line. The test
-//! `a_page_s_fields_are_spelled_out_only_where_each_is_thought_of` names the files in which fields
+//! `the_fields_of_a_page_are_spelled_out_only_where_each_is_thought_of` names the files in which fields
 //! stand one by one.
 
 /// Hands the list to a macro: in braces the fields that every reading of a page has, in braces

@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::edits::{ContentFault, Edits, NewPage};
-use crate::page::{
-    Field, LineCounts, Locale, NewPath, PagePath, PageState, Shown, unified_diff,
-};
+use crate::page::{Field, LineCounts, Locale, NewPath, PagePath, PageState, Shown, unified_diff};
 
 /// What a write does, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -297,11 +295,7 @@ impl Change {
             States::Create { .. } => Operation::Create,
             States::Delete { .. } => Operation::Delete,
             States::Update { .. } => {
-                let only_place = |fields: &[Field]| {
-                    fields
-                        .iter()
-                        .all(|field| field.is_place())
-                };
+                let only_place = |fields: &[Field]| fields.iter().all(|field| field.is_place());
                 let fields = self.fields();
                 if !fields.is_empty() && only_place(&fields) {
                     Operation::Move
@@ -324,10 +318,7 @@ impl Change {
             States::Delete { .. } => vec![StepKind::Delete],
             States::Update { before, after } => {
                 let moves = self.moves();
-                let rest = self
-                    .fields()
-                    .iter()
-                    .any(|field| !field.is_place());
+                let rest = self.fields().iter().any(|field| !field.is_place());
                 let retitles = moves
                     && before.title == before.path.last_segment()
                     && after.title != after.path.last_segment();

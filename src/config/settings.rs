@@ -11,10 +11,13 @@ use crate::audit::Keep;
 use crate::gates::Policy;
 use crate::index::IndexSettings;
 use crate::page::Prefix;
-use crate::server::Indent;
 use crate::tools::Surface;
 use crate::watch::WatchPace;
 use crate::wiki::{WikiSettings, is_loopback};
+
+/// How the JSON of answers is written as text: in one line, or with so many spaces a level.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Indent(pub usize);
 
 /// All settings of one server.
 #[derive(Debug, Clone)]

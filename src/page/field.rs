@@ -155,6 +155,20 @@ mod tests {
                 )
             })
             .collect();
-        insta::assert_snapshot!(table, @"");
+        insta::assert_snapshot!(table, @r"
+        locale: update Moves, shown Value, in versions, read with read:pages, write with manage:pages
+        path: update Moves, shown Value, in versions, read with read:pages, write with manage:pages
+        title: update Writes, shown Value, in versions, read with read:pages, write with write:pages
+        description: update Writes, shown Value, in versions, read with read:pages, write with write:pages
+        content: update Writes, shown Text, in versions, read with read:source, write with write:pages
+        editor: update Ignores, shown Value, in versions, read with manage:pages with write:pages, write with write:pages
+        tags: update Writes, shown Value, not in versions, read with read:pages, write with write:pages
+        isPublished: update Writes, shown Value, in versions, read with manage:pages with write:pages, write with write:pages
+        isPrivate: update Ignores, shown Value, in versions, read with manage:pages with write:pages, write with write:pages
+        publishStartDate: update Overwrites, shown Value, in versions, read with manage:pages with write:pages, write with write:pages
+        publishEndDate: update Overwrites, shown Value, in versions, read with manage:pages with write:pages, write with write:pages
+        scriptCss: update Overwrites, shown Code, not in versions, read with manage:pages or delete:pages, write with write:styles
+        scriptJs: update Overwrites, shown Code, not in versions, read with manage:pages or delete:pages, write with write:scripts
+        ");
     }
 }

@@ -170,8 +170,7 @@ fn create(page: &PageState) -> page_create::Variables {
 fn update(id: i64, change: &Change, page: &PageState) -> page_update::Variables {
     let fields = change.fields();
     // Whether the styles stay as they are is decided at the place that is named, too.
-    let names_place =
-        fields.iter().any(|field| field.is_code()) || !page.knows(Field::ScriptCss);
+    let names_place = fields.iter().any(|field| field.is_code()) || !page.knows(Field::ScriptCss);
     let PageState {
         id: _,
         locale,

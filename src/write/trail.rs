@@ -209,7 +209,9 @@ fn as_written(
             differing: Vec::new(),
             unverified: Field::ALL
                 .into_iter()
-                .filter(|field| !field.is_in_versions() && asked.contains(field) && !found.shows(*field))
+                .filter(|field| {
+                    !field.is_in_versions() && asked.contains(field) && !found.shows(*field)
+                })
                 .collect(),
             css_minified: now.css_minified,
             css_dropped: now.css_dropped.clone(),

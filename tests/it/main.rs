@@ -122,6 +122,7 @@ mod relay;
 mod report;
 #[cfg(feature = "demo")]
 mod resources;
+mod rooms;
 #[cfg(feature = "demo")]
 mod script;
 #[cfg(feature = "demo")]
