@@ -137,7 +137,7 @@ mod tests {
     /// What each field has to be told, in one table: a new one adds a line here.
     #[test]
     fn all_that_is_known_of_each_field() {
-        let table: String = Field::ALL
+        let table: Vec<String> = Field::ALL
             .into_iter()
             .map(|field| {
                 assert_eq!(serde_json::json!(field), field.name());
@@ -155,7 +155,7 @@ mod tests {
                 )
             })
             .collect();
-        insta::assert_snapshot!(table, @r"
+        insta::assert_snapshot!(table.concat(), @r"
         locale: update Moves, shown Value, in versions, read with read:pages, write with manage:pages
         path: update Moves, shown Value, in versions, read with read:pages, write with manage:pages
         title: update Writes, shown Value, in versions, read with read:pages, write with write:pages
