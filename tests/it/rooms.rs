@@ -329,6 +329,11 @@ const CIRCLES: &[(&str, &str, &str)] = &[
         "a watcher leaves what is watched when it goes",
     ),
     ("wiki::all_pages", "wiki::keyed", KEYED),
+    (
+        "wiki::all_pages",
+        "wiki::list",
+        "the list of all pages is read as lists are, and lists are read out of it",
+    ),
     ("wiki::client", "wiki::standing", KEYED),
     (
         "wiki::editor_view",
