@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::str::FromStr;
 
-use super::log::blocking;
+use super::blocking::blocking;
 use super::place::Place;
 use super::reader::{RunFile, runs, scan};
 use super::steps::Steps;

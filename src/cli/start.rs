@@ -33,7 +33,7 @@ pub(super) fn given() -> &'static Given {
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
 pub(super) fn server_settings() -> Result<Settings, (Exit, String)> {
-    start_log("info")?;
+    start_log(None)?;
     load()
 }
 
@@ -55,7 +55,7 @@ pub(super) fn settings_to_work_with() -> Result<Settings, (Exit, String)> {
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
 pub(super) fn settings() -> Result<Settings, (Exit, String)> {
-    start_log("warn")?;
+    start_log(Some("warn"))?;
     load()
 }
 
@@ -108,7 +108,7 @@ pub(super) fn audit_log_followed() -> Result<AuditLog, (Exit, String)> {
 }
 
 fn audit_log_to_come() -> Result<AuditLog, (Exit, String)> {
-    start_log("warn")?;
+    start_log(Some("warn"))?;
     let settings = AuditSettings::read(&layers()?.source())
         .map_err(|error| (Exit::Usage, error.to_string()))?;
     Ok(AuditLog::new(&settings.dir, &settings.wiki))
@@ -150,7 +150,7 @@ fn missing(log: &AuditLog) -> Option<String> {
 /// # Errors
 /// The setting that is bad, with the exit code for it.
 pub(super) fn registry() -> Result<Registry, (Exit, String)> {
-    start_log("warn")?;
+    start_log(Some("warn"))?;
     let surface =
         config::offered(&layers()?.source()).map_err(|error| (Exit::Usage, error.to_string()))?;
     Registry::of(&surface).map_err(|error| (Exit::Usage, error.to_string()))
@@ -160,7 +160,7 @@ pub(super) fn registry() -> Result<Registry, (Exit, String)> {
 ///
 /// # Errors
 /// The setting that is bad, with the exit code for it.
-pub(super) fn start_log(usual: &'static str) -> Result<(), (Exit, String)> {
+pub(super) fn start_log(usual: Option<&'static str>) -> Result<(), (Exit, String)> {
     let settings = log_settings(&layers()?.source(), usual)
         .map_err(|error| (Exit::Usage, error.to_string()))?;
     log::start(&settings).map_err(|error| (Exit::Usage, error))

@@ -46,10 +46,12 @@ pub struct Pace {
     pub fresh: Duration,
 }
 
-impl Default for Pace {
-    fn default() -> Self {
+impl Pace {
+    /// The usual pace, with this load.
+    #[must_use]
+    pub const fn of(load: Load) -> Self {
         Self {
-            load: Load::percent(50),
+            load,
             at_once: 4,
             patience: Duration::from_secs(10),
             fresh: Duration::from_secs(10),

@@ -123,6 +123,7 @@ mod relay;
 mod report;
 #[cfg(feature = "demo")]
 mod resources;
+mod rooms;
 #[cfg(feature = "demo")]
 mod script;
 #[cfg(feature = "demo")]

@@ -1,6 +1,6 @@
 //! Does the wiki know the key, and for how long?
 
-use super::report::Finding;
+use super::finding::Finding;
 use crate::wiki::{Reached, Wiki, WikiError, in_words};
 
 /// How many days before a key's end it is time for another.

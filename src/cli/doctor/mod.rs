@@ -3,6 +3,7 @@
 mod address;
 mod audit;
 mod clock;
+mod finding;
 mod key;
 mod policy;
 mod report;
@@ -20,7 +21,8 @@ use super::{Outcome, print, start};
 use crate::config::{KeySource, Settings};
 use crate::gates::Policy;
 use crate::wiki::{Reached, Wiki, WikiSettings};
-use report::{Finding, Report, Verdict};
+use finding::{Finding, Verdict};
+use report::Report;
 
 /// Arguments of `doctor`.
 #[derive(Debug, clap::Args)]

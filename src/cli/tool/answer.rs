@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::one_line::text;
 use super::page;
 use crate::cli::print::{self, Paint};
 use crate::cli::show_change;
@@ -117,18 +118,6 @@ fn page_in_line(page: &Value) -> String {
 
 fn place(page: &Value) -> String {
     format!("{}:{}", of(page, "locale"), of(page, "path"))
-}
-
-/// A value in one line: text as it is, lists with commas, all else as JSON.
-pub(super) fn text(value: &Value) -> String {
-    let shown = match value {
-        Value::String(text) => text.clone(),
-        Value::Array(items) if items.iter().all(|item| !item.is_object()) => {
-            items.iter().map(text).collect::<Vec<_>>().join(", ")
-        }
-        other => other.to_string(),
-    };
-    print::harmless(&shown.replace('\n', " "))
 }
 
 /// Rows of those members that any of them has.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::answer::text;
+use super::one_line::text;
 use crate::cli::print::{self, Paint};
 
 /// The members that are texts of lines of their own; a page is asked for one of them.
