@@ -1,6 +1,6 @@
 //! The previews that wait to be confirmed: in memory, bounded, each for one session.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -205,6 +205,8 @@ impl Kept {
 pub struct Previews {
     life: Duration,
     kept: Mutex<HashMap<String, Kept>>,
+    /// The tokens used up last, each with the session and the call that did.
+    used: Mutex<VecDeque<(String, SessionId, CallId)>>,
 }
 
 impl Previews {
@@ -217,6 +219,7 @@ impl Previews {
         Self {
             life,
             kept: Mutex::new(HashMap::new()),
+            used: Mutex::default(),
         }
     }
 
@@ -326,9 +329,23 @@ impl Previews {
             return Err(uncounted(token));
         }
         let preview = kept.remove(token).ok_or_else(|| uncounted(token))?;
+        drop(kept);
+        if let Some(call) = CallId::current() {
+            let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            used.push_front((token.to_owned(), session.clone(), call));
+            used.truncate(MAX_PREVIEWS);
+        }
         Ok(Spent {
             proposed: preview.proposed,
         })
+    }
+
+    /// The call of this session that used a token up, if it was one of the last.
+    #[must_use]
+    pub fn used_by(&self, session: &SessionId, token: &str) -> Option<CallId> {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |(spent, by, _): &&(String, SessionId, CallId)| spent == token && by == session;
+        used.iter().find(is_it).map(|(_, _, call)| *call)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Kept>> {

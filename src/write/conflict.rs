@@ -178,7 +178,7 @@ pub(super) fn with_merged(
 fn newer(known: &Date, base: PageState, now: PageState) -> Failure {
     let updated_at = now.updated_at.clone().unwrap_or_default();
     let failure = Failure::new(Code::EditConflict, "The page was changed since you read it.")
-        .hint("Look at details.changes and details.diff, then make the change of the page as it is now. Changed tags, styles and scripts are not shown.");
+        .hint("Look at details.changes and details.diff, then call again with the change made of the page as it is now, and ifUpdatedAt from details.updatedAt. Changed tags, styles and scripts are not shown.");
     with_difference(failure, &Change::between(base, now))
         .detail("readAt", known.as_str())
         .detail("updatedAt", updated_at.as_str())

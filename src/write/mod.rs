@@ -9,6 +9,7 @@ mod conflict;
 mod deletions;
 mod docket;
 mod faults;
+mod last;
 mod outdated;
 mod past;
 mod person;

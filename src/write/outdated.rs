@@ -38,6 +38,7 @@ impl Writer {
             let path =
                 place(kept.after()).filter(|path| place(kept.before()).as_ref() != Some(path));
             let undo = Undo {
+                session: None,
                 call: call.into(),
                 owner: None,
                 force: true,

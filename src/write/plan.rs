@@ -89,6 +89,8 @@ pub struct Undo {
     pub call: CallSelector,
     /// Whose writes alone it may be, as authenticated; anybody's where there is none.
     pub owner: Option<Client>,
+    /// Whose own last write `last` means, if it has one; none means the newest on record.
+    pub session: Option<SessionId>,
     /// Whether fields that changed since go back all the same.
     pub force: bool,
     /// Where the page comes back, if not where it was.
@@ -119,6 +121,14 @@ impl Plan {
         match self {
             Self::Proposal(apply) => Some(apply.id),
             Self::Create(_) | Self::Update(_) | Self::Delete { .. } | Self::Undo(_) => None,
+        }
+    }
+
+    /// The undo of whichever write is the last, if it is one.
+    pub(super) fn undo_of_last(&self) -> Option<Undo> {
+        match self {
+            Self::Undo(undo) if undo.call.is_last() => Some(undo.clone()),
+            _ => None,
         }
     }
 

@@ -85,6 +85,8 @@ impl Writer {
             proposal,
         } = proposed;
         let takes_back = match &plan {
+            // The last write is the one that was shown, whatever was written since.
+            Plan::Undo(undo) if undo.call.is_last() => undoes,
             Plan::Undo(undo) => Some(self.undone(undo).await?.call),
             Plan::Proposal(_) => undoes,
             Plan::Create(_) | Plan::Update(_) | Plan::Delete { .. } => None,
@@ -114,7 +116,7 @@ impl Writer {
             Some((before, id)) => {
                 let read = self.page_to_write(id, previewed.lost()).await?;
                 if read.lost != previewed.lost() || !before.difference(&read.page).is_empty() {
-                    return Err(conflict(before, read.page).into());
+                    return Err(conflict(before, read.page, &plan).into());
                 }
                 if plan.if_updated_at().is_some() {
                     self.check_conflict(session, &plan, &read).await?;
@@ -371,12 +373,16 @@ fn unreadable(reading: &PageReading) -> Failure {
     }
 }
 
-fn conflict(previewed: PageState, fresh: PageState) -> Failure {
+fn conflict(previewed: PageState, fresh: PageState, plan: &Plan) -> Failure {
     let updated_at = fresh.updated_at.clone();
     let failure = Failure::new(
         Code::EditConflict,
         "The page was changed since this write was shown.",
-    );
+    )
+    .hint(match plan {
+        Plan::Undo(_) | Plan::Proposal(_) => "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.",
+        Plan::Create(_) | Plan::Update(_) | Plan::Delete { .. } => "Look at details.changes. For a new preview, repeat the call that gave this one: all its arguments, with ifUpdatedAt from details.updatedAt, without confirm.",
+    });
     let failure = with_difference(failure, &Change::between(previewed, fresh));
     match updated_at {
         Some(at) => failure.detail("updatedAt", at.as_str()),

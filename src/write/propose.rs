@@ -132,13 +132,14 @@ impl Writer {
         format!("{:016x}", self.proposed.words.hash_one(session))
     }
 
-    /// Keeps a change as a proposal: its states, the records of it, then itself.
+    /// Keeps a change as a proposal: its states, the records of it, then itself. Gives the open
+    /// proposal that it takes the place of, too.
     pub(super) async fn propose(
         &self,
         docket: &mut Docket,
         session: &SessionId,
         change: &Change,
-    ) -> Result<ProposalId, Refusal> {
+    ) -> Result<(ProposalId, Option<ProposalId>), Refusal> {
         let at_record = |failure| Refusal::at(Gate::Record, failure);
         let id = ProposalId::new().map_err(|error| at_record(unavailable(&error)))?;
         let has_room = self.take_room(session, id, bytes(change)).await;
@@ -147,12 +148,15 @@ impl Writer {
         }
         let made = self.make_proposal(docket, session, change, id).await;
         made.map_err(|error| at_record(unavailable(&error)))?;
-        if let Some(old) = self.proposed.replace(session, Subject::of(change), id)
-            && let Err(error) = self.replace(docket, old, id).await
-        {
+        let old = self.proposed.replace(session, Subject::of(change), id);
+        let Some(old) = old else {
+            return Ok((id, None));
+        };
+        let is_replaced = self.replace(docket, old, id).await.unwrap_or_else(|error| {
             tracing::warn!(%error, proposal = %old, "a proposal could not be replaced");
-        }
-        Ok(id)
+            false
+        });
+        Ok((id, is_replaced.then_some(old)))
     }
 
     /// Takes room for a proposal in the share of its owner, whatever key it came with: says
@@ -195,11 +199,11 @@ impl Writer {
         docket: &Docket,
         old: ProposalId,
         by: ProposalId,
-    ) -> Result<(), AuditError> {
+    ) -> Result<bool, AuditError> {
         // Somebody who is just deciding it is not waited for.
         let held = match self.audit.hold_proposal(old, Duration::ZERO).await {
             Ok(held) if held.proposal().state == ProposalState::Open => held,
-            Ok(_) | Err(AuditError::NoProposal | AuditError::Busy) => return Ok(()),
+            Ok(_) | Err(AuditError::NoProposal | AuditError::Busy) => return Ok(false),
             Err(error) => return Err(error),
         };
         let mut entry = docket.decided("replaced", None);
@@ -211,7 +215,8 @@ impl Writer {
             decided,
             replaced_by: by,
         })
-        .await
+        .await?;
+        Ok(true)
     }
 }
 

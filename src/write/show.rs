@@ -84,7 +84,8 @@ impl Writer {
             self.record_preview(docket, false).await?;
             None
         } else {
-            let id = self.propose(docket, session, change).await?;
+            let (id, replaces) = self.propose(docket, session, change).await?;
+            notes.replaces = replaces;
             notes.warnings.push(format!(
                 "proposed: nothing was sent; the operator can apply it with `wikijs-mcp proposals apply {id}`."
             ));

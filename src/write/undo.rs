@@ -79,6 +79,11 @@ impl Writer {
 
     /// What is on record of the call that an undo means.
     pub(super) async fn undone(&self, undo: &Undo) -> Result<CallStory, Failure> {
+        if undo.call.is_last()
+            && let Some(story) = self.own_last(undo).await
+        {
+            return Ok(story);
+        }
         self.story(&undo.call, undo.owner.as_ref()).await
     }
 

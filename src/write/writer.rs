@@ -21,6 +21,7 @@ use crate::wiki::Wiki;
 use super::answer::{Answer, Notes};
 use super::conflict::ConflictCheck;
 use super::docket::{Docket, unavailable};
+use super::last::OwnWrites;
 use super::person::{Behind, ToAsk, ask_anew};
 use super::plan::{Caller, Plan};
 use super::propose;
@@ -44,6 +45,7 @@ pub struct Writer {
     pub(super) patience: Patience,
     pub(super) reads: Reads,
     pub(super) proposed: propose::Proposed,
+    pub(super) own_writes: OwnWrites,
     pub(super) keep: Keep,
     pub(super) last_purge: Mutex<LastPurge>,
     pub(super) recovery: OnceCell<()>,
@@ -86,6 +88,7 @@ impl Writer {
             patience,
             reads: Reads::default(),
             proposed: propose::Proposed::default(),
+            own_writes: OwnWrites::default(),
             keep,
             last_purge: Mutex::default(),
             recovery: OnceCell::new(),
@@ -157,6 +160,7 @@ impl Writer {
             Plan::Undo(undo) => Some(undo.clone()),
             Plan::Create(_) | Plan::Update(_) | Plan::Delete { .. } | Plan::Proposal(_) => None,
         };
+        let token = confirm.clone();
         let answer = match self.decide(&mut docket, &caller, plan, confirm).await {
             Ok(Passed::Answer(answer)) => {
                 if matches!(&answer, Answer::Preview(preview) if preview.proposal.is_some()) {
@@ -165,11 +169,17 @@ impl Writer {
                 Ok(answer)
             }
             Ok(Passed::Sent(answer)) => {
+                if answer.is_ok() {
+                    self.own_writes.note(&caller.session, call);
+                }
                 self.root().purge_if_due();
                 answer
             }
             Ok(Passed::Asked(_)) => Err(broke_off()),
-            Err(refusal) => {
+            Err(mut refusal) => {
+                if let Some(token) = token {
+                    refusal.failure = self.of_used(&caller.session, &token, refusal.failure).await;
+                }
                 if let Some(undo) = undo.filter(|_| !docket.knows_page()) {
                     self.find_meant(&mut docket, &undo).await;
                 }
@@ -181,7 +191,15 @@ impl Writer {
     }
 
     /// Puts on record that the arguments of a write were no input; gives the call's id.
-    pub async fn refuse_input(&self, caller: &Caller, failure: Failure) -> Failure {
+    pub async fn refuse_input(
+        &self,
+        caller: &Caller,
+        token: Option<&str>,
+        mut failure: Failure,
+    ) -> Failure {
+        if let Some(token) = token {
+            failure = self.of_used(&caller.session, token, failure).await;
+        }
         let Ok(call) = CallId::current_or_new() else {
             return failure;
         };
@@ -273,6 +291,7 @@ impl Writer {
         } else {
             None
         };
+        let last = plan.undo_of_last();
         let change = match (token, &behind) {
             (_, Behind::Person(approved)) => self
                 .confirmed_change(plan, session, approved.proposed().clone())
@@ -308,7 +327,10 @@ impl Writer {
                 .await
                 .map_err(at_change)?,
             is_unchecked: check == ConflictCheck::None,
+            undoes,
+            replaces: None,
         };
+        notes.warnings.extend(self.others_last(last, undoes));
         notes.warnings.extend(warnings_of(allowed.change()));
         let diff = allowed.change().content_diff();
         let lines = diff.1;
