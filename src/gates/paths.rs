@@ -5,62 +5,83 @@ use unicode_normalization::UnicodeNormalization;
 use super::enabled::Enabled;
 use super::policy::Policy;
 use super::refusal::{Gate, Refusal};
+use super::set::ChangeSet;
 use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::page::{Field, Locale, PagePath, PageState, Prefix};
+use crate::page::{Field, Locale, PagePath, PageState, Prefix, Trash};
 
-/// A change all of whose places may be written.
+/// A set all of whose places may be written.
 #[derive(Debug)]
 #[must_use]
-pub struct Allowed {
-    pub(super) change: Change,
+pub(crate) struct Allowed<'p> {
+    pub(super) policy: &'p Policy,
+    pub(super) set: ChangeSet,
     pub(super) has_token: bool,
 }
 
-impl Allowed {
-    /// The change.
-    #[must_use]
-    pub const fn change(&self) -> &Change {
-        &self.change
+impl Allowed<'_> {
+    /// The set.
+    pub(crate) const fn set(&self) -> &ChangeSet {
+        &self.set
     }
 }
 
-/// Opens if the page's present place, and its new one, are below an allowed prefix and below
-/// no denied one.
-///
-/// The place where a page goes that is taken away, and comes back from, need not be allowed:
-/// only that very move may touch it.
-///
-/// Allowed prefixes are compared exactly, denied ones in NFC and without case: a spelling that
-/// differs never lets a write through.
+/// Where may be written.
+#[derive(Debug, Clone, Copy)]
+pub struct Places<'a> {
+    /// Below these prefixes; everywhere if none.
+    pub allowed: Option<&'a [Prefix]>,
+    /// But not below these.
+    pub denied: &'a [Prefix],
+    /// Where pages go that are taken away but not deleted, if anywhere.
+    pub trash: Option<&'a Trash>,
+}
+
+/// Opens if each change of a set touches only places that [may be written](Places::fault_of).
 ///
 /// # Errors
 /// `PATH_DENIED` or `PATH_NOT_ALLOWED`.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "a proof is used up by the gate it opens"
-)]
-pub fn paths(enabled: Enabled, policy: &Policy, change: Change) -> Result<Allowed, Refusal> {
-    for (locale, path) in change.places() {
-        let fault = denied(policy, locale, path).or_else(|| {
-            not_allowed(policy, locale, path).filter(|_| !is_trash(policy, &change, path))
-        });
-        if let Some(failure) = fault {
-            let failure = failure
-                .detail("locale", locale.as_str())
-                .detail("path", path.as_str());
-            return Err(Refusal::at(Gate::Paths, failure));
-        }
+pub(crate) fn paths(enabled: Enabled<'_>, set: ChangeSet) -> Result<Allowed<'_>, Refusal> {
+    let Enabled { policy, has_token } = enabled;
+    let places = policy.places();
+    let fault = set.iter().find_map(|one| places.fault_of(&one.change));
+    match fault {
+        Some(failure) => Err(Refusal::at(Gate::Paths, failure)),
+        None => Ok(Allowed {
+            policy,
+            set,
+            has_token,
+        }),
     }
-    Ok(Allowed {
-        change,
-        has_token: enabled.has_token,
-    })
+}
+
+impl Places<'_> {
+    /// Why a change may not be made, if so: the page's present place, and its new one, must be
+    /// below an allowed prefix and below no denied one.
+    ///
+    /// The place where a page goes that is taken away, and comes back from, need not be allowed:
+    /// only that very move may touch it.
+    ///
+    /// Allowed prefixes are compared exactly, denied ones in NFC and without case: a spelling that
+    /// differs never lets a write through.
+    #[must_use]
+    pub fn fault_of(&self, change: &Change) -> Option<Failure> {
+        change.places().find_map(|(locale, path)| {
+            let fault = denied(self, locale, path).or_else(|| {
+                not_allowed(self, locale, path).filter(|_| !is_trash(self, change, path))
+            });
+            fault.map(|failure| {
+                failure
+                    .detail("locale", locale.as_str())
+                    .detail("path", path.as_str())
+            })
+        })
+    }
 }
 
 /// Whether it is the place in the trash of the page that the change moves there or back.
-fn is_trash(policy: &Policy, change: &Change, path: &PagePath) -> bool {
-    let (Some(trash), Some(before), Some(after)) = (&policy.trash, change.before(), change.after())
+fn is_trash(may: &Places<'_>, change: &Change, path: &PagePath) -> bool {
+    let (Some(trash), Some(before), Some(after)) = (may.trash, change.before(), change.after())
     else {
         return false;
     };
@@ -73,8 +94,8 @@ fn is_trash(policy: &Policy, change: &Change, path: &PagePath) -> bool {
     is_nothing_else && (is_end(before, after) || is_end(after, before))
 }
 
-fn denied(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {
-    let is_denied = policy.denied.iter().any(|prefix| {
+fn denied(may: &Places<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
+    let is_denied = may.denied.iter().any(|prefix| {
         folded(prefix).holds(
             &Locale::as_stored(fold(locale.as_str())),
             &PagePath::of(&fold(path.as_str())),
@@ -83,8 +104,8 @@ fn denied(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> 
     is_denied.then(|| Failure::new(Code::PathDenied, "The operator denies writes at this path."))
 }
 
-fn not_allowed(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {
-    let prefixes = policy.allowed.as_ref()?;
+fn not_allowed(may: &Places<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
+    let prefixes = may.allowed?;
     if !path.climbs() && prefixes.iter().any(|prefix| prefix.holds(locale, path)) {
         return None;
     }
@@ -140,8 +161,9 @@ mod tests {
 
     fn code(policy: &Policy, locale: &str, path: &str) -> Option<Code> {
         let (locale, path) = (Locale::as_stored(locale), PagePath::as_stored(path));
-        denied(policy, &locale, &path)
-            .or_else(|| not_allowed(policy, &locale, &path))
+        let may = policy.places();
+        denied(&may, &locale, &path)
+            .or_else(|| not_allowed(&may, &locale, &path))
             .map(|failure| failure.code)
     }
 

@@ -148,13 +148,13 @@ impl Registry {
                     Ok(read) => read,
                     // A write that was asked for in vain is on record too.
                     Err(failure) if T::KIND != Kind::Read => {
-                        return Err(context.writer.refuse_input(&context.caller, failure).await);
+                        return Err(context.desk.refuse_input(&context.caller, failure).await);
                     }
                     Err(failure) => return Err(failure),
                 };
                 let of_call = call.take_asked();
                 let of_call =
-                    of_call.map(|asked| (context.writer.clone(), context.caller.clone(), asked));
+                    of_call.map(|asked| (context.desk.clone(), context.caller.clone(), asked));
                 // Without this, a panic would leave the call without any answer.
                 let output = AssertUnwindSafe(T::run(context, input))
                     .catch_unwind()
@@ -164,8 +164,8 @@ impl Registry {
                 let output = serde_json::to_value(output);
                 let output = output.map_err(|_| bug("The answer could not be written."))?;
                 let token = output.get("confirm").and_then(Value::as_str);
-                if let (Some((writer, caller, asked)), Some(token)) = (of_call, token) {
-                    writer.keep_asked(&caller, token, asked);
+                if let (Some((desk, caller, asked)), Some(token)) = (of_call, token) {
+                    desk.keep_asked(&caller, token, asked);
                 }
                 Ok(output)
             })

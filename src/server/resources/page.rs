@@ -101,7 +101,7 @@ pub(super) async fn read(
         to: shown.len(),
         of: text.len(),
     };
-    app.writer.note_read(session, page.clone(), sight);
+    app.desk.note_read(session, page.clone(), sight);
     let content = ResourceContents::text(shown, uri)
         .with_mime_type(mime_type(&page))
         .with_meta(result::untrusted());

@@ -16,7 +16,7 @@ const SURELY_AFTER: Duration = Duration::seconds(2);
 const SURELY_BEFORE: Duration = Duration::minutes(5);
 
 /// What is promised of the page when a step is done.
-pub(super) enum Promise<'a> {
+pub(in crate::write) enum Promise<'a> {
     /// A page is there as it shall be.
     Created { after: &'a PageState },
     /// A page is as it shall be.
@@ -34,26 +34,26 @@ pub(super) enum Promise<'a> {
 
 /// One reading of the page, as far as the outcome goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(in crate::write) enum Seen {
     Gone,
     Page(Box<FoundPage>),
 }
 
 /// A page that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FoundPage {
-    pub(super) proof: Proof,
+pub(in crate::write) struct FoundPage {
+    pub(in crate::write) proof: Proof,
     /// Whether it is the page that the answer of a create named, at the place of the promise.
-    pub(super) is_answered: bool,
+    pub(in crate::write) is_answered: bool,
     /// When it was made.
-    pub(super) created_at: Option<Date>,
+    pub(in crate::write) created_at: Option<Date>,
     /// Who wrote it last.
-    pub(super) author: Option<String>,
+    pub(in crate::write) author: Option<String>,
 }
 
 /// When a page was made that stands where one was to be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Made {
+pub(in crate::write) enum Made {
     AfterTheAttempt,
     /// Clocks differ too much to tell, or the time cannot be read.
     Unclear,
@@ -62,7 +62,7 @@ pub(super) enum Made {
 
 impl<'a> Promise<'a> {
     /// The promise of one step of a change; none where the change has no such step.
-    pub(super) fn of(change: &'a Change, step: StepKind) -> Option<Self> {
+    pub(in crate::write) fn of(change: &'a Change, step: StepKind) -> Option<Self> {
         match (change.before(), change.after()) {
             (None, Some(after)) => Some(Self::Created { after }),
             (Some(before), None) => Some(Self::Deleted { before }),
@@ -80,7 +80,7 @@ impl<'a> Promise<'a> {
         }
     }
 
-    pub(super) fn is_kept(&self, seen: &Seen) -> bool {
+    pub(in crate::write) fn is_kept(&self, seen: &Seen) -> bool {
         match (self, seen) {
             (Self::Deleted { .. }, seen) => *seen == Seen::Gone,
             (Self::Created { .. } | Self::Changed { .. }, Seen::Page(found)) => found.proof.holds(),
@@ -88,7 +88,7 @@ impl<'a> Promise<'a> {
         }
     }
 
-    pub(super) fn is_old_state(&self, seen: &Seen) -> bool {
+    pub(in crate::write) fn is_old_state(&self, seen: &Seen) -> bool {
         match (self, seen) {
             (Self::Created { .. }, seen) => *seen == Seen::Gone,
             (Self::Changed { before, .. }, Seen::Page(found)) => before
@@ -104,7 +104,7 @@ impl<'a> Promise<'a> {
 
     /// Whether the wiki refused a new page since one stands at its place. It looks before it
     /// writes anything (6002).
-    pub(super) const fn is_taken(&self, cause: Option<&WikiError>) -> bool {
+    pub(in crate::write) const fn is_taken(&self, cause: Option<&WikiError>) -> bool {
         matches!(
             (self, cause),
             (Self::Created { .. }, Some(WikiError::PageExists))
@@ -115,7 +115,7 @@ impl<'a> Promise<'a> {
     /// the id in the answer of success, if it stands where it was to stand; without it, by being
     /// as promised to the letter and made after the attempt was sent. Another client's could
     /// stand there.
-    pub(super) fn is_ours(&self, seen: &Seen, sent_at: OffsetDateTime) -> bool {
+    pub(in crate::write) fn is_ours(&self, seen: &Seen, sent_at: OffsetDateTime) -> bool {
         match (self, seen) {
             (Self::Created { .. }, Seen::Page(found)) => {
                 found.is_answered
@@ -125,7 +125,11 @@ impl<'a> Promise<'a> {
         }
     }
 
-    pub(super) async fn read(&self, wiki: &Wiki, new_id: Option<i64>) -> Result<Seen, WikiError> {
+    pub(in crate::write) async fn read(
+        &self,
+        wiki: &Wiki,
+        new_id: Option<i64>,
+    ) -> Result<Seen, WikiError> {
         let mut is_answered = false;
         let reading = match self {
             Self::Created { after } => match answered_page(wiki, after, new_id).await? {
@@ -162,22 +166,22 @@ impl<'a> Promise<'a> {
 
 impl FoundPage {
     /// Whether the content was read, and nothing that was read is other than promised.
-    pub(super) fn is_to_the_letter(&self) -> bool {
+    pub(in crate::write) fn is_to_the_letter(&self) -> bool {
         self.proof.holds() && !self.proof.unverified.contains(&Field::Content)
     }
 
     /// Whether it was made by an attempt that was sent then, by the wiki's clock.
-    pub(super) fn made(&self, sent_at: OffsetDateTime) -> Made {
+    pub(in crate::write) fn made(&self, sent_at: OffsetDateTime) -> Made {
         made(self.created_at.as_ref(), sent_at)
     }
 
     /// Whether a field was read and is as promised.
-    pub(super) fn shows(&self, field: Field) -> bool {
+    pub(in crate::write) fn shows(&self, field: Field) -> bool {
         !self.proof.differing.contains(&field) && !self.proof.unverified.contains(&field)
     }
 
     /// Whether the page was written, or touched, since it was in this state.
-    pub(super) fn is_later_than(&self, state: &PageState) -> bool {
+    pub(in crate::write) fn is_later_than(&self, state: &PageState) -> bool {
         match (&self.proof.found.updated_at, &state.updated_at) {
             (Some(now), Some(then)) => !now.same(then),
             _ => true,

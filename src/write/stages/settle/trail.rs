@@ -15,7 +15,6 @@ use crate::page::{Date, Field, PageState, escaped};
 use crate::wiki::{History, HistoryEntry, Version, Wiki, WikiError};
 
 use super::promise::{FoundPage, Promise};
-use super::writer::Writer;
 
 /// Among how many of the newest versions is looked.
 const NEWEST: usize = 10;
@@ -32,9 +31,9 @@ const UNKEPT: [Field; 3] = [Field::Tags, Field::ScriptCss, Field::ScriptJs];
 
 /// A step whose page somebody else wrote before it was read back.
 #[derive(Debug)]
-pub(super) struct ChangedSince {
+pub(in crate::write) struct ChangedSince {
     /// The page as the step left it, as far as the version shows it.
-    pub(super) proof: Proof,
+    pub(in crate::write) proof: Proof,
     /// The version that shows it.
     version: i64,
     /// The fields that are not so any more.
@@ -46,7 +45,7 @@ pub(super) struct ChangedSince {
 
 /// What the history tells of a step that is not to be seen on its page.
 #[derive(Debug)]
-pub(super) enum Trail {
+pub(in crate::write) enum Trail {
     /// A version has the page as the step left it.
     Applied(Box<ChangedSince>),
     /// None has, and more than one write began since the page was read.
@@ -59,7 +58,7 @@ pub(super) enum Trail {
 
 impl ChangedSince {
     /// The warning.
-    pub(super) fn told(&self) -> String {
+    pub(in crate::write) fn told(&self) -> String {
         let names: Vec<&str> = self.fields.iter().map(|field| field.name()).collect();
         let who = self.author.as_ref().map_or_else(
             || "somebody".to_owned(),
@@ -80,7 +79,7 @@ impl ChangedSince {
 }
 
 /// Looks in the history for a step that is not to be seen on its page as it was found.
-pub(super) async fn follow(
+pub(in crate::write) async fn follow(
     wiki: &Wiki,
     promise: &Promise<'_>,
     found: &FoundPage,
@@ -223,72 +222,70 @@ fn as_written(
     }
 }
 
-impl Writer {
-    /// What a write may have overwritten between its reading and its sending, as a warning.
-    ///
-    /// Only what a version keeps can be told: not tags, styles or scripts.
-    pub(super) async fn overwritten(
-        &self,
-        change: &Change,
-        written: &PageState,
-        sent_at: OffsetDateTime,
-    ) -> Option<String> {
-        let before = change
-            .after_step(StepKind::Move)
-            .or_else(|| change.before().cloned())?;
-        let id = before.id?;
-        let looked = self.left_behind(id, &before, written, sent_at);
-        let looked = tokio::time::timeout(LOOK_BACK, looked).await;
-        match looked.unwrap_or(Err(WikiError::Timeout { after: LOOK_BACK })) {
-            Ok(told) => told,
-            Err(error) => {
-                tracing::debug!(%error, "what a write overwrote could not be looked up");
-                Some(NOT_CHECKED.to_owned())
-            }
+/// What a write may have overwritten between its reading and its sending, as a warning.
+///
+/// Only what a version keeps can be told: not tags, styles or scripts.
+pub(in crate::write) async fn overwritten(
+    wiki: &Wiki,
+    change: &Change,
+    written: &PageState,
+    sent_at: OffsetDateTime,
+) -> Option<String> {
+    let before = change
+        .after_step(StepKind::Move)
+        .or_else(|| change.before().cloned())?;
+    let id = before.id?;
+    let looked = left_behind(wiki, id, &before, written, sent_at);
+    let looked = tokio::time::timeout(LOOK_BACK, looked).await;
+    match looked.unwrap_or(Err(WikiError::Timeout { after: LOOK_BACK })) {
+        Ok(told) => told,
+        Err(error) => {
+            tracing::debug!(%error, "what a write overwrote could not be looked up");
+            Some(NOT_CHECKED.to_owned())
         }
     }
+}
 
-    async fn left_behind(
-        &self,
-        id: i64,
-        before: &PageState,
-        written: &PageState,
-        sent_at: OffsetDateTime,
-    ) -> Result<Option<String>, WikiError> {
-        let history = self.wiki.history(id, 0, NEWEST).await?;
-        let instant = |page: &PageState| page.updated_at.as_ref().and_then(Date::instant);
-        let (read_at, written_at) = (instant(before), instant(written));
-        let at = |entry: &HistoryEntry| entry.version_date.instant();
-        // Somebody may have written after us as well.
-        let left = history.entries.iter().find(|entry| at(entry) < written_at);
-        let Some(left) = left else {
-            return Ok(Some(NOT_CHECKED.to_owned()));
+async fn left_behind(
+    wiki: &Wiki,
+    id: i64,
+    before: &PageState,
+    written: &PageState,
+    sent_at: OffsetDateTime,
+) -> Result<Option<String>, WikiError> {
+    let history = wiki.history(id, 0, NEWEST).await?;
+    let instant = |page: &PageState| page.updated_at.as_ref().and_then(Date::instant);
+    let (read_at, written_at) = (instant(before), instant(written));
+    let at = |entry: &HistoryEntry| entry.version_date.instant();
+    // Somebody may have written after us as well.
+    let left = history.entries.iter().find(|entry| at(entry) < written_at);
+    let Some(left) = left else {
+        return Ok(Some(NOT_CHECKED.to_owned()));
+    };
+    let between = ids(&history, |entry| {
+        at(entry) < written_at && at(entry) > read_at
+    });
+    let versions = wiki.versions(id, &between).await?;
+    for version in versions.into_iter().flatten() {
+        let version_id = version.id;
+        let theirs = version.laid_over(before);
+        let differing = |page: &PageState| -> Vec<&str> {
+            let fields = Version::FIELDS.into_iter();
+            let fields = fields.filter(|field| !page.same(&theirs, *field));
+            fields.map(Field::name).collect()
         };
-        let between = ids(&history, |entry| {
-            at(entry) < written_at && at(entry) > read_at
-        });
-        let versions = self.wiki.versions(id, &between).await?;
-        for version in versions.into_iter().flatten() {
-            let version_id = version.id;
-            let theirs = version.laid_over(before);
-            let differing = |page: &PageState| -> Vec<&str> {
-                let fields = Version::FIELDS.into_iter();
-                let fields = fields.filter(|field| !page.same(&theirs, *field));
-                fields.map(Field::name).collect()
-            };
-            let fields = differing(before);
-            // One that is as this write made it came of this write, sent twice by a proxy.
-            if !fields.is_empty() && !differing(written).is_empty() {
-                return Ok(Some(format!(
-                    "overwrote_newer: somebody changed {} just before this write; version {version_id} of the page has it.",
-                    fields.join(", ")
-                )));
-            }
+        let fields = differing(before);
+        // One that is as this write made it came of this write, sent twice by a proxy.
+        if !fields.is_empty() && !differing(written).is_empty() {
+            return Ok(Some(format!(
+                "overwrote_newer: somebody changed {} just before this write; version {version_id} of the page has it.",
+                fields.join(", ")
+            )));
         }
-        let same = ids(&history, |entry| at(entry) == at(left));
-        let is_overlapped = overlap(&self.wiki, id, &same, sent_at).await?;
-        Ok(is_overlapped.then(|| OVERLAPPED.to_owned()))
     }
+    let same = ids(&history, |entry| at(entry) == at(left));
+    let is_overlapped = overlap(wiki, id, &same, sent_at).await?;
+    Ok(is_overlapped.then(|| OVERLAPPED.to_owned()))
 }
 
 const NOT_CHECKED: &str = "overwrite_not_checked: whether somebody wrote just before could not be read from the page's history.";

@@ -1,6 +1,6 @@
 //! What came of a step that was sent, found out by reading the page.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use time::OffsetDateTime;
 
@@ -10,47 +10,27 @@ use crate::notice::Notice;
 use crate::page::{Date, Field};
 use crate::wiki::{Sent, Wiki, WikiError};
 
-use super::promise::{FoundPage, Made, Promise, Seen};
-use super::trail::{ChangedSince, Trail, follow};
+pub(in crate::write) mod promise;
+pub(in crate::write) mod trail;
 
-/// How long an outcome is waited for. Values, so that tests can make them short.
-#[derive(Debug, Clone, Copy)]
-pub struct Patience {
-    /// How long the page is read after a time-out or a cut connection (W19).
-    pub settling: Duration,
-    /// How long between two readings.
-    pub pause: Duration,
-    /// How far apart two equal readings must be before they are believed.
-    pub apart: Duration,
-    /// How long other writes are waited for.
-    pub queueing: Duration,
-}
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self {
-            settling: Duration::from_secs(20),
-            pause: Duration::from_millis(250),
-            apart: Duration::from_secs(1),
-            queueing: Duration::from_secs(20),
-        }
-    }
-}
+use crate::write::patience::Patience;
+use promise::{FoundPage, Made, Promise, Seen};
+use trail::{ChangedSince, Trail, follow};
 
 /// What came of a step.
 #[derive(Debug)]
-pub(super) struct Settled {
-    pub(super) outcome: Outcome,
+pub(in crate::write) struct Settled {
+    pub(in crate::write) outcome: Outcome,
     /// The last reading's proof, where a page was found.
-    pub(super) proof: Option<Proof>,
+    pub(in crate::write) proof: Option<Proof>,
     /// Why the wiki did not answer with success.
-    pub(super) cause: Option<WikiError>,
+    pub(in crate::write) cause: Option<WikiError>,
     /// What somebody else made of it since.
-    pub(super) since: Option<Box<ChangedSince>>,
+    pub(in crate::write) since: Option<Box<ChangedSince>>,
     /// Whether the answer of success named another page than the one that was made.
-    pub(super) is_misnamed: bool,
+    pub(in crate::write) is_misnamed: bool,
     /// Whether anything went out.
-    pub(super) was_sent: bool,
+    pub(in crate::write) was_sent: bool,
 }
 
 /// What the wiki said of a step.
@@ -83,7 +63,7 @@ struct Settling<'a> {
 /// own only the promised state ends the waiting early; the old state then means nothing, since
 /// the wiki may still be working (W19). A mixture counts when it was seen twice, some time apart,
 /// and where somebody else wrote since, the history is asked for what the step left.
-pub(super) async fn settle(
+pub(in crate::write) async fn settle(
     wiki: &Wiki,
     patience: Patience,
     promise: &Promise<'_>,

@@ -42,7 +42,7 @@ pub enum Sight {
 
 /// What of a page's text a change is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Concerns {
+pub(in crate::write) enum Concerns {
     /// All of it.
     Whole,
     /// A part, by its selector.
@@ -53,7 +53,7 @@ pub(super) enum Concerns {
 
 /// A page as a session saw it.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(in crate::write) struct Seen {
     /// When the newest state that it saw any of had been written.
     newest: Date,
     /// When the oldest state that it still goes by had been written.
@@ -63,14 +63,14 @@ pub(super) struct Seen {
     /// How far it has seen the text of a state from its beginning on.
     paged: Option<(Date, usize)>,
     /// All of the newest state, as long as there is room.
-    pub(super) page: Option<Arc<PageReading>>,
+    pub(in crate::write) page: Option<Arc<PageReading>>,
     /// Where that stands in the order of texts.
     place: u64,
 }
 
 impl Seen {
     /// The state that a change goes by.
-    pub(super) fn known(&self, concerns: &Concerns) -> &Date {
+    pub(in crate::write) fn known(&self, concerns: &Concerns) -> &Date {
         match concerns {
             Concerns::Whole => &self.since,
             Concerns::Part(part) => self.parts.get(part).unwrap_or(&self.since),
@@ -79,7 +79,7 @@ impl Seen {
     }
 
     /// Whether it goes by this state in anything.
-    pub(super) fn knows_of(&self, at: &Date) -> bool {
+    pub(in crate::write) fn knows_of(&self, at: &Date) -> bool {
         self.newest == *at
     }
 
@@ -116,7 +116,7 @@ impl Seen {
 
 /// Pages as sessions last saw them.
 #[derive(Debug, Default)]
-pub(super) struct Reads {
+pub(in crate::write) struct Reads {
     all: Mutex<All>,
 }
 
@@ -133,7 +133,7 @@ struct All {
 
 impl Reads {
     /// A session saw a page.
-    pub(super) fn note(&self, session: &SessionId, page: PageReading, sight: Sight) {
+    pub(in crate::write) fn note(&self, session: &SessionId, page: PageReading, sight: Sight) {
         let (Some(id), Some(at)) = (page.id, page.updated_at.clone()) else {
             return;
         };
@@ -146,7 +146,13 @@ impl Reads {
 
     /// A session wrote a page, of which it knew the newest state that it saw or wrote all of the
     /// text itself.
-    pub(super) fn note_written(&self, session: &SessionId, id: i64, at: &Date, is_whole: bool) {
+    pub(in crate::write) fn note_written(
+        &self,
+        session: &SessionId,
+        id: i64,
+        at: &Date,
+        is_whole: bool,
+    ) {
         self.with(session, id, |all, key| {
             let seen = all.entry(key, at);
             if is_whole {
@@ -164,7 +170,7 @@ impl Reads {
     }
 
     /// The page as this session last saw it.
-    pub(super) fn last(&self, session: &SessionId, page: i64) -> Option<Seen> {
+    pub(in crate::write) fn last(&self, session: &SessionId, page: i64) -> Option<Seen> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.seen.get(&(session.clone(), page)).cloned()
     }

@@ -2,115 +2,135 @@
 
 use serde_json::json;
 
-use crate::audit::{CallSelector, CallStory, Client, Outcome, StoryError};
+use crate::audit::{CallSelector, CallStory, Client, Outcome};
 use crate::change::{Change, StepKind, UndoFault};
 use crate::error::{Code, Failure};
-use crate::gates::Proposed;
-use crate::page::{Field, PageState};
-use crate::wiki::WikiError;
+use crate::gates::{ChangeSet, SetChange};
+use crate::page::{Field, PagePath, PageState};
+use crate::wiki::{Wiki, WikiError};
 
-use super::docket::{Docket, unavailable};
-use super::faults::with_difference;
-use super::plan::Undo;
-use super::writer::Writer;
+use super::{Call, Later, Read, Source, Stopped, again, checked, whole_page};
+use crate::write::desk::Desk;
+use crate::write::docket::Docket;
+use crate::write::faults::with_difference;
+use crate::write::past::{Past, nothing};
 
-impl Writer {
-    /// Makes the change that takes a write back, of the page as it is now.
-    pub(super) async fn undo(&self, undo: &Undo) -> Result<Proposed, Failure> {
-        // What an earlier run left open may be the very write that is meant.
-        self.recovered().await;
-        let story = self.undone(undo).await?;
-        if let Some(by) = story.undone_by {
-            return Err(
-                nothing("That write was taken back already.").detail("undoneBy", by.to_string())
-            );
-        }
-        match story.outcome() {
-            Some(Outcome::Applied | Outcome::PartlyApplied) => {}
-            Some(Outcome::Unchanged | Outcome::NotApplied) => {
-                return Err(nothing("That call changed nothing."));
+/// Which write shall be taken back.
+#[derive(Debug, Clone)]
+pub struct Undo {
+    /// The write.
+    pub call: CallSelector,
+    /// Whose writes alone it may be, as authenticated; anybody's where there is none.
+    pub owner: Option<Client>,
+    /// Whether fields that changed since go back all the same.
+    pub force: bool,
+    /// Where the page comes back, if not where it was.
+    pub path: Option<PagePath>,
+}
+
+impl Source for Undo {
+    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        docket.undoes(self.call.named());
+        Box::pin(async {})
+    }
+
+    /// Finds the call that it meant, for the record alone: it may be another's.
+    fn tell_refused<'a>(&'a self, desk: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        Box::pin(async {
+            if docket.knows_page() {
+                return;
             }
-            Some(Outcome::Unknown) | None => {
-                return Err(nothing(
-                    "Whether that write was applied is not known; look at the page.",
-                ));
+            let story = match (undone(&desk.past, self).await, self.call.named()) {
+                (Ok(story), _) => Some(story),
+                (Err(_), Some(call)) => desk.past.story(&call.into(), None).await.ok(),
+                (Err(_), None) => None,
+            };
+            if let Some(story) = story {
+                docket.meant(&story);
             }
-        }
-        let found = story.last_applied().and_then(|last| last.found);
-        let names = [story.before(), story.after(), found];
-        let [before, promised, found] = self.kept(names, story.key()).await?;
-        let after = left(&story, before.as_ref(), promised, found);
-        let before = match before {
-            Some(before) if comes_back(&before, after.as_ref()) => {
-                Some(at_its_place(before, undo)?)
-            }
-            _ if undo.path.is_some() => return Err(stays()),
-            before => before,
-        };
-        let now = match (before.is_some() && after.is_none(), story.id()) {
-            (false, Some(id)) => self.page_now(id).await?,
-            _ => None,
-        };
-        let change = Change::undo(before, after.clone(), now.clone(), undo.force)
-            .map_err(|fault| told(fault, after, now))?;
-        Ok(Proposed {
-            change,
-            undoes: Some(story.call),
-            proposal: None,
         })
     }
 
-    /// Finds the call that a refused undo meant, for the record alone: it may be another's.
-    pub(super) async fn find_meant(&self, docket: &mut Docket, undo: &Undo) {
-        let story = match (self.undone(undo).await, undo.call.named()) {
-            (Ok(story), _) => Some(story),
-            (Err(_), Some(call)) => self.story(&call.into(), None).await.ok(),
-            (Err(_), None) => None,
-        };
-        if let Some(story) = story {
-            docket.meant(&story);
-        }
+    fn page_of_turn<'a>(&'a self, desk: &'a Desk) -> Later<'a, Option<i64>> {
+        Box::pin(async { undone(&desk.past, self).await.ok()?.id() })
     }
 
-    /// The page that the write was about, as far as is known.
-    pub(super) async fn page_of(&self, undo: &Undo) -> Option<i64> {
-        self.undone(undo).await.ok()?.id()
-    }
-
-    /// What is on record of the call that an undo means.
-    pub(super) async fn undone(&self, undo: &Undo) -> Result<CallStory, Failure> {
-        self.story(&undo.call, undo.owner.as_ref()).await
-    }
-
-    /// What is on record of a call, if it is this client's.
-    ///
-    /// # Errors
-    /// `NOTHING_TO_UNDO` if there is none, or several begin like that; `AUDIT_UNAVAILABLE`.
-    pub async fn story(
-        &self,
-        call: &CallSelector,
-        owner: Option<&Client>,
-    ) -> Result<CallStory, Failure> {
-        let found = self.audit.story_for(owner, call).await;
-        found.map_err(|error| match error {
-            StoryError::NotFound => nothing("No write of that call is on record."),
-            StoryError::NoneLeft => {
-                nothing("No applied write is on record that was not taken back.")
-            }
-            StoryError::Ambiguous { candidates, .. } => {
-                let candidates: Vec<String> = candidates.iter().map(ToString::to_string).collect();
-                nothing("Several calls begin like that.").detail("candidates", candidates)
-            }
-            StoryError::Audit(error) => unavailable(&error),
+    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            let change = change(call.desk, self).await?;
+            Ok(checked(ChangeSet::of(call.id, change)))
         })
     }
 
-    async fn page_now(&self, id: i64) -> Result<Option<PageState>, Failure> {
-        match self.whole_page(id).await {
-            Ok(page) => Ok(Some(page)),
-            Err(failure) if failure.code == Code::PageNotFound => Ok(None),
-            Err(failure) => Err(failure),
+    fn shown_again<'a>(
+        &'a self,
+        call: Call<'a>,
+        shown: ChangeSet,
+    ) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            let takes_back = undone(&call.desk.past, self).await?.call;
+            let only = shown.first();
+            let place = only.change.after().map(|page| &page.path);
+            let is_its_place = self.path.as_ref().is_none_or(|path| place == Some(path));
+            let is_own = only.undoes == Some(takes_back) && shown.proposal().is_none();
+            again(call, shown, is_own && is_its_place, async |_| Ok(())).await
+        })
+    }
+}
+
+/// Makes the change that takes a write back, of the page as it is now.
+pub(super) async fn change(desk: &Desk, undo: &Undo) -> Result<SetChange, Failure> {
+    let past = &desk.past;
+    // What an earlier run left open may be the very write that is meant.
+    desk.recovered().await;
+    let story = undone(past, undo).await?;
+    if let Some(by) = story.undone_by {
+        return Err(
+            nothing("That write was taken back already.").detail("undoneBy", by.to_string())
+        );
+    }
+    match story.outcome() {
+        Some(Outcome::Applied | Outcome::PartlyApplied) => {}
+        Some(Outcome::Unchanged | Outcome::NotApplied) => {
+            return Err(nothing("That call changed nothing."));
         }
+        Some(Outcome::Unknown) | None => {
+            return Err(nothing(
+                "Whether that write was applied is not known; look at the page.",
+            ));
+        }
+    }
+    let found = story.last_applied().and_then(|last| last.found);
+    let names = [story.before(), story.after(), found];
+    let [before, promised, found] = past.kept(names, story.key()).await?;
+    let after = left(&story, before.as_ref(), promised, found);
+    let before = match before {
+        Some(before) if comes_back(&before, after.as_ref()) => Some(at_its_place(before, undo)?),
+        _ if undo.path.is_some() => return Err(stays()),
+        before => before,
+    };
+    let now = match (before.is_some() && after.is_none(), story.id()) {
+        (false, Some(id)) => page_now(&desk.wiki, id).await?,
+        _ => None,
+    };
+    let change = Change::undo(before, after.clone(), now.clone(), undo.force)
+        .map_err(|fault| told(fault, after, now))?;
+    Ok(SetChange {
+        change,
+        undoes: Some(story.call),
+    })
+}
+
+/// What is on record of the call that an undo means.
+async fn undone(past: &Past, undo: &Undo) -> Result<CallStory, Failure> {
+    past.story(&undo.call, undo.owner.as_ref()).await
+}
+
+async fn page_now(wiki: &Wiki, id: i64) -> Result<Option<PageState>, Failure> {
+    match whole_page::to_write(wiki, id, &[]).await {
+        Ok(read) => Ok(Some(read.page)),
+        Err(failure) if failure.code == Code::PageNotFound => Ok(None),
+        Err(failure) => Err(failure),
     }
 }
 
@@ -182,10 +202,6 @@ fn stays() -> Failure {
 fn bad_path(message: &str, fault: &str) -> Failure {
     Failure::new(Code::InvalidInput, message)
         .detail("fields", json!([{ "path": "path", "message": fault }]))
-}
-
-fn nothing(message: &str) -> Failure {
-    Failure::new(Code::NothingToUndo, message)
 }
 
 fn told(fault: UndoFault, left: Option<PageState>, now: Option<PageState>) -> Failure {

@@ -2,12 +2,10 @@
 
 use crate::audit::CallId;
 use crate::change::Change;
-use crate::gates::Scope;
 use crate::page::{Field, LineCounts, PageState, is_invisible};
 
+use super::check::leaves_for_good;
 use super::unseen::unseen;
-
-use super::show::leaves_for_good;
 
 /// How much of the difference is shown.
 const DIFF: Room = Room {
@@ -28,17 +26,8 @@ const MAX_CHARS: usize = 80;
 const MARK: &str = "| ";
 const CONTINUED: &str = "|> ";
 
-/// What a person is asked, and what may be answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
-    /// The question, in plain text.
-    pub message: String,
-    /// How far a yes may go.
-    pub scopes: &'static [Scope],
-}
-
 /// The question about a change.
-pub(super) fn message(
+pub(in crate::write) fn message(
     change: &Change,
     undoes: Option<CallId>,
     (diff, lines): (&str, LineCounts),

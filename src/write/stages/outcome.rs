@@ -1,194 +1,19 @@
-//! From a permit to an outcome: on record, sent, read back, on record.
+//! What a caller is told of a step by its outcome.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use crate::audit::{AuditError, Outcome};
+use crate::audit::Outcome;
 use crate::change::{Change, StepKind, is_blank};
 use crate::error::{Code, Failure};
-use crate::gates::{Gate, Permit, Refusal};
-use crate::page::{Field, LineCounts, escaped};
+use crate::page::{Field, escaped};
 use crate::wiki::WikiError;
 
-use super::answer::{Answer, Applied, Notes};
-use super::docket::{Docket, is_worth_keeping, unavailable};
-use super::prepare::target;
-use super::promise::Promise;
-use super::settle::{Settled, settle};
-use super::writer::{Knowing, Writer};
-
-impl Writer {
-    /// Carries out what the gates let through. Nothing may cut this short: it runs in a task
-    /// of its own.
-    pub(super) async fn carry_out(
-        &self,
-        mut permit: Permit,
-        docket: &mut Docket,
-        lines: LineCounts,
-        mut notes: Notes,
-        knowing: Option<Knowing>,
-    ) -> Result<Answer, Failure> {
-        let mut last: Option<Settled> = None;
-        // A write goes on with the key that it began with.
-        let wiki = self.wiki.pinned();
-        if let Err(error) = self.keep_states(permit.change(), docket).await {
-            return Err(self.stopped(docket, &error, permit.change(), None).await);
-        }
-        while let Some(kind) = permit.upcoming() {
-            let attempt = docket.attempt(kind);
-            let record = match self.audit.attempt(attempt).await {
-                Ok(record) => record,
-                Err(error) => {
-                    return Err(self
-                        .stopped(docket, &error, permit.change(), last.as_ref())
-                        .await);
-                }
-            };
-            let Some(step) = permit.next_step(record) else {
-                break;
-            };
-            let Some(promise) = Promise::of(permit.change(), kind) else {
-                break;
-            };
-            let sent_at = wiki.now();
-            let sent = wiki.send(step).await;
-            let settled = settle(&wiki, self.patience, &promise, sent, sent_at).await;
-            if let Some(knowing) = &knowing {
-                self.note_written(knowing, &settled);
-            }
-            notes.warnings.extend(said_of(&settled));
-            let failure = failure_of(&settled, kind, permit.change());
-            let is_recorded = self
-                .record_outcome(docket, kind, &settled, failure.as_ref(), permit.change())
-                .await;
-            match failure {
-                Some(failure) if is_recorded => return Err(failure),
-                Some(failure) => return Err(failure.detail("outcomeRecorded", false)),
-                None if is_recorded => {}
-                None => notes.warnings.push(
-                    "outcome_not_recorded: the write happened, but its outcome could not be put on record.".to_owned(),
-                ),
-            }
-            if kind == StepKind::Update
-                && let Some(proof) = &settled.proof
-            {
-                notes.warnings.extend(
-                    self.overwritten(permit.change(), &proof.found, sent_at)
-                        .await,
-                );
-            }
-            last = Some(settled);
-        }
-        Ok(Answer::Applied(Box::new(
-            self.applied(&permit, docket, last, lines, notes),
-        )))
-    }
-
-    pub(super) async fn keep_states(
-        &self,
-        change: &Change,
-        docket: &mut Docket,
-    ) -> Result<(), AuditError> {
-        let before = match change.before() {
-            Some(page) => Some(self.audit.keep(page).await?),
-            None => None,
-        };
-        let after = match change.after() {
-            Some(page) => Some(self.audit.keep(page).await?),
-            None => None,
-        };
-        docket.kept(before, after);
-        Ok(())
-    }
-
-    /// The log failed: nothing more is sent. What was sent before stays true.
-    async fn stopped(
-        &self,
-        docket: &Docket,
-        error: &AuditError,
-        change: &Change,
-        last: Option<&Settled>,
-    ) -> Failure {
-        let failure = unavailable(error);
-        let refusal = Refusal::at(Gate::Record, failure.clone());
-        if let Err(error) = self.audit.record(docket.refusal(&refusal)).await {
-            tracing::error!(%error, call = %docket.call(), "a refusal could not be put on record");
-        }
-        match last {
-            None => failure,
-            Some(_) => Failure::new(
-                Code::PartlyApplied,
-                "The page was moved; then the audit log failed, and nothing more was sent.",
-            )
-            .detail("fields", behind_the_move(change))
-            .detail("outcome", Outcome::PartlyApplied.as_str())
-            .detail("operation", change.operation().as_str()),
-        }
-    }
-
-    async fn record_outcome(
-        &self,
-        docket: &Docket,
-        kind: StepKind,
-        settled: &Settled,
-        failure: Option<&Failure>,
-        change: &Change,
-    ) -> bool {
-        let mut entry = docket.outcome(settled.outcome, Some(kind), failure);
-        if let Some(proof) = &settled.proof {
-            entry.id = proof.found.id.or(entry.id);
-            if is_worth_keeping(&proof.found, change.after_step(kind).as_ref()) {
-                match self.audit.keep(&proof.found).await {
-                    Ok(found) => entry.found = Some(found),
-                    Err(error) => {
-                        tracing::error!(%error, call = %docket.call(), "the page as found could not be kept");
-                    }
-                }
-            }
-        }
-        match self.audit.record(entry).await {
-            Ok(()) => true,
-            Err(error) => {
-                tracing::error!(%error, call = %docket.call(), "an outcome could not be put on record");
-                false
-            }
-        }
-    }
-
-    fn applied(
-        &self,
-        permit: &Permit,
-        docket: &Docket,
-        last: Option<Settled>,
-        lines: LineCounts,
-        notes: Notes,
-    ) -> Applied {
-        let change = permit.change();
-        let proof = last.and_then(|settled| settled.proof);
-        let page = proof
-            .as_ref()
-            .map_or_else(|| change.target(), |proof| &proof.found);
-        Applied {
-            call: docket.call(),
-            operation: change.operation(),
-            is_unchanged: false,
-            target: target(&self.wiki, page),
-            changed: change.fields(),
-            lines,
-            updated_at: page
-                .updated_at
-                .as_ref()
-                .filter(|_| change.after().is_some())
-                .map(|at| at.as_str().to_owned()),
-            unverified: proof.map(|proof| proof.unverified).unwrap_or_default(),
-            notes,
-        }
-    }
-}
+use super::settle::Settled;
 
 /// What a caller should know of a step that was applied.
-fn said_of(settled: &Settled) -> Vec<String> {
+pub(super) fn said_of(settled: &Settled) -> Vec<String> {
     let mut warnings = Vec::new();
     if settled.outcome != Outcome::Applied {
         return warnings;
@@ -242,7 +67,7 @@ fn named(rules: &[String]) -> Vec<String> {
 }
 
 /// The failure that a step ends in, if it was not applied.
-fn failure_of(settled: &Settled, kind: StepKind, change: &Change) -> Option<Failure> {
+pub(super) fn failure_of(settled: &Settled, kind: StepKind, change: &Change) -> Option<Failure> {
     let failure = match settled.outcome {
         Outcome::Applied | Outcome::Unchanged => return None,
         Outcome::NotApplied if kind == StepKind::Update && change.moves() => {
@@ -257,7 +82,7 @@ fn failure_of(settled: &Settled, kind: StepKind, change: &Change) -> Option<Fail
 }
 
 /// The fields that a page which was only moved still lacks.
-fn behind_the_move(change: &Change) -> Vec<&'static str> {
+pub(super) fn behind_the_move(change: &Change) -> Vec<&'static str> {
     change
         .after_step(StepKind::Move)
         .zip(change.after())

@@ -7,14 +7,16 @@ use crate::change::{Change, cut, merge_pages, short};
 use crate::error::{Code, Failure};
 use crate::page::PageState;
 
-use super::faults::with_difference;
-use super::plan::Undo;
-use super::writer::Writer;
+use crate::write::desk::Desk;
+use crate::write::faults::with_difference;
+use crate::write::new_place;
+use crate::write::source::undo::{self, Undo};
+use crate::write::source::whole_page;
 
 /// A proposal that does not fit the page as it is, and both in one where they do not touch.
-pub(super) struct Outdated {
+pub(in crate::write) struct Outdated {
     failure: Failure,
-    pub(super) merged: Option<Box<Change>>,
+    pub(in crate::write) merged: Option<Box<Change>>,
 }
 
 impl From<Failure> for Outdated {
@@ -26,57 +28,56 @@ impl From<Failure> for Outdated {
     }
 }
 
-impl Writer {
-    /// The change of the page as it is now, if that is as it was or already as proposed.
-    pub(super) async fn held_against(
-        &self,
-        proposal: &Proposal,
-        kept: Change,
-    ) -> Result<Change, Outdated> {
-        if let Some(call) = proposal.undoes {
-            let place = |page: Option<&PageState>| page.map(|page| page.path.clone());
-            let path =
-                place(kept.after()).filter(|path| place(kept.before()).as_ref() != Some(path));
-            let undo = Undo {
-                call: call.into(),
-                owner: None,
-                force: true,
-                path,
-            };
-            let now = self.undo(&undo).await.map_err(gone)?.change;
-            if !now.is_same_write(&kept) {
-                return Err(since(kept.target(), now.target()).into());
-            }
-        }
-        let change = match kept.before().and_then(|page| Some((page, page.id?))) {
-            None => kept,
-            Some((before, id)) => {
-                let read = self.page_to_write(id, kept.lost()).await.map_err(gone)?;
-                let (fresh, lost) = (read.page, read.lost);
-                let is_as_it_was = lost == kept.lost() && before.difference(&fresh).is_empty();
-                let is_done = kept
-                    .after()
-                    .is_some_and(|after| after.difference(&fresh).is_empty());
-                if !is_as_it_was && !is_done {
-                    let merged = kept
-                        .after()
-                        .filter(|_| lost.is_empty() && proposal.undoes.is_none())
-                        .and_then(|after| merge_pages(before, after, &fresh))
-                        .map(|after| Box::new(Change::between(fresh.clone(), after)));
-                    let failure = since(before, &fresh);
-                    return Err(Outdated { failure, merged });
-                }
-                kept.on(fresh)
-            }
+/// The change of the page as it is now, if that is as it was or already as proposed.
+pub(in crate::write) async fn held_against(
+    desk: &Desk,
+    proposal: &Proposal,
+    kept: Change,
+) -> Result<Change, Outdated> {
+    if let Some(call) = proposal.undoes {
+        let place = |page: Option<&PageState>| page.map(|page| page.path.clone());
+        let path = place(kept.after()).filter(|path| place(kept.before()).as_ref() != Some(path));
+        let undo = Undo {
+            call: call.into(),
+            owner: None,
+            force: true,
+            path,
         };
-        self.look_at_new_place(&change).await.map_err(gone)?;
-        Ok(change)
+        let now = undo::change(desk, &undo).await.map_err(gone)?.change;
+        if !now.is_same_write(&kept) {
+            return Err(since(kept.target(), now.target()).into());
+        }
     }
+    let change = match kept.before().and_then(|page| Some((page, page.id?))) {
+        None => kept,
+        Some((before, id)) => {
+            let read = whole_page::to_write(&desk.wiki, id, kept.lost())
+                .await
+                .map_err(gone)?;
+            let (fresh, lost) = (read.page, read.lost);
+            let is_as_it_was = lost == kept.lost() && before.difference(&fresh).is_empty();
+            let is_done = kept
+                .after()
+                .is_some_and(|after| after.difference(&fresh).is_empty());
+            if !is_as_it_was && !is_done {
+                let merged = kept
+                    .after()
+                    .filter(|_| lost.is_empty() && proposal.undoes.is_none())
+                    .and_then(|after| merge_pages(before, after, &fresh))
+                    .map(|after| Box::new(Change::between(fresh.clone(), after)));
+                let failure = since(before, &fresh);
+                return Err(Outdated { failure, merged });
+            }
+            kept.on(fresh)
+        }
+    };
+    new_place::look(&desk.wiki, &change).await.map_err(gone)?;
+    Ok(change)
 }
 
 impl Outdated {
     /// What a caller is told, the merged change with it.
-    pub(super) fn told(self) -> Failure {
+    pub(in crate::write) fn told(self) -> Failure {
         let Some(merged) = self.merged else {
             return self.failure;
         };

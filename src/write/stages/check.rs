@@ -1,0 +1,102 @@
+//! What is to be known of a set before it is shown or sent: whether it fits a request, whether new
+//! places are free, and what is to be said of it.
+
+use crate::change::Change;
+use crate::gates::{ChangeSet, Gate, Refusal};
+use crate::page::{Field, LineCounts};
+use crate::wiki::Wiki;
+
+use crate::write::answer::Notes;
+use crate::write::new_place;
+use crate::write::source::conflict::ConflictCheck;
+
+/// What was found of a set.
+#[derive(Debug)]
+pub(in crate::write) struct Checked {
+    /// What is to be said of it.
+    pub(in crate::write) notes: Notes,
+    /// The difference of the content.
+    pub(in crate::write) diff: String,
+    /// How many lines of it are added and removed.
+    pub(in crate::write) lines: LineCounts,
+}
+
+/// Looks at a set whose places are allowed.
+///
+/// # Errors
+/// `TOO_LARGE`, `PAGE_EXISTS`, or what the wiki says.
+pub(in crate::write) async fn look(
+    wiki: &Wiki,
+    set: &ChangeSet,
+    conflict: ConflictCheck,
+) -> Result<Checked, Refusal> {
+    let at_change = |failure| Refusal::at(Gate::Change, failure);
+    for one in set.iter() {
+        Wiki::check_size(&one.change).map_err(|error| at_change(error.into()))?;
+    }
+    let mut notes = Notes {
+        warnings: Vec::new(),
+        is_unchecked: conflict == ConflictCheck::None,
+    };
+    for one in set.iter() {
+        let there = new_place::look(wiki, &one.change)
+            .await
+            .map_err(at_change)?;
+        notes.warnings.extend(there);
+    }
+    notes
+        .warnings
+        .extend(set.iter().flat_map(|one| warnings_of(&one.change)));
+    let (diff, lines) = set.first().change.content_diff();
+    Ok(Checked { notes, diff, lines })
+}
+
+/// What is to be said of a change wherever it is shown.
+fn warnings_of(change: &Change) -> Vec<String> {
+    let mut warnings = lost_by(change);
+    warnings.extend(cannot_return(change));
+    if change.has_literal_escapes() {
+        warnings.push(
+            r"literal_escapes: the new text has \n as two characters and no line break; where lines were meant, send it again with line breaks.".to_owned(),
+        );
+    }
+    warnings
+}
+
+/// That a page leaves a place to which nothing brings it back (W28), said before it and after.
+fn cannot_return(change: &Change) -> Option<String> {
+    leaves_for_good(change).then(|| {
+        "cannot_return: the wiki makes no page at this path any more, so undo can bring the page \
+         back only at another path."
+            .to_owned()
+    })
+}
+
+/// Whether a page leaves a place to which nothing brings it back (W28).
+pub(in crate::write) fn leaves_for_good(change: &Change) -> bool {
+    let leaves = change.after().is_none() || change.moves();
+    let before = change.before().filter(|_| leaves);
+    before.is_some_and(|page| !page.path.can_be_made())
+}
+
+/// What a change loses for good, or cannot bring back, said before and after it.
+fn lost_by(change: &Change) -> Vec<String> {
+    let names = |fields: &[Field]| {
+        let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
+        names.join(", ")
+    };
+    let mut warnings = Vec::new();
+    if !change.lost().is_empty() {
+        warnings.push(format!(
+            "loss_accepted: this key cannot read {}; what stands there is lost, and undo cannot bring it back.",
+            names(change.lost())
+        ));
+    }
+    if !change.left_alone().is_empty() {
+        warnings.push(format!(
+            "not_known: the write that this takes back could not read {}; it stays as it is.",
+            names(change.left_alone())
+        ));
+    }
+    warnings
+}
