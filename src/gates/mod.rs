@@ -1,11 +1,13 @@
 //! May it be written? Four gates in a fixed order, and the permit that only they can make.
 //!
-//! *enabled* ([`enabled`], with the static token in `token` mode), *paths* ([`paths`]),
-//! *dry run* ([`dry_run`]), *confirm* ([`confirm`]). [`enabled`] gives a proof that carries the
-//! policy; [`paths`] takes it and a set of changes, [`confirm`] what that gives and what was
-//! brought. It makes a [`Permit`], from which [`Permit::next_step`] gives one [`Step`] for each
-//! record of an attempt. [`dry_run`] looks at nothing but the policy and at whether anything was
-//! brought: the way of a write is chosen by it, and [`confirm`] asks it again.
+//! *enabled* (with the static token in `token` mode), *paths*, *dry run*, *confirm*: one a file.
+//! `enabled` gives a proof that carries the policy; `paths` takes it and a [`ChangeSet`], `confirm`
+//! what that gives and what was brought. It makes a [`Permit`], from which [`Permit::next_step`]
+//! gives one [`Step`] for each record of an attempt. [`dry_run`] looks at nothing but the policy
+//! and at whether anything was brought: the way of a write is chosen by it, and `confirm` asks it
+//! again.
+//!
+//! Nothing outside the crate can open a gate; within it, `write/` alone does.
 
 mod approvals;
 mod confirm;

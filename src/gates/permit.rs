@@ -7,9 +7,10 @@ use super::set::ChangeSet;
 use crate::audit::OnRecord;
 use crate::change::{Change, StepKind};
 
-/// Proof that every gate opened for this very change.
+/// Proof that every gate opened for this very set: the gate *confirm* alone makes one, of the proof
+/// of the gate before it and of what confirms the set.
 ///
-/// Nothing outside the gates can make one:
+/// Nothing outside the gates can make one of nothing:
 ///
 /// ```compile_fail,E0624
 /// fn forge(set: wikijs_mcp::gates::ChangeSet) -> wikijs_mcp::gates::Permit {
