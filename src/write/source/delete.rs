@@ -114,3 +114,76 @@ fn no_trash() -> Failure {
         .detail("fields", json!([{ "path": "trash" }]))
         .hint("Ask the operator to set WIKI_TRASH_PREFIX, or leave trash out to delete the page.")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Delete;
+    use crate::audit::CallId;
+    use crate::change::Change;
+    use crate::error::Code;
+    use crate::gates::{ChangeSet, SetChange};
+    use crate::page::{Field, PageState, Trash};
+
+    fn page() -> PageState {
+        let page = r#"{"id":1,"locale":"en","path":"docs/a","title":"A","description":"","content":"x\n",
+            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
+            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+        serde_json::from_str(page).unwrap()
+    }
+
+    fn delete(id: i64, trash: Option<bool>) -> Delete {
+        Delete {
+            id,
+            trash,
+            if_updated_at: None,
+        }
+    }
+
+    fn trash() -> Trash {
+        Trash::parse("trash").unwrap()
+    }
+
+    fn set(change: impl Into<SetChange>) -> ChangeSet {
+        ChangeSet::of(CallId::new().unwrap(), change)
+    }
+
+    #[test]
+    fn a_token_counts_for_the_end_of_the_page_that_was_shown_and_for_the_same_end() {
+        let trash = trash();
+        let trash = Some(&trash);
+        let gone = set(Change::delete(page()));
+        let trashed = delete(1, Some(true)).of(page(), trash).unwrap();
+        let trashed = set(trashed);
+        for (own, of_gone, of_trashed) in [
+            (delete(1, None), true, true),
+            (delete(1, Some(false)), true, false),
+            (delete(1, Some(true)), false, true),
+            (delete(2, None), false, false),
+        ] {
+            assert_eq!(own.agrees_with(&gone, trash), of_gone, "{own:?}");
+            assert_eq!(own.agrees_with(&trashed, trash), of_trashed, "{own:?}");
+        }
+        let plain = delete(1, None);
+        // What is no delete of this very call: an undo, a proposal, a new page.
+        let undoes = Some(CallId::new().unwrap());
+        let change = Change::delete(page());
+        assert!(!plain.agrees_with(&set(SetChange { change, undoes }), trash));
+        let id = "00000000000000aa".parse().unwrap();
+        assert!(!plain.agrees_with(&gone.clone().of_proposal(Some(id)), trash));
+        assert!(!plain.agrees_with(&set(Change::recreate(page())), trash));
+        // A loss that was accepted for the preview need not be named again.
+        let lossy = set(Change::delete(page()).with_loss_of(vec![Field::ScriptJs]));
+        assert!(plain.agrees_with(&lossy, trash));
+    }
+
+    #[test]
+    fn what_lies_in_the_trash_goes_no_further_and_without_one_nothing_goes_there() {
+        let own = delete(1, Some(true));
+        let code = |page, trash: Option<&Trash>| own.of(page, trash).unwrap_err();
+        assert_eq!(code(page(), None).code, Code::InvalidInput);
+        let trashed = own.of(page(), Some(&trash())).unwrap();
+        let there = trashed.after().unwrap().clone();
+        let again = code(there, Some(&trash()));
+        assert_eq!(again.message, "The page lies in the trash already.");
+    }
+}

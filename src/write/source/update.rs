@@ -190,3 +190,94 @@ fn nothing_asked_for() -> Failure {
     Failure::new(Code::InvalidInput, "Nothing was asked for.")
         .hint("Name at least one field to change; with a preview's token, pass it as confirm.")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Update;
+    use crate::audit::CallId;
+    use crate::change::{Change, Edits};
+    use crate::error::Code;
+    use crate::gates::{ChangeSet, SetChange};
+    use crate::page::{Field, PageState};
+
+    fn page() -> PageState {
+        let page = r#"{"id":1,"locale":"en","path":"docs/a","title":"A","description":"","content":"x\n",
+            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
+            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+        serde_json::from_str(page).unwrap()
+    }
+
+    fn update(id: i64, title: Option<&str>, accept_loss: &[Field]) -> Update {
+        let edits = title.map(|title| {
+            Box::new(Edits {
+                title: Some(title.to_owned()),
+                ..Edits::default()
+            })
+        });
+        Update {
+            id,
+            edits,
+            from_version: None,
+            accept_loss: accept_loss.to_vec(),
+            if_updated_at: None,
+        }
+    }
+
+    fn retitled(lost: &[Field]) -> Change {
+        let after = PageState {
+            title: "B".to_owned(),
+            ..page()
+        };
+        Change::between(page(), after).with_loss_of(lost.to_vec())
+    }
+
+    fn set(change: impl Into<SetChange>) -> ChangeSet {
+        ChangeSet::of(CallId::new().unwrap(), change)
+    }
+
+    #[test]
+    fn a_token_counts_for_the_change_that_was_shown_and_no_other() {
+        let shown = set(retitled(&[]));
+        for (own, expected) in [
+            (update(1, Some("B"), &[]), true),
+            (update(1, Some("C"), &[]), false),
+            (update(2, Some("B"), &[]), false),
+            (update(1, None, &[]), true),
+            (update(2, None, &[]), false),
+        ] {
+            assert_eq!(own.agrees_with(&shown), expected, "{own:?}");
+        }
+        let undoes = Some(CallId::new().unwrap());
+        let change = retitled(&[]);
+        let undo = set(SetChange { change, undoes });
+        let proposal = shown.of_proposal(Some("00000000000000aa".parse().unwrap()));
+        for own in [update(1, Some("B"), &[]), update(1, None, &[])] {
+            assert!(!own.agrees_with(&undo), "{own:?}");
+            assert!(!own.agrees_with(&proposal), "{own:?}");
+            for other in [Change::delete(page()), Change::recreate(page())] {
+                assert!(!own.agrees_with(&set(other)), "{own:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_loss_that_was_shown_need_not_be_named_again_but_no_other_one() {
+        let (css, js) = (Field::ScriptCss, Field::ScriptJs);
+        let shown = set(retitled(&[css, js]));
+        for (named, expected) in [
+            (&[][..], true),
+            (&[css, js], true),
+            (&[css], false),
+            (&[css, js, Field::Tags], true),
+        ] {
+            let own = update(1, Some("B"), named);
+            assert_eq!(own.agrees_with(&shown), expected, "{named:?}");
+        }
+    }
+
+    #[test]
+    fn without_fields_nothing_is_asked_for() {
+        let failure = update(1, None, &[]).of(page()).unwrap_err();
+        assert_eq!(failure.code, Code::InvalidInput);
+    }
+}

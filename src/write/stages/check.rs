@@ -100,3 +100,90 @@ fn lost_by(change: &Change) -> Vec<String> {
     }
     warnings
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{leaves_for_good, warnings_of};
+    use crate::change::Change;
+    use crate::page::{Field, PagePath, PageState};
+
+    fn page() -> PageState {
+        let page = r#"{"id":1,"locale":"en","path":"docs/a","title":"A","description":"","content":"x\n",
+            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
+            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+        serde_json::from_str(page).unwrap()
+    }
+
+    fn at(path: &str) -> PageState {
+        PageState {
+            path: PagePath::as_stored(path),
+            ..page()
+        }
+    }
+
+    #[test]
+    fn a_page_leaves_for_good_where_the_wiki_makes_none_any_more() {
+        let retitled = |page: PageState| PageState {
+            title: "B".to_owned(),
+            ..page
+        };
+        for (change, expected) in [
+            (Change::delete(at("docs/a")), false),
+            (Change::delete(at("docs/a.b")), true),
+            (Change::between(at("docs/a.b"), at("docs/b")), true),
+            (Change::between(at("docs/a"), at("docs/b")), false),
+            (
+                Change::between(at("docs/a.b"), retitled(at("docs/a.b"))),
+                false,
+            ),
+            (Change::recreate(at("docs/a.b")), false),
+        ] {
+            assert_eq!(leaves_for_good(&change), expected, "{change:?}");
+            let warns = warnings_of(&change)
+                .iter()
+                .any(|warning| warning.starts_with("cannot_return:"));
+            assert_eq!(warns, expected, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_lost_or_stays_is_named_by_field_and_nothing_else_is_said() {
+        let change = || {
+            let after = PageState {
+                title: "B".to_owned(),
+                ..page()
+            };
+            Change::between(page(), after)
+        };
+        assert_eq!(warnings_of(&change()), Vec::<String>::new());
+        let fields = vec![Field::ScriptCss, Field::ScriptJs];
+        let warnings = warnings_of(&change().with_loss_of(fields.clone()));
+        assert_eq!(warnings.len(), 1);
+        assert!(
+            warnings[0].starts_with("loss_accepted: this key cannot read scriptCss, scriptJs;")
+        );
+        let warnings = warnings_of(&change().without(fields));
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].starts_with("not_known: "), "{warnings:?}");
+        assert!(
+            warnings[0].contains("scriptCss, scriptJs; it stays"),
+            "{warnings:?}"
+        );
+    }
+
+    #[test]
+    fn a_line_break_that_is_two_characters_is_said() {
+        let after = PageState {
+            content: r"one\ntwo\nthree\nfour".to_owned(),
+            ..page()
+        };
+        let change = Change::between(page(), after);
+        let says = |change: &Change| {
+            warnings_of(change)
+                .iter()
+                .any(|warning| warning.starts_with("literal_escapes:"))
+        };
+        assert_eq!(says(&change), change.has_literal_escapes());
+        assert!(change.has_literal_escapes());
+    }
+}

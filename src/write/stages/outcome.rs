@@ -235,3 +235,191 @@ fn unknown(settled: &Settled) -> Failure {
         None => failure,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{failure_of, said_of};
+    use crate::audit::Outcome;
+    use crate::change::{Change, Proof, StepKind};
+    use crate::error::Code;
+    use crate::page::{DroppedRules, PagePath, PageState};
+    use crate::wiki::WikiError;
+    use crate::write::stages::settle::Settled;
+
+    fn page() -> PageState {
+        let page = r#"{"id":1,"locale":"en","path":"docs/a","title":"A","description":"","content":"x\n",
+            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
+            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+        serde_json::from_str(page).unwrap()
+    }
+
+    /// The page with another title and style, at another place where it moves.
+    fn after(moves: bool) -> PageState {
+        PageState {
+            path: PagePath::as_stored(if moves { "docs/b" } else { "docs/a" }),
+            title: "B".to_owned(),
+            script_css: "a{color:red}".to_owned(),
+            ..page()
+        }
+    }
+
+    fn proof(promised: &PageState, found: &PageState) -> Proof {
+        Proof {
+            differing: promised.difference(found),
+            unverified: Vec::new(),
+            css_minified: false,
+            css_dropped: DroppedRules::default(),
+            found: found.clone(),
+        }
+    }
+
+    fn settled(outcome: Outcome, proof: Option<Proof>, cause: Option<WikiError>) -> Settled {
+        Settled {
+            outcome,
+            proof,
+            cause,
+            since: None,
+            is_misnamed: false,
+            was_sent: true,
+        }
+    }
+
+    fn update() -> Change {
+        Change::between(page(), after(false))
+    }
+
+    fn words(settled: &Settled) -> Vec<String> {
+        let said = said_of(settled).into_iter();
+        said.filter_map(|said| said.split(':').next().map(str::to_owned))
+            .collect()
+    }
+
+    #[test]
+    fn a_step_that_was_applied_is_no_failure_and_says_what_was_odd() {
+        for outcome in [Outcome::Applied, Outcome::Unchanged] {
+            let settled = settled(outcome, None, None);
+            assert_eq!(failure_of(&settled, StepKind::Update, &update()), None);
+        }
+        let applied = |cause| settled(Outcome::Applied, None, cause);
+        assert_eq!(words(&applied(None)), Vec::<String>::new());
+        assert_eq!(
+            words(&applied(Some(WikiError::TreeRebuild))),
+            ["wiki_index_incomplete"]
+        );
+        assert_eq!(
+            words(&applied(Some(WikiError::PageExists))),
+            ["answered_otherwise"]
+        );
+        assert_eq!(
+            words(&applied(Some(WikiError::NotConnected))),
+            ["answer_was_no_success"]
+        );
+        let misnamed = Settled {
+            is_misnamed: true,
+            ..applied(None)
+        };
+        assert_eq!(words(&misnamed), ["answered_otherwise"]);
+        // What was not applied is told as a failure.
+        let unknown = settled(Outcome::Unknown, None, Some(WikiError::TreeRebuild));
+        assert_eq!(words(&unknown), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_step_that_was_refused_says_whether_it_was_sent_and_why() {
+        let told = |was_sent| {
+            let refused = Settled {
+                was_sent,
+                ..settled(Outcome::NotApplied, None, Some(WikiError::PageExists))
+            };
+            failure_of(&refused, StepKind::Update, &update()).unwrap()
+        };
+        let (sent, unsent) = (told(true), told(false));
+        assert_eq!(
+            (sent.code, unsent.code),
+            (Code::NotApplied, Code::NotApplied)
+        );
+        assert!(
+            sent.message.starts_with("The write was not applied"),
+            "{sent:?}"
+        );
+        assert!(
+            unsent.message.starts_with("The write was not sent"),
+            "{unsent:?}"
+        );
+        assert_eq!(sent.details["outcome"], "not_applied");
+        assert_eq!(sent.details["operation"], "update");
+        assert_eq!(sent.details["cause"], Code::PageExists.as_str());
+    }
+
+    #[test]
+    fn a_page_that_was_moved_before_is_partly_written_whatever_came_after() {
+        let change = Change::between(page(), after(true));
+        let refused = settled(Outcome::NotApplied, None, Some(WikiError::PageExists));
+        let moved = failure_of(&refused, StepKind::Update, &change).unwrap();
+        assert_eq!(moved.code, Code::PartlyApplied);
+        assert_eq!(moved.details["outcome"], "partly_applied");
+        assert_eq!(
+            moved.details["fields"],
+            serde_json::json!(["title", "scriptCss"])
+        );
+        // The move itself is another matter, and so is a page that moved nowhere.
+        for (kind, change) in [(StepKind::Move, &change), (StepKind::Update, &update())] {
+            let failure = failure_of(&refused, kind, change).unwrap();
+            assert_eq!(failure.code, Code::NotApplied, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_written_in_part_is_named_by_field_with_the_right_that_may_be_missing() {
+        let found = PageState {
+            title: "B".to_owned(),
+            ..page()
+        };
+        let partly = |found: &PageState| {
+            let proof = proof(&after(false), found);
+            settled(Outcome::PartlyApplied, Some(proof), None)
+        };
+        let failure = failure_of(&partly(&found), StepKind::Update, &update()).unwrap();
+        assert_eq!(failure.code, Code::PartlyApplied);
+        assert_eq!(failure.details["fields"], serde_json::json!(["scriptCss"]));
+        assert_eq!(failure.details["rights"]["scriptCss"], "write:styles");
+        assert!(!failure.details.contains_key("alsoChanged"), "{failure:?}");
+        let others = PageState {
+            description: "theirs".to_owned(),
+            title: "C".to_owned(),
+            ..page()
+        };
+        let failure = failure_of(&partly(&others), StepKind::Update, &update()).unwrap();
+        assert_eq!(
+            failure.details["fields"],
+            serde_json::json!(["title", "scriptCss"])
+        );
+        assert_eq!(
+            failure.details["alsoChanged"],
+            serde_json::json!(["description"])
+        );
+        assert!(
+            failure.message.contains("neither as they were"),
+            "{}",
+            failure.message
+        );
+    }
+
+    #[test]
+    fn nobody_claims_what_could_not_be_found_out() {
+        for (cause, code) in [
+            (None, None),
+            (Some(WikiError::NotConnected), Some(Code::WikiUnavailable)),
+        ] {
+            let unknown = settled(Outcome::Unknown, None, cause);
+            let failure = failure_of(&unknown, StepKind::Update, &update()).unwrap();
+            assert_eq!(failure.code, Code::OutcomeUnknown);
+            assert_eq!(failure.details["outcome"], "unknown");
+            let told = failure
+                .details
+                .get("cause")
+                .and_then(|cause| cause.as_str());
+            assert_eq!(told, code.map(Code::as_str));
+        }
+    }
+}

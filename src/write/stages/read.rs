@@ -50,3 +50,26 @@ fn ask_anew(stopped: Stopped) -> Stopped {
         ..stopped
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ask_anew;
+    use crate::error::{Code, Failure};
+    use crate::write::source::conflict::Stopped;
+
+    #[test]
+    fn who_was_asked_about_a_page_that_changed_is_told_to_ask_again_and_nobody_else() {
+        let told = |code| {
+            let failure = Failure::new(code, "Why.").hint("What to do.");
+            ask_anew(Stopped::from(failure)).failure
+        };
+        assert!(
+            told(Code::EditConflict)
+                .hint
+                .contains("the person is asked")
+        );
+        for code in [Code::PageNotFound, Code::ConfirmMismatch, Code::PageExists] {
+            assert_eq!(told(code).hint, "What to do.", "{code:?}");
+        }
+    }
+}
