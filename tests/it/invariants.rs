@@ -92,7 +92,9 @@ pub(crate) fn gate(locale: &str, path: &str, allowed: Option<Vec<Prefix>>, denie
     };
     let climbs = path.split('/').any(|segment| matches!(segment, "." | ".."));
     let exactly = |prefix: &Prefix| is_below(prefix, locale, path, str::to_owned);
-    let is_allowed = policy.allowed.is_none_or(|all| !climbs && all.iter().any(exactly));
+    let is_allowed = policy
+        .allowed
+        .is_none_or(|all| !climbs && all.iter().any(exactly));
     let trimmed = path.trim_matches('/');
     let is_denied = policy.denied.iter().any(|prefix| {
         is_below(prefix, locale, trimmed, lower) || is_below(prefix, locale, trimmed, upper)

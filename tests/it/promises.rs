@@ -322,7 +322,7 @@ fn only_its_room_touches_what_is_its_own() {
             "src/write/memory/in_process.rs",
         ),
         ("previews: Previews::new(", "src/write/memory/in_process.rs"),
-        ("approvals.give(", "src/write/memory/in_process.rs"),
+        ("self.approvals.give(", "src/write/memory/in_process.rs"),
         (".approve(approver(", "src/write/stages/ask.rs"),
         ("Sender::with_wiki(", "src/server/app.rs"),
         ("sender.pinned(", "src/write/stages/send.rs"),
