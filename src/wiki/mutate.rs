@@ -131,6 +131,10 @@ impl Sender {
     }
 
     /// What sends to the same wiki with another key.
+    #[expect(
+        clippy::unused_self,
+        reason = "only who holds one may make another"
+    )]
     pub(crate) const fn for_key(&self, wiki: Arc<Wiki>) -> Self {
         Self { wiki }
     }
