@@ -42,7 +42,7 @@ codes! {
     /// Arguments are unknown, of a wrong type or out of range; `details.fields` names them, of several with a message each (the first twenty), `details.faults` says how many there are if more.
     InvalidInput = "INVALID_INPUT", "Correct the arguments named in details.fields and call again.";
     /// The wiki has no such page, or the key may not see it.
-    PageNotFound = "PAGE_NOT_FOUND", "Look for the page with wikijs_search_pages or wikijs_list_pages.";
+    PageNotFound = "PAGE_NOT_FOUND", "Check the id or path. Look for the page with wikijs_search_pages or wikijs_list_pages.";
     /// Several pages go by that name; `details.candidates` names them.
     AmbiguousPage = "AMBIGUOUS_PAGE", "Call again with the id, or the path and locale, of one of details.candidates.";
     /// The page has no such part.
@@ -50,7 +50,7 @@ codes! {
     /// The page has several parts that the selector could mean; `details.candidates` names them.
     AmbiguousSection = "AMBIGUOUS_SECTION", "Choose one of the selectors in details.candidates.";
     /// The page has no such version.
-    VersionNotFound = "VERSION_NOT_FOUND", "Take a versionId from wikijs_get_page_history of this page.";
+    VersionNotFound = "VERSION_NOT_FOUND", "Check the versionId. Take one from wikijs_get_page_history of this page.";
     /// Writes are switched off.
     MutationsDisabled = "MUTATIONS_DISABLED", "Tell the user: an operator can switch writes on with WIKI_MUTATIONS_ENABLED=true.";
     /// The write needs the operator's static token.
@@ -68,7 +68,7 @@ codes! {
     /// The page's text is not as the edit, patch or section says; nothing was sent.
     EditNotApplicable = "EDIT_NOT_APPLICABLE", "Read the page, then make the edit of the text as it is.";
     /// The page was changed since it was read or shown.
-    EditConflict = "EDIT_CONFLICT", "Look at details.changes, then call again without confirm for a new preview.";
+    EditConflict = "EDIT_CONFLICT", "Look at details.changes, then repeat the call with all its arguments, without confirm, for a new preview.";
     /// There already is a page at that path.
     PageExists = "PAGE_EXISTS", "Choose another path, or update the page that is there.";
     /// The key cannot read back all that a write would overwrite.

@@ -7,6 +7,7 @@ pub mod config;
 #[cfg(feature = "demo")]
 pub mod demo;
 pub mod error;
+mod fields;
 pub mod gates;
 pub mod index;
 pub mod meter;

@@ -28,7 +28,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
-use matrix::{Fields, NAMES, Row, Site};
+use matrix::{Fields, Row, Site, names};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use wikijs_mcp::audit::Client;
@@ -90,38 +90,15 @@ impl Site for Local {
 
     async fn look(&self, id: i64) -> Fields {
         match self.eyes.wiki.page_by_id(id).await {
-            Ok(page) => fields(page),
+            Ok(page) => fields(&page),
             Err(_) => Fields::new(),
         }
     }
 }
 
-fn fields(page: PageReading) -> Fields {
-    let values = [
-        (Field::Locale, Some(json!(page.locale))),
-        (Field::Path, Some(json!(page.path))),
-        (Field::Title, Some(json!(page.title))),
-        (Field::Description, page.description.map(Value::from)),
-        (Field::Content, page.content.map(Value::from)),
-        (Field::Editor, page.editor.map(Value::from)),
-        (Field::Tags, page.tags.map(Value::from)),
-        (Field::IsPublished, page.is_published.map(Value::from)),
-        (Field::IsPrivate, page.is_private.map(Value::from)),
-        (
-            Field::PublishStartDate,
-            page.publish_start_date.map(|date| json!(date)),
-        ),
-        (
-            Field::PublishEndDate,
-            page.publish_end_date.map(|date| json!(date)),
-        ),
-        (Field::ScriptCss, page.script_css.map(Value::from)),
-        (Field::ScriptJs, page.script_js.map(Value::from)),
-    ];
-    let known = values
-        .into_iter()
-        .filter_map(|(field, value)| Some((field.name(), value?)));
-    known.collect()
+fn fields(page: &PageReading) -> Fields {
+    let value = |field: Field| Some((field.name(), page.value(field)?));
+    Field::ALL.into_iter().filter_map(value).collect()
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -272,9 +249,9 @@ fn print(rows: &[Row]) {
     println!(
         "= kept   * as asked for   ! not as asked for, and told   X lost   ? not readable with this key\n"
     );
-    println!("{:<34}{:<18}{}", "way", "answer", NAMES.join(" "));
+    println!("{:<34}{:<18}{}", "way", "answer", names().join(" "));
     for row in rows {
-        let marks: Vec<String> = NAMES
+        let marks: Vec<String> = names()
             .iter()
             .map(|name| {
                 let mark = row

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Value, json};
+use wikijs_mcp::page::Field;
 
 /// The fields of a page by their names; what could not be read is absent.
 pub(crate) type Fields = BTreeMap<&'static str, Value>;
@@ -51,21 +52,9 @@ struct Way {
 }
 
 /// The names of all fields.
-pub(crate) const NAMES: [&str; 13] = [
-    "locale",
-    "path",
-    "title",
-    "description",
-    "content",
-    "editor",
-    "tags",
-    "isPublished",
-    "isPrivate",
-    "publishStartDate",
-    "publishEndDate",
-    "scriptCss",
-    "scriptJs",
-];
+pub(crate) fn names() -> [&'static str; Field::ALL.len()] {
+    Field::ALL.map(Field::name)
+}
 
 /// Styles in the form in which they are stored, with what the editor's view does not show.
 pub(crate) const CSS: &str = "@import url(none.css);body{color:red}";
@@ -125,7 +114,7 @@ impl Row {
         Self {
             way: way.into(),
             answer: answer_of("outcome"),
-            fields: NAMES.map(mark).into(),
+            fields: names().map(mark).into(),
         }
     }
 }

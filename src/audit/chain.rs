@@ -14,7 +14,9 @@ use serde::Deserialize;
 
 use super::LineHash;
 use super::lines::{Line, next_line};
-use super::record::VERSION;
+
+/// The form of record that is written; a reader must not guess at a newer one.
+pub const VERSION: u32 = 1;
 
 /// The length of `,"hash":"…"}`, in bytes.
 pub(super) const TRAILER_LENGTH: usize = 75;

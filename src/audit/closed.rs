@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, accessat, openat};
 use rustix::io::Errno;
 
-use super::log::blocking;
+use super::blocking::blocking;
 use super::place::Place;
 use super::{AuditError, AuditLog};
 use crate::private_files::Owner;

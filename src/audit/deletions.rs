@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use time::OffsetDateTime;
 
-use super::log::blocking;
+use super::blocking::blocking;
 use super::place::Place;
 use super::reader::{runs, scan};
 use super::{AuditError, AuditLog, CallId, Event, KeyDigest, Outcome};

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, AtFlags, CWD, accessat, statvfs};
 
+use super::blocking::blocking;
 use super::chain::{self, Broken, Fault};
 use super::closed::{Eyes, closed, writable_by_others};
-use super::log::blocking;
 use super::open::open_attempts;
 use super::place::Place;
 use super::reader::runs;

@@ -20,7 +20,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::log::blocking;
+use super::blocking::blocking;
 use super::place::Place;
 use super::{AuditError, fs};
 

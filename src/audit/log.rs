@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 
+use super::blocking::blocking;
 use super::fs;
 use super::locks::{PageLocks, lock_file, lock_page, lock_tree};
 use super::place::Place;
@@ -312,17 +313,6 @@ impl Shared {
         let _ = self.over.set(AuditError::Ended);
         State::Ended
     }
-}
-
-/// Runs work on the disk apart from the async threads; it goes on if the caller is gone.
-pub(super) async fn blocking<T, W>(work: W) -> Result<T, AuditError>
-where
-    T: Send + 'static,
-    W: FnOnce() -> Result<T, AuditError> + Send + 'static,
-{
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or(Err(AuditError::BrokenOff))
 }
 
 #[cfg(test)]

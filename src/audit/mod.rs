@@ -24,6 +24,7 @@
 pub mod chain;
 pub mod record;
 
+mod blocking;
 mod calls;
 mod closed;
 mod current;

@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::log::blocking;
+use super::blocking::blocking;
 use super::place::Place;
 use super::proposal::VERSION;
 use super::reader::{runs, scan};

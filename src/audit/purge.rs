@@ -34,7 +34,7 @@ use std::time::{Duration, SystemTime};
 
 use time::OffsetDateTime;
 
-use super::log::blocking;
+use super::blocking::blocking;
 use super::place::Place;
 use super::reader::{RunFile, scan};
 use super::{

@@ -12,15 +12,13 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 
+use super::chain::VERSION;
 use super::{
     Actor, CallId, Client, Entry, Event, FileHead, KeptState, KeyDigest, LineHash, Outcome, RunId,
     chain,
 };
 use crate::change::Operation;
 use crate::page::{Field, Locale, PagePath};
-
-/// The form of record that is written; a reader must not guess at a newer one.
-pub const VERSION: u32 = 1;
 
 /// The longest path and reason, in characters.
 const MAX_LONG: usize = 1024;

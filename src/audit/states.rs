@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::log::blocking;
+use super::blocking::blocking;
 use super::place::Place;
 use super::reader::{runs, scan};
 use super::{AuditError, AuditLog, KeptState, KeyDigest, kept};

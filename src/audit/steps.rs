@@ -109,7 +109,7 @@ const fn join(before: Outcome, next: Outcome) -> Outcome {
 
 /// The steps without which these fields do not change.
 fn needed(attempt: &Record) -> [Option<StepKind>; 2] {
-    let is_place = |field: &Field| matches!(field, Field::Path | Field::Locale);
+    let is_place = |field: &Field| field.is_place();
     match attempt.operation {
         Some(Operation::Update | Operation::Move) => [
             attempt

@@ -12,7 +12,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::str::FromStr;
 
-use super::log::blocking;
+use super::blocking::blocking;
 use super::place::Place;
 use super::reader::{RunFile, runs, scan};
 use super::steps::Steps;
@@ -78,6 +78,12 @@ impl CallSelector {
 }
 
 impl CallSelector {
+    /// Whether it means whichever write is the last.
+    #[must_use]
+    pub const fn is_last(&self) -> bool {
+        matches!(self.0, Wanted::Last)
+    }
+
     /// The call, if it is meant by its whole name.
     #[must_use]
     pub const fn named(&self) -> Option<CallId> {

@@ -10,7 +10,7 @@ use time::macros::format_description;
 
 use super::record::Stamp;
 use super::{AuditLog, Entry, Event, FileHead, KeptState, LineHash, Record, RunId};
-use crate::page::{Date, Locale, PagePath, PageState};
+use crate::page::{Locale, PagePath, PageReading, PageState};
 
 /// A run that is written record by record, as the log would have at these times; it is held by
 /// nobody.
@@ -83,22 +83,16 @@ impl Script {
 
 pub(super) fn page(title: &str) -> PageState {
     PageState {
-        id: Some(7),
-        locale: Locale::as_stored("en"),
-        path: PagePath::of("docs/a"),
-        title: title.to_owned(),
-        description: String::new(),
         content: "Text\n".to_owned(),
         editor: "markdown".to_owned(),
-        tags: Vec::new(),
         is_published: true,
-        is_private: false,
-        publish_start_date: Date::Unset,
-        publish_end_date: Date::Unset,
-        script_css: String::new(),
-        script_js: String::new(),
-        updated_at: None,
-        unknown: Vec::new(),
+        ..PageReading::bare(
+            Some(7),
+            Locale::as_stored("en"),
+            PagePath::of("docs/a"),
+            title.to_owned(),
+        )
+        .or_blank()
     }
 }
 

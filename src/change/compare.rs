@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Change;
-use crate::page::{Date, Field, Locale, PagePath, PageReading, PageState};
+use crate::page::{Field, PageReading};
 
 /// What lies between two readings of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,33 +20,12 @@ pub fn compare(from: &PageReading, to: &PageReading) -> Comparison {
     let (before_missing, after_missing) = (from.unreadable(), to.unreadable());
     let not_comparable = before_missing.into_keys().chain(after_missing.into_keys());
     // Each takes over from the other what is not known of it.
-    let after = to.laid_over(&nothing());
+    let after = to.or_blank();
     let before = from.laid_over(&after);
     let after = to.laid_over(&before);
     Comparison {
         not_comparable: not_comparable.collect(),
         change: Change::between(before, after),
-    }
-}
-
-fn nothing() -> PageState {
-    PageState {
-        id: None,
-        locale: Locale::as_stored(""),
-        path: PagePath::as_stored(""),
-        title: String::new(),
-        description: String::new(),
-        content: String::new(),
-        editor: String::new(),
-        tags: Vec::new(),
-        is_published: false,
-        is_private: false,
-        publish_start_date: Date::Unset,
-        publish_end_date: Date::Unset,
-        script_css: String::new(),
-        script_js: String::new(),
-        updated_at: None,
-        unknown: Vec::new(),
     }
 }
 

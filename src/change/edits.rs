@@ -209,42 +209,52 @@ impl Edits {
     /// The page with these changes made. A field whose new value means the same as the old
     /// keeps the old to the letter, so that it is no change.
     pub(super) fn onto(self, before: &PageState) -> Result<PageState, ContentFault> {
-        let mut after = before.clone();
-        let set = |slot: &mut String, value: Option<String>| {
-            if let Some(value) = value {
-                *slot = value;
-            }
+        let Self {
+            path,
+            locale,
+            title,
+            content,
+            description,
+            tags,
+            is_published,
+            publish_start_date,
+            publish_end_date,
+            script_css,
+            script_js,
+        } = self;
+        let date = |value: Option<Date>, old: &Date| {
+            let is_new = |value: &Date| !value.same(old);
+            value.filter(is_new).unwrap_or_else(|| old.clone())
         };
-        let set_date = |slot: &mut Date, value: Option<Date>| {
-            if let Some(value) = value.filter(|value| !value.same(slot)) {
-                *slot = value;
-            }
+        let mut after = PageState {
+            id: before.id,
+            content: match content {
+                Some(content) => content.onto(before)?,
+                None => before.content.clone(),
+            },
+            tags: match tags {
+                Some(tags) => tags.onto(&before.tags),
+                None => before.tags.clone(),
+            },
+            locale: locale.unwrap_or_else(|| before.locale.clone()),
+            path: path.map_or_else(|| before.path.clone(), NewPath::into_path),
+            title: title.unwrap_or_else(|| before.title.clone()),
+            description: description.unwrap_or_else(|| before.description.clone()),
+            // An update ignores it (W13).
+            editor: before.editor.clone(),
+            is_published: is_published.unwrap_or(before.is_published),
+            // An update ignores it (W13).
+            is_private: before.is_private,
+            publish_start_date: date(publish_start_date, &before.publish_start_date),
+            publish_end_date: date(publish_end_date, &before.publish_end_date),
+            script_css: script_css.unwrap_or_else(|| before.script_css.clone()),
+            script_js: script_js.unwrap_or_else(|| before.script_js.clone()),
+            updated_at: None,
+            unknown: before.unknown.clone(),
         };
-        set(&mut after.title, self.title);
-        set(&mut after.description, self.description);
-        set(&mut after.script_css, self.script_css);
-        set(&mut after.script_js, self.script_js);
-        set_date(&mut after.publish_start_date, self.publish_start_date);
-        set_date(&mut after.publish_end_date, self.publish_end_date);
-        if let Some(content) = self.content {
-            after.content = content.onto(before)?;
+        if after.same(before, Field::Tags) {
+            after.tags.clone_from(&before.tags);
         }
-        if let Some(path) = self.path {
-            after.path = path.into_path();
-        }
-        if let Some(locale) = self.locale {
-            after.locale = locale;
-        }
-        if let Some(tags) = self.tags {
-            after.tags = tags.onto(&before.tags);
-            if after.same(before, Field::Tags) {
-                after.tags.clone_from(&before.tags);
-            }
-        }
-        if let Some(is_published) = self.is_published {
-            after.is_published = is_published;
-        }
-        after.updated_at = None;
         Ok(after)
     }
 }

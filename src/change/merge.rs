@@ -49,7 +49,7 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
 /// if both changed a field, unless to the same or their changes of the text do not touch.
 #[must_use]
 pub fn merge_pages(before: &PageState, after: &PageState, now: &PageState) -> Option<PageState> {
-    let is_place = |field: &Field| matches!(field, Field::Path | Field::Locale);
+    let is_place = |field: &Field| field.is_place();
     let theirs = before.difference(now);
     let mut merged = PageState {
         updated_at: None,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::edits::{ContentFault, Edits, NewPage};
-use crate::page::{Field, LineCounts, Locale, NewPath, PagePath, PageState, unified_diff};
+use crate::page::{Field, LineCounts, Locale, NewPath, PagePath, PageState, Shown, unified_diff};
 
 /// What a write does, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -295,11 +295,7 @@ impl Change {
             States::Create { .. } => Operation::Create,
             States::Delete { .. } => Operation::Delete,
             States::Update { .. } => {
-                let only_place = |fields: &[Field]| {
-                    fields
-                        .iter()
-                        .all(|field| matches!(field, Field::Path | Field::Locale))
-                };
+                let only_place = |fields: &[Field]| fields.iter().all(|field| field.is_place());
                 let fields = self.fields();
                 if !fields.is_empty() && only_place(&fields) {
                     Operation::Move
@@ -322,10 +318,7 @@ impl Change {
             States::Delete { .. } => vec![StepKind::Delete],
             States::Update { before, after } => {
                 let moves = self.moves();
-                let rest = self
-                    .fields()
-                    .iter()
-                    .any(|field| !matches!(field, Field::Path | Field::Locale));
+                let rest = self.fields().iter().any(|field| !field.is_place());
                 let retitles = moves
                     && before.title == before.path.last_segment()
                     && after.title != after.path.last_segment();
@@ -370,13 +363,13 @@ impl Change {
     /// other fields.
     #[must_use]
     pub fn code_diff(&self, field: Field) -> Option<(String, LineCounts)> {
-        let code: fn(&PageState) -> &str = match field {
-            Field::ScriptCss => |page| &page.script_css,
-            Field::ScriptJs => |page| &page.script_js,
-            _ => return None,
+        let text = |page: Option<&PageState>| {
+            let value = page.map(|page| page.value(field));
+            let text = value.as_ref().and_then(Value::as_str);
+            text.unwrap_or_default().to_owned()
         };
-        let text = |page: Option<&PageState>| page.map_or("", code).to_owned();
-        Some(unified_diff(&text(self.before()), &text(self.after())))
+        let diff = || unified_diff(&text(self.before()), &text(self.after()));
+        field.is_code().then(diff)
     }
 
     /// Each changed field with its values before and after, styles and scripts as a difference
@@ -385,7 +378,7 @@ impl Change {
     pub fn values(&self) -> Map<String, Value> {
         self.fields()
             .into_iter()
-            .filter(|field| *field != Field::Content)
+            .filter(|field| field.shown() != Shown::Text)
             .map(|field| {
                 let mut values = Map::new();
                 if let Some((diff, lines)) = self.code_diff(field) {

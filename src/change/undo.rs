@@ -95,27 +95,25 @@ mod tests {
 
     use super::UndoFault;
     use crate::change::{Change, Operation, StepKind};
-    use crate::page::{Field, Locale, PagePath, PageState};
+    use crate::page::{Field, Locale, PagePath, PageReading, PageState};
 
     fn page(seed: u8) -> PageState {
         let text = |name: &str| format!("{name}{}", seed % 3);
         PageState {
-            id: Some(7),
-            locale: Locale::as_stored(if seed.is_multiple_of(2) { "en" } else { "de" }),
-            path: PagePath::as_stored(text("docs/p")),
-            title: text("title"),
             description: text("d"),
             content: text("content\n"),
             editor: "markdown".to_owned(),
             tags: vec![text("tag")],
             is_published: seed.is_multiple_of(2),
-            is_private: false,
             publish_start_date: text("").into(),
-            publish_end_date: crate::page::Date::Unset,
             script_css: text("css"),
-            script_js: String::new(),
-            updated_at: None,
-            unknown: Vec::new(),
+            ..PageReading::bare(
+                Some(7),
+                Locale::as_stored(if seed.is_multiple_of(2) { "en" } else { "de" }),
+                PagePath::as_stored(text("docs/p")),
+                text("title"),
+            )
+            .or_blank()
         }
     }
 

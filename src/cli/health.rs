@@ -30,7 +30,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
-    start::start_log("warn")?;
+    start::start_log(Some("warn"))?;
     let given = arguments.http.as_deref().map(address_of).transpose();
     let given = given.map_err(|error| (Exit::Usage, format!("--http: {}", error.fault)))?;
     let settings = ServeSettings::read(&start::layers()?.source())

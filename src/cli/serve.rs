@@ -51,7 +51,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     let http = http.map_err(|error| (Exit::Usage, format!("--http: {}", error.fault)))?;
     #[cfg(feature = "demo")]
     if arguments.demo {
-        start::start_log("info")?;
+        start::start_log(None)?;
         let demo = super::demo::Embedded::start()
             .await
             .map_err(|error| (Exit::Failed, error))?;

@@ -33,7 +33,7 @@ pub(super) fn given() -> &'static Given {
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
 pub(super) fn server_settings() -> Result<Settings, (Exit, String)> {
-    start_log("info")?;
+    start_log(None)?;
     load()
 }
 
@@ -55,7 +55,7 @@ pub(super) fn settings_to_work_with() -> Result<Settings, (Exit, String)> {
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
 pub(super) fn settings() -> Result<Settings, (Exit, String)> {
-    start_log("warn")?;
+    start_log(Some("warn"))?;
     load()
 }
 
@@ -77,6 +77,24 @@ pub(super) fn audit_log() -> Result<AuditLog, (Exit, String)> {
     missing(&log).map_or(Ok(log), |message| Err((Exit::Usage, message)))
 }
 
+/// The same for a list: where nothing was ever put on record, nothing is listed, and a note says
+/// so. Where only other wikis have logs, the settings are more likely wrong.
+///
+/// # Errors
+/// The setting that is missing or bad, with the exit code for it.
+pub(super) fn audit_log_maybe_empty() -> Result<AuditLog, (Exit, String)> {
+    let log = audit_log_to_come()?;
+    if !log.is_there() && log.others().is_empty() {
+        let dir = log.dir();
+        let dir = print::path(dir.parent().unwrap_or(&dir));
+        print::note(&format!(
+            "nothing is on record yet: there is no log at {dir}"
+        ));
+        return Ok(log);
+    }
+    missing(&log).map_or(Ok(log), |message| Err((Exit::Usage, message)))
+}
+
 /// The same for who waits for what is to come: that there is no log yet is a note.
 ///
 /// # Errors
@@ -90,7 +108,7 @@ pub(super) fn audit_log_followed() -> Result<AuditLog, (Exit, String)> {
 }
 
 fn audit_log_to_come() -> Result<AuditLog, (Exit, String)> {
-    start_log("warn")?;
+    start_log(Some("warn"))?;
     let settings = AuditSettings::read(&layers()?.source())
         .map_err(|error| (Exit::Usage, error.to_string()))?;
     Ok(AuditLog::new(&settings.dir, &settings.wiki))
@@ -132,7 +150,7 @@ fn missing(log: &AuditLog) -> Option<String> {
 /// # Errors
 /// The setting that is bad, with the exit code for it.
 pub(super) fn registry() -> Result<Registry, (Exit, String)> {
-    start_log("warn")?;
+    start_log(Some("warn"))?;
     let surface =
         config::offered(&layers()?.source()).map_err(|error| (Exit::Usage, error.to_string()))?;
     Registry::of(&surface).map_err(|error| (Exit::Usage, error.to_string()))
@@ -142,7 +160,7 @@ pub(super) fn registry() -> Result<Registry, (Exit, String)> {
 ///
 /// # Errors
 /// The setting that is bad, with the exit code for it.
-pub(super) fn start_log(usual: &'static str) -> Result<(), (Exit, String)> {
+pub(super) fn start_log(usual: Option<&'static str>) -> Result<(), (Exit, String)> {
     let settings = log_settings(&layers()?.source(), usual)
         .map_err(|error| (Exit::Usage, error.to_string()))?;
     log::start(&settings).map_err(|error| (Exit::Usage, error))

@@ -89,7 +89,7 @@ struct New {
 }
 
 pub(super) fn run(arguments: Arguments) -> Outcome {
-    start::start_log("warn")?;
+    start::start_log(Some("warn"))?;
     let wrong = |error: String| (Exit::Usage, error);
     let layers = start::layers()?;
     let source = layers.source();

@@ -56,6 +56,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         ));
     }
     let undo = Undo {
+        session: None,
         owner: None,
         call,
         force: arguments.force,

@@ -60,9 +60,7 @@ pub(super) fn name_of(url: &Url) -> String {
 
 pub(super) fn graphql_path(source: &Source<'_>) -> Result<String, SettingError> {
     const NAME: &str = "WIKI_GRAPHQL_PATH";
-    let path = source
-        .filled(NAME)?
-        .unwrap_or_else(|| "/graphql".to_owned());
+    let path = source.or_default(NAME)?.unwrap_or_default();
     let is_plain = path.starts_with('/')
         && !path.contains("//")
         && path
@@ -80,30 +78,26 @@ pub(super) fn graphql_path(source: &Source<'_>) -> Result<String, SettingError> 
 
 pub(super) fn default_locale(source: &Source<'_>) -> Result<Locale, SettingError> {
     const NAME: &str = "WIKI_DEFAULT_LOCALE";
-    let code = source.filled(NAME)?.unwrap_or_else(|| "en".to_owned());
+    let code = source.or_default(NAME)?.unwrap_or_default();
     Locale::parse(&code).map_err(|fault| SettingError::new(NAME, fault))
 }
 
 pub(super) fn default_editor(source: &Source<'_>) -> Result<String, SettingError> {
     const NAME: &str = "WIKI_DEFAULT_EDITOR";
-    let editor = source
-        .filled(NAME)?
-        .unwrap_or_else(|| "markdown".to_owned());
+    let editor = source.or_default(NAME)?.unwrap_or_default();
     check_editor(&editor).map_err(|fault| SettingError::new(NAME, fault))?;
     Ok(editor)
 }
 
 pub(super) fn time(source: &Source<'_>) -> Result<TimeLimits, SettingError> {
     Ok(TimeLimits {
-        read: source.millis("WIKI_HTTP_TIMEOUT_MS", 15_000)?,
-        write: source.millis("WIKI_HTTP_WRITE_TIMEOUT_MS", 30_000)?,
+        read: source.millis("WIKI_HTTP_TIMEOUT_MS")?,
+        write: source.millis("WIKI_HTTP_WRITE_TIMEOUT_MS")?,
     })
 }
 
 pub(super) fn retry(source: &Source<'_>) -> Result<RetryLimits, SettingError> {
-    Ok(RetryLimits {
-        retries: source.number("WIKI_HTTP_MAX_RETRIES", 2)?,
-        total: source.millis("WIKI_HTTP_RETRY_TOTAL_MS", 40_000)?,
-        ..RetryLimits::default()
-    })
+    let retries = source.number("WIKI_HTTP_MAX_RETRIES")?;
+    let total = source.millis("WIKI_HTTP_RETRY_TOTAL_MS")?;
+    Ok(RetryLimits::new(retries, total))
 }

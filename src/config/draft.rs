@@ -95,7 +95,7 @@ impl Draft {
             get: &home_alone,
             file: Some(&file),
         };
-        log_settings(&source, "info").map_err(|fault| fault.to_string())?;
+        log_settings(&source, None).map_err(|fault| fault.to_string())?;
         Settings::read(&source).map_err(|fault| fault.to_string())
     }
 

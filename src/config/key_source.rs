@@ -52,17 +52,6 @@ enum Place {
 pub(crate) type Stamp = (i64, i64, u64, u64);
 
 impl KeySource {
-    /// A key that cannot change.
-    #[must_use]
-    pub fn fixed() -> Self {
-        Self {
-            setting: KeySetting::Token,
-            name: NAME.to_owned(),
-            place: Place::Fixed,
-            apart: APART,
-        }
-    }
-
     /// What the setting is called where it is set.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -73,17 +62,17 @@ impl KeySource {
     #[must_use]
     pub fn advice(&self) -> String {
         let name = &self.name;
-        match &self.place {
-            Place::Fixed => format!("set it as {name}, and restart the server"),
-            Place::File(_) => {
-                format!("put it into the file that {name} names; it is taken without a restart")
+        let restart = match self.place {
+            Place::Fixed => "and restart the server",
+            Place::File(_) | Place::Settings(_) | Place::Command(_) => {
+                "it is taken without a restart"
             }
-            Place::Settings(_) => {
-                format!("put it into the settings file as {name}; it is taken without a restart")
-            }
-            Place::Command(_) => {
-                format!("see to it that {name} prints it; it is taken without a restart")
-            }
+        };
+        match self.place {
+            Place::Fixed => format!("{}, {restart}", KeySetting::Token.place(name)),
+            Place::File(_) => format!("{}; {restart}", KeySetting::File.place(name)),
+            Place::Settings(_) => format!("put it into the settings file as {name}; {restart}"),
+            Place::Command(_) => format!("{}; {restart}", KeySetting::Command.place(name)),
         }
     }
 

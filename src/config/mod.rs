@@ -4,6 +4,7 @@
 //! A bad value stops the start with the setting's name, what is wrong and what is allowed. It
 //! never falls back in silence, and a secret's value is never shown.
 
+mod address_range;
 mod connection;
 mod draft;
 mod file;
@@ -20,9 +21,11 @@ mod setting;
 mod settings;
 mod shown;
 mod storage;
+mod table;
 mod token_command;
 mod unread;
 
+pub use address_range::AddressRange;
 pub use connection::parse_base_url;
 pub use draft::Draft;
 pub use file::FileFault;
@@ -34,7 +37,10 @@ pub use names::SETTINGS;
 pub use parse::{Origin, SettingError, Source};
 pub use schema::schema;
 pub use serve::{ServeSettings, address_of};
-pub use setting::{Kind, Setting, first_table, table};
-pub use settings::{AuditSettings, LogSettings, Settings, allowed_prefixes, log_settings, offered};
+pub use setting::{Kind, Setting};
+pub use settings::{
+    AuditSettings, Indent, LogSettings, Settings, allowed_prefixes, log_settings, offered,
+};
 pub use shown::Shown;
+pub use table::{first_table, table};
 pub use unread::why_unread;

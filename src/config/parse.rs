@@ -186,31 +186,31 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A value that must be one of its setting's words.
+    /// A value that must not be empty, or the setting's default where it is not set.
+    pub(super) fn or_default(&self, name: &'static str) -> Result<Option<String>, SettingError> {
+        let default = || Setting::named(name).and_then(Setting::default_value);
+        Ok(self.filled(name)?.or_else(|| default().map(str::to_owned)))
+    }
+
+    /// A value that must be one of its setting's words; none without a default of its own.
     pub(super) fn choice(&self, name: &'static str) -> Result<Option<&'static str>, SettingError> {
-        self.filled(name)?
+        self.or_default(name)?
             .map(|text| choose(name, &text))
             .transpose()
     }
 
-    pub(super) fn flag(&self, name: &'static str, default: bool) -> Result<bool, SettingError> {
-        match self
-            .filled(name)?
-            .map(|text| text.to_lowercase())
-            .as_deref()
-        {
-            None => Ok(default),
-            Some("true" | "1") => Ok(true),
-            Some("false" | "0") => Ok(false),
-            Some(_) => Err(SettingError::new(name, "must be true or false")),
+    pub(super) fn flag(&self, name: &'static str) -> Result<bool, SettingError> {
+        let text = self.or_default(name)?.unwrap_or_default();
+        match text.to_lowercase().as_str() {
+            "true" | "1" => Ok(true),
+            "false" | "0" => Ok(false),
+            _ => Err(SettingError::new(name, "must be true or false")),
         }
     }
 
     /// A number within its setting's range.
-    pub(super) fn number(&self, name: &'static str, default: u32) -> Result<u32, SettingError> {
-        let Some(text) = self.filled(name)? else {
-            return Ok(default);
-        };
+    pub(super) fn number(&self, name: &'static str) -> Result<u32, SettingError> {
+        let text = self.or_default(name)?.unwrap_or_default();
         let (least, most) = match Setting::named(name).map(|setting| setting.kind) {
             Some(Kind::Number(least, most)) => (least, most),
             _ => (0, u32::MAX),
@@ -224,13 +224,8 @@ impl<'a> Source<'a> {
             })
     }
 
-    pub(super) fn millis(
-        &self,
-        name: &'static str,
-        default: u32,
-    ) -> Result<Duration, SettingError> {
-        self.number(name, default)
-            .map(|ms| Duration::from_millis(ms.into()))
+    pub(super) fn millis(&self, name: &'static str) -> Result<Duration, SettingError> {
+        self.number(name).map(|ms| Duration::from_millis(ms.into()))
     }
 
     pub(super) fn prefixes(&self, name: &'static str) -> Result<Option<Vec<Prefix>>, SettingError> {

@@ -13,8 +13,8 @@ const FALLBACK: &str = "WIKI_CONFIRM_FALLBACK";
 
 pub(super) fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
     Ok(Policy {
-        is_enabled: source.flag("WIKI_MUTATIONS_ENABLED", false)?,
-        is_dry_run: source.flag("WIKI_MUTATION_DRY_RUN", true)?,
+        is_enabled: source.flag("WIKI_MUTATIONS_ENABLED")?,
+        is_dry_run: source.flag("WIKI_MUTATION_DRY_RUN")?,
         confirm: confirm(source)?,
         allowed: allowed(source)?,
         denied: source
@@ -72,7 +72,7 @@ fn confirm(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
 
 /// How a person confirms.
 fn person(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
-    let seconds = source.number("WIKI_PERSON_TIMEOUT_S", 50)?;
+    let seconds = source.number("WIKI_PERSON_TIMEOUT_S")?;
     Ok(ConfirmMode::Person {
         limit: Duration::from_secs(seconds.into()),
         fallback: match source.choice(FALLBACK)? {
@@ -89,13 +89,16 @@ pub(super) fn surface(source: &Source<'_>) -> Result<Surface, SettingError> {
     const EXCLUDE: &str = "WIKI_EXCLUDE_TOOLS";
     const READ_ONLY: &str = "WIKI_READ_ONLY";
     let tools = source.filled(TOOLS)?;
-    let mut surface = match (source.filled(SETS)?, &tools) {
-        (Some(sets), _) => {
+    let sets = match &tools {
+        Some(_) => source.filled(SETS)?,
+        None => source.or_default(SETS)?,
+    };
+    let mut surface = match sets {
+        Some(sets) => {
             let sets = Toolset::parse_list(&sets);
             Surface::of(&sets.map_err(|fault| SettingError::new(SETS, fault))?)
         }
-        (None, Some(_)) => Surface::default(),
-        (None, None) => Surface::of(&[Toolset::Pages]),
+        None => Surface::default(),
     };
     if let Some(tools) = tools {
         let added = surface.add(&tools);
@@ -106,7 +109,7 @@ pub(super) fn surface(source: &Source<'_>) -> Result<Surface, SettingError> {
         let removed = surface.exclude(tools);
         removed.map_err(|fault| SettingError::new(EXCLUDE, fault))?;
     }
-    if source.flag(READ_ONLY, false)? {
+    if source.flag(READ_ONLY)? {
         surface.keep_reading();
     }
     if surface.is_empty() {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use url::Url;
 
+use super::address_range::AddressRange;
 use super::parse::{SettingError, Source};
-use crate::server::http::Network;
 
 /// Settings of the server over HTTP.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub struct ServeSettings {
     /// Whether each caller brings a key of its own.
     pub has_caller_keys: bool,
     /// Proxies whose word on a caller's address counts.
-    pub trusted_proxies: Vec<Network>,
+    pub trusted_proxies: Vec<AddressRange>,
     /// The most requests of a client in a minute.
     pub rate: u32,
     /// How long a person may think who is asked for one client alone.
@@ -37,15 +37,15 @@ impl ServeSettings {
     /// The first setting that is bad.
     pub fn read(source: &Source<'_>) -> Result<Self, SettingError> {
         let address = source.filled("WIKI_SERVE_ADDRESS")?;
-        let seconds = source.number("WIKI_PERSON_TIMEOUT_S", 50)?;
+        let seconds = source.number("WIKI_PERSON_TIMEOUT_S")?;
         Ok(Self {
             address: address.map(|text| address_of(&text)).transpose()?,
             allowed_hosts: list(source, "WIKI_SERVE_ALLOWED_HOSTS", host)?,
             allowed_origins: list(source, "WIKI_SERVE_ALLOWED_ORIGINS", origin)?,
             tokens_file: source.filled("WIKI_SERVE_TOKENS_FILE")?.map(PathBuf::from),
-            has_caller_keys: source.flag("WIKI_SERVE_CALLER_KEYS", false)?,
-            trusted_proxies: list(source, "WIKI_SERVE_TRUSTED_PROXIES", Network::parse)?,
-            rate: source.number("WIKI_SERVE_RATE", 600)?,
+            has_caller_keys: source.flag("WIKI_SERVE_CALLER_KEYS")?,
+            trusted_proxies: list(source, "WIKI_SERVE_TRUSTED_PROXIES", AddressRange::parse)?,
+            rate: source.number("WIKI_SERVE_RATE")?,
             person_limit: Duration::from_secs(seconds.into()),
         })
     }

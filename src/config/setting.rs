@@ -1,9 +1,5 @@
 //! What a setting is: its names, its kind, how it is shown.
 
-use std::fmt::Write as _;
-
-use super::names::{FIRST, SETTINGS};
-
 /// A setting, as it is read and as the documentation shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
@@ -39,12 +35,6 @@ pub enum Kind {
 }
 
 impl Setting {
-    /// The setting of a name in the environment.
-    #[must_use]
-    pub fn named(name: &str) -> Option<&'static Self> {
-        SETTINGS.iter().find(|setting| setting.name == name)
-    }
-
     /// Its name in a settings file.
     #[must_use]
     pub fn file_name(&self) -> String {
@@ -79,32 +69,6 @@ impl Setting {
         let value = self.default.strip_prefix('`')?.strip_suffix('`')?;
         (!value.contains('`')).then_some(value)
     }
-}
-
-/// All settings as a table in Markdown.
-#[must_use]
-pub fn table() -> String {
-    rows(SETTINGS.iter())
-}
-
-/// The settings that matter first, as a table in Markdown.
-#[must_use]
-pub fn first_table() -> String {
-    rows(FIRST.iter().filter_map(|name| Setting::named(name)))
-}
-
-fn rows(settings: impl Iterator<Item = &'static Setting>) -> String {
-    let mut table = String::from("| name | default | meaning |\n|---|---|---|\n");
-    for setting in settings {
-        let name = setting.usual_name();
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            table,
-            "| `{name}` | {} | {} |",
-            setting.default, setting.meaning
-        );
-    }
-    table
 }
 
 /// Words, as one sentence names them.

@@ -11,10 +11,13 @@ use crate::audit::Keep;
 use crate::gates::Policy;
 use crate::index::IndexSettings;
 use crate::page::Prefix;
-use crate::server::Indent;
 use crate::tools::Surface;
 use crate::watch::WatchPace;
 use crate::wiki::{WikiSettings, is_loopback};
+
+/// How the JSON of answers is written as text: in one line, or with so many spaces a level.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Indent(pub usize);
 
 /// All settings of one server.
 #[derive(Debug, Clone)]
@@ -100,7 +103,7 @@ impl Settings {
         let audit_dir = faults.sift(storage::audit_dir(source));
         let keep = faults.sift(storage::keep(source));
         let index = faults.sift(storage::index(source));
-        let indent = faults.sift(source.number("WIKI_JSON_INDENT", 0));
+        let indent = faults.sift(source.number("WIKI_JSON_INDENT"));
         let serve = faults.sift(ServeSettings::read(source));
         let network = base_url
             .as_ref()
@@ -218,18 +221,25 @@ pub fn allowed_prefixes(source: &Source<'_>) -> Result<Option<Vec<Prefix>>, Sett
     policy::allowed(source).map_err(|fault| source.placed(fault))
 }
 
-/// Where the program's own log goes, and from which level on where nothing is said; read before
-/// all else, so that everything else can be logged.
+/// Where the program's own log goes, and from which level on: where nothing is said, the usual one
+/// of the caller, or the setting's default. Read before all else, so that everything else can be
+/// logged.
 ///
 /// # Errors
 /// The setting that is bad.
-pub fn log_settings(source: &Source<'_>, usual: &'static str) -> Result<LogSettings, SettingError> {
+pub fn log_settings(
+    source: &Source<'_>,
+    usual: Option<&'static str>,
+) -> Result<LogSettings, SettingError> {
     const LEVEL: &str = "WIKI_LOG";
     let read = || {
         Ok(LogSettings {
             level: match source.filled(LEVEL)? {
                 Some(level) => choose(LEVEL, &level.to_lowercase())?,
-                None => usual,
+                None => match usual {
+                    Some(usual) => usual,
+                    None => source.choice(LEVEL)?.unwrap_or_default(),
+                },
             },
             dir: source.filled("WIKI_LOG_DIR")?.map(PathBuf::from),
             is_json: source.choice("WIKI_LOG_FORMAT")? == Some("json"),

@@ -57,18 +57,15 @@ pub(super) fn index(source: &Source<'_>) -> Result<IndexSettings, SettingError> 
         dir,
         most: MOST_PAGES,
         callers_bytes: CALLERS_BYTES,
-        pace: Pace {
-            load: Load::percent(source.number("WIKI_INDEX_LOAD", 50)?),
-            ..Pace::default()
-        },
+        pace: Pace::of(Load::percent(source.number("WIKI_INDEX_LOAD")?)),
     })
 }
 
 pub(super) fn keep(source: &Source<'_>) -> Result<Keep, SettingError> {
-    let megabytes = source.number("WIKI_AUDIT_KEEP_MB", 1024)?;
+    let megabytes = source.number("WIKI_AUDIT_KEEP_MB")?;
     Ok(Keep {
-        days: source.number("WIKI_AUDIT_KEEP_DAYS", 365)?,
-        proposal_days: source.number("WIKI_PROPOSALS_KEEP_DAYS", 30)?,
+        days: source.number("WIKI_AUDIT_KEEP_DAYS")?,
+        proposal_days: source.number("WIKI_PROPOSALS_KEEP_DAYS")?,
         bytes: u64::from(megabytes) << 20,
     })
 }

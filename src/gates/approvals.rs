@@ -74,7 +74,7 @@ impl Subject {
             Operation::Create | Operation::Update => !change.moves(),
             Operation::Move | Operation::Delete => false,
         };
-        let is_code = |field: &Field| matches!(field, Field::ScriptCss | Field::ScriptJs);
+        let is_code = |field: &Field| field.is_code();
         let is_light = is_light && change.lost().is_empty() && !change.fields().iter().any(is_code);
         is_light.then(|| Self {
             operation,

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::guesses::{Guesses, Missed};
-use super::paths::Places;
+use super::places::Places;
 use super::session::SessionId;
 use crate::page::{Prefix, Trash};
 

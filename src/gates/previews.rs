@@ -1,6 +1,6 @@
 //! The previews that wait to be confirmed: in memory, bounded, each for one session.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,7 @@ use time::format_description::well_known::Rfc3339;
 
 use super::session::SessionId;
 use super::set::ChangeSet;
+use crate::audit::CallId;
 use crate::error::Failure;
 
 mod asked;
@@ -68,6 +69,8 @@ impl Kept {
 pub(crate) struct Previews {
     life: Duration,
     kept: Mutex<HashMap<String, Kept>>,
+    /// The tokens used up last, each with the session and the call that did.
+    used: Mutex<VecDeque<(String, SessionId, CallId)>>,
 }
 
 impl Previews {
@@ -79,6 +82,7 @@ impl Previews {
         Self {
             life,
             kept: Mutex::new(HashMap::new()),
+            used: Mutex::default(),
         }
     }
 
@@ -185,7 +189,20 @@ impl Previews {
             return Err(uncounted(token));
         }
         let preview = kept.remove(token).ok_or_else(|| uncounted(token))?;
+        drop(kept);
+        if let Some(call) = CallId::current() {
+            let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            used.push_front((token.to_owned(), session.clone(), call));
+            used.truncate(room::MAX_PREVIEWS);
+        }
         Ok(Spent { set: preview.set })
+    }
+
+    /// The call of this session that used a token up, if it was one of the last.
+    pub(crate) fn used_by(&self, session: &SessionId, token: &str) -> Option<CallId> {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |(spent, by, _): &&(String, SessionId, CallId)| spent == token && by == session;
+        used.iter().find(is_it).map(|(_, _, call)| *call)
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Kept>> {

@@ -14,7 +14,7 @@ use super::store::{self, BESIDE};
 pub struct OnDisk {
     /// Its file.
     pub file: PathBuf,
-    /// The host of the wiki that it is of.
+    /// The host of the wiki that it is of, with its port if that is not the usual one.
     pub wiki: String,
     /// The digest of key and wiki, in hexadecimal.
     pub digest: String,
@@ -73,7 +73,7 @@ fn of(dir: &Path, name: &str) -> Option<OnDisk> {
         .filter_map(|file| fs::symlink_metadata(file).ok())
         .collect();
     Some(OnDisk {
-        wiki: wiki.to_owned(),
+        wiki: wiki.replace('+', ":"),
         digest: digest.to_owned(),
         pages: store::pages_in(&file).ok(),
         bytes: files.iter().map(fs::Metadata::len).sum(),

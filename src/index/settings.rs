@@ -46,10 +46,12 @@ pub struct Pace {
     pub fresh: Duration,
 }
 
-impl Default for Pace {
-    fn default() -> Self {
+impl Pace {
+    /// The usual pace, with this load.
+    #[must_use]
+    pub const fn of(load: Load) -> Self {
         Self {
-            load: Load::percent(50),
+            load,
             at_once: 4,
             patience: Duration::from_secs(10),
             fresh: Duration::from_secs(10),
@@ -90,10 +92,12 @@ fn named(dir: &Path, wiki: &WikiSettings, key: &ApiKey) -> PathBuf {
         .first_chunk()
         .map_or(0, |half| u128::from_be_bytes(*half));
     let host = wiki.base_url.host_str().unwrap_or_default();
+    let port = wiki.base_url.port();
+    let port = port.map_or_else(String::new, |port| format!("+{port}"));
     let host: String = host
         .chars()
         .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))
         .take(64)
         .collect();
-    dir.join(format!("{host}~{name:0DIGEST_CHARS$x}{ENDING}"))
+    dir.join(format!("{host}{port}~{name:0DIGEST_CHARS$x}{ENDING}"))
 }

@@ -1,101 +1,174 @@
-//! The thirteen fields that Wiki.js keeps of a page.
+//! The thirteen fields that Wiki.js keeps of a page, and what there is to know of each.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A field of a page that a write must not lose (W1, W2).
-///
-/// The order is that of [`crate::page::PageState`]; every list of fields is in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Field {
-    /// The language the page is filed under.
-    Locale,
-    /// The path within the locale.
-    Path,
-    /// The title.
-    Title,
-    /// The one-line description.
-    Description,
-    /// The source text.
-    Content,
-    /// The editor, which decides how the source is read.
-    Editor,
-    /// The tags, as a set.
-    Tags,
-    /// Whether readers see the page.
-    IsPublished,
-    /// Whether the page is private; `update` ignores it (W13).
-    IsPrivate,
-    /// When readers begin to see the page.
-    PublishStartDate,
-    /// When readers cease to see the page.
-    PublishEndDate,
-    /// Styles of this page alone; minified when stored (W24).
-    ScriptCss,
-    /// Scripts of this page alone.
-    ScriptJs,
+use crate::fields::page_fields;
+
+macro_rules! make_field {
+    ({ $($always:tt)* } { $($allowed:tt)* }) => {
+        make_field! { @ $($always)* $($allowed)* }
+    };
+    (@ $(
+        $(#[$doc:meta])* $field:ident, $member:ident: $type:ty = $name:literal,
+        same($same:path), read($read:literal), write($write:literal),
+        update($update:ident), shown($shown:ident), versions($versions:literal);
+    )*) => {
+        /// A field of a page that a write must not lose (W1, W2).
+        ///
+        /// The order is that of [`crate::page::PageState`]; every list of fields is in this order.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Field {
+            $( $(#[$doc])* #[serde(rename = $name)] $field, )*
+        }
+
+        impl Field {
+            /// All thirteen, in order.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$field),*];
+
+            /// The field's name in GraphQL, in tool arguments and on record.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $( Self::$field => $name, )* }
+            }
+
+            /// The rights of which one suffices to read this field back, for an operator's eyes
+            /// (W1, W2).
+            #[must_use]
+            pub const fn right_to_read(self) -> &'static str {
+                match self { $( Self::$field => $read, )* }
+            }
+
+            /// The right that it takes to change this field, for an operator's eyes (W24).
+            #[must_use]
+            pub const fn right_to_write(self) -> &'static str {
+                match self { $( Self::$field => $write, )* }
+            }
+
+            /// What an update does with this field.
+            #[must_use]
+            pub const fn in_update(self) -> InUpdate {
+                match self { $( Self::$field => InUpdate::$update, )* }
+            }
+
+            /// How a difference of this field is shown.
+            #[must_use]
+            pub const fn shown(self) -> Shown {
+                match self { $( Self::$field => Shown::$shown, )* }
+            }
+
+            /// Whether an old version of a page has this field (W10).
+            #[must_use]
+            pub const fn is_in_versions(self) -> bool {
+                match self { $( Self::$field => $versions, )* }
+            }
+        }
+    };
+}
+
+page_fields!(make_field);
+
+/// What an update does with a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InUpdate {
+    /// It moves the page, in a step of its own (W14).
+    Moves,
+    /// It writes the field, and whoever may update a page may read it.
+    Writes,
+    /// It writes the field, and not every key that may update a page can read what it overwrites:
+    /// a caller may accept the loss.
+    Overwrites,
+    /// It leaves the field as it is (W13).
+    Ignores,
+}
+
+/// How a difference of a field is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// Its values before and after.
+    Value,
+    /// As the difference of the page.
+    Text,
+    /// As a difference of its own.
+    Code,
 }
 
 impl Field {
-    /// All thirteen, in order.
-    pub const ALL: [Self; 13] = [
-        Self::Locale,
-        Self::Path,
-        Self::Title,
-        Self::Description,
-        Self::Content,
-        Self::Editor,
-        Self::Tags,
-        Self::IsPublished,
-        Self::IsPrivate,
-        Self::PublishStartDate,
-        Self::PublishEndDate,
-        Self::ScriptCss,
-        Self::ScriptJs,
-    ];
-
-    /// The field's name in GraphQL, in tool arguments and on record.
+    /// Whether it is a part of where the page stands.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Locale => "locale",
-            Self::Path => "path",
-            Self::Title => "title",
-            Self::Description => "description",
-            Self::Content => "content",
-            Self::Editor => "editor",
-            Self::Tags => "tags",
-            Self::IsPublished => "isPublished",
-            Self::IsPrivate => "isPrivate",
-            Self::PublishStartDate => "publishStartDate",
-            Self::PublishEndDate => "publishEndDate",
-            Self::ScriptCss => "scriptCss",
-            Self::ScriptJs => "scriptJs",
-        }
+    pub const fn is_place(self) -> bool {
+        matches!(self.in_update(), InUpdate::Moves)
     }
 
-    /// The rights of which one suffices to read this field back, for an operator's eyes (W1, W2).
+    /// Whether it is styles or scripts.
     #[must_use]
-    pub const fn right_to_read(self) -> &'static str {
-        match self {
-            Self::Locale | Self::Path | Self::Title | Self::Description | Self::Tags => {
-                "read:pages"
-            }
-            Self::Content => "read:source",
-            Self::Editor
-            | Self::IsPublished
-            | Self::IsPrivate
-            | Self::PublishStartDate
-            | Self::PublishEndDate => "manage:pages with write:pages",
-            Self::ScriptCss | Self::ScriptJs => "manage:pages or delete:pages",
-        }
+    pub const fn is_code(self) -> bool {
+        matches!(self.shown(), Shown::Code)
+    }
+
+    /// Whether its old value may be lost in an update, where a caller accepts that.
+    #[must_use]
+    pub const fn may_be_lost(self) -> bool {
+        matches!(self.in_update(), InUpdate::Overwrites)
+    }
+
+    /// The fields that an update writes and that old versions have, in order.
+    pub fn restorable() -> impl Iterator<Item = Self> {
+        let is_written =
+            |field: &Self| matches!(field.in_update(), InUpdate::Writes | InUpdate::Overwrites);
+        Self::ALL
+            .into_iter()
+            .filter(|field| field.is_in_versions())
+            .filter(is_written)
     }
 }
 
 impl fmt::Display for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Field;
+
+    /// What each field has to be told, in one table: a new one adds a line here.
+    #[test]
+    fn all_that_is_known_of_each_field() {
+        let table: Vec<String> = Field::ALL
+            .into_iter()
+            .map(|field| {
+                assert_eq!(serde_json::json!(field), field.name());
+                format!(
+                    "{field}: update {:?}, shown {:?}, {}, read with {}, write with {}\n",
+                    field.in_update(),
+                    field.shown(),
+                    if field.is_in_versions() {
+                        "in versions"
+                    } else {
+                        "not in versions"
+                    },
+                    field.right_to_read(),
+                    field.right_to_write(),
+                )
+            })
+            .collect();
+        insta::assert_snapshot!(table.concat(), @r"
+        locale: update Moves, shown Value, in versions, read with read:pages, write with manage:pages
+        path: update Moves, shown Value, in versions, read with read:pages, write with manage:pages
+        title: update Writes, shown Value, in versions, read with read:pages, write with write:pages
+        description: update Writes, shown Value, in versions, read with read:pages, write with write:pages
+        content: update Writes, shown Text, in versions, read with read:source, write with write:pages
+        editor: update Ignores, shown Value, in versions, read with manage:pages with write:pages, write with write:pages
+        tags: update Writes, shown Value, not in versions, read with read:pages, write with write:pages
+        isPublished: update Writes, shown Value, in versions, read with manage:pages with write:pages, write with write:pages
+        isPrivate: update Ignores, shown Value, in versions, read with manage:pages with write:pages, write with write:pages
+        publishStartDate: update Overwrites, shown Value, in versions, read with manage:pages with write:pages, write with write:pages
+        publishEndDate: update Overwrites, shown Value, in versions, read with manage:pages with write:pages, write with write:pages
+        scriptCss: update Overwrites, shown Code, not in versions, read with manage:pages or delete:pages, write with write:styles
+        scriptJs: update Overwrites, shown Code, not in versions, read with manage:pages or delete:pages, write with write:scripts
+        ");
     }
 }

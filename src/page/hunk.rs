@@ -1,6 +1,36 @@
 //! A unified diff, taken apart.
 
-use super::patch::PatchFault;
+use thiserror::Error;
+
+use super::place::{DiffersIn, Place};
+
+/// Why a patch was not applied. Nothing of it was then.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PatchFault {
+    /// It is no unified diff of one text.
+    #[error("line {line} of the patch: {what}")]
+    Malformed {
+        /// The line of the patch, from 1.
+        line: usize,
+        /// What is wrong, in a few words.
+        what: &'static str,
+    },
+    /// A hunk is of another text.
+    #[error("hunk {hunk} of the patch is not of the page's text at line {line}")]
+    DoesNotApply {
+        /// The number of the hunk, from 1.
+        hunk: usize,
+        /// Its header, at most 200 characters.
+        header: String,
+        /// The first line of the page that is not as the hunk says.
+        line: usize,
+        /// That line and those around it, at most ten; none where the page has
+        /// ended before.
+        found: Vec<Place>,
+        /// In what alone the hunk and the page differ, if it is so little.
+        differs_in: Option<DiffersIn>,
+    },
+}
 
 /// What becomes of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

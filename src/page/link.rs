@@ -13,8 +13,9 @@ use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd};
 use url::Url;
 
 use super::html::{Token, scan};
+use super::locale::is_locale_like;
 use super::outline::{Format, front_matter, options};
-use super::path::{RESERVED, is_locale_like};
+use super::path::RESERVED;
 use super::place::line_feeds;
 use super::reference::{percent_decoded, way_below};
 use super::{Locale, PagePath};

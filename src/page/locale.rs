@@ -4,8 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::path::is_locale_like;
-
 /// The code of a locale, such as `en` or `pt-br`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -54,6 +52,18 @@ impl Locale {
 impl fmt::Display for Locale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// Two letters, or two letters, a hyphen and two letters: what Wiki.js takes for a
+/// locale at the beginning of an address (W16).
+pub(super) fn is_locale_like(segment: &str) -> bool {
+    let letters = |s: &str| s.bytes().all(|b| b.is_ascii_alphabetic());
+    match segment.split_once('-') {
+        None => segment.len() == 2 && letters(segment),
+        Some((language, region)) => {
+            language.len() == 2 && letters(language) && region.len() == 2 && letters(region)
+        }
     }
 }
 

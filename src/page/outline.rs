@@ -341,7 +341,9 @@ pub(super) fn options() -> Options {
 /// lies between two rules.)
 pub(super) fn front_matter(text: &str) -> usize {
     let mut lines = text.split_inclusive('\n');
-    let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else {
+    // Some editors put a byte order mark before all else.
+    let is_rule = |line: &&str| line.trim_start_matches('\u{feff}').trim_end() == "---";
+    let Some(first) = lines.next().filter(is_rule) else {
         return 0;
     };
     let mut end = first.len();

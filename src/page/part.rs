@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::block::BlockKind;
 use super::outline::{Heading, Outline};
+use super::part_kind::PartKind;
 use super::sections::{Section, SectionFault};
 use super::selector::{Rest, Selector, SelectorFault};
 
@@ -20,17 +21,6 @@ pub enum PartStep {
         /// From 0, among those of its kind.
         index: usize,
     },
-}
-
-/// The parts of one kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PartKind {
-    /// The headings of a level, 1 to 6.
-    Headings(u8),
-    /// What `section[0]` and on name.
-    Sections,
-    /// The blocks of a kind.
-    Blocks(BlockKind),
 }
 
 /// A name for a part of a page, for reading: `heading:h2[0]/block:code[0]?full=true`. Without the
@@ -92,7 +82,7 @@ impl PartSelector {
                     is_full,
                 });
             }
-            steps.push(kind.at(rest.index()?));
+            steps.push(PartStep::to(kind, rest.index()?));
             if rest.text.is_empty() {
                 return Ok(Self {
                     steps,
@@ -154,23 +144,13 @@ fn kind(rest: &mut Rest<'_>) -> Result<PartKind, SelectorFault> {
     })
 }
 
-impl PartKind {
-    /// The step to the one with this index.
-    const fn at(self, index: usize) -> PartStep {
-        match self {
-            Self::Headings(level) => PartStep::Section(Selector::Heading { level, index }),
-            Self::Sections => PartStep::Section(Selector::Section { index }),
-            Self::Blocks(kind) => PartStep::Block { kind, index },
-        }
-    }
-}
-
-impl fmt::Display for PartKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Headings(level) => write!(f, "heading:h{level}"),
-            Self::Sections => f.write_str("section"),
-            Self::Blocks(kind) => write!(f, "block:{kind}"),
+impl PartStep {
+    /// The step to the part of a kind with this index.
+    const fn to(kind: PartKind, index: usize) -> Self {
+        match kind {
+            PartKind::Headings(level) => Self::Section(Selector::Heading { level, index }),
+            PartKind::Sections => Self::Section(Selector::Section { index }),
+            PartKind::Blocks(kind) => Self::Block { kind, index },
         }
     }
 }

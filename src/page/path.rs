@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Locale;
+use super::locale::is_locale_like;
 
 /// The longest path that the wiki stores, in characters (W16).
 pub const MAX_PATH_CHARS: usize = 255;
@@ -177,18 +178,6 @@ impl NewPath {
     #[must_use]
     pub fn into_path(self) -> PagePath {
         self.0
-    }
-}
-
-/// Two letters, or two letters, a hyphen and two letters: what Wiki.js takes for a
-/// locale at the beginning of an address (W16).
-pub(super) fn is_locale_like(segment: &str) -> bool {
-    let letters = |s: &str| s.bytes().all(|b| b.is_ascii_alphabetic());
-    match segment.split_once('-') {
-        None => segment.len() == 2 && letters(segment),
-        Some((language, region)) => {
-            language.len() == 2 && letters(language) && region.len() == 2 && letters(region)
-        }
     }
 }
 

@@ -211,6 +211,14 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_before_the_block_changes_nothing() {
+        let block = "---\nstatus: review\n---\n\n# Page\n";
+        let marked = ["\u{feff}", block].concat();
+        assert_eq!(properties(&marked), properties(block));
+        assert_eq!(properties(&marked).len(), 1);
+    }
+
+    #[test]
     fn what_is_neither_is_given_as_written() {
         assert_eq!(
             read(

@@ -2,98 +2,164 @@
 
 use std::collections::BTreeMap;
 
-use super::{Date, Field, Locale, PagePath, PageState};
+use serde_json::{Value, json};
 
-/// A page as far as the key can read it: what no layer gives is absent, never guessed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PageReading {
-    /// The page's id; none where only its place could be read.
-    pub id: Option<i64>,
-    /// Its locale.
-    pub locale: Locale,
-    /// Its path.
-    pub path: PagePath,
-    /// Its title.
-    pub title: String,
-    /// Its description.
-    pub description: Option<String>,
-    /// Its source.
-    pub content: Option<String>,
-    /// What the source is written in (`markdown`, `html`, …); said by the list alone.
-    pub content_type: Option<String>,
-    /// Its editor.
-    pub editor: Option<String>,
-    /// Its tags, all of them.
-    pub tags: Option<Vec<String>>,
-    /// Whether readers see it.
-    pub is_published: Option<bool>,
-    /// Whether it is private.
-    pub is_private: Option<bool>,
-    /// When readers begin to see it.
-    pub publish_start_date: Option<Date>,
-    /// When readers cease to see it.
-    pub publish_end_date: Option<Date>,
-    /// Its styles.
-    pub script_css: Option<String>,
-    /// Its scripts.
-    pub script_js: Option<String>,
-    /// Who wrote it last.
-    pub author_name: Option<String>,
-    /// When it was made.
-    pub created_at: Option<Date>,
-    /// When it was last written.
-    pub updated_at: Option<Date>,
-    /// Whether the wiki leaves the styles as they are whatever an update by this key says of
-    /// them, if the update names the page's place.
-    pub keeps_styles: bool,
+use super::field::InUpdate;
+use super::state::same_tags;
+use super::{Date, Field, Locale, PagePath, PageState, same_css};
+use crate::fields::page_fields;
+
+macro_rules! make_reading {
+    (
+        { $(
+            $(#[$place_doc:meta])* $place:ident, $own:ident: $own_type:ty = $place_name:literal,
+            same($place_same:path), read($place_read:literal), write($place_write:literal),
+            update($place_update:ident), shown($place_shown:ident), versions($place_versions:literal);
+        )* }
+        { $(
+            $(#[$doc:meta])* $field:ident, $member:ident: $type:ty = $name:literal,
+            same($same:path), read($read:literal), write($write:literal),
+            update($update:ident), shown($shown:ident), versions($versions:literal);
+        )* }
+    ) => {
+        /// A page as far as the key can read it: what no layer gives is absent, never guessed.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct PageReading {
+            /// The page's id; none where only its place could be read.
+            pub id: Option<i64>,
+            $( $(#[$place_doc])* pub $own: $own_type, )*
+            $( $(#[$doc])* pub $member: Option<$type>, )*
+            /// What the source is written in (`markdown`, `html`, …); said by the list alone.
+            pub content_type: Option<String>,
+            /// Who wrote it last.
+            pub author_name: Option<String>,
+            /// When it was made.
+            pub created_at: Option<Date>,
+            /// When it was last written.
+            pub updated_at: Option<Date>,
+            /// Whether the wiki leaves the styles as they are whatever an update by this key says
+            /// of them, if the update names the page's place.
+            pub keeps_styles: bool,
+        }
+
+        impl PageReading {
+            /// A page of which only the place and the title are known.
+            #[must_use]
+            pub const fn bare(id: Option<i64>, $($own: $own_type),*) -> Self {
+                Self {
+                    id,
+                    $($own,)*
+                    $($member: None,)*
+                    content_type: None,
+                    author_name: None,
+                    created_at: None,
+                    updated_at: None,
+                    keeps_styles: false,
+                }
+            }
+
+            /// Whether the value of a field is known.
+            #[must_use]
+            pub const fn knows(&self, field: Field) -> bool {
+                match field {
+                    $( Field::$place => true, )*
+                    $( Field::$field => self.$member.is_some(), )*
+                }
+            }
+
+            /// The value of one field as JSON, if it is known.
+            #[must_use]
+            pub fn value(&self, field: Field) -> Option<Value> {
+                match field {
+                    $( Field::$place => Some(json!(self.$own)), )*
+                    $( Field::$field => self.$member.as_ref().map(|value| json!(value)), )*
+                }
+            }
+
+            /// The whole state, if all fields are known.
+            fn into_state(self, unknown: Vec<Field>) -> Option<PageState> {
+                Some(PageState {
+                    id: self.id,
+                    $($own: self.$own,)*
+                    $($member: self.$member?,)*
+                    updated_at: self.updated_at,
+                    unknown,
+                })
+            }
+
+            /// Leaves a field empty, if it is not known.
+            fn blank(&mut self, field: Field) {
+                match field {
+                    $( Field::$place => {} )*
+                    $( Field::$field => { self.$member.get_or_insert_default(); } )*
+                }
+            }
+
+            /// The state that was promised, with everything that could be read in its place.
+            #[must_use]
+            pub fn laid_over(&self, promised: &PageState) -> PageState {
+                let this = self.clone();
+                let promised = promised.clone();
+                PageState {
+                    id: this.id.or(promised.id),
+                    $($own: this.$own,)*
+                    $($member: this.$member.unwrap_or(promised.$member),)*
+                    updated_at: this.updated_at.or(promised.updated_at),
+                    unknown: promised.unknown,
+                }
+            }
+
+            /// The page with nothing in the fields that are not known.
+            #[must_use]
+            pub fn or_blank(&self) -> PageState {
+                let this = self.clone();
+                PageState {
+                    id: this.id,
+                    $($own: this.$own,)*
+                    $($member: this.$member.unwrap_or_default(),)*
+                    updated_at: this.updated_at,
+                    unknown: Vec::new(),
+                }
+            }
+
+            /// Whether one field is the same in both; nothing if it is not known of both.
+            fn same(&self, other: &Self, field: Field) -> Option<bool> {
+                Some(match field {
+                    $( Field::$place => $place_same(&self.$own, &other.$own), )*
+                    $( Field::$field => {
+                        $same(self.$member.as_ref()?, other.$member.as_ref()?)
+                    } )*
+                })
+            }
+
+            /// The same page, with what only the other reading of it has.
+            #[must_use]
+            pub fn or(self, other: Self) -> Self {
+                Self {
+                    id: self.id.or(other.id),
+                    $($own: self.$own,)*
+                    $($member: self.$member.or(other.$member),)*
+                    content_type: self.content_type.or(other.content_type),
+                    author_name: self.author_name.or(other.author_name),
+                    created_at: self.created_at.or(other.created_at),
+                    updated_at: self.updated_at.or(other.updated_at),
+                    keeps_styles: self.keeps_styles || other.keeps_styles,
+                }
+            }
+        }
+    };
 }
 
-impl PageReading {
-    /// A page of which only the place and the title are known.
-    #[must_use]
-    pub const fn bare(id: Option<i64>, locale: Locale, path: PagePath, title: String) -> Self {
-        Self {
-            id,
-            locale,
-            path,
-            title,
-            description: None,
-            content: None,
-            content_type: None,
-            editor: None,
-            tags: None,
-            is_published: None,
-            is_private: None,
-            publish_start_date: None,
-            publish_end_date: None,
-            script_css: None,
-            script_js: None,
-            author_name: None,
-            created_at: None,
-            updated_at: None,
-            keeps_styles: false,
-        }
-    }
+page_fields!(make_reading);
 
+impl PageReading {
     /// The fields that this key could not read, each with the right that it takes.
     #[must_use]
     pub fn unreadable(&self) -> BTreeMap<Field, &'static str> {
-        let missing = [
-            (Field::Description, self.description.is_none()),
-            (Field::Content, self.content.is_none()),
-            (Field::Editor, self.editor.is_none()),
-            (Field::Tags, self.tags.is_none()),
-            (Field::IsPublished, self.is_published.is_none()),
-            (Field::IsPrivate, self.is_private.is_none()),
-            (Field::PublishStartDate, self.publish_start_date.is_none()),
-            (Field::PublishEndDate, self.publish_end_date.is_none()),
-            (Field::ScriptCss, self.script_css.is_none()),
-            (Field::ScriptJs, self.script_js.is_none()),
-        ];
-        missing
+        Field::ALL
             .into_iter()
-            .filter(|(_, is_missing)| *is_missing)
-            .map(|(field, _)| (field, field.right_to_read()))
+            .filter(|field| !self.knows(*field))
+            .map(|field| (field, field.right_to_read()))
             .collect()
     }
 
@@ -101,79 +167,41 @@ impl PageReading {
     /// could not read, but cannot change either, are unknown in it.
     #[must_use]
     pub fn complete(&self) -> Option<PageState> {
+        self.id?;
         let mut this = self.clone();
         let mut unknown = Vec::new();
         if this.keeps_styles && this.script_css.is_none() {
-            this.script_css = Some(String::new());
+            this.blank(Field::ScriptCss);
             unknown.push(Field::ScriptCss);
         }
-        Some(PageState {
-            unknown,
-            id: Some(this.id?),
-            locale: this.locale,
-            path: this.path,
-            title: this.title,
-            description: this.description?,
-            content: this.content?,
-            editor: this.editor?,
-            tags: this.tags?,
-            is_published: this.is_published?,
-            is_private: this.is_private?,
-            publish_start_date: this.publish_start_date?,
-            publish_end_date: this.publish_end_date?,
-            script_css: this.script_css?,
-            script_js: this.script_js?,
-            updated_at: this.updated_at,
-        })
+        this.into_state(unknown)
     }
 
     /// The state of the page as far as an update can write it, if this key could read all but
     /// these fields, which then are empty and unknown. What an update does not write (W13) may be missing.
     #[must_use]
     pub fn complete_but_for(&self, lost: &[Field]) -> Option<PageState> {
-        let missing = self.unreadable();
         let mut this = self.clone();
-        let text = |field| lost.contains(&field).then(String::new);
-        let date = |field| lost.contains(&field).then_some(Date::Unset);
-        this.publish_start_date = this
-            .publish_start_date
-            .or_else(|| date(Field::PublishStartDate));
-        this.publish_end_date = this
-            .publish_end_date
-            .or_else(|| date(Field::PublishEndDate));
-        this.script_css = this.script_css.or_else(|| text(Field::ScriptCss));
-        this.script_js = this.script_js.or_else(|| text(Field::ScriptJs));
-        this.editor.get_or_insert_default();
-        this.is_private.get_or_insert_default();
+        for field in Field::ALL {
+            let may_be_missing = match field.in_update() {
+                InUpdate::Ignores => true,
+                InUpdate::Overwrites => lost.contains(&field),
+                InUpdate::Moves | InUpdate::Writes => false,
+            };
+            if may_be_missing {
+                this.blank(field);
+            }
+        }
         let mut state = this.complete()?;
-        state.unknown = missing.into_keys().collect();
+        state.unknown = self.unreadable().into_keys().collect();
         Some(state)
     }
 
-    /// The state that was promised, with everything that could be read in its place.
+    /// Whether no field has two values in the two readings; one that either does not know is
+    /// looked over.
     #[must_use]
-    pub fn laid_over(&self, promised: &PageState) -> PageState {
-        let this = self.clone();
-        let promised = promised.clone();
-        PageState {
-            unknown: promised.unknown,
-            id: this.id.or(promised.id),
-            locale: this.locale,
-            path: this.path,
-            title: this.title,
-            description: this.description.unwrap_or(promised.description),
-            content: this.content.unwrap_or(promised.content),
-            editor: this.editor.unwrap_or(promised.editor),
-            tags: this.tags.unwrap_or(promised.tags),
-            is_published: this.is_published.unwrap_or(promised.is_published),
-            is_private: this.is_private.unwrap_or(promised.is_private),
-            publish_start_date: this
-                .publish_start_date
-                .unwrap_or(promised.publish_start_date),
-            publish_end_date: this.publish_end_date.unwrap_or(promised.publish_end_date),
-            script_css: this.script_css.unwrap_or(promised.script_css),
-            script_js: this.script_js.unwrap_or(promised.script_js),
-            updated_at: this.updated_at.or(promised.updated_at),
-        }
+    pub fn agrees_with(&self, other: &Self) -> bool {
+        let is_same = |field| self.same(other, field).unwrap_or(true);
+        Field::ALL.into_iter().all(is_same)
     }
 }

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::path::is_locale_like;
+use super::locale::is_locale_like;
 use super::{Locale, PagePath};
 
 /// One way to understand a reference.

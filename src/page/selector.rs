@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::part::PartKind;
+use super::part_kind::PartKind;
 
 /// A name for a part of a page.
 ///

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::audit::{AuditLog, RunId};
-use crate::config::Settings;
+use crate::config::{Indent, Settings};
 use crate::error::{Code, Failure};
 use crate::index::ContentIndex;
 use crate::tools::{Arguments, Context, Definition, Kind, Progress, Registry};
@@ -19,7 +19,6 @@ use crate::write::{Caller, Desk, Patience, Writer};
 
 use super::key_watch::KeyWatch;
 use super::metrics::Metrics;
-use super::result::Indent;
 
 /// What all connections of one server share: the wiki, the way to write to it, the tools.
 #[derive(Debug)]

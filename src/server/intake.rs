@@ -13,8 +13,6 @@ use super::room::Taken;
 /// How many bytes a message may have, arguments of a call apart. What is larger is read away from
 /// the threads that all calls share.
 pub(super) const MOST_BESIDE: usize = 64 * 1024;
-/// The most bytes of a message.
-pub(super) const MOST_BYTES: usize = 6 * 1024 * 1024;
 /// The longest id that an answer to a message that goes no further repeats.
 const MOST_ID: usize = 256;
 /// What the protocol is given in place of arguments.

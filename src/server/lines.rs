@@ -9,8 +9,8 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 use futures_util::future::BoxFuture;
 
-use super::intake::{Cargo, Load, MOST_BESIDE, MOST_BYTES, Scan};
-use super::room::{self, NoRoom, Room, Taken};
+use super::intake::{Cargo, Load, MOST_BESIDE, Scan};
+use super::room::{self, MOST_BYTES, NoRoom, Room, Taken};
 
 /// How much is read at once.
 const CHUNK: usize = 8 * 1024;

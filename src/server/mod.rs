@@ -27,5 +27,4 @@ mod visit;
 
 pub use app::App;
 pub use handler::Handler;
-pub use result::Indent;
 pub use stdio::{Ended, serve_stdio};

@@ -6,28 +6,24 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Value, json};
 
 use super::fit;
+use crate::config::Indent;
 use crate::error::{Code, Failure};
 use crate::tools::{Definition, Kind};
 
 /// The most bytes of an error.
 const MOST_ERROR_BYTES: usize = 256 * 1024;
 
-/// How the JSON of answers is written as text: in one line, or with so many spaces a level.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Indent(pub usize);
-
-impl Indent {
-    fn text(self, value: &Value) -> String {
-        if self.0 == 0 {
-            return value.to_string();
-        }
-        let spaces = " ".repeat(self.0);
-        let mut text = Vec::new();
-        let form = PrettyFormatter::with_indent(spaces.as_bytes());
-        // A JSON value that is already there can always be written, and is UTF-8.
-        let _ = value.serialize(&mut Serializer::with_formatter(&mut text, form));
-        String::from_utf8(text).unwrap_or_default()
+/// The JSON of an answer as text.
+fn text_of(value: &Value, indent: Indent) -> String {
+    if indent.0 == 0 {
+        return value.to_string();
     }
+    let spaces = " ".repeat(indent.0);
+    let mut text = Vec::new();
+    let form = PrettyFormatter::with_indent(spaces.as_bytes());
+    // A JSON value that is already there can always be written, and is UTF-8.
+    let _ = value.serialize(&mut Serializer::with_formatter(&mut text, form));
+    String::from_utf8(text).unwrap_or_default()
 }
 
 /// An answer of a tool: structured content, and the same JSON as text for clients without it.
@@ -35,7 +31,7 @@ impl Indent {
 /// What the wiki says is data: every answer is labelled as untrusted in its `_meta`. One that is
 /// larger than the tool's bound is an error; of a write, which has happened, it is cut.
 pub(super) fn answer(tool: &Definition, mut value: Value, indent: Indent) -> CallToolResult {
-    let mut text = indent.text(&value);
+    let mut text = text_of(&value, indent);
     if fit::is_over(&text, &value, tool.most_bytes) {
         if tool.kind == Kind::Read {
             return failure(&too_large(tool.most_bytes), indent);
@@ -50,7 +46,7 @@ pub(super) fn answer(tool: &Definition, mut value: Value, indent: Indent) -> Cal
         {
             warnings.push(note.into());
         }
-        text = indent.text(&value);
+        text = text_of(&value, indent);
     }
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
     result.structured_content = Some(value);
@@ -69,10 +65,10 @@ fn too_large(most: usize) -> Failure {
 /// schema of the answer. Programs find its code in `_meta`, too.
 pub(super) fn failure(failure: &Failure, indent: Indent) -> CallToolResult {
     let mut error = json!({ "error": failure });
-    let mut text = indent.text(&error);
+    let mut text = text_of(&error, indent);
     if fit::is_over(&text, &error, MOST_ERROR_BYTES) {
         fit::cut(&mut error, MOST_ERROR_BYTES);
-        text = indent.text(&error);
+        text = text_of(&error, indent);
     }
     let mut meta = untrusted();
     meta.0
@@ -91,7 +87,7 @@ pub(super) fn tool(definition: &Definition) -> Tool {
         .open_world(true);
     Tool::new(
         definition.name,
-        definition.description,
+        definition.description.clone(),
         definition.input.clone(),
     )
     .with_title(definition.title)

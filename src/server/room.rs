@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::intake::MOST_BYTES;
-
+/// The most bytes of a message.
+pub(super) const MOST_BYTES: usize = 6 * 1024 * 1024;
 /// What room is measured in, in bytes.
 const UNIT: usize = 1024;
 /// All large messages together: two of the largest.

@@ -160,7 +160,7 @@ async fn add(
         }
         Err(CannotWatch::Wiki(error)) => error.into(),
     };
-    Err(resources::refused(&visit.app, failure).await)
+    Err(resources::refused(visit, failure).await)
 }
 
 async fn pass_on(watcher: Arc<Watcher>, peer: Peer<RoleServer>) {

@@ -10,11 +10,11 @@ use super::app::App;
 use crate::audit::{Client, ClientId, Proposal};
 use crate::error::Failure;
 use crate::gates::{Narrowing, SessionId};
-use crate::tools::{Definition, is_told};
+use crate::tools::{Definition, Offered, is_told};
 use crate::write::{Asker, Caller, Extent};
 
-/// The tool without which a client may not read resources either: they are pages too.
-const READS_PAGES: &str = "wikijs_get_page_by_path";
+/// The tools without which a session may not read pages as resources either.
+const READ_PAGES: [&str; 2] = ["wikijs_get_page_by_path", "wikijs_get_page_by_id"];
 
 /// Who calls, and what they may do.
 #[derive(Debug, Clone)]
@@ -68,12 +68,17 @@ impl Visit {
         })
     }
 
+    /// The tools that are there for this caller: all that its `tools/list` has.
+    pub(super) fn offered(&self) -> Offered {
+        let registry = self.app.registry();
+        let offered = registry.definitions().filter(|tool| self.offers(tool));
+        Offered::of(offered.map(|tool| tool.name))
+    }
+
     /// Lets a client at resources that may read pages by a tool.
     pub(super) fn may_read_resources(&self) -> Result<(), ErrorData> {
-        let may = self
-            .rights
-            .as_ref()
-            .is_none_or(|rights| rights.lists(READS_PAGES));
+        let offered = self.offered();
+        let may = READ_PAGES.iter().any(|tool| offered.has(tool));
         let refusal = || ErrorData::invalid_request("this client may not read pages", None);
         may.then_some(()).ok_or_else(refusal)
     }

@@ -221,7 +221,7 @@ impl WrittenPage {
             self.moved_from = Some(format!("{}/{}", then.locale, then.path));
         }
         let compared = compare(&then, now);
-        let kept = Version::FIELDS.into_iter();
+        let kept = Field::restorable();
         let unknown = kept.filter(|field| compared.not_comparable.contains(field));
         unavailable.extend(unknown.map(|field| (field.name(), right(field))));
         let fields = compared.change.fields();

@@ -64,7 +64,8 @@ fn some_point<'de, D: serde::Deserializer<'de>>(
 }
 
 /// What a state of a page is named by.
-const A_POINT: &str = "a versionId, a time in ISO 8601, or current";
+const A_POINT: &str =
+    "a versionId, a time in ISO 8601, or current, such as 12 or 2026-01-31T09:00:00Z";
 
 /// What lies between the two.
 #[derive(Debug, Serialize)]

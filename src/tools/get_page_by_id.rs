@@ -1,8 +1,11 @@
 //! `wikijs_get_page_by_id`: pages by their ids.
 
 use super::context::Context;
-use super::page_view::{self, MAX_AT_ONCE, Output, Wanted, one_or_several, page_input};
-use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
+use super::get_page_by_path::GetPageByPath;
+use super::page_view::{
+    self, MAX_AT_ONCE, Output, READ_ANSWER, Wanted, how_to_read, one_or_several, page_input,
+};
+use super::tool::{DescribedBy, Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
 use crate::error::Failure;
 
 /// The tool.
@@ -24,7 +27,10 @@ impl Tool for GetPageById {
     const ANSWER: &'static str = "As of wikijs_get_page_by_path.";
     const KIND: Kind = Kind::Read;
     const EXPLAINED: Explained = NAMED_BY_ID;
-    const IS_DESCRIBED_ELSEWHERE: bool = true;
+    const DESCRIBED_BY: Option<DescribedBy> = Some(DescribedBy {
+        tool: GetPageByPath::NAME,
+        alone: (how_to_read!("Read pages by id"), READ_ANSWER),
+    });
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
     type Output = Output;

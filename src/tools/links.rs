@@ -9,7 +9,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use url::Url;
 
 use super::context::Context;
-use super::search_pages::Indexed;
+use super::search_pages::{Indexed, Sought};
 use crate::error::Failure;
 use crate::index::{Coverage, IndexedLink};
 use crate::page::{Locale, PagePath, PageReading, can_be_linked, escaped, linked_page};
@@ -86,7 +86,7 @@ impl WikiLinks {
     ///
     /// # Errors
     /// Of the list and of the graph; without an index the graph stands alone, and it is said.
-    pub(super) async fn of(context: &Context) -> Result<Self, Failure> {
+    pub(super) async fn of(context: &Context, sought: Sought) -> Result<Self, Failure> {
         // Before the turn: nobody waits for one while the index is filled.
         let covered = if context.index.is_on() {
             context.indexed().await.map_err(|_| ONLY_GRAPH)
@@ -94,10 +94,22 @@ impl WikiLinks {
             Err(ONLY_GRAPH_OFF)
         };
         let turn = context.turn().await?;
-        let (sourced, indexed) = in_sources(context, covered).await;
+        let (sourced, mut indexed) = in_sources(context, covered, sought).await;
         let pages = context.wiki.pages_now().await?;
         let locales: BTreeSet<&Locale> = pages.iter().map(|page| &page.locale).collect();
-        let graph = context.wiki.link_graph(&locales).await?;
+        let graph = context.wiki.link_graph(&locales);
+        let graph = if indexed.knows_pages() {
+            // A wiki that is being indexed may take long: what the index knows is told then.
+            let patience = context.index.settings().pace.patience;
+            if let Ok(graph) = tokio::time::timeout(patience, graph).await {
+                graph?
+            } else {
+                indexed = indexed.without(NO_GRAPH);
+                Vec::new()
+            }
+        } else {
+            graph.await?
+        };
         let ids: HashSet<i64> = pages.iter().filter_map(|page| page.id).collect();
         let targets: HashMap<i64, HashSet<&Place>> = graph
             .iter()
@@ -182,19 +194,23 @@ impl WikiLinks {
 async fn in_sources(
     context: &Context,
     covered: Result<Coverage, &'static str>,
+    sought: Sought,
 ) -> (Vec<IndexedLink>, Indexed) {
     let covered = match covered {
         Ok(covered) => covered,
-        Err(why) => return (Vec::new(), Indexed::none(why)),
+        Err(why) => return (Vec::new(), Indexed::none(why, sought)),
     };
     match context.index.links().await {
         Ok((links, without_source)) => {
-            let indexed = Indexed::of(covered);
+            let indexed = Indexed::of(covered, sought);
             (links, indexed.lacking_sources(without_source))
         }
-        Err(_) => (Vec::new(), Indexed::none(ONLY_GRAPH)),
+        Err(_) => (Vec::new(), Indexed::none(ONLY_GRAPH, sought)),
     }
 }
+
+/// Said where the wiki's link graph did not come in time.
+const NO_GRAPH: &str = "The wiki did not tell its own link graph in time, so only links in indexed sources are known: list again in 30 s.";
 
 const ONLY_GRAPH_OFF: &str = "Only the wiki's own link graph was looked at, which leaves out links with a dot (../x, x.md) and tells no lines: an operator can switch the content index on with WIKI_INDEX=memory.";
 const ONLY_GRAPH: &str = "Only the wiki's own link graph was looked at, which leaves out links with a dot (../x, x.md) and tells no lines: the content index could not be asked. Call again later.";

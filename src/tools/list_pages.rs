@@ -110,6 +110,9 @@ const USUAL: &[Member] = &[
 /// Why a list by tags has no tags (W7).
 const NO_TAGS: &str = "not listed beside the argument tags; wikijs_get_page_by_id tells them";
 
+/// Said where the path, not the filters, leaves nothing.
+const NOWHERE: &str = "No page that the key may see is at or below this path in this locale: check path and locale with wikijs_get_page_tree or wikijs_search_pages.";
+
 /// Its answer.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -123,6 +126,9 @@ pub(super) struct Output {
     unavailable: BTreeMap<&'static str, &'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
+    /// Why nothing is listed, where no page is at the path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
     /// So many more pages there are in other locales than the configured one.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_locales: Option<i64>,
@@ -188,6 +194,12 @@ impl Tool for ListPages {
         } else {
             0
         };
+        let is_bare = part.pages.is_empty() && query.after.is_none() && query.path.is_some();
+        let hint = if is_bare && is_nowhere(&context.wiki, &query).await? {
+            Some(NOWHERE)
+        } else {
+            None
+        };
         let fields = input.fields.as_deref().unwrap_or(USUAL);
         let mut unavailable = BTreeMap::new();
         if fields.contains(&Member::Tags) && part.pages.iter().any(|page| page.tags.is_none()) {
@@ -213,9 +225,20 @@ impl Tool for ListPages {
             pages: pages.collect::<Result<_, Failure>>()?,
             index: choice.indexed,
             unavailable,
+            hint,
             other_locales: some_count(elsewhere),
         })
     }
+}
+
+/// Whether no page at all is at or below the path.
+async fn is_nowhere(wiki: &Wiki, query: &ListQuery) -> Result<bool, Failure> {
+    let all = ListQuery {
+        locale: query.locale.clone(),
+        path: query.path.clone(),
+        ..ListQuery::default()
+    };
+    Ok(wiki.list(&all, 1).await?.pages.is_empty())
 }
 
 fn unwritable(_: serde_json::Error) -> Failure {

@@ -101,6 +101,10 @@ pub(super) struct Write {
     pub(super) confirm_expires_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) proposal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) replaces: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) undoes: Option<String>,
     pub(super) call_id: String,
 }
 
@@ -116,18 +120,40 @@ pub(super) fn some_count(count: usize) -> Option<i64> {
 
 impl Page {
     pub(super) fn of(wiki: &Wiki, page: PageReading) -> Self {
+        let PageReading {
+            id,
+            locale,
+            path,
+            title,
+            description,
+            tags,
+            is_published,
+            is_private,
+            created_at,
+            updated_at,
+            // What follows goes with a whole page alone, or with none.
+            content: _,
+            content_type: _,
+            editor: _,
+            publish_start_date: _,
+            publish_end_date: _,
+            script_css: _,
+            script_js: _,
+            author_name: _,
+            keeps_styles: _,
+        } = page;
         Self {
-            url: Some(wiki.page_url(&page.locale, &page.path)),
-            id: page.id,
-            locale: page.locale.as_str().to_owned(),
-            path: page.path.as_str().to_owned(),
-            title: escape_hidden(&page.title),
-            description: page.description.filter(|text| !text.is_empty()),
-            tags: page.tags.filter(|tags| !tags.is_empty()),
-            is_published: page.is_published.filter(|is_published| !is_published),
-            is_private: page.is_private.filter(|is_private| *is_private),
-            created_at: page.created_at.map(String::from),
-            updated_at: page.updated_at.map(String::from),
+            url: Some(wiki.page_url(&locale, &path)),
+            id,
+            locale: locale.as_str().to_owned(),
+            path: path.as_str().to_owned(),
+            title: escape_hidden(&title),
+            description: description.filter(|text| !text.is_empty()),
+            tags: tags.filter(|tags| !tags.is_empty()),
+            is_published: is_published.filter(|is_published| !is_published),
+            is_private: is_private.filter(|is_private| *is_private),
+            created_at: created_at.map(String::from),
+            updated_at: updated_at.map(String::from),
         }
     }
 }
@@ -169,6 +195,8 @@ impl From<Answer> for Write {
                 unverified: Vec::new(),
                 linked_from: preview.linked_from,
                 conflict_check: unchecked(&preview.notes),
+                replaces: preview.notes.replaces.map(|id| id.to_string()),
+                undoes: preview.notes.undoes.map(|id| id.to_string()),
                 warnings: preview.notes.warnings,
                 confirm: preview
                     .confirm
@@ -197,6 +225,8 @@ impl From<Answer> for Write {
                 unverified: names(applied.unverified),
                 linked_from: Vec::new(),
                 conflict_check: unchecked(&applied.notes),
+                replaces: None,
+                undoes: applied.notes.undoes.map(|id| id.to_string()),
                 warnings: applied.notes.warnings,
                 confirm: None,
                 confirm_expires_at: None,

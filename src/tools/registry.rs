@@ -1,5 +1,6 @@
 //! All tools by name, with the types taken off.
 
+use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ pub struct Definition {
     /// Its name for people.
     pub title: &'static str,
     /// When to use it.
-    pub description: &'static str,
+    pub description: Cow<'static, str>,
     /// Whether it can change the wiki.
     pub kind: Kind,
     /// The most bytes of its answer, as text and as structured content together.
@@ -36,6 +37,16 @@ pub struct Definition {
     pub input: Map<String, Value>,
     /// The schema of its answer.
     pub output: Map<String, Value>,
+    /// How it is described where the tool that describes its arguments is not offered.
+    pub(super) alone: Option<Alone>,
+}
+
+/// A tool described by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Alone {
+    /// The tool that else describes its arguments.
+    pub(super) without: &'static str,
+    pub(super) definition: Arc<Definition>,
 }
 
 impl Definition {
@@ -122,19 +133,30 @@ impl Registry {
             return Err(DuplicateTool(T::NAME));
         }
         let schema = Arc::new(schema::of_input::<T::Input>());
-        let definition = Definition {
+        let described = |description: &'static str, answer, is_brief| Definition {
             name: T::NAME,
             title: T::TITLE,
-            description: T::DESCRIPTION,
+            description: description.into(),
             kind: T::KIND,
             most_bytes: T::MOST_BYTES,
-            input: schema::shown::<T>(&schema),
-            output: schema::of_answer(T::ANSWER),
+            input: schema::shown::<T>(&schema, is_brief),
+            output: schema::of_answer(answer),
+            alone: None,
+        };
+        let alone = T::DESCRIBED_BY.map(|by| Alone {
+            without: by.tool,
+            definition: Arc::new(described(by.alone.0, by.alone.1, false)),
+        });
+        let definition = Definition {
+            alone,
+            ..described(T::DESCRIPTION, T::ANSWER, T::DESCRIBED_BY.is_some())
         };
         let call: Call = Box::new(move |context, arguments| {
             let schema = Arc::clone(&schema);
             Box::pin(async move {
                 let required = schema.get("required").cloned();
+                let token = arguments.members().get("confirm").and_then(Value::as_str);
+                let token = token.filter(|_| T::KIND != Kind::Read).map(str::to_owned);
                 let read = match Completed::of::<T>(&context, required.as_ref(), arguments) {
                     Ok(mut call) => {
                         match parse::<T>(schema, std::mem::take(&mut call.arguments)).await {
@@ -148,7 +170,11 @@ impl Registry {
                     Ok(read) => read,
                     // A write that was asked for in vain is on record too.
                     Err(failure) if T::KIND != Kind::Read => {
-                        return Err(context.desk.refuse_input(&context.caller, failure).await);
+                        let refused =
+                            context
+                                .desk
+                                .refuse_input(&context.caller, token.as_deref(), failure);
+                        return Err(refused.await);
                     }
                     Err(failure) => return Err(failure),
                 };

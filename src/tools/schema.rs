@@ -21,14 +21,14 @@ pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
 /// The schema of arguments as clients are told it, without the arguments that a confirmed call
 /// takes from its preview among the required ones, and without bounds that go without saying: the
 /// whole schema is in the context of every client from the first call on, and whoever exceeds a
-/// bound is told of it.
-pub(super) fn shown<T: Tool>(schema: &Map<String, Value>) -> Map<String, Value> {
+/// bound is told of it. A brief one leaves the descriptions out.
+pub(super) fn shown<T: Tool>(schema: &Map<String, Value>, is_brief: bool) -> Map<String, Value> {
     let mut shown = schema.clone();
     if let Some(Value::Array(required)) = shown.get_mut("required") {
         required.retain(|name| !T::IN_PREVIEW.iter().any(|taken| name == taken));
     }
     let mut noise = vec!["minimum", "minLength", "minItems", "maxLength"];
-    if T::IS_DESCRIBED_ELSEWHERE {
+    if is_brief {
         noise.push("description");
     }
     without(&noise, &mut shown);

@@ -1,12 +1,12 @@
 //! `wikijs_search_pages`: what the wiki's own search engine and our content index find.
 
+mod indexed;
 mod matching;
 mod related;
 mod scope;
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use garde::Validate;
 use schemars::JsonSchema;
@@ -17,9 +17,10 @@ use super::input::{self, rule};
 use super::output::some_count;
 use super::tool::{Kind, Tool};
 use crate::error::{Code, Failure};
-use crate::index::{ContentHit, Coverage, IndexError};
+use crate::index::{ContentHit, IndexError};
 use crate::page::{Locale, PagePath, PageReading, escape_hidden};
 use crate::wiki;
+pub(super) use indexed::{Indexed, Sought};
 use scope::Scope;
 
 /// The tool.
@@ -50,6 +51,9 @@ enum Match {
 /// Said where more pages match than are told.
 const MORE: &str = "More pages match: raise limit (to 100), or narrow by path, tags or more words.";
 
+/// Said where the wiki's own engine found so much that the content was not looked at.
+const ONLY_TITLES: &str = "Only titles, paths and descriptions were searched: these hits fill the limit. For words in the content: in: content. For more hits: raise limit (to 100), or narrow by path, tags or more words.";
+
 /// Its arguments.
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -65,7 +69,7 @@ pub(super) struct Input {
     /// Default 20.
     #[garde(range(min = 1, max = 100))]
     limit: Option<u32>,
-    /// Default auto: both.
+    /// Default auto: content too if wiki (titles) leaves room.
     #[garde(skip)]
     r#in: Option<In>,
     /// EXACT, REGEX: lines of the content with their numbers, case counts.
@@ -137,21 +141,6 @@ struct Hit {
     found_in: Vec<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<String>,
-}
-
-/// How much of the wiki the content index holds.
-#[derive(Debug, Serialize)]
-pub(super) struct Indexed {
-    complete: bool,
-    #[serde(skip)]
-    is_half: bool,
-    pages: usize,
-    of: usize,
-    /// What to do while the index is being made.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<String>,
 }
 
 /// Where a page is.
@@ -229,10 +218,15 @@ async fn search(
             elsewhere = wiki.places_of_hits(query, is_counted).await?;
         }
     }
-    // Where the wiki found enough there is nothing to add.
-    if place == In::Wiki || (place == In::Auto && output.hits.len() >= limit) {
+    // Where the wiki found enough there is no room for more.
+    let is_full = place == In::Auto && output.hits.len() >= limit;
+    if place == In::Wiki || is_full {
         output.other_locales = some_count(elsewhere.len());
-        return Ok(output.cut(limit));
+        output = output.cut(limit);
+        if is_full && context.index.is_on() {
+            output.hint = Some(ONLY_TITLES);
+        }
+        return Ok(output);
     }
     match in_content(context, query, scope, (limit, counts_elsewhere)).await {
         Ok((hits, others, indexed)) => {
@@ -275,7 +269,7 @@ async fn in_content(
     };
     let place = |hit: ContentHit| (hit.page.locale, hit.page.path);
     let others = others.into_iter().map(place).collect();
-    let indexed = Indexed::of(covered);
+    let indexed = Indexed::of(covered, Sought::Words);
     Ok((hits, others, indexed))
 }
 
@@ -352,90 +346,6 @@ impl Hit {
 /// Said of drafts alone: that is what must not be overlooked.
 fn draft(page: &PageReading) -> Option<bool> {
     page.is_published.filter(|is_published| !is_published)
-}
-
-impl Indexed {
-    /// Nothing of the index could be used.
-    pub(super) fn none(hint: &str) -> Self {
-        Self {
-            complete: false,
-            is_half: false,
-            hint: Some(hint.to_owned()),
-            pages: 0,
-            of: 0,
-            notes: Vec::new(),
-        }
-    }
-
-    /// With a word on the pages whose source the key did not get, if there are some.
-    pub(super) fn lacking_sources(mut self, pages: usize) -> Self {
-        if pages > 0 {
-            self.notes.push(format!(
-                "The key cannot read the source of {pages} indexed pages (it needs read:source), so nothing is known of what they say there."
-            ));
-        }
-        self
-    }
-
-    /// With one more thing to know.
-    fn note(mut self, note: Option<String>) -> Self {
-        self.notes.extend(note);
-        self
-    }
-
-    /// The same, if there is anything to know beside its being complete.
-    pub(super) fn if_lacking(self) -> Option<Self> {
-        (!self.complete || !self.notes.is_empty()).then_some(self)
-    }
-
-    /// How much of the wiki is indexed.
-    pub(super) fn of(covered: Coverage) -> Self {
-        let Coverage {
-            pages,
-            of,
-            most,
-            without_content,
-            left,
-            ..
-        } = covered;
-        let half = covered.wanting().map(|wanted| {
-            // A guess from the first few pages can be days off.
-            const LONGEST: Duration = Duration::from_mins(2);
-            let wait = left.unwrap_or(Duration::from_secs(10)).min(LONGEST).as_secs() + 1;
-            format!(
-                "Only {pages} of {wanted} pages are indexed yet, so the best page for these words may be missing: search again in {wait} s, or take other words that stand in its title."
-            )
-        });
-        let hint = half.or_else(|| match of {
-            _ if covered.is_complete || of > most => None,
-            0 => Some("Nothing is indexed yet: search again in 2 s.".to_owned()),
-            _ => Some("The wiki did not say what has changed since these pages were indexed: search again later.".to_owned()),
-        });
-        let mut notes = Vec::new();
-        if of > most {
-            notes.push(format!(
-                "Only the {most} pages changed last are indexed: that is as much as this server keeps."
-            ));
-        }
-        if without_content > 0 {
-            notes.push(format!(
-                "The key cannot read the content of {without_content} indexed pages (it needs read:source): only their titles, descriptions, tags and paths are searched."
-            ));
-        }
-        Self {
-            complete: covered.is_complete,
-            is_half: covered.wanting().is_some(),
-            pages,
-            of,
-            hint,
-            notes,
-        }
-    }
-
-    /// What a hit of half an index says of itself.
-    fn provisional(&self) -> Option<String> {
-        (self.is_half).then(|| format!("found in {} of {} pages", self.pages, self.of))
-    }
 }
 
 impl From<IndexError> for Failure {

@@ -45,6 +45,15 @@ const USUAL_BYTES: usize = 256 * 1024;
 /// the page, each of which may take six in JSON, and goes out twice.
 pub(super) const TEXT_BYTES: usize = 1024 * 1024;
 
+/// The tool that describes another one's arguments.
+#[derive(Debug, Clone, Copy)]
+pub struct DescribedBy {
+    /// Its name.
+    pub tool: &'static str,
+    /// Description and answer of the other one where this tool is not offered.
+    pub alone: (&'static str, &'static str),
+}
+
 /// A tool.
 pub trait Tool: Send + Sync + 'static {
     /// Its name; fixed, since agents and operators use it.
@@ -59,8 +68,8 @@ pub trait Tool: Send + Sync + 'static {
     const KIND: Kind;
     /// Arguments that it does not take although a caller may well ask for them, and why.
     const EXPLAINED: Explained = &[];
-    /// Whether another tool's definition describes its arguments, which its own description names.
-    const IS_DESCRIBED_ELSEWHERE: bool = false;
+    /// The tool whose definition describes its arguments, and which its own description names.
+    const DESCRIBED_BY: Option<DescribedBy> = None;
     /// Required arguments that the token of a preview stands for.
     const IN_PREVIEW: &'static [&'static str] = &[];
     /// The most bytes of its answer, as text and as structured content together.

@@ -23,7 +23,7 @@ pub(super) struct Input {
     /// A preview's token (other arguments must be as there), or the operator's.
     #[garde(skip)]
     confirm: Option<String>,
-    /// callId of the write, four or more of its first characters, or "last".
+    /// callId of the write, four or more of its first characters, or "last": this session's last write, else the newest on record.
     #[garde(length(chars, min = 4, max = 16))]
     call_id: String,
     /// Take fields back even if they changed since.
@@ -57,6 +57,7 @@ impl Tool for UndoWrite {
         let undo = Undo {
             owner: client.is_known().then(|| client.clone()),
             call,
+            session: Some(context.caller.session.clone()),
             force: input.force.unwrap_or(false),
             path: path.map(NewPath::into_path),
         };

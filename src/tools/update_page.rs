@@ -282,3 +282,20 @@ fn tags(input: &Input) -> Result<Option<NewTags>, Failure> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Losable;
+    use crate::page::Field;
+
+    #[test]
+    fn a_caller_may_accept_the_loss_of_what_an_update_overwrites_unread() {
+        for field in Field::ALL {
+            let losable: Result<Losable, _> = serde_json::from_value(json!(field.name()));
+            let losable = losable.ok().map(Field::from);
+            assert_eq!(losable, field.may_be_lost().then_some(field), "{field}");
+        }
+    }
+}

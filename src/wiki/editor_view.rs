@@ -106,24 +106,29 @@ pub fn parse(html: &str) -> Option<EditorView> {
     if take("init-mode")? != "update" {
         return None;
     }
-    let mut page = PageReading::bare(
-        Some(take(":page-id")?.parse().ok()?),
-        Locale::as_stored(take("locale")?),
-        PagePath::as_stored(take("path")?),
-        take("title")?,
-    );
-    page.description = Some(take("description")?);
-    page.tags = Some(serde_json::from_str(&take(":tags")?).ok()?);
-    page.is_published = Some(take(":is-published")?.parse().ok()?);
-    page.publish_start_date = Some(take("publish-start-date")?.into());
-    page.publish_end_date = Some(take("publish-end-date")?.into());
-    // What is null is left out. Pages of before there were styles and scripts have neither here,
-    // and null in `single`; other nulls `single` answers with an error.
-    page.script_css = Some(take("script-css").unwrap_or_default());
-    page.script_js = Some(take("script-js").unwrap_or_default());
-    page.editor = Some(take("init-editor")?);
-    page.content = Some(String::from_utf8(STANDARD.decode(take("init-content")?).ok()?).ok()?);
-    page.updated_at = Some(Date::from(take("checkout-date")?));
+    let page = PageReading {
+        id: Some(take(":page-id")?.parse().ok()?),
+        locale: Locale::as_stored(take("locale")?),
+        path: PagePath::as_stored(take("path")?),
+        title: take("title")?,
+        description: Some(take("description")?),
+        content: Some(String::from_utf8(STANDARD.decode(take("init-content")?).ok()?).ok()?),
+        content_type: None,
+        editor: Some(take("init-editor")?),
+        tags: Some(serde_json::from_str(&take(":tags")?).ok()?),
+        is_published: Some(take(":is-published")?.parse().ok()?),
+        is_private: None,
+        publish_start_date: Some(take("publish-start-date")?.into()),
+        publish_end_date: Some(take("publish-end-date")?.into()),
+        // What is null is left out. Pages of before there were styles and scripts have neither
+        // here, and null in `single`; other nulls `single` answers with an error.
+        script_css: Some(take("script-css").unwrap_or_default()),
+        script_js: Some(take("script-js").unwrap_or_default()),
+        author_name: None,
+        created_at: None,
+        updated_at: Some(Date::from(take("checkout-date")?)),
+        keeps_styles: false,
+    };
     let rights = STANDARD.decode(take("effective-permissions")?).ok()?;
     let rights: Value = serde_json::from_slice(&rights).ok()?;
     let may = |right| rights.pointer(right).and_then(Value::as_bool);

@@ -127,103 +127,65 @@ pub enum WikiError {
     },
 }
 
+/// What an error means for a read and for a write.
+struct Meaning {
+    /// The same read may succeed a moment later.
+    is_passing: bool,
+    /// What became of a mutation is not known.
+    leaves_open: bool,
+    /// Somebody said no.
+    is_refusal: bool,
+}
+
 impl WikiError {
-    /// Whether the same read may succeed a moment later.
-    pub(super) const fn is_passing(&self) -> bool {
-        match self {
-            Self::RateLimited { .. }
-            | Self::Timeout { .. }
-            | Self::NotConnected
-            | Self::Cut
-            | Self::Unavailable { .. } => true,
+    /// What each kind means for a read and for a write, in one table.
+    fn meaning(&self) -> Meaning {
+        let (is_passing, leaves_open, is_refusal) = match self {
             Self::NotFound
             | Self::PageExists
             | Self::IllegalPath
             | Self::EmptyContent
             | Self::Forbidden { .. }
-            | Self::TurnedAway { .. }
             | Self::KeyRevoked
             | Self::KeyExpired { .. }
             | Self::Unauthorized
             | Self::Guest
             | Self::ApiDisabled
-            | Self::Untrusted { .. }
-            | Self::NotGraphQl { .. }
-            | Self::Redirected { .. }
             | Self::RequestTooLarge
-            | Self::RefusedForSize
+            | Self::Misunderstood => (false, false, true),
+            Self::TurnedAway { .. } | Self::RefusedForSize => (false, true, true),
+            Self::RateLimited { .. } => (true, true, true),
+            Self::Timeout { .. } | Self::Cut | Self::Unavailable { .. } => (true, true, false),
+            Self::NotConnected => (true, false, false),
+            Self::NotGraphQl { .. }
+            | Self::Redirected { .. }
             | Self::AnswerTooLarge { .. }
-            | Self::TreeRebuild
-            | Self::Internal { .. }
-            | Self::Misunderstood
-            | Self::Malformed { .. } => false,
+            | Self::Malformed { .. } => (false, true, false),
+            Self::Internal { kind } => (false, *kind == HTTP_500, false),
+            Self::Untrusted { .. } | Self::TreeRebuild => (false, false, false),
+        };
+        Meaning {
+            is_passing,
+            leaves_open,
+            is_refusal,
         }
+    }
+
+    /// Whether the same read may succeed a moment later.
+    pub(super) fn is_passing(&self) -> bool {
+        self.meaning().is_passing
     }
 
     /// Whether, for a mutation, this leaves open what the wiki did with it. Whatever is not the
     /// wiki's own word does: what answers in its place may have passed the request on before.
     pub(super) fn leaves_open(&self) -> bool {
-        match self {
-            Self::Timeout { .. }
-            | Self::Cut
-            | Self::Unavailable { .. }
-            | Self::NotGraphQl { .. }
-            | Self::Redirected { .. }
-            | Self::TurnedAway { .. }
-            | Self::RateLimited { .. }
-            | Self::RefusedForSize
-            | Self::AnswerTooLarge { .. }
-            | Self::Malformed { .. } => true,
-            Self::Internal { kind } => *kind == HTTP_500,
-            Self::NotFound
-            | Self::PageExists
-            | Self::IllegalPath
-            | Self::EmptyContent
-            | Self::Forbidden { .. }
-            | Self::KeyRevoked
-            | Self::KeyExpired { .. }
-            | Self::Unauthorized
-            | Self::Guest
-            | Self::ApiDisabled
-            | Self::NotConnected
-            | Self::Untrusted { .. }
-            | Self::RequestTooLarge
-            | Self::TreeRebuild
-            | Self::Misunderstood => false,
-        }
+        self.meaning().leaves_open
     }
 
     /// Whether it says no, the wiki's word or that of what stands before it; not that the answer
     /// was lost, or cannot be understood.
-    pub(crate) const fn is_refusal(&self) -> bool {
-        match self {
-            Self::NotFound
-            | Self::PageExists
-            | Self::IllegalPath
-            | Self::EmptyContent
-            | Self::Forbidden { .. }
-            | Self::TurnedAway { .. }
-            | Self::KeyRevoked
-            | Self::KeyExpired { .. }
-            | Self::Unauthorized
-            | Self::Guest
-            | Self::ApiDisabled
-            | Self::RateLimited { .. }
-            | Self::RequestTooLarge
-            | Self::RefusedForSize
-            | Self::Misunderstood => true,
-            Self::Timeout { .. }
-            | Self::NotConnected
-            | Self::Untrusted { .. }
-            | Self::Cut
-            | Self::Unavailable { .. }
-            | Self::NotGraphQl { .. }
-            | Self::Redirected { .. }
-            | Self::AnswerTooLarge { .. }
-            | Self::TreeRebuild
-            | Self::Internal { .. }
-            | Self::Malformed { .. } => false,
-        }
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.meaning().is_refusal
     }
 
     /// Whether the wiki answers, but not this key.
@@ -240,7 +202,7 @@ impl WikiError {
     }
 
     /// Whether it stands in the way of reading any other page just as well.
-    pub(crate) const fn ends_a_pass(&self) -> bool {
+    pub(crate) fn ends_a_pass(&self) -> bool {
         self.is_passing()
             || matches!(
                 self,

@@ -33,17 +33,23 @@ impl KeySetting {
         }
     }
 
+    /// What somebody does with a new key; the setting is called `name` where it is set.
+    #[must_use]
+    pub fn place(self, name: &str) -> String {
+        match self {
+            Self::Token => format!("set it as {name}"),
+            Self::File => format!("put it into the file that {name} names"),
+            Self::Command => format!("have {name} print it"),
+        }
+    }
+
     /// Advice that names this setting, out of advice that names the usual one.
     #[must_use]
     pub fn named_in(self, advice: &str) -> String {
-        let put = match self {
-            Self::Token => return advice.to_owned(),
-            Self::File => "put it into the file that WIKI_API_TOKEN_FILE names",
-            Self::Command => "have WIKI_TOKEN_COMMAND print it",
-        };
         let usual = Self::Token.name();
-        let advice = advice.replace(&format!("set it as {usual}"), put);
-        advice.replace(&format!("{usual} "), &format!("{} ", self.name()))
+        advice
+            .replace(&Self::Token.place(usual), &self.place(self.name()))
+            .replace(&format!("{usual} "), &format!("{} ", self.name()))
     }
 }
 

@@ -282,20 +282,8 @@ pub(super) fn listed(data: page_list::ResponseData, query: &ListQuery) -> Vec<Pa
 }
 
 fn reading(page: page_list::PageListPagesList, has_all_tags: bool) -> PageReading {
-    let mut reading = PageReading::bare(
-        Some(page.id),
-        Locale::as_stored(page.locale),
-        PagePath::as_stored(page.path),
-        page.title.unwrap_or_default(),
-    );
-    reading.description = Some(page.description.unwrap_or_default());
-    reading.content_type = Some(page.content_type);
-    reading.is_published = Some(page.is_published);
-    reading.is_private = Some(page.is_private);
-    reading.created_at = Some(page.created_at);
-    reading.updated_at = Some(page.updated_at);
     // A tag filter shows only the matching tags (W7): left out is better than shown short.
-    reading.tags = has_all_tags.then(|| {
+    let tags = has_all_tags.then(|| {
         let mut tags: Vec<String> = page
             .tags
             .unwrap_or_default()
@@ -305,7 +293,27 @@ fn reading(page: page_list::PageListPagesList, has_all_tags: bool) -> PageReadin
         tags.sort_unstable();
         tags
     });
-    reading
+    PageReading {
+        id: Some(page.id),
+        locale: Locale::as_stored(page.locale),
+        path: PagePath::as_stored(page.path),
+        title: page.title.unwrap_or_default(),
+        description: Some(page.description.unwrap_or_default()),
+        content: None,
+        content_type: Some(page.content_type),
+        editor: None,
+        tags,
+        is_published: Some(page.is_published),
+        is_private: Some(page.is_private),
+        publish_start_date: None,
+        publish_end_date: None,
+        script_css: None,
+        script_js: None,
+        author_name: None,
+        created_at: Some(page.created_at),
+        updated_at: Some(page.updated_at),
+        keeps_styles: false,
+    }
 }
 
 /// What a list is ordered by, as far as equality goes.

@@ -131,10 +131,7 @@ impl Sender {
     }
 
     /// What sends to the same wiki with another key.
-    #[expect(
-        clippy::unused_self,
-        reason = "only who holds one may make another"
-    )]
+    #[expect(clippy::unused_self, reason = "only who holds one may make another")]
     pub(crate) const fn for_key(&self, wiki: Arc<Wiki>) -> Self {
         Self { wiki }
     }
@@ -242,20 +239,38 @@ where
 }
 
 fn create(page: &PageState) -> page_create::Variables {
+    let PageState {
+        id: _,
+        locale,
+        path,
+        title,
+        description,
+        content,
+        editor,
+        tags,
+        is_published,
+        is_private,
+        publish_start_date,
+        publish_end_date,
+        script_css,
+        script_js,
+        updated_at: _,
+        unknown: _,
+    } = page;
     page_create::Variables {
-        content: page.content.clone(),
-        description: page.description.clone(),
-        editor: page.editor.clone(),
-        is_published: page.is_published,
-        is_private: page.is_private,
-        locale: page.locale.as_str().to_owned(),
-        path: page.path.as_str().to_owned(),
-        publish_start_date: given_date(&page.publish_start_date),
-        publish_end_date: given_date(&page.publish_end_date),
-        script_css: given(&page.script_css),
-        script_js: given(&page.script_js),
-        tags: page.tags.iter().cloned().map(Some).collect(),
-        title: page.title.clone(),
+        content: content.clone(),
+        description: description.clone(),
+        editor: editor.clone(),
+        is_published: *is_published,
+        is_private: *is_private,
+        locale: locale.as_str().to_owned(),
+        path: path.as_str().to_owned(),
+        publish_start_date: given_date(publish_start_date),
+        publish_end_date: given_date(publish_end_date),
+        script_css: given(script_css),
+        script_js: given(script_js),
+        tags: tags.iter().cloned().map(Some).collect(),
+        title: title.clone(),
     }
 }
 
@@ -263,22 +278,40 @@ fn create(page: &PageState) -> page_create::Variables {
 fn update(id: i64, change: &Change, page: &PageState) -> page_update::Variables {
     let fields = change.fields();
     // Whether the styles stay as they are is decided at the place that is named, too.
-    let names_place = fields.contains(&Field::ScriptCss)
-        || fields.contains(&Field::ScriptJs)
-        || !page.knows(Field::ScriptCss);
+    let names_place = fields.iter().any(|field| field.is_code()) || !page.knows(Field::ScriptCss);
+    let PageState {
+        id: _,
+        locale,
+        path,
+        title,
+        description,
+        content,
+        // An update ignores it (W13).
+        editor: _,
+        tags,
+        is_published,
+        // An update ignores it (W13).
+        is_private: _,
+        publish_start_date,
+        publish_end_date,
+        script_css,
+        script_js,
+        updated_at: _,
+        unknown: _,
+    } = page;
     page_update::Variables {
         id,
-        content: page.content.clone(),
-        description: page.description.clone(),
-        is_published: page.is_published,
-        locale: names_place.then(|| page.locale.as_str().to_owned()),
-        path: names_place.then(|| page.path.as_str().to_owned()),
-        publish_start_date: page.publish_start_date.clone(),
-        publish_end_date: page.publish_end_date.clone(),
-        script_css: page.script_css.clone(),
-        script_js: page.script_js.clone(),
-        tags: page.tags.iter().cloned().map(Some).collect(),
-        title: page.title.clone(),
+        content: content.clone(),
+        description: description.clone(),
+        is_published: *is_published,
+        locale: names_place.then(|| locale.as_str().to_owned()),
+        path: names_place.then(|| path.as_str().to_owned()),
+        publish_start_date: publish_start_date.clone(),
+        publish_end_date: publish_end_date.clone(),
+        script_css: script_css.clone(),
+        script_js: script_js.clone(),
+        tags: tags.iter().cloned().map(Some).collect(),
+        title: title.clone(),
     }
 }
 

@@ -4,7 +4,6 @@
 //! page's editor view and `tree` together give the same to a writer; `GET /d/…` gives the source
 //! to a key with read:source; `list` and `tree` give the rest to anybody who may read.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use super::client::Wiki;
@@ -139,15 +138,12 @@ impl Wiki {
                     _ => None,
                 };
                 let node = node.or(beside.ok().and_then(|beside| beside.node));
-                page.is_private = self.is_private(&page, node).await;
+                let is_private = self.is_private(&page, node).await;
                 return Ok(PageReading {
-                    editor: view.page.editor,
-                    publish_start_date: view.page.publish_start_date,
-                    publish_end_date: view.page.publish_end_date,
+                    is_private,
                     script_css,
                     keeps_styles: view.keeps_styles,
-                    script_js: view.page.script_js,
-                    ..page
+                    ..page.or(view.page)
                 });
             }
             // The page was changed between the two, or the view is none of this page.
@@ -180,26 +176,33 @@ impl Wiki {
         let variables = page_conflict_latest::Variables { id };
         let data = self.query::<PageConflictLatest>(variables).await?;
         let page = data.pages.ok_or(WikiError::NotFound)?.conflict_latest;
-        let mut reading = PageReading::bare(
-            Some(page.id),
-            Locale::as_stored(page.locale),
-            PagePath::as_stored(page.path),
-            page.title,
-        );
-        reading.description = Some(page.description);
-        reading.content = Some(page.content);
-        reading.tags = Some(
-            page.tags
-                .unwrap_or_default()
-                .into_iter()
-                .flatten()
-                .collect(),
-        );
-        reading.is_published = Some(page.is_published);
-        reading.author_name = Some(page.author_name);
-        reading.created_at = Some(page.created_at);
-        reading.updated_at = Some(page.updated_at);
-        Ok(reading)
+        Ok(PageReading {
+            id: Some(page.id),
+            locale: Locale::as_stored(page.locale),
+            path: PagePath::as_stored(page.path),
+            title: page.title,
+            description: Some(page.description),
+            content: Some(page.content),
+            content_type: None,
+            editor: None,
+            tags: Some(
+                page.tags
+                    .unwrap_or_default()
+                    .into_iter()
+                    .flatten()
+                    .collect(),
+            ),
+            is_published: Some(page.is_published),
+            is_private: None,
+            publish_start_date: None,
+            publish_end_date: None,
+            script_css: None,
+            script_js: None,
+            author_name: Some(page.author_name),
+            created_at: Some(page.created_at),
+            updated_at: Some(page.updated_at),
+            keeps_styles: false,
+        })
     }
 
     /// Adds to a page of the list what its source says, if the key may read that.
@@ -239,17 +242,11 @@ impl Wiki {
 
 /// Whether two layers show one and the same state of a page, in all that both of them have.
 fn is_same_state(latest: &PageReading, view: &PageReading) -> bool {
-    fn all(page: &PageReading) -> impl PartialEq {
-        let tags: Option<BTreeSet<&String>> = page.tags.as_ref().map(BTreeSet::from_iter);
-        let place = (page.id, &page.locale, &page.path);
-        let texts = (&page.title, &page.description, &page.content);
-        (place, texts, tags, page.is_published)
-    }
     let is_same_time = matches!(
         (&latest.updated_at, &view.updated_at),
         (Some(a), Some(b)) if a.same(b)
     );
-    is_same_time && all(latest) == all(view)
+    is_same_time && latest.id == view.id && latest.agrees_with(view)
 }
 
 /// The two queries of a whole page generate one type each, alike to the letter.

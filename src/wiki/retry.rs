@@ -22,12 +22,17 @@ pub struct RetryLimits {
     pub first_wait: Duration,
 }
 
-impl Default for RetryLimits {
-    fn default() -> Self {
+/// How long is waited before the second try.
+const FIRST_WAIT: Duration = Duration::from_millis(200);
+
+impl RetryLimits {
+    /// Limits with the usual first wait.
+    #[must_use]
+    pub const fn new(retries: u32, total: Duration) -> Self {
         Self {
-            retries: 2,
-            total: Duration::from_secs(40),
-            first_wait: Duration::from_millis(200),
+            retries,
+            total,
+            first_wait: FIRST_WAIT,
         }
     }
 }

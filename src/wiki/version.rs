@@ -3,7 +3,7 @@
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageVersion, page_version};
-use crate::page::{Date, Field, Locale, PagePath, PageReading, PageState};
+use crate::page::{Date, Locale, PagePath, PageReading, PageState};
 
 /// A page as it was: what a later write left behind. The wiki keeps no tags, styles or scripts
 /// with it (W10).
@@ -45,16 +45,6 @@ impl Version {
     pub fn laid_over(self, page: &PageState) -> PageState {
         PageReading::from(self).laid_over(page)
     }
-
-    /// The fields that a version keeps and an update can change.
-    pub const FIELDS: [Field; 6] = [
-        Field::Title,
-        Field::Description,
-        Field::Content,
-        Field::IsPublished,
-        Field::PublishStartDate,
-        Field::PublishEndDate,
-    ];
 }
 
 impl From<page_version::PageVersionPagesVersion> for Version {
@@ -82,16 +72,25 @@ impl From<Version> for PageReading {
     /// The page as far as the version keeps it: no tags, styles or scripts.
     fn from(version: Version) -> Self {
         Self {
+            id: None,
+            locale: version.locale,
+            path: version.path,
+            title: version.title,
             description: Some(version.description),
             content: Some(version.content),
+            content_type: None,
             editor: Some(version.editor),
+            tags: None,
             is_published: Some(version.is_published),
             is_private: Some(version.is_private),
             publish_start_date: Some(version.publish_start_date),
             publish_end_date: Some(version.publish_end_date),
+            script_css: None,
+            script_js: None,
             author_name: Some(version.author_name),
+            created_at: None,
             updated_at: Some(version.date),
-            ..Self::bare(None, version.locale, version.path, version.title)
+            keeps_styles: false,
         }
     }
 }

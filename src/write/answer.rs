@@ -51,6 +51,10 @@ pub struct Notes {
     pub warnings: Vec<String>,
     /// Whether the page was held against nothing but its state in this very call.
     pub is_unchecked: bool,
+    /// The call that it takes back, if it is an undo.
+    pub undoes: Option<CallId>,
+    /// The open proposal that a new one took the place of.
+    pub replaces: Option<ProposalId>,
 }
 
 /// What a write would do, whole: an answer to an agent holds it [bounded](Self::bounded).

@@ -20,6 +20,7 @@ use super::past::Past;
 use super::patience::Patience;
 use super::proposals::Proposals;
 use super::refusals::Refusals;
+use super::used::of_used;
 
 /// What the stages of a write have at hand: one wiki as one key reads it, the record, and what
 /// outlives a call.
@@ -168,7 +169,15 @@ impl Desk {
     }
 
     /// Puts on record that the arguments of a write were no input; gives the call's id.
-    pub async fn refuse_input(&self, caller: &Caller, failure: Failure) -> Failure {
+    pub async fn refuse_input(
+        &self,
+        caller: &Caller,
+        token: Option<&str>,
+        mut failure: Failure,
+    ) -> Failure {
+        if let Some(token) = token {
+            failure = self.of_used(&caller.session, token, failure).await;
+        }
         let Ok(call) = CallId::current_or_new() else {
             return failure;
         };
@@ -176,6 +185,16 @@ impl Desk {
         let docket = Docket::open(call, caller, self.past.key());
         self.record_refusal(&docket, &refusal).await;
         refusal.failure.detail("callId", call.to_string())
+    }
+
+    /// What is said of a token that does not count any more.
+    pub(super) async fn of_used(
+        &self,
+        session: &SessionId,
+        token: &str,
+        failure: Failure,
+    ) -> Failure {
+        of_used((&*self.memory, &self.past), session, token, failure).await
     }
 
     /// A refusal stays a refusal if it cannot be put on record: nothing was sent.

@@ -56,6 +56,7 @@ impl Writer {
         let desk = &*self.desk;
         let mut docket = Docket::open(call, &caller, desk.past.key());
         plan.source().tell(desk, &mut docket).await;
+        let token = confirm.clone();
         let answer = match line::walk(
             &self.desk,
             &self.sender,
@@ -67,12 +68,19 @@ impl Writer {
         .await
         {
             Ok(passed) => {
+                if passed.has_written() {
+                    desk.memory.note_write(&caller.session, call);
+                }
                 if passed.has_filled_the_log() {
                     desk.house.purge_if_due();
                 }
                 passed.into_answer()
             }
-            Err(refusal) => {
+            Err(mut refusal) => {
+                if let Some(token) = token {
+                    let failure = desk.of_used(&caller.session, &token, refusal.failure);
+                    refusal.failure = failure.await;
+                }
                 plan.source().tell_refused(desk, &mut docket).await;
                 desk.record_refusal(&docket, &refusal).await;
                 Err(refusal.failure)

@@ -85,7 +85,8 @@ async fn once(
     };
     docket.about(&read.set);
     let allowed = gates::paths(enabled, read.set)?;
-    let checked = check::look(&desk.wiki, allowed.set(), read.conflict).await?;
+    let said = source.said(desk, allowed.set());
+    let checked = check::look(&desk.wiki, allowed.set(), read.conflict, said).await?;
     docket.counted(checked.lines);
     match route {
         Route::Open => {
@@ -130,6 +131,11 @@ impl Passed {
 
     fn unchanged(applied: Applied) -> Self {
         Self::Answer(Answer::Applied(Box::new(applied)))
+    }
+
+    /// Whether something was sent, and is there.
+    pub(super) const fn has_written(&self) -> bool {
+        matches!(self, Self::Sent(Ok(_)))
     }
 
     /// Whether the log has grown by what is kept for long.

@@ -28,6 +28,7 @@ mod route;
 mod shown;
 mod source;
 mod stages;
+mod used;
 
 pub use answer::{Answer, Applied, LinkedFrom, Notes, Preview, Target};
 pub use asker::{Ask, Asker, HandedOut, Handout, Question, Reply};

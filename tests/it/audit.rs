@@ -11,7 +11,7 @@ use wikijs_mcp::audit::chain::{End, Verified, verify};
 use wikijs_mcp::audit::{
     AuditError, AuditLog, CallId, CallSelector, Entry, Event, Outcome, Record,
 };
-use wikijs_mcp::page::{Date, Locale, PagePath, PageState};
+use wikijs_mcp::page::{Locale, PagePath, PageReading, PageState};
 
 /// Where a child of these tests finds the audit directory; without it, a child does nothing.
 const CHILDS_DIR: &str = "AUDIT_TEST_DIR";
@@ -85,24 +85,18 @@ fn tell(line: &str) {
 /// A page that takes more than the limit of the full disk, compressed too.
 fn large_page() -> PageState {
     PageState {
-        id: Some(7),
-        locale: Locale::as_stored("en"),
-        path: PagePath::of("docs/a"),
-        title: "Large".to_owned(),
-        description: String::new(),
         content: (0..5_000)
             .map(|_| CallId::new().unwrap().to_string())
             .collect(),
         editor: "markdown".to_owned(),
-        tags: Vec::new(),
         is_published: true,
-        is_private: false,
-        publish_start_date: Date::Unset,
-        publish_end_date: Date::Unset,
-        script_css: String::new(),
-        script_js: String::new(),
-        updated_at: None,
-        unknown: Vec::new(),
+        ..PageReading::bare(
+            Some(7),
+            Locale::as_stored("en"),
+            PagePath::of("docs/a"),
+            "Large".to_owned(),
+        )
+        .or_blank()
     }
 }
 

@@ -436,6 +436,12 @@ async fn a_client_may_do_less_than_the_server_and_never_more() {
     // Resources are pages too.
     let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/list" });
     let message = server.post(&tools, &read).await.message();
+    let own = message["result"]["resources"].as_array().unwrap();
+    let is_page = |of: &Value| of["uri"].as_str().unwrap().starts_with("wikijs://en/");
+    assert!(!own.is_empty() && !own.iter().any(is_page), "{message}");
+    let page = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read",
+        "params": { "uri": "wikijs://en/docs" } });
+    let message = server.post(&tools, &page).await.message();
     assert_eq!(
         message["error"]["message"],
         "this client may not read pages"

@@ -233,3 +233,77 @@ async fn a_page_written_by_a_bare_confirm_counts_as_read() {
     let error = served.call(UPDATE, ours).await.unwrap_err();
     assert_eq!(error["code"], "EDIT_CONFLICT");
 }
+
+#[tokio::test]
+async fn a_used_token_names_its_call_and_what_came_of_it() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let id = id_of(&wiki, "docs");
+    let page = json!({ "path": "docs/new", "title": "New", "content": "# New\n" });
+    for (tool, arguments, name) in [
+        (UPDATE, json!({ "id": id, "title": "Once" }), "id"),
+        ("wikijs_create_page", page, "path"),
+    ] {
+        let confirm = token(&served, tool, &arguments).await;
+        let bare = json!({ name: arguments[name], "confirm": confirm });
+        let applied = served.call(tool, bare.clone()).await.unwrap();
+        let error = served.call(tool, bare).await.unwrap_err();
+        assert_eq!(error["code"], "CONFIRM_EXPIRED");
+        assert_eq!(error["details"]["usedBy"], applied["callId"], "{error}");
+        assert_eq!(error["details"]["outcome"], "applied");
+        let message = error["message"].as_str().unwrap();
+        assert!(
+            message.contains(applied["callId"].as_str().unwrap()),
+            "{message}"
+        );
+        assert!(
+            error["hint"].as_str().unwrap().contains("do not repeat"),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_hint_of_a_conflict_at_confirming_leads_in_one_call_to_a_new_preview() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let another = Setup::of(&wiki, |keys| &keys.editor).serve().await;
+    let id = id_of(&wiki, "docs");
+    // It has read the page, so that a change of the whole content is held against that.
+    served
+        .call("wikijs_get_page_by_id", json!({ "id": id }))
+        .await
+        .unwrap();
+    for (tool, arguments) in [
+        (UPDATE, json!({ "id": id, "content": "Ours.\n" })),
+        (UPDATE, json!({ "id": id, "title": "Ours" })),
+        ("wikijs_delete_page", json!({ "id": id })),
+    ] {
+        let mut first = arguments.clone();
+        if let Some(at) = arguments.get("content") {
+            assert!(at.is_string());
+        } else {
+            first.as_object_mut().unwrap().remove("ifUpdatedAt");
+        }
+        let confirm = token(&served, tool, &first).await;
+        let theirs = json!({ "id": id, "content": format!("Theirs before {arguments}.\n") });
+        another.confirmed(UPDATE, theirs).await.unwrap();
+        let confirmed = json!({ "id": id, "confirm": confirm });
+        let error = served.call(tool, confirmed).await.unwrap_err();
+        assert_eq!(error["code"], "EDIT_CONFLICT", "{error}");
+        let hint = error["hint"].as_str().unwrap();
+        assert!(
+            hint.contains("ifUpdatedAt from details.updatedAt"),
+            "{hint}"
+        );
+        let mut again = arguments.clone();
+        again["ifUpdatedAt"] = error["details"]["updatedAt"].clone();
+        let preview = served.call(tool, again).await.unwrap();
+        assert!(preview["confirm"].is_string(), "{preview}");
+        // The page is read as it is, before the next round.
+        served
+            .call("wikijs_get_page_by_id", json!({ "id": id }))
+            .await
+            .unwrap();
+    }
+}

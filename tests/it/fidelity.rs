@@ -4,9 +4,10 @@
 #[path = "../../examples/fidelity/matrix.rs"]
 mod matrix;
 
-use matrix::{CONTENT, Fields, Mark, NAMES, Row, Site};
+use matrix::{CONTENT, Fields, Mark, Row, Site};
 use serde_json::{Value, json};
 use wikijs_mcp::demo::{DemoOptions, DemoWiki, PageRow};
+use wikijs_mcp::page::Field;
 
 use crate::editor_view::STYLIST;
 use crate::harness::{Served, Setup};
@@ -24,27 +25,30 @@ impl Site for Embedded<'_> {
 
     async fn look(&self, id: i64) -> Fields {
         let page = self.wiki.with_store(|store| store.page(id).cloned());
-        page.map(|page| NAMES.into_iter().zip(values(page)).collect())
-            .unwrap_or_default()
+        let values = page.iter().flat_map(|page| {
+            let value = |field: Field| (field.name(), value(page, field));
+            Field::ALL.map(value)
+        });
+        values.collect()
     }
 }
 
-fn values(page: PageRow) -> [Value; 13] {
-    [
-        json!(page.locale),
-        json!(page.path),
-        json!(page.title),
-        json!(page.description.unwrap_or_default()),
-        json!(page.content),
-        json!(page.editor),
-        json!(page.tags),
-        json!(page.is_published),
-        json!(page.is_private),
-        json!(page.publish_start_date),
-        json!(page.publish_end_date),
-        json!(page.script_css),
-        json!(page.script_js),
-    ]
+fn value(page: &PageRow, field: Field) -> Value {
+    match field {
+        Field::Locale => json!(page.locale),
+        Field::Path => json!(page.path),
+        Field::Title => json!(page.title),
+        Field::Description => json!(page.description.as_deref().unwrap_or_default()),
+        Field::Content => json!(page.content),
+        Field::Editor => json!(page.editor),
+        Field::Tags => json!(page.tags),
+        Field::IsPublished => json!(page.is_published),
+        Field::IsPrivate => json!(page.is_private),
+        Field::PublishStartDate => json!(page.publish_start_date),
+        Field::PublishEndDate => json!(page.publish_end_date),
+        Field::ScriptCss => json!(page.script_css),
+        Field::ScriptJs => json!(page.script_js),
+    }
 }
 
 /// Which of a wiki's keys is tried.

@@ -5,38 +5,21 @@ use std::time::{Duration, Instant};
 
 use secrecy::SecretString;
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{ContentRead, DemoOptions, DemoWiki, Keys, PageRow};
+use wikijs_mcp::demo::{ContentRead, DemoOptions, DemoWiki, PageRow};
 use wikijs_mcp::index::{Load, Pace};
 use wikijs_mcp::wiki::ApiKey;
 
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
-use crate::harness::{EAGER, Served, Setup, id_of};
+use crate::harness::{self, EAGER, Served, Setup, id_of, members, page};
 use crate::hosted::Caller;
 
 const SEARCH: &str = "wikijs_search_pages";
 
-fn page(path: &str, content: &str) -> PageRow {
-    PageRow {
-        path: path.to_owned(),
-        title: format!("Page {}", path.replace('/', " ")),
-        content: content.to_owned(),
-        ..PageRow::default()
-    }
-}
-
 /// A wiki of so many pages that say the same.
 async fn wiki_of(count: usize, content: &str) -> DemoWiki {
-    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
-    wiki.with_store(|store| {
-        for number in 0..count {
-            store.add(page(&format!("a/p{number}"), content));
-        }
-    });
-    wiki
-}
-
-fn indexed(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Setup {
-    Setup::of(wiki, key).with("WIKI_INDEX", "memory")
+    let paths: Vec<String> = (0..count).map(|number| format!("a/p{number}")).collect();
+    let pages: Vec<_> = paths.iter().map(|path| (path.as_str(), content)).collect();
+    harness::wiki_of(&pages).await
 }
 
 async fn search(served: &Served, query: &str) -> Value {
@@ -45,10 +28,7 @@ async fn search(served: &Served, query: &str) -> Value {
 }
 
 fn paths(answer: &Value) -> Vec<&str> {
-    let hits = answer["hits"].as_array().unwrap();
-    hits.iter()
-        .map(|hit| hit["path"].as_str().unwrap())
-        .collect()
+    members(answer, "hits", "path")
 }
 
 fn sizes(wiki: &DemoWiki) -> Vec<usize> {
@@ -73,7 +53,7 @@ fn most_at_once(reads: &[ContentRead]) -> usize {
 #[tokio::test]
 async fn a_request_reads_many_pages_where_the_layer_allows() {
     let wiki = wiki_of(120, "apple").await;
-    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
     assert_eq!(paths(&search(&served, "apple").await).len(), 100);
     // One finds out which layer answers this key; the newest 50 are read by themselves.
     assert_eq!(sizes(&wiki), [1, 49, 50, 20]);
@@ -182,7 +162,7 @@ async fn answers_that_are_large_become_smaller() {
             store.add(page(&format!("b/p{number}"), &large));
         }
     });
-    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
     assert_eq!(paths(&search(&served, "apple").await).len(), 91);
     let sizes = sizes(&wiki);
     assert_eq!(sizes[..3], [1, 49, 24], "{sizes:?}");
@@ -223,7 +203,7 @@ async fn the_wiki_is_kept_busy_for_the_share_of_its_time_that_is_set() {
 #[tokio::test]
 async fn while_a_call_waits_for_the_wiki_one_request_fills_the_index() {
     let wiki = wiki_of(40, "apple").await;
-    let served = Arc::new(indexed(&wiki, |keys| &keys.readonly).serve().await);
+    let served = Arc::new(Setup::indexed(&wiki, |keys| &keys.readonly).serve().await);
     wiki.set_content_read_time(Duration::from_millis(5));
     wiki.hold_content_reads(0..1);
     let reading = Arc::clone(&served);
@@ -241,7 +221,7 @@ async fn while_a_call_waits_for_the_wiki_one_request_fills_the_index() {
     // Without such a call there are more.
     let wiki = wiki_of(40, "apple").await;
     wiki.set_content_read_time(Duration::from_millis(20));
-    let served = indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.readonly).serve().await;
     search(&served, "apple").await;
     assert!((2..=4).contains(&most_at_once(&wiki.content_reads())));
 }
@@ -249,8 +229,8 @@ async fn while_a_call_waits_for_the_wiki_one_request_fills_the_index() {
 #[tokio::test]
 async fn the_first_search_waits_for_all_of_the_index() {
     let wiki = wiki_of(130, "apple").await;
-    let mut setup = indexed(&wiki, |keys| &keys.admin);
-    setup.pace = Pace::default();
+    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
+    setup.pace = Pace::of(Load::percent(50));
     let served = setup.serve().await;
     let answer = search(&served, "apple").await;
     assert_eq!(answer["hits"].as_array().unwrap().len(), 100);
@@ -268,7 +248,7 @@ async fn half_an_index_says_so_before_its_hits_and_behind_a_title() {
             ..page("b/animals", "stripes")
         });
     });
-    let mut setup = indexed(&wiki, |keys| &keys.admin);
+    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
     setup.pace.patience = Duration::from_millis(500);
     let served = setup.serve().await;
     wiki.hold_content_reads(2..usize::MAX);
@@ -297,6 +277,41 @@ async fn half_an_index_says_so_before_its_hits_and_behind_a_title() {
     let related = json!({ "relatedTo": id_of(&wiki, "a/p1") });
     let related = served.call(SEARCH, related).await.unwrap();
     assert!(related["index"]["hint"].is_string(), "{related}");
+    // Each kind says in its own words what may be missing.
+    for (tool, asked, words) in [
+        (
+            SEARCH,
+            json!({ "query": "zebra", "match": "EXACT" }),
+            "lines of the other pages",
+        ),
+        (
+            SEARCH,
+            json!({ "relatedTo": id_of(&wiki, "a/p1") }),
+            "related by their words",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "links": "BROKEN" }),
+            "broken links of the other pages",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "links": "ORPHANS" }),
+            "may be linked from one",
+        ),
+        (
+            "wikijs_list_pages",
+            json!({ "property": "status" }),
+            "with this property",
+        ),
+    ] {
+        let answer = served.call(tool, asked).await.unwrap();
+        let hint = answer["index"]["hint"].as_str().unwrap();
+        assert!(
+            hint.contains(words) && !hint.contains("these words"),
+            "{hint}"
+        );
+    }
     // The next one waits for the first pass no more than this one did.
     let began = Instant::now();
     let again = search(&served, "zebra").await;
@@ -314,7 +329,7 @@ async fn half_an_index_says_so_before_its_hits_and_behind_a_title() {
 async fn what_is_written_through_us_is_found_before_the_first_pass_ends() {
     let wiki = wiki_of(600, "apple").await;
     wiki.set_content_read_time(Duration::from_millis(30));
-    let mut setup = indexed(&wiki, |keys| &keys.admin);
+    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
     setup.pace = Pace {
         load: Load::percent(10),
         patience: Duration::from_secs(5),
@@ -337,7 +352,7 @@ async fn what_is_written_through_us_is_found_before_the_first_pass_ends() {
 #[tokio::test]
 async fn what_others_wrote_is_found_by_one_look_at_the_newest_pages() {
     let wiki = wiki_of(250, "apple").await;
-    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
     search(&served, "apple").await;
     wiki.with_store(|store| {
         let id = store.page_at("en", "a/p7").unwrap().id;
@@ -366,7 +381,7 @@ async fn what_others_wrote_is_found_by_one_look_at_the_newest_pages() {
 #[tokio::test]
 async fn nothing_is_looked_for_again_within_the_time_that_a_look_is_good_for() {
     let wiki = wiki_of(250, "apple").await;
-    let mut setup = indexed(&wiki, |keys| &keys.admin);
+    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
     setup.pace.fresh = Duration::from_hours(1);
     let served = setup.serve().await;
     search(&served, "apple").await;
@@ -379,7 +394,7 @@ async fn nothing_is_looked_for_again_within_the_time_that_a_look_is_good_for() {
 async fn the_indexes_of_all_callers_keys_have_one_bound() {
     let text = "apple ".repeat(2_000);
     let wiki = wiki_of(150, &text).await;
-    let mut setup = indexed(&wiki, |keys| &keys.admin);
+    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
     setup.callers_bytes = Some(1_000_000);
     let (app, _, _dir) = setup.app();
     let mut held = 0;

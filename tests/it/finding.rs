@@ -1,45 +1,20 @@
 //! What could not be asked: links, texts to the letter, properties, branches of tags.
 
 use serde_json::{Value, json};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, PageRow};
+use wikijs_mcp::demo::{DemoWiki, Keys, PageRow};
 
-use crate::harness::{Served, Setup, id_of};
-use crate::tool_definitions::conforms;
+use crate::harness::{Served, Setup, id_of, members, page, sample_wiki, wiki_of};
 
 const LIST: &str = "wikijs_list_pages";
 const SEARCH: &str = "wikijs_search_pages";
 const READ: &str = "wikijs_get_page_by_path";
 
-fn page(path: &str, content: &str) -> PageRow {
-    PageRow {
-        path: path.to_owned(),
-        title: format!("Page {}", path.replace('/', " ")),
-        content: content.to_owned(),
-        ..PageRow::default()
-    }
-}
-
-async fn wiki_of(pages: &[(&str, &str)]) -> DemoWiki {
-    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
-    wiki.with_store(|store| {
-        for (path, content) in pages {
-            store.add(page(path, content));
-        }
-    });
-    wiki
-}
-
 async fn served(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Served {
-    let setup = Setup::of(wiki, key).with("WIKI_INDEX", "memory");
-    setup.serve().await
+    Setup::indexed(wiki, key).serve().await
 }
 
 async fn call(served: &Served, tool: &'static str, arguments: Value) -> Value {
-    let answer = served.call(tool, arguments).await.unwrap();
-    let registry = served.app.registry();
-    let schema = Value::Object(registry.find(tool).unwrap().output.clone());
-    assert_eq!(conforms(&schema, &answer, tool), Vec::<String>::new());
-    answer
+    served.checked(tool, arguments).await.unwrap()
 }
 
 async fn listed(served: &Served, arguments: Value) -> Value {
@@ -50,16 +25,8 @@ async fn searched(served: &Served, arguments: Value) -> Value {
     call(served, SEARCH, arguments).await
 }
 
-fn of<'a>(answer: &'a Value, list: &str, member: &str) -> Vec<&'a str> {
-    let items = answer[list].as_array().unwrap();
-    items
-        .iter()
-        .map(|item| item[member].as_str().unwrap())
-        .collect()
-}
-
 fn paths(answer: &Value) -> Vec<&str> {
-    of(answer, "pages", "path")
+    members(answer, "pages", "path")
 }
 
 const LINKED: &[(&str, &str)] = &[
@@ -241,7 +208,7 @@ async fn a_text_to_the_letter_is_found_with_its_lines() {
     // The filters hold here, too, and a section can be read.
     let narrowed = json!({ "query": "db.timeout=", "match": "EXACT", "path": "ops/a" });
     let answer = searched(&served, narrowed).await;
-    assert_eq!(of(&answer, "hits", "path"), ["ops/a"]);
+    assert_eq!(members(&answer, "hits", "path"), ["ops/a"]);
     let section = answer["hits"][0]["section"].clone();
     let part = call(
         &served,
@@ -572,4 +539,44 @@ async fn a_double_colon_gets_the_hint_of_what_works() {
     let (path, _) = rest.split_once(')').unwrap();
     let answer = call(&served, READ, json!({ "path": path })).await;
     assert_eq!(answer["content"], "## Linux\n\napt\n\n");
+}
+
+#[tokio::test]
+async fn a_list_below_a_path_at_which_nothing_is_says_so() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki, |keys| &keys.admin).await;
+    for links in [json!("BROKEN"), json!("ORPHANS"), Value::Null] {
+        let mut arguments = json!({ "path": "not/there" });
+        if !links.is_null() {
+            arguments["links"] = links;
+        }
+        let answer = served.call("wikijs_list_pages", arguments).await.unwrap();
+        assert_eq!(answer["pages"], json!([]));
+        let hint = answer["hint"].as_str().unwrap();
+        assert!(hint.starts_with("No page"), "{hint}");
+    }
+    let none = json!({ "path": "docs", "tags": ["no-page-has-it"] });
+    let answer = served.call("wikijs_list_pages", none).await.unwrap();
+    assert_eq!(
+        (&answer["pages"], answer.get("hint")),
+        (&json!([]), None),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
+async fn a_search_that_titles_fill_says_that_the_content_was_not_searched() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki, |keys| &keys.admin).await;
+    let asked = json!({ "query": "install", "limit": 1 });
+    let answer = served.call("wikijs_search_pages", asked).await.unwrap();
+    assert_eq!(answer["searchedIn"], json!(["wiki"]), "{answer}");
+    let hint = answer["hint"].as_str().unwrap();
+    assert!(
+        hint.contains("in: content") && hint.contains("Only titles"),
+        "{hint}"
+    );
+    let asked = json!({ "query": "install", "limit": 1, "in": "content" });
+    let answer = served.call("wikijs_search_pages", asked).await.unwrap();
+    assert_eq!(answer["searchedIn"], json!(["content"]), "{answer}");
 }

@@ -14,12 +14,14 @@ use tokio::io::DuplexStream;
 use wikijs_mcp::audit::Record;
 use wikijs_mcp::audit::chain::{self, Verified};
 use wikijs_mcp::config::{ServeSettings, Settings, Source};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, OperationKind, SeenRequest};
+use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, OperationKind, PageRow, SeenRequest};
 use wikijs_mcp::gates::SessionId;
 use wikijs_mcp::index::{Load, Pace};
 use wikijs_mcp::server::{App, Handler};
 use wikijs_mcp::watch::WatchPace;
 use wikijs_mcp::write::Patience;
+
+use crate::tool_definitions::conforms;
 
 /// Waiting made short, so that tests of what takes long take little.
 pub(crate) const QUICK: Patience = Patience {
@@ -103,6 +105,11 @@ impl Setup {
     /// The same for an embedded wiki, with one of its keys.
     pub(crate) fn of(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Self {
         Self::at(&wiki.address(), key(wiki.keys()))
+    }
+
+    /// The same with an index, made without delay.
+    pub(crate) fn indexed(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Self {
+        Self::of(wiki, key).with("WIKI_INDEX", "memory")
     }
 
     /// With one setting changed.
@@ -193,6 +200,19 @@ impl<C: Service<RoleClient>> Served<C> {
         read(&result)
     }
 
+    /// The same, and an answer is of the form that the tool says.
+    pub(crate) async fn checked(
+        &self,
+        tool: &'static str,
+        arguments: Value,
+    ) -> Result<Value, Value> {
+        let answer = self.call(tool, arguments).await?;
+        let registry = self.app.registry();
+        let schema = Value::Object(registry.find(tool).unwrap().output.clone());
+        assert_eq!(conforms(&schema, &answer, tool), Vec::<String>::new());
+        Ok(answer)
+    }
+
     /// The wiki has said whose key it is, so that no counted request asks for that.
     pub(crate) async fn acquainted(self) -> Self {
         self.app.wiki.standing().await;
@@ -243,6 +263,33 @@ pub(crate) fn read(result: &CallToolResult) -> Result<Value, Value> {
 /// An embedded wiki with its sample pages.
 pub(crate) async fn sample_wiki() -> DemoWiki {
     DemoWiki::start(DemoOptions::default()).await.unwrap()
+}
+
+/// A page of a title that is like its path.
+pub(crate) fn page(path: &str, content: &str) -> PageRow {
+    PageRow {
+        path: path.to_owned(),
+        title: format!("Page {}", path.replace('/', " ")),
+        content: content.to_owned(),
+        ..PageRow::default()
+    }
+}
+
+/// An embedded wiki of these pages alone.
+pub(crate) async fn wiki_of(pages: &[(&str, &str)]) -> DemoWiki {
+    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
+    wiki.with_store(|store| {
+        for (path, content) in pages {
+            store.add(page(path, content));
+        }
+    });
+    wiki
+}
+
+/// A member of each item of a list in an answer.
+pub(crate) fn members<'a>(answer: &'a Value, list: &str, member: &str) -> Vec<&'a str> {
+    let items = answer[list].as_array().unwrap().iter();
+    items.map(|item| item[member].as_str().unwrap()).collect()
 }
 
 /// The mutations that a wiki has seen.

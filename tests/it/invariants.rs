@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 use wikijs_mcp::change::Change;
 use wikijs_mcp::error::{Code, Failure};
 use wikijs_mcp::gates::Places;
-use wikijs_mcp::page::{Date, Locale, NewPath, PagePath, PageState, Prefix};
+use wikijs_mcp::page::{Locale, NewPath, PagePath, PageReading, PageState, Prefix};
 use wikijs_mcp::wiki::WikiError;
 use wikijs_mcp::wiki::answer::{RawAnswer, read_batch, read_mutation, read_query, refusal};
 
@@ -149,22 +149,16 @@ fn upper(text: &str) -> String {
 
 fn page(locale: &str, path: &str) -> PageState {
     PageState {
-        id: Some(7),
-        locale: Locale::as_stored(locale),
-        path: PagePath::as_stored(path),
-        title: "A".to_owned(),
-        description: String::new(),
         content: "a".to_owned(),
         editor: "markdown".to_owned(),
-        tags: Vec::new(),
         is_published: true,
-        is_private: false,
-        publish_start_date: Date::Unset,
-        publish_end_date: Date::Unset,
-        script_css: String::new(),
-        script_js: String::new(),
-        updated_at: None,
-        unknown: Vec::new(),
+        ..PageReading::bare(
+            Some(7),
+            Locale::as_stored(locale),
+            PagePath::as_stored(path),
+            "A".to_owned(),
+        )
+        .or_blank()
     }
 }
 

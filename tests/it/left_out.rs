@@ -43,10 +43,7 @@ async fn large_wiki() -> DemoWiki {
 }
 
 async fn served(wiki: &DemoWiki) -> Served {
-    Setup::of(wiki, |keys| &keys.admin)
-        .with("WIKI_INDEX", "memory")
-        .serve()
-        .await
+    Setup::indexed(wiki, |keys| &keys.admin).serve().await
 }
 
 async fn call(served: &Served, tool: &'static str, arguments: Value) -> Value {

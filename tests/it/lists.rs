@@ -5,7 +5,7 @@ use wikijs_mcp::demo::{DemoOptions, DemoWiki, PageRow};
 use wikijs_mcp::page::TagPattern;
 use wikijs_mcp::wiki::ListQuery;
 
-use crate::harness::{Served, Setup, id_of, sample_wiki};
+use crate::harness::{Served, Setup, id_of, members, sample_wiki};
 use crate::reads::read;
 
 async fn empty_wiki() -> DemoWiki {
@@ -25,11 +25,7 @@ async fn listed(served: &Served, arguments: Value) -> Value {
 }
 
 fn paths(answer: &Value) -> Vec<&str> {
-    let pages = answer["pages"].as_array().unwrap();
-    pages
-        .iter()
-        .map(|page| page["path"].as_str().unwrap())
-        .collect()
+    members(answer, "pages", "path")
 }
 
 /// Ten pages, one a day, every other a draft.

@@ -89,6 +89,7 @@ mod naive_calls;
 #[cfg(feature = "demo")]
 mod network;
 #[cfg(feature = "demo")]
+mod offered;
 mod operations;
 #[cfg(feature = "demo")]
 mod operators_way;
@@ -122,6 +123,7 @@ mod relay;
 mod report;
 #[cfg(feature = "demo")]
 mod resources;
+mod rooms;
 #[cfg(feature = "demo")]
 mod script;
 #[cfg(feature = "demo")]

@@ -8,7 +8,7 @@ use wikijs_mcp::demo::DemoWiki;
 use crate::harness::{Served, Setup, id_of, sample_wiki};
 
 /// What becomes of a call.
-enum Told {
+pub(crate) enum Told {
     /// It is understood.
     Takes,
     /// It is refused with this code and these words; the call that they lead to works.
@@ -37,7 +37,7 @@ const TOOL: &str = "-32602";
 /// A call each: the tool's name, its arguments (`$ID` and `$UNREAD` are pages, `$VERSION` one of
 /// `$ID`, `$TOKEN` confirms a preview of a new title of `$ID`), and what becomes of it.
 #[rustfmt::skip]
-const CALLS: &[(&str, &str, Told)] = &[
+pub(crate) const CALLS: &[(&str, &str, Told)] = &[
     (SEARCH, r#"{"query": "linux", "limit": "5"}"#, Takes),
     (SEARCH, r#"{"query": "linux", "path": "/en/docs/"}"#, Takes),
     (SEARCH, r#"{"q": "linux"}"#, Leads(BAD, "did you mean query?", SEARCH, r#"{"query": "linux"}"#)),

@@ -173,7 +173,7 @@ async fn arguments_are_checked_and_all_faults_are_told() {
         (
             "what-changed",
             json!({ "since": "yesterday", "until": "x" }),
-            "since must be a date in ISO 8601, such as 2026-11-01; there is an argument beside since, path",
+            "since must be a date or time in ISO 8601, such as 2026-01-31 or 2026-01-31T09:00:00Z; there is an argument beside since, path",
         ),
         (
             "mend-broken-links",

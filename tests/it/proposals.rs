@@ -1024,3 +1024,18 @@ async fn an_operator_reads_what_the_commands_print() {
     let normal: String = normal.collect();
     golden("proposals", &normal);
 }
+
+#[tokio::test]
+async fn a_new_proposal_names_the_one_that_it_replaces() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let home = id_of(&wiki, "home");
+    let propose = async |title: &str| {
+        let edits = json!({ "id": home, "title": title });
+        served.call("wikijs_update_page", edits).await.unwrap()
+    };
+    let first = propose("First").await;
+    assert_eq!(first.get("replaces"), None, "{first}");
+    let second = propose("Second").await;
+    assert_eq!(second["replaces"], first["proposal"], "{second}");
+}

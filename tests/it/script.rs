@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use wikijs_mcp::audit::{FileHead, LineHash, Record};
-use wikijs_mcp::page::PageState;
+use wikijs_mcp::page::{Locale, PagePath, PageReading, PageState};
 
 /// The wiki whose log it is: the one at this address.
 pub(crate) const ADDRESS: &str = "https://wiki.example.com";
@@ -107,11 +107,11 @@ pub(crate) fn keep(dir: &Path, page: &PageState) -> String {
 
 /// A page with this title and content.
 pub(crate) fn page(path: &str, title: &str, content: &str) -> PageState {
-    serde_json::from_value(json!({
-        "id": 7, "locale": "en", "path": path, "title": title, "description": "",
-        "content": content, "editor": "markdown", "tags": [], "isPublished": true,
-        "isPrivate": false, "publishStartDate": "", "publishEndDate": "", "scriptCss": "",
-        "scriptJs": "",
-    }))
-    .unwrap()
+    let path = PagePath::as_stored(path);
+    PageState {
+        content: content.to_owned(),
+        editor: "markdown".to_owned(),
+        is_published: true,
+        ..PageReading::bare(Some(7), Locale::as_stored("en"), path, title.to_owned()).or_blank()
+    }
 }

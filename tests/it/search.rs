@@ -6,29 +6,19 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, PageRow};
+use wikijs_mcp::demo::{DemoOptions, DemoWiki, PageRow};
 
-use crate::harness::{EAGER, Served, Setup, id_of, sample_wiki};
-use crate::tool_definitions::conforms;
+use crate::harness::{EAGER, Served, Setup, id_of, members, page, sample_wiki, wiki_of};
 
 const SEARCH: &str = "wikijs_search_pages";
 
-/// A server with an index, made without delay.
-fn indexed(wiki: &DemoWiki, key: impl Fn(&Keys) -> &String) -> Setup {
-    Setup::of(wiki, key).with("WIKI_INDEX", "memory")
-}
-
-/// The same with a key of its own.
+/// A server with an index and a key of its own.
 fn with_key(wiki: &DemoWiki, key: &str) -> Setup {
     Setup::at(&wiki.address(), key).with("WIKI_INDEX", "memory")
 }
 
 async fn search(served: &Served, arguments: Value) -> Result<Value, Value> {
-    let answer = served.call(SEARCH, arguments).await?;
-    let registry = served.app.registry();
-    let schema = Value::Object(registry.find(SEARCH).unwrap().output.clone());
-    assert_eq!(conforms(&schema, &answer, SEARCH), Vec::<String>::new());
-    Ok(answer)
+    served.checked(SEARCH, arguments).await
 }
 
 /// The paths that a search of the content finds.
@@ -38,33 +28,13 @@ async fn found(served: &Served, query: &str) -> Vec<String> {
 }
 
 fn paths(answer: &Value) -> Vec<String> {
-    let hits = answer["hits"].as_array().unwrap();
-    let path = |hit: &Value| hit["path"].as_str().unwrap().to_owned();
-    hits.iter().map(path).collect()
+    let paths = members(answer, "hits", "path").into_iter();
+    paths.map(str::to_owned).collect()
 }
 
 fn sorted(mut paths: Vec<String>) -> Vec<String> {
     paths.sort();
     paths
-}
-
-fn page(path: &str, content: &str) -> PageRow {
-    PageRow {
-        path: path.to_owned(),
-        title: format!("Page {}", path.replace('/', " ")),
-        content: content.to_owned(),
-        ..PageRow::default()
-    }
-}
-
-async fn wiki_of(pages: &[(&str, &str)]) -> DemoWiki {
-    let wiki = DemoWiki::start(DemoOptions::empty()).await.unwrap();
-    wiki.with_store(|store| {
-        for (path, content) in pages {
-            store.add(page(path, content));
-        }
-    });
-    wiki
 }
 
 #[tokio::test]
@@ -74,7 +44,7 @@ async fn content_is_found_with_its_snippet_and_section_where_the_wiki_finds_noth
         "# Pump\n\nIntro.\n\n## Care\n\nGrease the left bearing weekly.\n\n## Storage\n\nDry.\n",
     )])
     .await;
-    let served = indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.readonly).serve().await;
     let answer = search(&served, json!({ "query": "bearing" }))
         .await
         .unwrap();
@@ -104,7 +74,7 @@ async fn the_section_of_a_hit_can_be_named_in_an_edit() {
         "Before.\n\n# One\n\ntext\n\n## Two\n\nneedle\n\n## Three\n\nmore\n",
     )])
     .await;
-    let served = indexed(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.editor).serve().await;
     let answer = search(&served, json!({ "query": "needle" })).await.unwrap();
     let edit = json!({
         "id": id_of(&wiki, "a/b"),
@@ -130,7 +100,7 @@ async fn words_are_found_without_accents_and_case_and_by_their_beginnings() {
         ("a/other", "Nothing of the kind. A timeout of the db."),
     ])
     .await;
-    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
     for (query, wanted) in [
         ("cafe", &["a/cafe"][..]),
         ("CREME ete", &["a/cafe"]),
@@ -166,7 +136,7 @@ async fn chinese_and_japanese_are_found_by_what_stands_together() {
             ..page("zh/title", "empty")
         });
     });
-    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
     for (query, wanted) in [
         // A title weighs more.
         ("会议", &["zh/title", "zh/minutes"][..]),
@@ -192,7 +162,7 @@ async fn chinese_and_japanese_are_found_by_what_stands_together() {
 async fn a_page_that_breaks_the_parser_of_headings_is_found_and_keeps_no_other_out() {
     // Found by a property test of outlines: pulldown-cmark 0.13.6 breaks off in a debug build.
     let wiki = wiki_of(&[("a/odd", ">a\r> {.c}\n>- lamp"), ("a/plain", "lamp")]).await;
-    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
     assert_eq!(sorted(found(&served, "lamp").await), ["a/odd", "a/plain"]);
 }
 
@@ -203,7 +173,7 @@ async fn what_is_hidden_in_a_snippet_or_title_is_shown_escaped() {
         let id = store.page_at("en", "a/b").unwrap().id;
         store.page_mut(id).unwrap().title = "A\u{200b}B".to_owned();
     });
-    let served = indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.readonly).serve().await;
     let answer = search(&served, json!({ "query": "lamp" })).await.unwrap();
     assert_eq!(answer["hits"][0]["snippet"], r"«lamp» \u{202e}turned");
     assert_eq!(answer["hits"][0]["title"], r"A\u{200b}B");
@@ -221,7 +191,7 @@ async fn an_html_page_has_sections_too() {
             )
         });
     });
-    let served = indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.readonly).serve().await;
     let answer = search(&served, json!({ "query": "lamp" })).await.unwrap();
     assert_eq!(answer["hits"][0]["section"], "heading:h2[0]");
 }
@@ -247,7 +217,7 @@ async fn titles_headings_tags_and_paths_weigh_more_than_content() {
             ..page("a/tag", "text")
         });
     });
-    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
     let found = found(&served, "zebra").await;
     assert_eq!(found.first().map(String::as_str), Some("a/title"));
     assert_eq!(found.last().map(String::as_str), Some("a/body"));
@@ -300,7 +270,7 @@ async fn every_filter_holds_on_both_engines() {
         }
         target
     });
-    let served = indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.readonly).serve().await;
     for place in ["wiki", "content", "auto"] {
         for (filter, wanted) in [
             (
@@ -340,7 +310,7 @@ async fn every_filter_holds_on_both_engines() {
 #[tokio::test]
 async fn one_of_query_and_related_to_is_needed() {
     let wiki = sample_wiki().await;
-    let served = indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.readonly).serve().await;
     for (arguments, field) in [
         (json!({}), "query"),
         (json!({ "tags": ["docs"] }), "query"),
@@ -360,7 +330,7 @@ async fn one_of_query_and_related_to_is_needed() {
 #[tokio::test]
 async fn a_page_that_both_find_is_one_hit() {
     let wiki = sample_wiki().await;
-    let served = indexed(&wiki, |keys| &keys.readonly).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.readonly).serve().await;
     let answer = search(&served, json!({ "query": "linux" })).await.unwrap();
     let hits = answer["hits"].as_array().unwrap();
     let mut places: Vec<(&Value, &Value)> = hits
@@ -429,7 +399,7 @@ async fn every_kind_of_key_finds_what_it_may_read_and_is_told_what_not() {
         assert_eq!(error.unwrap_err()["code"], code);
     }
     wiki.set_api_disabled(true);
-    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
     let error = search(&served, json!({ "query": "needle", "in": "content" })).await;
     assert_eq!(error.unwrap_err()["code"], "API_DISABLED");
 }
@@ -476,7 +446,7 @@ async fn keys_that_see_different_pages_never_see_each_others() {
 #[tokio::test]
 async fn drafts_are_found_and_told_as_such() {
     let wiki = sample_wiki().await;
-    let served = indexed(&wiki, |keys| &keys.editor).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.editor).serve().await;
     let answer = search(
         &served,
         json!({ "query": "archiving", "in": "content", "limit": 1 }),
@@ -490,7 +460,7 @@ async fn drafts_are_found_and_told_as_such() {
 #[tokio::test]
 async fn changed_moved_and_deleted_pages_are_found_as_they_are_now() {
     let wiki = wiki_of(&[("a/one", "apple"), ("a/two", "apple")]).await;
-    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
     assert_eq!(found(&served, "apple").await.len(), 2);
     let (one, two) = (id_of(&wiki, "a/one"), id_of(&wiki, "a/two"));
     wiki.with_store(|store| {
@@ -509,7 +479,7 @@ async fn changed_moved_and_deleted_pages_are_found_as_they_are_now() {
 #[tokio::test]
 async fn only_what_changed_is_read_again() {
     let wiki = wiki_of(&[("a/one", "apple"), ("a/two", "apple"), ("a/three", "apple")]).await;
-    let served = indexed(&wiki, |keys| &keys.admin).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.admin).serve().await;
     assert_eq!(found(&served, "apple").await.len(), 3);
     wiki.with_store(|store| {
         let id = store.page_at("en", "a/two").unwrap().id;
@@ -528,7 +498,7 @@ async fn only_what_changed_is_read_again() {
 #[tokio::test]
 async fn own_writes_are_found_by_the_next_search() {
     let wiki = wiki_of(&[("a/one", "apple")]).await;
-    let mut setup = indexed(&wiki, |keys| &keys.editor);
+    let mut setup = Setup::indexed(&wiki, |keys| &keys.editor);
     // Nothing but the write itself is a reason to look again.
     setup.pace.fresh = Duration::from_hours(1);
     let served = setup.serve().await;
@@ -543,7 +513,7 @@ async fn own_writes_are_found_by_the_next_search() {
 #[tokio::test]
 async fn above_its_bound_the_index_says_so() {
     let wiki = wiki_of(&[("a/1", "apple"), ("a/2", "apple"), ("a/3", "apple")]).await;
-    let mut setup = indexed(&wiki, |keys| &keys.admin);
+    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin);
     setup.most = Some(2);
     let served = setup.serve().await;
     let answer = search(&served, json!({ "query": "apple", "in": "content" }))
@@ -577,7 +547,7 @@ async fn without_an_index_the_wiki_alone_is_searched() {
 }
 
 fn on_disk(wiki: &DemoWiki, dir: &TempDir) -> Setup {
-    indexed(wiki, |keys| &keys.admin)
+    Setup::indexed(wiki, |keys| &keys.admin)
         .with("WIKI_INDEX", "disk")
         .with("WIKI_INDEX_DIR", dir.path().join("index").to_str().unwrap())
 }
@@ -672,7 +642,9 @@ async fn the_indexes_of_all_keys_are_shown_and_removed_and_nothing_else() {
     let status: Value = serde_json::from_str(&command(&["status", "--json"])).unwrap();
     let indexes = status["indexes"].as_array().unwrap();
     let of = |key: &str| -> Vec<&Value> { indexes.iter().map(|index| &index[key]).collect() };
-    assert_eq!(of("wiki"), ["127.0.0.1", "127.0.0.1"]);
+    let address = wiki.address();
+    let host = address.strip_prefix("http://").unwrap();
+    assert_eq!(of("wiki"), [host, host]);
     assert_eq!(of("pages"), [1, 1]);
     let own = of("ofThisKey");
     assert_eq!(own.iter().filter(|own| own.as_bool().unwrap()).count(), 1);
@@ -734,7 +706,7 @@ async fn a_rejected_key_loses_its_index_whatever_tool_is_told_so() {
 #[tokio::test]
 async fn an_index_that_is_there_answers_while_the_wiki_does_not() {
     let wiki = wiki_of(&[("a/1", "apple")]).await;
-    let mut setup = indexed(&wiki, |keys| &keys.admin).with("WIKI_HTTP_MAX_RETRIES", "0");
+    let mut setup = Setup::indexed(&wiki, |keys| &keys.admin).with("WIKI_HTTP_MAX_RETRIES", "0");
     setup.pace = EAGER;
     let served = setup.serve().await;
     assert_eq!(found(&served, "apple").await, ["a/1"]);
@@ -796,7 +768,7 @@ async fn related_pages_come_with_their_reasons() {
         ("memory", [&links[..], &[alike]].concat()),
         ("off", links.to_vec()),
     ] {
-        let served = indexed(&wiki, |keys| &keys.readonly)
+        let served = Setup::indexed(&wiki, |keys| &keys.readonly)
             .with("WIKI_INDEX", mode)
             .serve()
             .await;
@@ -813,7 +785,7 @@ async fn related_pages_come_with_their_reasons() {
         let answer = search(&served, below).await.unwrap();
         assert_eq!(paths(&answer), ["a/tagged"]);
     }
-    let served = indexed(&wiki, |keys| &keys.reader).serve().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.reader).serve().await;
     let error = search(&served, json!({ "relatedTo": 4_711 }))
         .await
         .unwrap_err();

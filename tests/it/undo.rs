@@ -421,3 +421,52 @@ fn undoing_any_applied_update_restores_the_page_exactly() {
         });
     });
 }
+
+#[tokio::test]
+async fn last_is_the_sessions_own_last_write_and_stays_what_the_preview_named() {
+    let wiki = sample_wiki().await;
+    let ours = served(&wiki).await;
+    let theirs = Setup::of(&wiki, |keys| &keys.scripter)
+        .in_dir_of(&ours)
+        .serve()
+        .await;
+    let [one, two] = ["docs", "releases/2-4"].map(|path| id_of(&wiki, path));
+    let write = async |served: &Served, id: i64, title: &str| {
+        let edits = json!({ "id": id, "title": title });
+        served.confirmed("wikijs_update_page", edits).await.unwrap()["callId"].clone()
+    };
+    let last = json!({ "callId": "last" });
+    // Before it wrote, the newest on record is meant, and the preview says so.
+    let other = write(&theirs, two, "Theirs").await;
+    let preview = ours.call("wikijs_undo_write", last.clone()).await.unwrap();
+    assert_eq!(preview["undoes"], other);
+    assert!(
+        preview["warnings"]
+            .to_string()
+            .contains("not_of_this_session"),
+        "{preview}"
+    );
+    let first = write(&ours, one, "First").await;
+    let second = write(&ours, one, "Second").await;
+    write(&theirs, two, "Theirs again").await;
+    let preview = ours.call("wikijs_undo_write", last.clone()).await.unwrap();
+    assert_eq!(preview["undoes"], second);
+    assert!(
+        !preview.to_string().contains("not_of_this_session"),
+        "{preview}"
+    );
+    // Whatever is written in between, the confirmed call takes back what was shown.
+    write(&ours, two, "Ours").await;
+    let confirm = json!({ "callId": "last", "confirm": preview["confirm"] });
+    let undone = ours.call("wikijs_undo_write", confirm).await.unwrap();
+    assert_eq!(
+        (&undone["outcome"], &undone["undoes"]),
+        (&json!("applied"), &second)
+    );
+    assert_eq!(page(&wiki, one).unwrap().title, "First");
+    assert_eq!(page(&wiki, two).unwrap().title, "Ours");
+    // The undo itself is the last write now, and can be taken back too.
+    let preview = ours.call("wikijs_undo_write", last).await.unwrap();
+    assert_eq!(preview["undoes"], undone["callId"]);
+    assert_ne!(preview["undoes"], first);
+}

@@ -8,26 +8,23 @@ use flate2::write::GzEncoder;
 use super::{MAX_STATE, keep, kept};
 use crate::audit::place::Place;
 use crate::audit::{AuditError, KeptState};
-use crate::page::{Date, Locale, PagePath, PageState};
+use crate::page::{Date, Locale, PagePath, PageReading, PageState};
 
 fn page(title: &str) -> PageState {
     PageState {
-        id: Some(7),
-        locale: Locale::as_stored("en"),
-        path: PagePath::of("docs/a"),
-        title: title.to_owned(),
-        description: String::new(),
         content: "# Ä\r\n\u{0}\u{2028}\n".to_owned(),
         editor: "markdown".to_owned(),
         tags: vec!["b".to_owned(), "a".to_owned()],
         is_published: true,
-        is_private: false,
-        publish_start_date: Date::Unset,
         publish_end_date: Date::from("soon".to_owned()),
         script_css: "body{color:red}".to_owned(),
-        script_js: String::new(),
-        updated_at: None,
-        unknown: Vec::new(),
+        ..PageReading::bare(
+            Some(7),
+            Locale::as_stored("en"),
+            PagePath::of("docs/a"),
+            title.to_owned(),
+        )
+        .or_blank()
     }
 }
 

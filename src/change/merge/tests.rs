@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::{merge, merge_pages};
-use crate::page::{Date, Locale, PagePath, PageState};
+use crate::page::{Locale, PagePath, PageReading, PageState};
 
 #[test]
 fn changes_with_an_unchanged_line_between_are_both_made() {
@@ -113,22 +113,17 @@ proptest! {
 #[test]
 fn fields_of_a_page_merge_unless_both_changed_them() {
     let page = |title: &str, tags: &[&str], path: &str, content: &str| PageState {
-        id: Some(1),
-        locale: Locale::as_stored("en"),
-        path: PagePath::as_stored(path),
-        title: title.to_owned(),
-        description: String::new(),
         content: content.to_owned(),
         editor: "markdown".to_owned(),
         tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
         is_published: true,
-        is_private: false,
-        publish_start_date: Date::Unset,
-        publish_end_date: Date::Unset,
-        script_css: String::new(),
-        script_js: String::new(),
-        updated_at: None,
-        unknown: Vec::new(),
+        ..PageReading::bare(
+            Some(1),
+            Locale::as_stored("en"),
+            PagePath::as_stored(path),
+            title.to_owned(),
+        )
+        .or_blank()
     };
     let base = page("T", &[], "p", "a\nb\nc\n");
     let ours = page("Ours", &[], "p", "A\nb\nc\n");

@@ -40,7 +40,7 @@ struct Answer<'a> {
 }
 
 pub(super) async fn run(arguments: &Arguments) -> Outcome {
-    let log = start::audit_log()?;
+    let log = start::audit_log_maybe_empty()?;
     let before = match &arguments.before {
         None => None,
         Some(call) => Some(log.story(call).await.map_err(|error| not_found(&error))?),

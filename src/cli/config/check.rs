@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 
 /// The warnings of settings that can be started with, or all faults.
 fn check(layers: &Layers) -> Result<Vec<String>, Vec<String>> {
-    let log = log_settings(&layers.source(), "info")
+    let log = log_settings(&layers.source(), None)
         .map_err(|fault| fault.to_string())
         .and_then(|settings| log::start(&settings));
     let settings = Settings::load(layers).map_err(|faults| told(&faults));

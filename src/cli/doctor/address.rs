@@ -1,6 +1,6 @@
 //! Is the wiki there, and is it the wiki?
 
-use super::report::Finding;
+use super::finding::Finding;
 use crate::wiki::{Reached, TlsFault, Unreachable, Wiki, WikiError};
 
 pub(super) fn found(wiki: &Wiki, reached: &Result<Reached, Unreachable>) -> Finding {

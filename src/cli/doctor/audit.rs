@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::report::{Finding, counted};
+use super::finding::Finding;
+use super::report::counted;
 use crate::audit::{AuditLog, Health};
 
 /// Less free space than this is little, in megabytes.

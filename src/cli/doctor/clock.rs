@@ -1,6 +1,6 @@
 //! Do our clock and the wiki's agree?
 
-use super::report::Finding;
+use super::finding::Finding;
 use crate::wiki::Reached;
 
 /// How many seconds they may differ.

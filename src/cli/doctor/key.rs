@@ -1,31 +1,25 @@
 //! Does the wiki know the key, and for how long?
 
-use super::report::Finding;
-use crate::config::KeySource;
+use super::finding::Finding;
 use crate::wiki::{Reached, Wiki, WikiError, in_words};
 
 /// How many days before a key's end it is time for another.
 const SOON: i64 = 30;
 
-fn new_key(source: &KeySource) -> String {
-    let advice = source.advice();
+fn new_key(advice: &str) -> String {
     format!("Have an administrator of the wiki make a new key; {advice}.")
 }
 
 /// Whether the key is good, and what there is to say of it.
-pub(super) async fn found(
-    wiki: &Wiki,
-    source: &KeySource,
-    reached: &Reached,
-) -> (bool, Vec<Finding>) {
-    match found_wrong(wiki, source, reached).await {
+pub(super) async fn found(wiki: &Wiki, advice: &str, reached: &Reached) -> (bool, Vec<Finding>) {
+    match found_wrong(wiki, advice, reached).await {
         Some(finding) => (false, vec![finding]),
-        None => (true, found_good(wiki, source)),
+        None => (true, found_good(wiki, advice)),
     }
 }
 
-async fn found_wrong(wiki: &Wiki, source: &KeySource, reached: &Reached) -> Option<Finding> {
-    let wrong = |fault: String| Some(Finding::wrong(fault, new_key(source).as_str()));
+async fn found_wrong(wiki: &Wiki, advice: &str, reached: &Reached) -> Option<Finding> {
+    let wrong = |fault: String| Some(Finding::wrong(fault, new_key(advice).as_str()));
     match &reached.locales {
         Err(error @ WikiError::KeyRevoked) => {
             return wrong(error.to_string());
@@ -51,7 +45,7 @@ async fn found_wrong(wiki: &Wiki, source: &KeySource, reached: &Reached) -> Opti
     }
 }
 
-fn found_good(wiki: &Wiki, source: &KeySource) -> Vec<Finding> {
+fn found_good(wiki: &Wiki, advice: &str) -> Vec<Finding> {
     let key = wiki.key();
     let mut found = vec![match key.left() {
         Some(left) => {
@@ -60,7 +54,7 @@ fn found_good(wiki: &Wiki, source: &KeySource) -> Vec<Finding> {
                 in_words(left)
             );
             if left.whole_days() < SOON {
-                Finding::warning(seen, new_key(source).as_str())
+                Finding::warning(seen, new_key(advice).as_str())
             } else {
                 Finding::good(seen)
             }

@@ -3,6 +3,7 @@
 mod address;
 mod audit;
 mod clock;
+mod finding;
 mod key;
 mod policy;
 mod report;
@@ -20,7 +21,8 @@ use super::{Outcome, print, start};
 use crate::config::{KeySource, Settings};
 use crate::gates::Policy;
 use crate::wiki::{Reached, Wiki, WikiSettings};
-use report::{Finding, Report, Verdict};
+use finding::{Finding, Verdict};
+use report::Report;
 
 /// Arguments of `doctor`.
 #[derive(Debug, clap::Args)]
@@ -80,7 +82,8 @@ pub(in crate::cli) async fn what_is_wrong(
 ) -> Result<Option<Wrong>, String> {
     let time = Time::until(settings.retry.total);
     settings.retry.retries = 0;
-    let source = KeySource::fixed();
+    // It is asked for here, and no server runs yet.
+    let advice = "give that one to this command";
     let wiki = Wiki::quiet(settings, "config init")?;
     let reached = time.give("address", Box::pin(wiki.reach())).await;
     let found = match &reached {
@@ -91,7 +94,7 @@ pub(in crate::cli) async fn what_is_wrong(
         return Ok(wrong_of(found, false));
     };
     let found = time
-        .give("key", Box::pin(key::found(&wiki, &source, &reached)))
+        .give("key", Box::pin(key::found(&wiki, advice, &reached)))
         .await;
     let (is_good, found) = found.unwrap_or_else(|| (false, vec![time.is_up()]));
     Ok(wrong_of(found, true).filter(|_| !is_good))
@@ -155,7 +158,7 @@ async fn ask(
     report: &mut Report,
 ) {
     let found = time
-        .give("key", Box::pin(key::found(wiki, source, reached)))
+        .give("key", Box::pin(key::found(wiki, &source.advice(), reached)))
         .await;
     let (is_good, found) = found.unwrap_or_else(|| (false, vec![time.is_up()]));
     report.add("key", found);

@@ -1,6 +1,6 @@
 //! What may be written, in words.
 
-use super::report::Finding;
+use super::finding::Finding;
 use crate::gates::{ConfirmMode, Fallback, Policy};
 use crate::page::{Locale, PagePath, Prefix};
 use crate::tools::Surface;

@@ -3,60 +3,11 @@
 use serde::Serialize;
 use serde_json::json;
 
+use super::finding::{Finding, Verdict};
 use super::rights::Seen;
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::table::at_words;
-
-/// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Verdict {
-    /// As it should be.
-    Good,
-    /// Not looked at.
-    Skipped,
-    /// It works, and is worth a thought.
-    Warning,
-    /// It does not work.
-    Wrong,
-}
-
-/// One thing that was seen.
-#[derive(Debug, Serialize)]
-pub(super) struct Finding {
-    pub(super) verdict: Verdict,
-    pub(super) seen: String,
-    /// The one thing to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) todo: Option<String>,
-}
-
-impl Finding {
-    pub(super) fn good(seen: impl Into<String>) -> Self {
-        Self::new(Verdict::Good, seen, None)
-    }
-
-    pub(super) fn skipped(reason: impl Into<String>) -> Self {
-        Self::new(Verdict::Skipped, reason, None)
-    }
-
-    pub(super) fn warning<'a>(seen: impl Into<String>, todo: impl Into<Option<&'a str>>) -> Self {
-        Self::new(Verdict::Warning, seen, todo.into())
-    }
-
-    pub(super) fn wrong<'a>(seen: impl Into<String>, todo: impl Into<Option<&'a str>>) -> Self {
-        Self::new(Verdict::Wrong, seen, todo.into())
-    }
-
-    fn new(verdict: Verdict, seen: impl Into<String>, todo: Option<&str>) -> Self {
-        Self {
-            verdict,
-            seen: seen.into(),
-            todo: todo.map(str::to_owned),
-        }
-    }
-}
 
 /// A finding and the check that it is of.
 #[derive(Debug, Serialize)]

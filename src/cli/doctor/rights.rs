@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::report::Finding;
+use super::finding::Finding;
 use super::tools::{Can, ToolRights, with};
 use crate::cli::print::{self, Paint};
 use crate::cli::table::{Cell, Table};

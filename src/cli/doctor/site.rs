@@ -1,6 +1,6 @@
 //! What the site is set to: locales and search engine.
 
-use super::report::Finding;
+use super::finding::Finding;
 use crate::page::Locale;
 use crate::wiki::{Reached, Wiki};
 

@@ -189,6 +189,7 @@ async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Fai
     for call in applied.iter().rev() {
         if is_wanted {
             let undo = Undo {
+                session: None,
                 owner: None,
                 call: (*call).into(),
                 force: false,

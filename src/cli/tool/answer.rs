@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::one_line::text;
 use super::page;
 use crate::cli::print::{self, Paint};
 use crate::cli::show_change;
@@ -19,7 +20,7 @@ pub(super) fn print(answer: &Value) {
     } else if let Some(nodes) = list("nodes") {
         tree(nodes);
     } else if let Some(hits) = list("hits") {
-        hits_found(hits, answer);
+        hits_found(hits);
     } else if let Some(tags) = list("tags").filter(|tags| tags.iter().all(Value::is_object)) {
         columns(tags, &["pages", "tag"]);
     } else if let Some(entries) = list("entries") {
@@ -40,14 +41,20 @@ pub(super) fn print(answer: &Value) {
             for page in pages {
                 page::print(page);
             }
+        } else if pages.iter().any(|page| page.get(BROKEN).is_some()) {
+            broken_links(pages);
         } else {
-            columns(pages, &["id", "locale", "path", "title", "updatedAt"]);
+            let wanted = ["id", "locale", "path", "title", "updatedAt", "authorName"];
+            columns(pages, &wanted);
         }
     } else {
         page::print(answer);
     }
+    remarks(answer);
     for (name, told) in [
         ("notShown", "more are not shown"),
+        ("hitsLeft", "more pages have lines that match"),
+        ("otherLocales", "more are in other locales"),
         ("nextCursor", "is the cursor of what follows"),
     ] {
         if let Some(value) = answer.get(name) {
@@ -113,18 +120,6 @@ fn place(page: &Value) -> String {
     format!("{}:{}", of(page, "locale"), of(page, "path"))
 }
 
-/// A value in one line: text as it is, lists with commas, all else as JSON.
-pub(super) fn text(value: &Value) -> String {
-    let shown = match value {
-        Value::String(text) => text.clone(),
-        Value::Array(items) if items.iter().all(|item| !item.is_object()) => {
-            items.iter().map(text).collect::<Vec<_>>().join(", ")
-        }
-        other => other.to_string(),
-    };
-    print::harmless(&shown.replace('\n', " "))
-}
-
 /// Rows of those members that any of them has.
 fn columns(rows: &[Value], wanted: &[&'static str]) {
     if rows.is_empty() {
@@ -141,7 +136,7 @@ fn columns(rows: &[Value], wanted: &[&'static str]) {
     table.print();
 }
 
-fn hits_found(hits: &[Value], answer: &Value) {
+fn hits_found(hits: &[Value]) {
     if hits.is_empty() {
         print::line(NOTHING);
     }
@@ -153,10 +148,56 @@ fn hits_found(hits: &[Value], answer: &Value) {
                 print::line(&format!("  {}", print::painted(&told, Paint::Dim)));
             }
         }
+        let lines = hit.get("lines").and_then(Value::as_array);
+        for line in lines.into_iter().flatten() {
+            print::line(&format!("  {}", text(line)));
+        }
+        if let Some(left) = hit.get("linesLeft") {
+            print::line(&format!("  … {} more lines", text(left)));
+        }
     }
-    let notes = answer.pointer("/index/notes").and_then(Value::as_array);
-    for note in notes.into_iter().flatten() {
-        print::note(&text(note));
+}
+
+/// The member of a page that holds its links that lead nowhere.
+const BROKEN: &str = "brokenLinks";
+
+/// Pages, each above its links that lead nowhere.
+fn broken_links(pages: &[Value]) {
+    for page in pages {
+        print::line(&page_in_line(page));
+        let links = page.get(BROKEN).and_then(Value::as_array);
+        for link in links.into_iter().flatten() {
+            let line = link
+                .get("line")
+                .map_or_else(String::new, |line| format!("line {}: ", text(line)));
+            let written = of(link, "link");
+            let written = match written.as_str() {
+                "" => written,
+                written => format!(" (written {written})"),
+            };
+            print::line(&format!("  {line}{}{written}", of(link, "to")));
+        }
+        if let Some(left) = page.get("brokenLinksLeft") {
+            print::line(&format!("  … {} more", text(left)));
+        }
+    }
+}
+
+/// What an answer says beside its list: what to do, what could not be read, what the index lacks.
+fn remarks(answer: &Value) {
+    let index = answer.get("index");
+    let hints = [
+        answer.get("hint"),
+        index.and_then(|index| index.get("hint")),
+    ];
+    let notes = index.and_then(|index| index.get("notes"));
+    let notes = notes.and_then(Value::as_array).into_iter().flatten();
+    for told in hints.into_iter().flatten().chain(notes) {
+        print::note(&text(told));
+    }
+    let unavailable = answer.get("unavailable").and_then(Value::as_object);
+    for (name, why) in unavailable.into_iter().flatten() {
+        print::note(&format!("{name} is not known: {}", text(why)));
     }
 }
 
@@ -217,6 +258,14 @@ pub(super) fn write(answer: &Value) -> Vec<String> {
     )];
     if let Some(changed) = answer.get("changed") {
         lines.push(format!("  changed: {}", text(changed)));
+    }
+    for (name, told) in [
+        ("undoes", "takes back the call"),
+        ("replaces", "replaces the proposal"),
+    ] {
+        if let Some(value) = answer.get(name) {
+            lines.push(format!("  {told} {}", text(value)));
+        }
     }
     lines.extend(change(answer));
     lines

@@ -3,6 +3,7 @@
 mod answer;
 mod call;
 mod examples;
+mod one_line;
 mod page;
 mod show;
 

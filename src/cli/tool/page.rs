@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::answer::text;
+use super::one_line::text;
 use crate::cli::print::{self, Paint};
 
 /// The members that are texts of lines of their own; a page is asked for one of them.
@@ -24,8 +24,8 @@ pub(super) fn print(page: &Value) {
         let name = print::painted(&format!("{name}:"), Paint::Dim);
         print::line(&format!("{name} {}", text(value)));
     }
-    for heading in headings(page) {
-        print::line(&heading);
+    for line in headings(page).into_iter().chain(others(page)) {
+        print::line(&line);
     }
     for told in TEXTS.iter().filter_map(|name| page.get(*name)?.as_str()) {
         print::line("");
@@ -33,6 +33,26 @@ pub(super) fn print(page: &Value) {
             print::line(&print::harmless(line));
         }
     }
+}
+
+/// What an outline has beside its headings: blocks, images and links, and how many are left out.
+fn others(page: &Value) -> Vec<String> {
+    let mut lines = Vec::new();
+    let outline = page.get("outline").and_then(Value::as_object);
+    for (name, value) in outline.into_iter().flatten() {
+        if name == "headings" {
+            continue;
+        }
+        let name = print::painted(&format!("{name}:"), Paint::Dim);
+        match value.as_array() {
+            Some(items) => {
+                lines.push(name);
+                lines.extend(items.iter().map(|item| format!("  {}", text(item))));
+            }
+            None => lines.push(format!("{name} {}", text(value))),
+        }
+    }
+    lines
 }
 
 /// The outline, each heading below its own: a line says its level in its selector, `h2[3] …`.

@@ -33,7 +33,7 @@ pub(super) fn one(tool: &Definition, is_json: bool) {
     }
     let name = print::painted(tool.name, Paint::Bold);
     print::line(&format!("{name} ({})", kind(tool)));
-    print::line(tool.description);
+    print::line(&tool.description);
     print::line("");
     let mut table = Table::new(&["argument", "type", "meaning"]);
     rows(&tool.input, "", &mut table);

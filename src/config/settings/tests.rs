@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::Settings;
-use crate::config::Source;
+use crate::config::{Kind, SETTINGS, Source};
 use crate::gates::{ConfirmMode, Fallback};
 
 fn read(pairs: &[(&str, &str)]) -> Result<Settings, String> {
@@ -247,4 +247,30 @@ fn a_key_file_that_others_may_read_is_warned_of() {
             "the file that WIKI_API_TOKEN_FILE names may be read by others than its owner; take that away with chmod 600"
         ]
     );
+}
+
+/// The defaults stand in the table alone, so each must be what its setting takes.
+#[test]
+fn every_setting_takes_its_own_default() {
+    for setting in SETTINGS {
+        let default = setting.default_value();
+        match (setting.kind, default) {
+            (Kind::Number(least, most), default) => {
+                let number: u32 = default.and_then(|it| it.parse().ok()).expect(setting.name);
+                assert!((least..=most).contains(&number), "{}", setting.name);
+            }
+            (Kind::Flag, default) => {
+                assert!(
+                    matches!(default, Some("true" | "false")),
+                    "{}",
+                    setting.name
+                );
+            }
+            (Kind::Choice(words), Some(word)) => {
+                assert!(words.contains(&word), "{}", setting.name);
+            }
+            (Kind::Choice(_), None) => assert_eq!(setting.name, "WIKI_CONFIRM"),
+            (Kind::Text | Kind::Secret | Kind::Path | Kind::List | Kind::Command, _) => {}
+        }
+    }
 }

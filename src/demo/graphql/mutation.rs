@@ -100,7 +100,12 @@ impl PageMutation {
                 publish_end_date: publish_end_date.unwrap_or_default().0,
                 script_css: script_css.unwrap_or_default(),
                 script_js: script_js.unwrap_or_default(),
-                ..PageRow::default()
+                // A step of its own writes them.
+                tags: Vec::new(),
+                id: 0,
+                author: PageRow::ADMINISTRATOR.to_owned(),
+                created_at: String::new(),
+                updated_at: String::new(),
             },
             tags: texts(tags),
         };

@@ -8,6 +8,7 @@ use crate::demo::access::Access;
 use crate::demo::fault::Fault;
 use crate::demo::reader_view;
 use crate::demo::store::{PageRow, Store, TagRow};
+use crate::fields::page_fields;
 
 /// The one user that writes through keys are recorded as.
 pub(super) const ADMINISTRATOR: &str = "Administrator";
@@ -204,3 +205,20 @@ impl Page {
         self.writers(ADMINISTRATOR_EMAIL)
     }
 }
+
+/// Holds the type to the list of fields that the rest of the program goes by.
+macro_rules! has_resolvers {
+    ({ $($always:tt)* } { $($allowed:tt)* }) => {
+        has_resolvers! { @ $($always)* $($allowed)* }
+    };
+    (@ $(
+        $(#[$doc:meta])* $field:ident, $member:ident: $type:ty = $name:literal,
+        $($attribute:ident $value:tt),*;
+    )*) => {
+        const _: fn() = || {
+            $( let _ = Page::$member; )*
+        };
+    };
+}
+
+page_fields!(has_resolvers);

@@ -64,26 +64,47 @@ pub(super) struct PageVersion {
 
 impl From<Version> for PageVersion {
     fn from(version: Version) -> Self {
-        let page = version.page;
+        let author_id = version.page.author_id().to_string();
+        let content_type = version.page.content_type().to_owned();
+        let PageRow {
+            id: page_id,
+            locale,
+            path,
+            title,
+            description,
+            content,
+            editor,
+            tags,
+            is_published,
+            is_private,
+            publish_start_date,
+            publish_end_date,
+            // No version has them (W10).
+            script_css: _,
+            script_js: _,
+            author: author_name,
+            created_at: _,
+            updated_at,
+        } = version.page;
         Self {
             action: version.action.to_owned(),
-            author_id: page.author_id().to_string(),
-            author_name: page.author.clone(),
-            content_type: page.content_type().to_owned(),
-            content: page.content,
+            author_id,
+            author_name,
+            content_type,
+            content,
             created_at: Date(version.saved_at),
-            version_date: Date(page.updated_at),
-            description: page.description.unwrap_or_default(),
-            editor: page.editor,
-            is_private: page.is_private,
-            is_published: page.is_published,
-            locale: page.locale,
-            page_id: page.id,
-            path: page.path,
-            publish_end_date: Date(page.publish_end_date),
-            publish_start_date: Date(page.publish_start_date),
-            tags: page.tags.into_iter().map(Some).collect(),
-            title: page.title,
+            version_date: Date(updated_at),
+            description: description.unwrap_or_default(),
+            editor,
+            is_private,
+            is_published,
+            locale,
+            page_id,
+            path,
+            publish_end_date: Date(publish_end_date),
+            publish_start_date: Date(publish_start_date),
+            tags: tags.into_iter().map(Some).collect(),
+            title,
             version_id: version.id,
         }
     }

@@ -2,6 +2,8 @@
 
 use sha1::{Digest, Sha1};
 
+use crate::fields::page_fields;
+
 /// One page, every field of it.
 ///
 /// A test may write anything into one, also what no API call would let in.
@@ -42,6 +44,23 @@ pub struct PageRow {
     /// When it was last written; empty lets [`Store::add`](super::Store::add) fill in the present time.
     pub updated_at: String,
 }
+
+/// Holds the row to the list of fields that the rest of the program goes by.
+macro_rules! has_columns {
+    ({ $($always:tt)* } { $($allowed:tt)* }) => {
+        has_columns! { @ $($always)* $($allowed)* }
+    };
+    (@ $(
+        $(#[$doc:meta])* $field:ident, $member:ident: $type:ty = $name:literal,
+        $($attribute:ident $value:tt),*;
+    )*) => {
+        const _: fn(&PageRow) = |page| {
+            let _ = ($(&page.$member,)*);
+        };
+    };
+}
+
+page_fields!(has_columns);
 
 impl Default for PageRow {
     /// A published English markdown page with next to nothing on it.

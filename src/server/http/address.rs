@@ -4,59 +4,15 @@ use std::net::IpAddr;
 
 use axum::http::HeaderMap;
 
+use crate::config::AddressRange;
+
 /// The header in which proxies pass on where a request came from.
 const FORWARDED: &str = "x-forwarded-for";
 
-/// A range of network addresses: one address, or all that begin like it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network {
-    address: IpAddr,
-    bits: u32,
-}
-
-impl Network {
-    /// Reads `10.0.0.1`, `10.0.0.0/8` or `fd00::/8`.
-    ///
-    /// # Errors
-    /// One sentence about what is wrong.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || "must be an address or a range such as 10.0.0.0/8".to_owned();
-        let text = text.trim();
-        let (address, bits) = match text.split_once('/') {
-            Some((address, bits)) => (address, Some(bits)),
-            None => (text, None),
-        };
-        let address: IpAddr = address.parse().map_err(|_| wrong())?;
-        let most = if address.is_ipv4() { 32 } else { 128 };
-        let bits = match bits {
-            None => most,
-            Some(bits) => bits
-                .parse()
-                .ok()
-                .filter(|bits| *bits <= most)
-                .ok_or_else(wrong)?,
-        };
-        Ok(Self { address, bits })
-    }
-
-    fn holds(&self, other: IpAddr) -> bool {
-        let differing = match (self.address, other) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => {
-                (own.to_bits() ^ other.to_bits()).leading_zeros()
-            }
-            (IpAddr::V6(own), IpAddr::V6(other)) => {
-                (own.to_bits() ^ other.to_bits()).leading_zeros()
-            }
-            _ => return false,
-        };
-        differing >= self.bits
-    }
-}
-
 /// Where a request came from. What it says of that itself is believed as far as a chain of
 /// trusted proxies reaches: the rightmost hop that is none of them.
-pub(super) fn origin_of(peer: IpAddr, headers: &HeaderMap, trusted: &[Network]) -> IpAddr {
-    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.holds(address));
+pub(super) fn origin_of(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]) -> IpAddr {
+    let is_trusted = |address: IpAddr| trusted.iter().any(|range| range.holds(address));
     let mut origin = peer.to_canonical();
     let lines: Vec<_> = headers.get_all(FORWARDED).iter().collect();
     let hops = lines
@@ -81,16 +37,17 @@ mod tests {
 
     use axum::http::HeaderMap;
 
-    use super::{FORWARDED, Network, origin_of};
+    use super::{FORWARDED, origin_of};
+    use crate::config::AddressRange;
 
     fn origin(peer: &str, forwarded: &[&str], trusted: &[&str]) -> String {
         let mut headers = HeaderMap::new();
         for line in forwarded {
             headers.append(FORWARDED, line.parse().expect("a header"));
         }
-        let trusted: Vec<Network> = trusted
+        let trusted: Vec<AddressRange> = trusted
             .iter()
-            .map(|text| Network::parse(text).expect(text))
+            .map(|text| AddressRange::parse(text).expect(text))
             .collect();
         let peer: IpAddr = peer.parse().expect(peer);
         origin_of(peer, &headers, &trusted).to_string()
@@ -139,7 +96,7 @@ mod tests {
             "192.0.2.7"
         );
         for bad in ["", "10.0.0", "10.0.0.0/33", "::/129", "10.0.0.0/-1", "host"] {
-            assert!(Network::parse(bad).is_err(), "{bad}");
+            assert!(AddressRange::parse(bad).is_err(), "{bad}");
         }
     }
 }

@@ -25,12 +25,10 @@ use super::origin;
 use super::places::{Place, Places};
 use super::rate::Rates;
 use super::refusal::Refusal;
-use super::sessions::{Owner, RequestId, Sessions, UnderWay};
+use super::sessions::{Owner, RequestId, SESSION, Sessions, UnderWay};
 use crate::config::ServeSettings;
 use crate::gates::SessionId;
 
-/// The header that names a session.
-pub(super) const SESSION: &str = "mcp-session-id";
 /// What a request asks for that lasts as long as it listens for changes.
 const LISTEN: &str = "subscriptions/listen";
 /// The header that carries the caller's own key of the wiki.

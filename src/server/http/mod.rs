@@ -21,7 +21,6 @@ mod sessions;
 mod stall;
 mod tokens_file;
 
-pub use address::Network;
 pub use client::{ClientConfirm, Grant, NamedClient, TOKEN_PREFIX, Token};
 pub use limits::HttpLimits;
 pub use listen::{HttpServer, check_start, refused_start};

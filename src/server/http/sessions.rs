@@ -10,9 +10,11 @@ use axum::http::{Response, StatusCode};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use serde::Deserialize;
 
-use super::guard::SESSION;
 use super::limits::HttpLimits;
 use super::refusal::Refusal;
+
+/// The header that names a session.
+pub(super) const SESSION: &str = "mcp-session-id";
 
 /// Whose a session is.
 #[derive(Debug)]

@@ -26,7 +26,7 @@ fn text(given: &Given) -> String {
         r#"Mend the broken links of the wiki's pages at or below {path}.
 
 1. Call wikijs_list_pages {{"path":{path},"links":"BROKEN"}}. Read on with nextCursor, if there is one. If the answer says that it does not know all links yet, do what it says first.
-2. For each target, find the page that is meant: wikijs_search_pages with the link's text, and with the last segment of its path. Only a page that clearly is the same counts; a similar one does not.
+2. For each target, find the page that is meant: wikijs_search_pages with the last segment of its path as words, then with the segment before it. Only a page that clearly is the same counts; a similar one does not.
 3. Show me a list: page, link as it stands, new target or "not sure". Wait until I agree.
 4. Change each page once: wikijs_update_page with edits that replace the link's address and nothing else; keep its text and anchor. Confirm as the answers say.
 5. End with what was mended, and what was left and why.

@@ -1,6 +1,7 @@
 //! Prompts: what a user may ask for by name. One file each, and one line in the list below.
 //!
-//! A prompt is offered where all tools that it names are.
+//! A prompt is offered where all tools that it names are; one that writes, where a write can come
+//! of it.
 
 mod mend_broken_links;
 mod review_proposal;
@@ -18,9 +19,11 @@ use serde_json::Value;
 use time::Duration;
 
 use super::resources;
+use super::terms::{Terms, Writes};
 use super::visit::Visit;
 use crate::audit::ProposalId;
 use crate::page::{Date, Reference, escape_hidden};
+use crate::tools::Offered;
 use crate::wiki::Wiki;
 use crate::write::Caller;
 
@@ -104,7 +107,7 @@ impl Kind {
                 .map(str::to_owned),
             Self::Time => match Date::parse(text) {
                 Ok(date) if date.is_set() => None,
-                _ => Some("must be a date in ISO 8601, such as 2026-11-01".to_owned()),
+                _ => Some("must be a date or time in ISO 8601, such as 2026-01-31 or 2026-01-31T09:00:00Z".to_owned()),
             },
             Self::Proposal => {
                 let id: Result<ProposalId, _> = text.parse();
@@ -116,58 +119,112 @@ impl Kind {
     }
 }
 
-/// The prompts that a caller is offered.
-fn offered(visit: &Visit) -> impl Iterator<Item = &'static Prompt> {
-    let registry = visit.app.registry();
-    let is_there = move |name: &&str| {
-        let tool = registry.find(name);
-        tool.is_some_and(|tool| visit.offers(tool))
-    };
-    PROMPTS
-        .iter()
-        .filter(move |prompt| prompt.tools.iter().all(&is_there))
+/// What a session is offered.
+pub(super) struct Offer<'a> {
+    /// Whose session it is.
+    pub(super) visit: &'a Visit,
+    tools: Offered,
+    /// Whether a write can come of any call.
+    may_write: bool,
 }
 
-/// Lists the prompts that a caller is offered.
-pub(super) fn list(visit: &Visit) -> ListPromptsResult {
-    let argument = |argument: &Argument| {
-        PromptArgument::new(argument.name)
-            .with_description(argument.description)
-            .with_required(argument.is_required)
-    };
-    let prompts = offered(visit).map(|prompt| {
-        let arguments = prompt.arguments.iter().map(argument).collect();
-        rmcp::model::Prompt::new(prompt.name, Some(prompt.description), Some(arguments))
-            .with_title(prompt.title)
-    });
-    ListPromptsResult::with_all_items(prompts.collect())
-}
+impl<'a> Offer<'a> {
+    /// What a session is offered whose client can ask a person or cannot.
+    pub(super) fn to(visit: &'a Visit, can_ask: bool) -> Self {
+        let writes = Terms::of(visit, can_ask).writes;
+        Self {
+            visit,
+            tools: visit.offered(),
+            may_write: !matches!(writes, Writes::Refused(_)),
+        }
+    }
 
-/// The text of a prompt.
-pub(super) fn get(
-    visit: &Visit,
-    request: GetPromptRequestParams,
-) -> Result<GetPromptResult, ErrorData> {
-    let prompt = find(visit, &request.name)?;
-    let wiki = &visit.app.wiki;
-    let given = Given {
-        arguments: read(wiki, prompt, request.arguments.unwrap_or_default())?,
-        today: wiki.now().date(),
-    };
-    let text = PromptMessage::new_text(Role::User, (prompt.text)(&given));
-    Ok(GetPromptResult::new(vec![text]).with_description(prompt.description))
-}
+    fn prompts(&self) -> impl Iterator<Item = &'static Prompt> {
+        let registry = self.visit.app.registry();
+        let is_there = move |name: &&str| {
+            let tool = registry.find(name);
+            tool.is_some_and(|tool| self.tools.has(name) && (self.may_write || !tool.can_write()))
+        };
+        PROMPTS
+            .iter()
+            .filter(move |prompt| prompt.tools.iter().all(&is_there))
+    }
 
-fn find(visit: &Visit, name: &str) -> Result<&'static Prompt, ErrorData> {
-    offered(visit)
-        .find(|prompt| prompt.name == name)
-        .ok_or_else(|| {
-            let names: Vec<_> = offered(visit).map(|prompt| prompt.name).collect();
-            invalid(format!(
-                "there is no such prompt; there are: {}",
-                names.join(", ")
-            ))
-        })
+    /// Lists the prompts.
+    pub(super) fn list(&self) -> ListPromptsResult {
+        let argument = |argument: &Argument| {
+            PromptArgument::new(argument.name)
+                .with_description(argument.description)
+                .with_required(argument.is_required)
+        };
+        let prompts = self.prompts().map(|prompt| {
+            let arguments = prompt.arguments.iter().map(argument).collect();
+            rmcp::model::Prompt::new(prompt.name, Some(prompt.description), Some(arguments))
+                .with_title(prompt.title)
+        });
+        ListPromptsResult::with_all_items(prompts.collect())
+    }
+
+    /// The text of a prompt.
+    pub(super) fn get(
+        &self,
+        request: GetPromptRequestParams,
+    ) -> Result<GetPromptResult, ErrorData> {
+        let prompt = self.find(&request.name)?;
+        let wiki = &self.visit.app.wiki;
+        let given = Given {
+            arguments: read(wiki, prompt, request.arguments.unwrap_or_default())?,
+            today: wiki.now().date(),
+        };
+        let text = PromptMessage::new_text(Role::User, (prompt.text)(&given));
+        Ok(GetPromptResult::new(vec![text]).with_description(prompt.description))
+    }
+
+    fn find(&self, name: &str) -> Result<&'static Prompt, ErrorData> {
+        self.prompts()
+            .find(|prompt| prompt.name == name)
+            .ok_or_else(|| {
+                let names: Vec<_> = self.prompts().map(|prompt| prompt.name).collect();
+                invalid(format!(
+                    "there is no such prompt; there are: {}",
+                    names.join(", ")
+                ))
+            })
+    }
+
+    /// What can be typed for an argument of a prompt.
+    pub(super) async fn complete(
+        &self,
+        caller: &Caller,
+        prompt: &str,
+        request: &CompleteRequestParams,
+    ) -> Result<CompleteResult, ErrorData> {
+        let (prompt, visit) = (self.find(prompt)?, self.visit);
+        let argument = &request.argument;
+        let own = prompt
+            .arguments
+            .iter()
+            .find(|own| own.name == argument.name);
+        let own = own.ok_or_else(|| invalid("the prompt has no such argument"))?;
+        let typed = argument.value.as_str();
+        match own.kind {
+            Kind::Path => {
+                visit.may_read_resources()?;
+                resources::paths(visit, None, typed).await
+            }
+            Kind::Time => {
+                let today = visit.app.wiki.now().date();
+                let days = [0, 1, 7, 30].map(|days| days_before(today, days));
+                resources::values(typed, days.iter().map(String::as_str))
+            }
+            Kind::Proposal => {
+                let open = visit.open_proposals(caller).await.unwrap_or_default();
+                let ids: Vec<_> = open.iter().map(|of| of.id.to_string()).collect();
+                resources::values(typed, ids.iter().map(String::as_str))
+            }
+            Kind::Text => resources::values(typed, std::iter::empty()),
+        }
+    }
 }
 
 /// Reads the arguments of a prompt; all faults are told at once.
@@ -211,40 +268,6 @@ fn read(
         Ok(arguments)
     } else {
         Err(invalid(faults.join("; ")))
-    }
-}
-
-/// What can be typed for an argument of a prompt.
-pub(super) async fn complete(
-    visit: &Visit,
-    caller: &Caller,
-    prompt: &str,
-    request: &CompleteRequestParams,
-) -> Result<CompleteResult, ErrorData> {
-    let prompt = find(visit, prompt)?;
-    let argument = &request.argument;
-    let own = prompt
-        .arguments
-        .iter()
-        .find(|own| own.name == argument.name);
-    let own = own.ok_or_else(|| invalid("the prompt has no such argument"))?;
-    let typed = argument.value.as_str();
-    match own.kind {
-        Kind::Path => {
-            visit.may_read_resources()?;
-            resources::paths(&visit.app, None, typed).await
-        }
-        Kind::Time => {
-            let today = visit.app.wiki.now().date();
-            let days = [0, 1, 7, 30].map(|days| days_before(today, days));
-            resources::values(typed, days.iter().map(String::as_str))
-        }
-        Kind::Proposal => {
-            let open = visit.open_proposals(caller).await.unwrap_or_default();
-            let ids: Vec<_> = open.iter().map(|of| of.id.to_string()).collect();
-            resources::values(typed, ids.iter().map(String::as_str))
-        }
-        Kind::Text => resources::values(typed, std::iter::empty()),
     }
 }
 

@@ -5,19 +5,19 @@ use std::collections::BTreeSet;
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo};
 
-use super::super::app::App;
+use super::super::visit::Visit;
 use super::refused;
 use crate::wiki::AllPages;
 
 /// The locales that pages have, or the paths of a locale.
 pub(in crate::server) async fn complete(
-    app: &App,
+    visit: &Visit,
     request: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let typed = &request.argument.value;
     match request.argument.name.as_str() {
         "locale" => {
-            let all = listed(app).await?;
+            let all = listed(visit).await?;
             let locales = all.iter().map(|page| page.locale.as_str());
             values(typed, locales)
         }
@@ -27,7 +27,7 @@ pub(in crate::server) async fn complete(
                 .as_ref()
                 .and_then(|given| given.arguments.as_ref());
             let locale = arguments.and_then(|arguments| arguments.get("locale"));
-            paths(app, locale.map(String::as_str), typed).await
+            paths(visit, locale.map(String::as_str), typed).await
         }
         _ => Err(ErrorData::invalid_params(
             "the template's arguments are locale and path",
@@ -38,21 +38,21 @@ pub(in crate::server) async fn complete(
 
 /// The paths of a locale, or of the configured one.
 pub(in crate::server) async fn paths(
-    app: &App,
+    visit: &Visit,
     locale: Option<&str>,
     typed: &str,
 ) -> Result<CompleteResult, ErrorData> {
-    let all = listed(app).await?;
-    let locale = locale.unwrap_or(app.wiki.settings().default_locale.as_str());
+    let all = listed(visit).await?;
+    let locale = locale.unwrap_or(visit.app.wiki.settings().default_locale.as_str());
     let pages = all.iter();
     let of_locale = pages.filter(|page| page.locale.as_str() == locale);
     values(typed, of_locale.map(|page| page.path.as_str()))
 }
 
-async fn listed(app: &App) -> Result<std::sync::Arc<AllPages>, ErrorData> {
-    match app.wiki.pages_lately().await {
+async fn listed(visit: &Visit) -> Result<std::sync::Arc<AllPages>, ErrorData> {
+    match visit.app.wiki.pages_lately().await {
         Ok(all) => Ok(all),
-        Err(error) => Err(refused(app, error.into()).await),
+        Err(error) => Err(refused(visit, error.into()).await),
     }
 }
 

@@ -14,6 +14,7 @@ const fn guide(
         title,
         mime_type: "text/markdown",
         text: Text::Fixed(text),
+        about: None,
     }
 }
 
@@ -31,9 +32,12 @@ pub(super) const PERMISSIONS: Own = guide(
     include_str!("../../../docs/guides/permissions.md"),
 );
 
-pub(super) const EDITING: Own = guide(
-    "wikijs://guide/editing",
-    "guide-editing",
-    "Guide: safe editing with this server",
-    include_str!("../../../docs/guides/editing.md"),
-);
+pub(super) const EDITING: Own = Own {
+    about: Some("wikijs_update_page"),
+    ..guide(
+        "wikijs://guide/editing",
+        "guide-editing",
+        "Guide: safe editing with this server",
+        include_str!("../../../docs/guides/editing.md"),
+    )
+};

@@ -17,9 +17,9 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::app::App;
 use super::visit::Visit;
 use crate::error::{Code, Failure};
+use crate::tools::Offered;
 use crate::write::Caller;
 
 pub(super) use complete::{complete, paths, values};
@@ -40,6 +40,15 @@ struct Own {
     title: &'static str,
     mime_type: &'static str,
     text: Text,
+    /// The tool that it tells how to use, if it is about one.
+    about: Option<&'static str>,
+}
+
+impl Own {
+    /// Whether it says anything to a session with these tools.
+    fn serves(&self, offered: &Offered) -> bool {
+        self.about.is_none_or(|tool| offered.has(tool))
+    }
 }
 
 /// Where its text comes from.
@@ -59,22 +68,32 @@ pub(super) struct Reader<'a> {
     pub(super) can_ask: bool,
 }
 
-/// Our own resources, then the pages that were changed last, part by part.
+/// Our own resources, then the pages that were changed last, part by part, if the session may
+/// read pages.
 pub(super) async fn list(
-    app: &App,
+    visit: &Visit,
     request: Option<PaginatedRequestParams>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let cursor = request.and_then(|request| request.cursor);
-    let own = OWN.iter().filter(|_| cursor.is_none()).map(|own| {
+    let offered = visit.offered();
+    let is_told = |own: &&Own| cursor.is_none() && own.serves(&offered);
+    let own = OWN.iter().filter(is_told).map(|own| {
         Resource::new(own.uri, own.name)
             .with_title(own.title)
             .with_mime_type(own.mime_type)
     });
-    page::list_behind(own.collect(), app, cursor).await
+    let own = own.collect();
+    if visit.may_read_resources().is_err() {
+        return Ok(ListResourcesResult::with_all_items(own));
+    }
+    page::list_behind(own, visit, cursor).await
 }
 
 /// The one template: every page that the key may read.
-pub(super) fn templates() -> ListResourceTemplatesResult {
+pub(super) fn templates(visit: &Visit) -> ListResourceTemplatesResult {
+    if visit.may_read_resources().is_err() {
+        return ListResourceTemplatesResult::default();
+    }
     page::templates()
 }
 
@@ -92,16 +111,17 @@ pub(super) async fn read(reader: &Reader<'_>, uri: &str) -> Result<ReadResourceR
 }
 
 async fn text_at(reader: &Reader<'_>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let app = &reader.visit.app;
-    let Some(own) = OWN.iter().find(|own| own.uri == uri) else {
+    let offered = reader.visit.offered();
+    let is_meant = |own: &&Own| own.uri == uri && own.serves(&offered);
+    let Some(own) = OWN.iter().find(is_meant) else {
         reader.visit.may_read_resources()?;
-        return page::read(app, &reader.visit.session, uri).await;
+        return page::read(reader.visit, uri).await;
     };
     let text = match own.text {
-        Text::Fixed(text) => text.to_owned(),
+        Text::Fixed(text) => offered.markdown(text),
         Text::Made(make) => match make(reader).await {
             Ok(text) => text,
-            Err(failure) => return Err(refused(app, failure).await),
+            Err(failure) => return Err(refused(reader.visit, failure).await),
         },
     };
     let text = ResourceContents::text(text, own.uri).with_mime_type(own.mime_type);
@@ -109,8 +129,9 @@ async fn text_at(reader: &Reader<'_>, uri: &str) -> Result<ReadResourceResult, E
 }
 
 /// A failure as an error of the protocol, with the failure itself as its data.
-pub(super) async fn refused(app: &App, failure: Failure) -> ErrorData {
-    let failure = app.explained(failure).await;
+pub(super) async fn refused(visit: &Visit, failure: Failure) -> ErrorData {
+    let failure = visit.app.explained(failure).await;
+    let failure = visit.offered().failure(failure);
     let message = failure.message.clone();
     let data = Some(json!({ "error": failure }));
     match failure.code {

@@ -7,10 +7,10 @@ use rmcp::model::{
 };
 
 use super::super::app::App;
+use super::super::visit::Visit;
 use super::super::{result, uri};
 use super::refused;
 use crate::error::{Code, Failure};
-use crate::gates::SessionId;
 use crate::page::{PageReading, escape_hidden};
 use crate::tools::cursor;
 use crate::wiki::ListQuery;
@@ -26,9 +26,10 @@ const MAX_TEXT_BYTES: usize = 64 * 1024;
 /// The pages that were changed last, part by part; the first part stands behind other resources.
 pub(super) async fn list_behind(
     mut resources: Vec<Resource>,
-    app: &App,
+    visit: &Visit,
     cursor: Option<String>,
 ) -> Result<ListResourcesResult, ErrorData> {
+    let app = &visit.app;
     let mut query = ListQuery::newest_first();
     if let Some(cursor) = cursor {
         let after = cursor::open(&query, &cursor)
@@ -37,7 +38,7 @@ pub(super) async fn list_behind(
     }
     let part = match app.wiki.list(&query, PART).await {
         Ok(part) => part,
-        Err(error) => return Err(refused(app, error.into()).await),
+        Err(error) => return Err(refused(visit, error.into()).await),
     };
     // An address drops segments that climb: such a page cannot be named by one.
     let pages = part.pages.into_iter().filter(|page| !page.path.climbs());
@@ -70,29 +71,26 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 }
 
 /// The text of a page.
-pub(super) async fn read(
-    app: &App,
-    session: &SessionId,
-    uri: &str,
-) -> Result<ReadResourceResult, ErrorData> {
+pub(super) async fn read(visit: &Visit, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let app = &visit.app;
     let no_page = || Failure::new(Code::PageNotFound, "This is the address of no page.");
     let Some((locale, path)) = uri::parse(uri) else {
         return Err(refused(
-            app,
+            visit,
             no_page().hint(format!("A page's address is {TEMPLATE}.")),
         )
         .await);
     };
     let page = match app.wiki.page_by_path(&locale, &path).await {
         Ok(page) => page,
-        Err(error) => return Err(refused(app, error.into()).await),
+        Err(error) => return Err(refused(visit, error.into()).await),
     };
     let Some(text) = page.content.clone() else {
         let failure = Failure::new(
             Code::PermissionDenied,
             "The key may not read this page's text.",
         );
-        return Err(refused(app, failure.detail("right", "read:source")).await);
+        return Err(refused(visit, failure.detail("right", "read:source")).await);
     };
     let mut contents = vec![];
     let shown = result::whole_lines(&text, MAX_TEXT_BYTES);
@@ -101,7 +99,7 @@ pub(super) async fn read(
         to: shown.len(),
         of: text.len(),
     };
-    app.desk.note_read(session, page.clone(), sight);
+    app.desk.note_read(&visit.session, page.clone(), sight);
     let content = ResourceContents::text(shown, uri)
         .with_mime_type(mime_type(&page))
         .with_meta(result::untrusted());

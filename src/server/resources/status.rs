@@ -25,6 +25,7 @@ pub(super) const STATUS: Own = Own {
     title: "Status of this session: what may be written, key, index, open proposals",
     mime_type: "application/json",
     text: Text::Made(|reader| Box::pin(status(reader))),
+    about: None,
 };
 
 #[derive(Debug, Serialize)]

@@ -11,7 +11,7 @@ use crate::error::Failure;
 use crate::tools::context::Context;
 use crate::tools::input::invalid_argument;
 use crate::tools::links::{BrokenLinks, WikiLinks};
-use crate::tools::search_pages::{Indexed, SWITCHED_OFF};
+use crate::tools::search_pages::{Indexed, SWITCHED_OFF, Sought};
 use crate::wiki::Chosen;
 
 /// What was chosen, and by how much of the wiki.
@@ -40,7 +40,11 @@ impl Choice {
             ids = Some(pages);
         }
         if let Some(filter) = links {
-            let links = WikiLinks::of(context).await?;
+            let sought = match filter {
+                LinkFilter::Orphans => Sought::Orphans,
+                LinkFilter::Broken => Sought::Broken,
+            };
+            let links = WikiLinks::of(context, sought).await?;
             let pages = match filter {
                 LinkFilter::Orphans => links.orphans(),
                 LinkFilter::Broken => choice.broken.insert(links.broken()).pages(),
@@ -100,6 +104,6 @@ async fn with_property(
     }
     let covered = context.indexed().await?;
     let (pages, without_source) = index.with_property(name.to_owned(), value).await?;
-    let indexed = Indexed::of(covered);
+    let indexed = Indexed::of(covered, Sought::Property);
     Ok((pages, indexed.lacking_sources(without_source)))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::scope::Scope;
-use super::{CONTENT, Hit, In, Indexed, Match, Output, SWITCHED_OFF};
+use super::{CONTENT, Hit, In, Indexed, Match, Output, SWITCHED_OFF, Sought};
 use crate::error::Failure;
 use crate::index::{Pattern, PatternHit};
 use crate::page::escape_hidden;
@@ -58,7 +58,7 @@ pub(super) async fn matching(
             found.long_lines
         )
     });
-    let indexed = Indexed::of(covered).lacking_sources(found.without_source);
+    let indexed = Indexed::of(covered, Sought::Lines).lacking_sources(found.without_source);
     let hits = found.hits.into_iter();
     Ok(Output {
         hits: hits.map(Hit::of_lines).collect(),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::scope::{Scope, listed};
-use super::{Hit, Indexed, Output, Place, permille};
+use super::{Hit, Indexed, Output, Place, Sought, permille};
 use crate::error::Failure;
 use crate::page::{Locale, PagePath, PageReading};
 use crate::tools::context::Context;
@@ -142,7 +142,7 @@ async fn by_words(
             .or_default()
             .add(alike.score, named("has rare words in common", &alike.words));
     }
-    Some(Indexed::of(covered))
+    Some(Indexed::of(covered, Sought::Related))
 }
 
 fn named(reason: &str, names: &[String]) -> String {

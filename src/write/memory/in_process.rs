@@ -11,6 +11,7 @@ use crate::gates::{
 use crate::page::{Date, PageReading};
 
 use super::Memory;
+use super::own_writes::OwnWrites;
 use super::reads::{Reads, Seen, Sight};
 
 /// How long the question of a client that is asked one by its own rule is kept at most; the
@@ -25,6 +26,7 @@ pub(in crate::write) struct InProcess {
     /// Changes about which a person is asked between two calls.
     questions: Previews,
     approvals: Approvals,
+    own_writes: OwnWrites,
 }
 
 impl InProcess {
@@ -41,6 +43,7 @@ impl InProcess {
             previews: Previews::new(Previews::LIFE),
             questions: Previews::new(questions),
             approvals: Approvals::default(),
+            own_writes: OwnWrites::default(),
         }
     }
 }
@@ -80,6 +83,18 @@ impl Memory for InProcess {
 
     fn spend(&self, session: &SessionId, token: &str) -> Result<Spent, Failure> {
         self.previews.spend(session, token)
+    }
+
+    fn used_by(&self, session: &SessionId, token: &str) -> Option<CallId> {
+        self.previews.used_by(session, token)
+    }
+
+    fn note_write(&self, session: &SessionId, call: CallId) {
+        self.own_writes.note(session, call);
+    }
+
+    fn own_writes(&self, session: &SessionId) -> Vec<CallId> {
+        self.own_writes.of(session)
     }
 
     fn question(&self, session: &SessionId, set: ChangeSet) -> Result<String, Failure> {

@@ -2,6 +2,7 @@
 //! will lie in a database one day.
 
 mod in_process;
+mod own_writes;
 mod reads;
 
 use std::fmt;
@@ -44,6 +45,15 @@ pub(super) trait Memory: fmt::Debug + Send + Sync {
 
     /// Uses up a token. Of two calls at once with one token, one gets the proof.
     fn spend(&self, session: &SessionId, token: &str) -> Result<Spent, Failure>;
+
+    /// The call of this session that used a token up, if it was one of the last.
+    fn used_by(&self, session: &SessionId, token: &str) -> Option<CallId>;
+
+    /// A session wrote.
+    fn note_write(&self, session: &SessionId, call: CallId);
+
+    /// The last writes of a session, the newest first.
+    fn own_writes(&self, session: &SessionId) -> Vec<CallId>;
 
     /// Keeps a set about which a person is asked between two calls; gives the question's name.
     fn question(&self, session: &SessionId, set: ChangeSet) -> Result<String, Failure>;

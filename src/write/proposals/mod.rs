@@ -179,13 +179,14 @@ impl Proposals {
         }
     }
 
-    /// Keeps a change as a proposal: its states, the records of it, then itself.
+    /// Keeps a change as a proposal: its states, the records of it, then itself. Gives the open
+    /// proposal that it takes the place of, too.
     pub(super) async fn keep(
         &self,
         docket: &mut Docket,
         session: &SessionId,
         change: &Change,
-    ) -> Result<ProposalId, Refusal> {
+    ) -> Result<(ProposalId, Option<ProposalId>), Refusal> {
         let at_record = |failure| Refusal::at(Gate::Record, failure);
         let id = ProposalId::new().map_err(|error| at_record(unavailable(&error)))?;
         let has_room = self
@@ -197,12 +198,15 @@ impl Proposals {
         }
         let made = self.make(docket, session, change, id).await;
         made.map_err(|error| at_record(unavailable(&error)))?;
-        if let Some(old) = self.last.replace(session, Subject::of(change), id)
-            && let Err(error) = self.replace(docket, old, id).await
-        {
+        let old = self.last.replace(session, Subject::of(change), id);
+        let Some(old) = old else {
+            return Ok((id, None));
+        };
+        let is_replaced = self.replace(docket, old, id).await.unwrap_or_else(|error| {
             tracing::warn!(%error, proposal = %old, "a proposal could not be replaced");
-        }
-        Ok(id)
+            false
+        });
+        Ok((id, is_replaced.then_some(old)))
     }
 
     async fn make(
@@ -225,11 +229,11 @@ impl Proposals {
         docket: &Docket,
         old: ProposalId,
         by: ProposalId,
-    ) -> Result<(), AuditError> {
+    ) -> Result<bool, AuditError> {
         // Somebody who is just deciding it is not waited for.
         let held = match self.past.audit.hold_proposal(old, Duration::ZERO).await {
             Ok(held) if held.proposal().state == ProposalState::Open => held,
-            Ok(_) | Err(AuditError::NoProposal | AuditError::Busy) => return Ok(()),
+            Ok(_) | Err(AuditError::NoProposal | AuditError::Busy) => return Ok(false),
             Err(error) => return Err(error),
         };
         let mut entry = docket.decided("replaced", None);
@@ -241,7 +245,8 @@ impl Proposals {
             decided,
             replaced_by: by,
         })
-        .await
+        .await?;
+        Ok(true)
     }
 
     /// The change that was kept of a proposal, if this key may know it.

@@ -194,19 +194,20 @@ pub(in crate::write) fn with_merged(
 fn newer(known: &Date, base: PageState, now: PageState) -> Failure {
     let updated_at = now.updated_at.clone().unwrap_or_default();
     let failure = Failure::new(Code::EditConflict, "The page was changed since you read it.")
-        .hint("Look at details.changes and details.diff, then make the change of the page as it is now. Changed tags, styles and scripts are not shown.");
+        .hint("Look at details.changes and details.diff, then call again with the change made of the page as it is now, and ifUpdatedAt from details.updatedAt. Changed tags, styles and scripts are not shown.");
     with_difference(failure, &Change::between(base, now))
         .detail("readAt", known.as_str())
         .detail("updatedAt", updated_at.as_str())
 }
 
 /// The conflict of a page that was written since a change of it was shown.
-pub(super) fn since_shown(previewed: PageState, fresh: PageState) -> Failure {
+pub(super) fn since_shown(previewed: PageState, fresh: PageState, next: &str) -> Failure {
     let updated_at = fresh.updated_at.clone();
     let failure = Failure::new(
         Code::EditConflict,
         "The page was changed since this write was shown.",
-    );
+    )
+    .hint(next);
     let failure = with_difference(failure, &Change::between(previewed, fresh));
     match updated_at {
         Some(at) => failure.detail("updatedAt", at.as_str()),

@@ -101,6 +101,11 @@ pub(super) trait Source: Sync {
         false
     }
 
+    /// What has to be said of the set that it makes.
+    fn said(&self, _: &Desk, _: &ChangeSet) -> Option<String> {
+        None
+    }
+
     /// Makes the changes of the pages as they are now, if those still are the pages that the
     /// caller knows.
     fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>>;
@@ -143,7 +148,12 @@ async fn again(
     };
     let read = whole_page::to_write(&call.desk.wiki, id, change.lost()).await?;
     if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
-        return Err(conflict::since_shown(before.clone(), read.page).into());
+        let next = if shown.proposal().is_some() || shown.first().undoes.is_some() {
+            "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm."
+        } else {
+            "Look at details.changes. For a new preview, repeat the call that gave this one: all its arguments, with ifUpdatedAt from details.updatedAt, without confirm."
+        };
+        return Err(conflict::since_shown(before.clone(), read.page, next).into());
     }
     look(&read).await?;
     Ok(checked(shown.on(read.page)))

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::audit::{CallSelector, CallStory, Client, Outcome};
 use crate::change::{Change, StepKind, UndoFault};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, SetChange};
+use crate::gates::{ChangeSet, SessionId, SetChange};
 use crate::page::{Field, PagePath, PageState};
 use crate::wiki::{Wiki, WikiError};
 
@@ -13,7 +13,7 @@ use super::{Call, Later, Read, Source, Stopped, again, checked, whole_page};
 use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 use crate::write::faults::with_difference;
-use crate::write::past::{Past, nothing};
+use crate::write::past::nothing;
 
 /// Which write shall be taken back.
 #[derive(Debug, Clone)]
@@ -22,6 +22,8 @@ pub struct Undo {
     pub call: CallSelector,
     /// Whose writes alone it may be, as authenticated; anybody's where there is none.
     pub owner: Option<Client>,
+    /// Whose own last write `last` means, if it has one; none means the newest on record.
+    pub session: Option<SessionId>,
     /// Whether fields that changed since go back all the same.
     pub force: bool,
     /// Where the page comes back, if not where it was.
@@ -40,7 +42,7 @@ impl Source for Undo {
             if docket.knows_page() {
                 return;
             }
-            let story = match (undone(&desk.past, self).await, self.call.named()) {
+            let story = match (undone(desk, self).await, self.call.named()) {
                 (Ok(story), _) => Some(story),
                 (Err(_), Some(call)) => desk.past.story(&call.into(), None).await.ok(),
                 (Err(_), None) => None,
@@ -52,7 +54,18 @@ impl Source for Undo {
     }
 
     fn page_of_turn<'a>(&'a self, desk: &'a Desk) -> Later<'a, Option<i64>> {
-        Box::pin(async { undone(&desk.past, self).await.ok()?.id() })
+        Box::pin(async { undone(desk, self).await.ok()?.id() })
+    }
+
+    /// That it takes back the last write, and that this is not the session's own.
+    fn said(&self, desk: &Desk, set: &ChangeSet) -> Option<String> {
+        let session = self.session.as_ref().filter(|_| self.call.is_last())?;
+        let call = set.first().undoes?;
+        (!desk.memory.own_writes(session).contains(&call)).then(|| {
+            format!(
+                "not_of_this_session: this session has no applied write to take back; {call} is the newest on record, maybe of another session or server."
+            )
+        })
     }
 
     fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
@@ -68,11 +81,16 @@ impl Source for Undo {
         shown: ChangeSet,
     ) -> Later<'a, Result<Read, Stopped>> {
         Box::pin(async move {
-            let takes_back = undone(&call.desk.past, self).await?.call;
             let only = shown.first();
+            // The last write is the one that was shown, whatever was written since.
+            let takes_back = if self.call.is_last() {
+                only.undoes
+            } else {
+                Some(undone(call.desk, self).await?.call)
+            };
             let place = only.change.after().map(|page| &page.path);
             let is_its_place = self.path.as_ref().is_none_or(|path| place == Some(path));
-            let is_own = only.undoes == Some(takes_back) && shown.proposal().is_none();
+            let is_own = only.undoes == takes_back && shown.proposal().is_none();
             again(call, shown, is_own && is_its_place, async |_| Ok(())).await
         })
     }
@@ -83,7 +101,7 @@ pub(super) async fn change(desk: &Desk, undo: &Undo) -> Result<SetChange, Failur
     let past = &desk.past;
     // What an earlier run left open may be the very write that is meant.
     desk.recovered().await;
-    let story = undone(past, undo).await?;
+    let story = undone(desk, undo).await?;
     if let Some(by) = story.undone_by {
         return Err(
             nothing("That write was taken back already.").detail("undoneBy", by.to_string())
@@ -122,8 +140,27 @@ pub(super) async fn change(desk: &Desk, undo: &Undo) -> Result<SetChange, Failur
 }
 
 /// What is on record of the call that an undo means.
-async fn undone(past: &Past, undo: &Undo) -> Result<CallStory, Failure> {
-    past.story(&undo.call, undo.owner.as_ref()).await
+async fn undone(desk: &Desk, undo: &Undo) -> Result<CallStory, Failure> {
+    if undo.call.is_last()
+        && let Some(story) = own_last(desk, undo).await
+    {
+        return Ok(story);
+    }
+    desk.past.story(&undo.call, undo.owner.as_ref()).await
+}
+
+/// The session's last applied write that was not taken back.
+async fn own_last(desk: &Desk, undo: &Undo) -> Option<CallStory> {
+    for call in desk.memory.own_writes(undo.session.as_ref()?) {
+        let story = desk.past.story(&call.into(), undo.owner.as_ref()).await;
+        let is_meant = |story: &CallStory| {
+            story.outcome() == Some(Outcome::Applied) && story.undone_by.is_none()
+        };
+        if let Some(story) = story.ok().filter(is_meant) {
+            return Some(story);
+        }
+    }
+    None
 }
 
 async fn page_now(wiki: &Wiki, id: i64) -> Result<Option<PageState>, Failure> {

@@ -21,7 +21,7 @@ pub(in crate::write) struct Checked {
     pub(in crate::write) lines: LineCounts,
 }
 
-/// Looks at a set whose places are allowed.
+/// Looks at a set whose places are allowed, of which its source has something to say.
 ///
 /// # Errors
 /// `TOO_LARGE`, `PAGE_EXISTS`, or what the wiki says.
@@ -29,6 +29,7 @@ pub(in crate::write) async fn look(
     wiki: &Wiki,
     set: &ChangeSet,
     conflict: ConflictCheck,
+    said: Option<String>,
 ) -> Result<Checked, Refusal> {
     let at_change = |failure| Refusal::at(Gate::Change, failure);
     for one in set.iter() {
@@ -37,6 +38,8 @@ pub(in crate::write) async fn look(
     let mut notes = Notes {
         warnings: Vec::new(),
         is_unchecked: conflict == ConflictCheck::None,
+        undoes: set.first().undoes,
+        replaces: None,
     };
     for one in set.iter() {
         let there = new_place::look(wiki, &one.change)
@@ -44,6 +47,7 @@ pub(in crate::write) async fn look(
             .map_err(at_change)?;
         notes.warnings.extend(there);
     }
+    notes.warnings.extend(said);
     notes
         .warnings
         .extend(set.iter().flat_map(|one| warnings_of(&one.change)));

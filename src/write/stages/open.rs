@@ -20,10 +20,11 @@ pub(in crate::write) async fn open(
         show::record(desk, docket, false).await?;
         None
     } else {
-        let id = desk
+        let (id, replaces) = desk
             .proposals
             .keep(docket, session, &set.first().change)
             .await?;
+        checked.notes.replaces = replaces;
         checked.notes.warnings.push(format!(
             "proposed: nothing was sent; the operator can apply it with `wikijs-mcp proposals apply {id}`."
         ));

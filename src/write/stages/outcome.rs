@@ -205,19 +205,16 @@ fn rights_missing(settled: &Settled, change: &Change) -> Map<String, Value> {
     let Some(proof) = settled.proof.as_ref().filter(|_| settled.cause.is_none()) else {
         return Map::new();
     };
-    let asked = change.fields();
-    [
-        (Field::ScriptCss, "write:styles"),
-        (Field::ScriptJs, "write:scripts"),
-    ]
-    .into_iter()
-    .filter(|(field, _)| proof.differing.contains(field) && asked.contains(field))
-    .filter(|(field, _)| match change.before() {
-        Some(before) => before.same(&proof.found, *field),
-        None => proof.found.value(*field) == "",
-    })
-    .map(|(field, right)| (field.name().to_owned(), right.into()))
-    .collect()
+    change
+        .fields()
+        .into_iter()
+        .filter(|field| field.is_code() && proof.differing.contains(field))
+        .filter(|field| match change.before() {
+            Some(before) => before.same(&proof.found, *field),
+            None => proof.found.value(*field) == "",
+        })
+        .map(|field| (field.name().to_owned(), field.right_to_write().into()))
+        .collect()
 }
 
 fn unknown(settled: &Settled) -> Failure {

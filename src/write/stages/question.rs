@@ -67,10 +67,7 @@ pub(in crate::write) fn message(
         text.say("Cannot return: the wiki makes no page at this path any more");
     }
     let is_said = |field: &Field| {
-        matches!(
-            field,
-            Field::Content | Field::Path | Field::Locale | Field::ScriptCss | Field::ScriptJs
-        )
+        field.is_code() || matches!(field, Field::Content | Field::Path | Field::Locale)
     };
     let codes: Vec<_> = fields
         .iter()

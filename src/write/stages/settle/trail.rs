@@ -26,8 +26,6 @@ const LOOK_BACK: Duration = Duration::from_secs(3);
 const OVERLAP: time::Duration = time::Duration::seconds(3);
 /// The most characters of a name.
 const NAME: usize = 64;
-/// What an update can change and no version keeps (W10).
-const UNKEPT: [Field; 3] = [Field::Tags, Field::ScriptCss, Field::ScriptJs];
 
 /// A step whose page somebody else wrote before it was read back.
 #[derive(Debug)]
@@ -182,7 +180,7 @@ fn holds(version: &Version, after: &PageState, asked: &[Field], step: StepKind) 
     let of_step = |field: &Field| match step {
         StepKind::Move => asked.contains(field),
         StepKind::Create | StepKind::Update | StepKind::Delete => {
-            Version::FIELDS.contains(field) || asked.contains(field)
+            Field::restorable().any(|it| it == *field) || asked.contains(field)
         }
     };
     Field::ALL
@@ -190,7 +188,7 @@ fn holds(version: &Version, after: &PageState, asked: &[Field], step: StepKind) 
         .filter(|field| of_step(field))
         .all(|field| after.same(&shown, *field))
         // What no version keeps proves nothing.
-        && asked.iter().any(|field| !UNKEPT.contains(field))
+        && asked.iter().any(|field| field.is_in_versions())
 }
 
 fn as_written(
@@ -208,9 +206,11 @@ fn as_written(
         at: now.found.updated_at.clone(),
         proof: Proof {
             differing: Vec::new(),
-            unverified: UNKEPT
+            unverified: Field::ALL
                 .into_iter()
-                .filter(|field| asked.contains(field) && !found.shows(*field))
+                .filter(|field| {
+                    !field.is_in_versions() && asked.contains(field) && !found.shows(*field)
+                })
                 .collect(),
             css_minified: now.css_minified,
             css_dropped: now.css_dropped.clone(),
@@ -270,7 +270,7 @@ async fn left_behind(
         let version_id = version.id;
         let theirs = version.laid_over(before);
         let differing = |page: &PageState| -> Vec<&str> {
-            let fields = Version::FIELDS.into_iter();
+            let fields = Field::restorable();
             let fields = fields.filter(|field| !page.same(&theirs, *field));
             fields.map(Field::name).collect()
         };

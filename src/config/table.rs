@@ -1,0 +1,40 @@
+//! The table of settings: to be looked through, and as the documentation shows it.
+
+use std::fmt::Write as _;
+
+use super::names::{FIRST, SETTINGS};
+use super::setting::Setting;
+
+impl Setting {
+    /// The setting of a name in the environment.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        SETTINGS.iter().find(|setting| setting.name == name)
+    }
+}
+
+/// All settings as a table in Markdown.
+#[must_use]
+pub fn table() -> String {
+    rows(SETTINGS.iter())
+}
+
+/// The settings that matter first, as a table in Markdown.
+#[must_use]
+pub fn first_table() -> String {
+    rows(FIRST.iter().filter_map(|name| Setting::named(name)))
+}
+
+fn rows(settings: impl Iterator<Item = &'static Setting>) -> String {
+    let mut table = String::from("| name | default | meaning |\n|---|---|---|\n");
+    for setting in settings {
+        let name = setting.usual_name();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            table,
+            "| `{name}` | {} | {} |",
+            setting.default, setting.meaning
+        );
+    }
+    table
+}

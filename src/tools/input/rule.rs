@@ -1,0 +1,84 @@
+//! Rules for garde, each made of the check that the rest of the program uses.
+
+use std::ops::Deref;
+
+use crate::page::{self, Date, Locale, NewPath, Reference};
+
+type Told = Result<(), String>;
+
+/// A rule for an argument that must be there.
+pub(in crate::tools) fn required<T: Deref>(
+    rule: impl Fn(&T::Target) -> Told,
+) -> impl FnOnce(&T, &()) -> garde::Result {
+    move |value, ()| rule(value).map_err(garde::Error::new)
+}
+
+/// A rule for an argument that may be left out.
+pub(in crate::tools) fn optional<T: Deref>(
+    rule: impl Fn(&T::Target) -> Told,
+) -> impl FnOnce(&Option<T>, &()) -> garde::Result {
+    move |value, ()| {
+        value
+            .as_deref()
+            .map_or(Ok(()), rule)
+            .map_err(garde::Error::new)
+    }
+}
+
+pub(in crate::tools) use page::{
+    check_content as content, check_description as description, check_editor as editor,
+    check_text as text, check_title as title,
+};
+
+pub(in crate::tools) fn locale(code: &str) -> Told {
+    Locale::parse(code).map(|_| ())
+}
+
+pub(in crate::tools) fn selector(selector: &str) -> Told {
+    page::Selector::parse(selector)
+        .map(|_| ())
+        .map_err(|fault| format!("is no selector: {fault}"))
+}
+
+pub(in crate::tools) fn part(selector: &str) -> Told {
+    page::PartSelector::parse(selector)
+        .map(|_| ())
+        .map_err(|fault| format!("is no selector: {fault}"))
+}
+
+/// One locale, or all.
+pub(in crate::tools) fn locales(code: &str) -> Told {
+    if code == super::places::ALL {
+        Ok(())
+    } else {
+        locale(code)
+    }
+}
+
+/// A place where a page shall come to be; an address is looked at where the wiki's is known.
+pub(in crate::tools) fn new_place(path: &str) -> Told {
+    if path.contains("://") {
+        return Ok(());
+    }
+    let (_, path) = Reference::split(path);
+    NewPath::parse(path.as_str()).map(|_| ())
+}
+
+/// A date that must be one.
+pub(in crate::tools) fn time(date: &str) -> Told {
+    match Date::parse(date) {
+        Ok(_) if !date.is_empty() => Ok(()),
+        _ => Err(
+            "must be a date or time in ISO 8601, such as 2026-01-31 or 2026-01-31T09:00:00Z"
+                .to_owned(),
+        ),
+    }
+}
+
+pub(in crate::tools) fn date(date: &str) -> Told {
+    Date::parse(date).map(|_| ())
+}
+
+pub(in crate::tools) fn tag(tag: &str) -> Told {
+    page::check_tag(tag).map(|_| ())
+}

@@ -1,0 +1,207 @@
+//! Arguments held against a tool's schema: names, types, lengths and ranges.
+
+use serde_json::{Map, Value};
+
+use crate::tools::arguments::Arguments;
+use crate::tools::faults::Faults;
+use crate::tools::nearest::MOST_NAME;
+
+/// The most items of a list whose schema says nothing of that.
+const MOST_ITEMS: u64 = 100;
+
+pub(super) fn check_shape(
+    schema: &Map<String, Value>,
+    explained: &[(&str, &str)],
+    arguments: &Arguments,
+) -> Faults {
+    let empty = Map::new();
+    let known = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .unwrap_or(&empty);
+    let mut faults = Faults::default();
+    for (name, value) in arguments.members() {
+        match known.get(name) {
+            Some(property) => type_faults(&mut faults, name, property, value),
+            None => faults.add(name, || match value {
+                Value::Object(inner) if wraps(inner, known) => {
+                    "holds the arguments; give them themselves, without it around them".to_owned()
+                }
+                _ => unknown(name, explained, known),
+            }),
+        }
+    }
+    // No tool has so many arguments, whatever their names are.
+    faults.count_more(arguments.left_out());
+    let required = schema.get("required").and_then(Value::as_array);
+    for name in required.into_iter().flatten().filter_map(Value::as_str) {
+        if !arguments.has(name) {
+            faults.add(name, || "is required".to_owned());
+        }
+    }
+    faults
+}
+
+fn type_faults(faults: &mut Faults, name: &str, property: &Value, value: &Value) {
+    if let Some(message) = type_fault(name, property, value) {
+        faults.add(name, || message);
+        return;
+    }
+    let Value::Array(items) = value else { return };
+    // How many there are is looked at before what they are.
+    if let Some(message) = length_fault(property, items.len()) {
+        faults.add(name, || message);
+        return;
+    }
+    let item = property.get("items").unwrap_or(&Value::Null);
+    for (index, value) in items.iter().enumerate() {
+        if let Some(message) = type_fault(name, item, value) {
+            faults.add(&format!("{name}[{index}]"), || message);
+        }
+    }
+}
+
+/// What is wrong with the number of items of a list.
+fn length_fault(property: &Value, items: usize) -> Option<String> {
+    let limit = |word: &str| property.get(word).and_then(Value::as_u64);
+    let (least, most) = (limit("minItems"), limit("maxItems").unwrap_or(MOST_ITEMS));
+    let items = u64::try_from(items).unwrap_or(u64::MAX);
+    match least {
+        Some(least) if items < least => Some(must_have("at least", least, "items")),
+        _ if items > most => Some(must_have("at most", most, "items")),
+        _ => None,
+    }
+}
+
+fn must_have(word: &str, bound: impl Into<i128>, unit: &str) -> String {
+    let bound = bound.into();
+    let unit = if bound == 1 {
+        unit.trim_end_matches('s')
+    } else {
+        unit
+    };
+    format!("must have {word} {bound} {unit}")
+}
+
+/// What the schema says of numbers and lengths, in words that name the limit.
+pub(super) fn check_ranges(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> Faults {
+    let fault = |name: &str, value: &Value| {
+        let property = schema.get("properties")?.get(name)?;
+        let limit = |word: &str| property.get(word).and_then(Value::as_i64);
+        let (number, lowest, highest, unit) = match value {
+            Value::String(text) => {
+                let length = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
+                (length, limit("minLength"), limit("maxLength"), "characters")
+            }
+            Value::Number(number) => (
+                // What an i64 cannot hold is too large: it is no negative number.
+                number.as_i64().unwrap_or(i64::MAX),
+                limit("minimum"),
+                limit("maximum"),
+                "",
+            ),
+            _ => return None,
+        };
+        let (word, bound) = match (lowest, highest) {
+            (Some(lowest), _) if number < lowest => ("at least", lowest),
+            (_, Some(highest)) if number > highest => ("at most", highest),
+            _ => return None,
+        };
+        Some(match unit {
+            "" => format!("must be {word} {bound}"),
+            unit => must_have(word, bound, unit),
+        })
+    };
+    let mut faults = Faults::default();
+    for (name, value) in arguments {
+        if let Some(message) = fault(name, value) {
+            faults.add(name, || message);
+        }
+    }
+    faults
+}
+
+fn type_fault(name: &str, property: &Value, value: &Value) -> Option<String> {
+    let wanted = property.get("type").and_then(Value::as_str)?;
+    let fits = match wanted {
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => true,
+    };
+    if !fits {
+        let given = match value {
+            Value::Null => "null; leave it out instead",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::String(_) => "a string",
+            Value::Array(_) => "an array",
+            Value::Object(_) => "an object",
+        };
+        let article = if wanted.starts_with(['a', 'i', 'o']) {
+            "an"
+        } else {
+            "a"
+        };
+        let elsewhere = match value {
+            // A path or a title, where a page is named by its id.
+            Value::String(_) if wanted == "integer" && names_a_page(name) => {
+                "; wikijs_get_page_by_path takes a path or a title, and answers the id"
+            }
+            Value::Number(_) if wanted == "string" && name == "path" => {
+                "; wikijs_get_page_by_id takes an id, and answers the path"
+            }
+            _ if name == "lines" => "; such as 12-40",
+            _ => "",
+        };
+        return Some(format!(
+            "must be {article} {wanted}, not {given}{elsewhere}"
+        ));
+    }
+    let allowed = property.get("enum").and_then(Value::as_array)?;
+    (!allowed.contains(value)).then(|| {
+        let names: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
+        format!("must be one of {}", names.join(", "))
+    })
+}
+
+/// Whether an object's members are arguments of the tool.
+fn wraps(inner: &Map<String, Value>, known: &Map<String, Value>) -> bool {
+    !inner.is_empty() && inner.keys().all(|name| known.contains_key(name))
+}
+
+/// Whether an argument is the id of a page.
+fn names_a_page(name: &str) -> bool {
+    matches!(name, "id" | "ids" | "linksTo" | "relatedTo")
+}
+
+fn unknown(name: &str, explained: &[(&str, &str)], known: &Map<String, Value>) -> String {
+    if let Some((_, why)) = explained.iter().find(|(explained, _)| *explained == name) {
+        return (*why).to_owned();
+    }
+    // A name much longer than any that is known is like none, and dear to compare.
+    let nearest = known
+        .keys()
+        .filter(|_| name.len() <= MOST_NAME)
+        .map(|known| {
+            let (ours, given) = (known.to_lowercase(), name.to_lowercase());
+            // "published" means isPublished, though publishEndDate begins more like it.
+            let is_part = given.len() > 3 && ours.contains(&given);
+            let likeness = strsim::jaro_winkler(&ours, &given);
+            let likeness = if is_part { 1.0 } else { likeness };
+            (if ours == given { 2.0 } else { likeness }, known)
+        })
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    if let Some((_, nearest)) = nearest {
+        return format!("is not an argument of this tool (did you mean {nearest}?)");
+    }
+    let names: Vec<&str> = known.keys().map(String::as_str).collect();
+    format!(
+        "is not an argument of this tool; it takes {}",
+        names.join(", ")
+    )
+}

@@ -1,0 +1,354 @@
+//! The tools that a session is offered, and our own texts as that session is told them.
+//!
+//! Texts name tools freely. On the way out, each goes through [`Offered::text`], the one place that
+//! knows what the session's `tools/list` has: a tool that is not there leaves a list of tools, and
+//! a clause that is left without any tool goes. Texts of the wiki are never touched: they stand in
+//! members of their own.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+use serde_json::{Map, Value};
+
+use super::registry::{Definition, TOOLS};
+use crate::error::Failure;
+
+/// Said in place of a hint that has nothing to say without a tool that is not offered.
+const NOTHING_LEFT: &str =
+    "Tell the user: the tool that this takes is not offered in this session.";
+
+/// Stands where a list of tools has become empty. No text of ours holds it.
+const GONE: char = '\u{1}';
+
+/// Names of tools, joined as in a sentence.
+static NAMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let one = "`?wikijs_[a-z_]+`?";
+    Regex::new(&format!(r"{one}(?:(?:,\s+|\s+or\s+|\s+and\s+){one})*")).ok()
+});
+
+/// The tools that a session is offered.
+#[derive(Debug, Clone, Default)]
+pub struct Offered(Vec<&'static str>);
+
+impl Offered {
+    /// These tools.
+    pub fn of(names: impl IntoIterator<Item = &'static str>) -> Self {
+        Self(names.into_iter().collect())
+    }
+
+    /// Whether a tool is offered.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains(&name)
+    }
+
+    /// Their names.
+    #[must_use]
+    pub fn names(&self) -> &[&'static str] {
+        &self.0
+    }
+
+    /// A text of ours without the tools that are not offered; empty if it says nothing without
+    /// them.
+    #[must_use]
+    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let Some(names) = NAMES.as_ref().filter(|_| text.contains("wikijs_")) else {
+            return text.into();
+        };
+        let marked = names.replace_all(text, |found: &Captures| {
+            found
+                .get(0)
+                .map_or_else(String::new, |run| self.run(run.as_str()))
+        });
+        if marked.contains(GONE) {
+            return without_gone(&marked).into();
+        }
+        marked
+    }
+
+    /// The same of a Markdown text of ours: paragraphs and items that say nothing any more go.
+    #[must_use]
+    pub fn markdown(&self, text: &str) -> String {
+        let mut told = String::new();
+        for block in blocks(text) {
+            let body = block.trim_end_matches('\n');
+            let end = block.get(body.len()..).unwrap_or_default();
+            let body = self.text(body);
+            if !body.is_empty() || block.trim().is_empty() {
+                told.push_str(&body);
+                told.push_str(end);
+            }
+        }
+        told
+    }
+
+    /// A list of tools, with those alone that are offered.
+    fn run(&self, run: &str) -> String {
+        let word = |part: &&str| part.contains("wikijs_");
+        let words: Vec<&str> = run.split([' ', ',', '\n']).filter(word).collect();
+        let is_told = |word: &&&str| {
+            let name = word.trim_matches('`');
+            self.has(name) || !TOOLS.iter().any(|tool| tool.name == name)
+        };
+        let kept: Vec<&str> = words.iter().filter(is_told).copied().collect();
+        if kept.len() == words.len() {
+            return run.to_owned();
+        }
+        let joint = if run.contains(" and ") {
+            " and "
+        } else {
+            " or "
+        };
+        match kept.split_last() {
+            None => GONE.to_string(),
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => [&others.join(", "), joint, last].concat(),
+        }
+    }
+
+    /// An answer's hints, and reasons for what could not be read.
+    pub fn answer(&self, value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                // One of several pages may be refused, in the form of an error.
+                let is_error = members.contains_key("code");
+                members.retain(|name, value| match (name.as_str(), value) {
+                    // A page's own words.
+                    ("properties", _) => true,
+                    ("hint", Value::String(hint)) => {
+                        self.replace(hint);
+                        if hint.is_empty() && is_error {
+                            hint.push_str(NOTHING_LEFT);
+                        }
+                        !hint.is_empty()
+                    }
+                    ("unavailable", Value::Object(reasons)) => {
+                        for reason in reasons.values_mut() {
+                            if let Value::String(reason) = reason {
+                                self.replace(reason);
+                            }
+                        }
+                        true
+                    }
+                    (_, value) => {
+                        self.answer(value);
+                        true
+                    }
+                });
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.answer(item)),
+            _ => {}
+        }
+    }
+
+    fn replace(&self, text: &mut String) {
+        if let Cow::Owned(told) = self.text(text) {
+            *text = told;
+        }
+    }
+
+    /// An error: its hint, and what is said of each argument.
+    #[must_use]
+    pub fn failure(&self, mut failure: Failure) -> Failure {
+        self.replace(&mut failure.message);
+        self.replace(&mut failure.hint);
+        if failure.hint.is_empty() {
+            failure.hint.push_str(NOTHING_LEFT);
+        }
+        let faults = failure
+            .details
+            .get_mut("fields")
+            .and_then(Value::as_array_mut);
+        for fault in faults.into_iter().flatten() {
+            if let Some(Value::String(message)) = fault.get_mut("message") {
+                self.replace(message);
+            }
+        }
+        failure
+    }
+
+    /// A tool as this session is told it. Where the tool that describes its arguments is not
+    /// offered, it describes them itself.
+    #[must_use]
+    pub fn definition(&self, definition: &Definition) -> Definition {
+        let mut told = match &definition.alone {
+            Some(alone) if !self.has(alone.without) => (*alone.definition).clone(),
+            _ => definition.clone(),
+        };
+        if let Cow::Owned(description) = self.text(&told.description) {
+            told.description = description.into();
+        }
+        self.schema(&mut told.input);
+        self.schema(&mut told.output);
+        told
+    }
+
+    fn schema(&self, schema: &mut Map<String, Value>) {
+        schema.retain(|name, value| match value {
+            Value::String(text) if name == "description" => {
+                self.replace(text);
+                !text.is_empty()
+            }
+            Value::Object(inner) => {
+                self.schema(inner);
+                true
+            }
+            _ => true,
+        });
+    }
+}
+
+/// A text without the clauses in which a list of tools has become empty.
+fn without_gone(text: &str) -> String {
+    let mut told = String::new();
+    // What ends the sentence or clause before; a text begins as a sentence does.
+    let mut before = ". ";
+    let ends_as_sentence = text.trim_end().ends_with('.');
+    for clause in clauses(text) {
+        let body = clause.trim_end().trim_end_matches([';', '.']);
+        let end = clause.get(body.len()..).unwrap_or_default();
+        let is_first = before.starts_with('.');
+        if body.contains(GONE) {
+            // The sentence ends with the clause before, or goes on with the one behind.
+            if !is_first && !end.starts_with(';') {
+                let kept = told.trim_end().trim_end_matches(';').len();
+                told.truncate(kept);
+                told.push_str(end);
+                before = ". ";
+            }
+            continue;
+        }
+        if is_first && ends_as_sentence {
+            let mut letters = body.chars();
+            told.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+            told.push_str(letters.as_str());
+        } else {
+            told.push_str(body);
+        }
+        told.push_str(end);
+        before = if end.starts_with(';') { "; " } else { ". " };
+    }
+    told.trim_end().trim_end_matches(';').to_owned()
+}
+
+/// The clauses of a text, each with what ends it.
+fn clauses(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive("; ")
+        .flat_map(|part| part.split_inclusive(". "))
+        .flat_map(|part| part.split_inclusive(".\n"))
+        .flat_map(|part| part.split_inclusive(";\n"))
+}
+
+/// The blocks of a Markdown text: a heading, an item or a paragraph each, with its line ends.
+fn blocks(text: &str) -> Vec<String> {
+    let mut blocks: Vec<String> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let is_first = line.trim().is_empty()
+            || line.starts_with(['#', '-'])
+            || line.starts_with(|c: char| c.is_ascii_digit());
+        match blocks.last_mut() {
+            Some(block) if !is_first && !block.trim().is_empty() => block.push_str(line),
+            _ => blocks.push(line.to_owned()),
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NOTHING_LEFT, Offered, TOOLS};
+    use crate::error::{Code, Failure};
+    use serde_json::json;
+
+    const SEARCH: &str = "wikijs_search_pages";
+    const LIST: &str = "wikijs_list_pages";
+    const TREE: &str = "wikijs_get_page_tree";
+
+    #[test]
+    fn a_tool_that_is_not_offered_leaves_lists_and_takes_its_clause_along() {
+        for (offered, text, told) in [
+            (
+                &[SEARCH, LIST][..],
+                "Find it with wikijs_search_pages, wikijs_list_pages or wikijs_get_page_tree.",
+                "Find it with wikijs_search_pages or wikijs_list_pages.",
+            ),
+            (
+                &[TREE],
+                "Check the path; find it with wikijs_search_pages. Then go on.",
+                "Check the path. Then go on.",
+            ),
+            (
+                &[],
+                "By tags: wikijs_list_pages; below a path: `wikijs_get_page_tree`.",
+                "",
+            ),
+            (
+                &[TREE],
+                "By tags: wikijs_list_pages; below a path: `wikijs_get_page_tree`.",
+                "Below a path: `wikijs_get_page_tree`.",
+            ),
+            (
+                &[],
+                "is not taken here; wikijs_list_pages takes it, and answers the id",
+                "is not taken here",
+            ),
+            (
+                &[],
+                "A word of wikijs_nothing.",
+                "A word of wikijs_nothing.",
+            ),
+            (
+                &[LIST],
+                "Read it. Find it with wikijs_search_pages or\n   wikijs_list_pages.",
+                "Read it. Find it with wikijs_list_pages.",
+            ),
+        ] {
+            let offered = Offered::of(offered.iter().copied());
+            assert_eq!(offered.text(text), told, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_always_says_what_to_do_and_names_no_tool_that_is_not_offered() {
+        let without = |left: &'static str| {
+            let names = TOOLS.iter().map(|tool| tool.name);
+            Offered::of(names.filter(move |name| *name != left))
+        };
+        let surfaces = TOOLS.iter().map(|tool| without(tool.name));
+        for offered in surfaces.chain([Offered::default()]) {
+            for code in Code::ALL {
+                let failure = offered.failure(Failure::new(*code, "It failed."));
+                assert!(!failure.hint.is_empty(), "{code}");
+                for tool in TOOLS.iter().filter(|tool| !offered.has(tool.name)) {
+                    assert!(!failure.hint.contains(tool.name), "{}", failure.hint);
+                }
+            }
+        }
+        let failure = Failure::new(Code::InvalidInput, "No.").hint("wikijs_list_pages does it.");
+        assert_eq!(Offered::default().failure(failure).hint, NOTHING_LEFT);
+    }
+
+    #[test]
+    fn what_the_wiki_says_stays_as_it_is() {
+        let page = json!({ "content": "Call wikijs_list_pages.", "title": "wikijs_list_pages",
+            "properties": { "hint": "wikijs_list_pages" } });
+        let mut answer = json!({ "pages": [page], "hint": "So it is. Call wikijs_list_pages.",
+            "unavailable": { "tags": "not read; wikijs_list_pages tells them" } });
+        Offered::default().answer(&mut answer);
+        assert_eq!(
+            answer,
+            json!({ "pages": [page], "hint": "So it is.",
+                "unavailable": { "tags": "not read" } })
+        );
+    }
+
+    #[test]
+    fn a_guide_loses_the_items_that_say_nothing_any_more() {
+        let guide = "# A\n\n1. Find: `wikijs_list_pages`\n   or `wikijs_search_pages`.\n2. Read.\n\n- `wikijs_list_pages`\n  lists.\n- Good.\n";
+        assert_eq!(
+            Offered::of([SEARCH]).markdown(guide),
+            "# A\n\n1. Find: `wikijs_search_pages`.\n2. Read.\n\n- Good.\n"
+        );
+    }
+}

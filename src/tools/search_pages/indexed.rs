@@ -1,0 +1,192 @@
+//! How much of the wiki the content index holds, in the words of what is sought.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::index::Coverage;
+
+/// What the index is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::tools) enum Sought {
+    /// The best pages for words.
+    Words,
+    /// Every line with a text, or that an expression matches.
+    Lines,
+    /// Pages that are like one in their words.
+    Related,
+    /// Links that lead nowhere.
+    Broken,
+    /// Pages that no page links to.
+    Orphans,
+    /// Pages with a property.
+    Property,
+}
+
+impl Sought {
+    /// What an index of so many pages means for it, and what to do.
+    const fn of_half(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Words => (
+                "the best page for these words may be missing",
+                ", or take other words that stand in its title",
+            ),
+            Self::Lines => ("lines of the other pages are missing", ""),
+            Self::Related => ("pages related by their words may be missing", ""),
+            Self::Broken => ("broken links of the other pages may be missing", ""),
+            Self::Orphans => (
+                "a page listed here may be linked from one that is not indexed",
+                "",
+            ),
+            Self::Property => ("pages with this property may be missing", ""),
+        }
+    }
+
+    /// What is known of pages whose source cannot be read.
+    const fn of_unread(self) -> &'static str {
+        match self {
+            Self::Words => "only their titles, descriptions, tags and paths are searched",
+            Self::Lines => "their lines are not searched",
+            Self::Related => "only their links, tags, titles and descriptions count",
+            Self::Broken | Self::Orphans => {
+                "of their links only those in the wiki's own link graph are known"
+            }
+            Self::Property => "their properties are not known",
+        }
+    }
+
+    /// What to do again.
+    const fn again(self) -> &'static str {
+        match self {
+            Self::Words | Self::Lines | Self::Related => "search again",
+            Self::Broken | Self::Orphans | Self::Property => "list again",
+        }
+    }
+}
+
+/// How much of the wiki the content index holds.
+#[derive(Debug, Serialize)]
+pub(in crate::tools) struct Indexed {
+    complete: bool,
+    #[serde(skip)]
+    is_half: bool,
+    #[serde(skip)]
+    sought: Sought,
+    pages: usize,
+    of: usize,
+    /// What to do while the index is being made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+impl Indexed {
+    /// Nothing of the index could be used.
+    pub(in crate::tools) fn none(hint: &str, sought: Sought) -> Self {
+        Self {
+            complete: false,
+            is_half: false,
+            sought,
+            hint: Some(hint.to_owned()),
+            pages: 0,
+            of: 0,
+            notes: Vec::new(),
+        }
+    }
+
+    /// How much of the wiki is indexed.
+    pub(in crate::tools) fn of(covered: Coverage, sought: Sought) -> Self {
+        let Coverage {
+            pages,
+            of,
+            most,
+            without_content,
+            left,
+            ..
+        } = covered;
+        let again = sought.again();
+        let half = covered.wanting().map(|wanted| {
+            // A guess from the first few pages can be days off.
+            const LONGEST: Duration = Duration::from_mins(2);
+            let wait = left.unwrap_or(Duration::from_secs(10)).min(LONGEST).as_secs() + 1;
+            let (missing, or) = sought.of_half();
+            format!(
+                "Only {pages} of {wanted} pages are indexed yet, so {missing}: {again} in {wait} s{or}."
+            )
+        });
+        let hint = half.or_else(|| match of {
+            _ if covered.is_complete || of > most => None,
+            0 => Some(format!("Nothing is indexed yet: {again} in 2 s.")),
+            _ => Some(format!(
+                "The wiki did not say what has changed since these pages were indexed: {again} later."
+            )),
+        });
+        let mut notes = Vec::new();
+        if of > most {
+            notes.push(format!(
+                "Only the {most} pages changed last are indexed: that is as much as this server keeps."
+            ));
+        }
+        let indexed = Self {
+            complete: covered.is_complete,
+            is_half: covered.wanting().is_some(),
+            sought,
+            pages,
+            of,
+            hint,
+            notes,
+        };
+        match sought {
+            // Words are looked for in what readers see, too; all else stands in the source alone,
+            // of which the index itself counts what it lacks.
+            Sought::Words | Sought::Related => indexed.lacking("content", without_content),
+            _ => indexed,
+        }
+    }
+
+    /// With a word on the pages whose source the key did not get, if there are some.
+    pub(in crate::tools) fn lacking_sources(self, pages: usize) -> Self {
+        self.lacking("source", pages)
+    }
+
+    fn lacking(self, what: &str, pages: usize) -> Self {
+        let of = self.sought.of_unread();
+        let note = (pages > 0).then(|| {
+            format!(
+                "The key cannot read the {what} of {pages} indexed pages (it needs read:source): {of}."
+            )
+        });
+        self.note(note)
+    }
+
+    /// Whether anything is known from the index.
+    pub(in crate::tools) const fn knows_pages(&self) -> bool {
+        self.pages > 0
+    }
+
+    /// The same without another source, which makes it incomplete.
+    pub(in crate::tools) fn without(self, why: &str) -> Self {
+        let incomplete = Self {
+            complete: false,
+            ..self
+        };
+        incomplete.note(Some(why.to_owned()))
+    }
+
+    /// With one more thing to know.
+    pub(super) fn note(mut self, note: Option<String>) -> Self {
+        self.notes.extend(note);
+        self
+    }
+
+    /// The same, if there is anything to know beside its being complete.
+    pub(in crate::tools) fn if_lacking(self) -> Option<Self> {
+        (!self.complete || !self.notes.is_empty()).then_some(self)
+    }
+
+    /// What a hit of half an index says of itself.
+    pub(super) fn provisional(&self) -> Option<String> {
+        (self.is_half).then(|| format!("found in {} of {} pages", self.pages, self.of))
+    }
+}

@@ -1,0 +1,441 @@
+//! Who knows whom: each room knows only the rooms above it in ARCHITECTURE.md's list, and no two
+//! files of a room know each other. All imports and paths of the sources are read for it.
+#![expect(
+    clippy::string_slice,
+    reason = "at places that were just found in the text"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// A module, by the names from the crate's root: `page`, `page::html`, `page::html::scan`.
+type Module = Vec<String>;
+
+/// The sources, without tests, comments and texts.
+#[derive(Default)]
+struct Sources {
+    code: BTreeMap<Module, String>,
+    /// The names that a module passes on, and where they come from.
+    passed_on: BTreeMap<Module, Vec<(String, Module)>>,
+}
+
+impl Sources {
+    fn read() -> Self {
+        let mut sources = Self::default();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        sources.walk(&root, &[]);
+        // Modules that are compiled for tests alone.
+        let tests: Vec<Module> = sources
+            .code
+            .iter()
+            .flat_map(|(module, code)| {
+                let names = code.split("#[cfg(test)]").skip(1).filter_map(module_begun);
+                names.map(|name| child(module, name)).collect::<Vec<_>>()
+            })
+            .collect();
+        sources
+            .code
+            .retain(|module, _| !tests.iter().any(|test| module.starts_with(test)));
+        for code in sources.code.values_mut() {
+            *code = without_tests(code);
+        }
+        let imports: Vec<_> = sources
+            .code
+            .iter()
+            .map(|(module, code)| (module.clone(), imports(code)))
+            .collect();
+        for (module, imports) in imports {
+            let passed_on = imports
+                .into_iter()
+                .filter(|import| import.is_passed_on)
+                .filter_map(|import| {
+                    let path = sources.absolute(&module, &import.path)?;
+                    Some((import.name, path))
+                })
+                .collect();
+            sources.passed_on.insert(module, passed_on);
+        }
+        sources
+    }
+
+    fn walk(&mut self, dir: &Path, module: &[String]) {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            if path.is_dir() {
+                self.walk(&path, &child(module, name));
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let module = match name {
+                    "mod" => module.to_vec(),
+                    "lib" | "main" => continue,
+                    name => child(module, name),
+                };
+                let code = without_comments(&fs::read_to_string(&path).unwrap());
+                self.code.insert(module, code);
+            }
+        }
+    }
+
+    /// A path from the crate's root; none for one that leads out of the crate.
+    fn absolute(&self, from: &[String], path: &[String]) -> Option<Module> {
+        let mut at = from.to_vec();
+        let mut rest = path;
+        match path.first()?.as_str() {
+            "crate" => {
+                at.clear();
+                rest = &rest[1..];
+            }
+            "self" => rest = &rest[1..],
+            "super" => {
+                while rest.first().is_some_and(|name| name == "super") {
+                    at.pop();
+                    rest = &rest[1..];
+                }
+            }
+            name if self.code.contains_key(&child(from, name)) => {}
+            _ => return None,
+        }
+        at.extend_from_slice(rest);
+        Some(at)
+    }
+
+    /// The module in which what a path names is written, through what is passed on.
+    fn home(&self, path: &[String]) -> Module {
+        let mut path = path.to_vec();
+        for _ in 0..9 {
+            let depth = (0..=path.len())
+                .rev()
+                .find(|depth| self.code.contains_key(&path[..*depth]))
+                .unwrap_or_default();
+            let (module, rest) = path.split_at(depth);
+            let next = rest.first().and_then(|name| {
+                let passed_on = self.passed_on.get(module)?;
+                let (_, path) = passed_on.iter().find(|(own, _)| own == name)?;
+                Some([path.as_slice(), &rest[1..]].concat())
+            });
+            match next {
+                Some(next) if next != path => path = next,
+                _ => return module.to_vec(),
+            }
+        }
+        panic!("{path:?} is passed on in a circle");
+    }
+
+    /// Whom each module knows.
+    fn known(&self) -> BTreeMap<Module, BTreeSet<Module>> {
+        let known = |(module, code): (&Module, &String)| {
+            let imports = imports(code).into_iter();
+            let imports = imports
+                .filter(|import| !import.is_passed_on)
+                .map(|it| it.path);
+            let homes = imports
+                .chain(paths(code))
+                .filter_map(|path| self.absolute(module, &path))
+                .map(|path| self.home(&path))
+                .filter(|home| home != module && !home.is_empty())
+                .collect();
+            (module.clone(), homes)
+        };
+        self.code.iter().map(known).collect()
+    }
+}
+
+/// What a `use` brings in, under which name.
+struct Import {
+    path: Vec<String>,
+    name: String,
+    is_passed_on: bool,
+}
+
+fn child(module: &[String], name: &str) -> Module {
+    [module, &[name.to_owned()]].concat()
+}
+
+fn without_comments(source: &str) -> String {
+    let lines = source.lines();
+    lines
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .flat_map(|line| [line, "\n"])
+        .collect()
+}
+
+/// The module that the text begins with, if it is a file of its own.
+fn module_begun(text: &str) -> Option<&str> {
+    let line = text.trim_start().lines().next()?;
+    line.split_once("mod ")?.1.strip_suffix(';')
+}
+
+/// The code without what is for tests: a line that ends in `;`, or a block to its closing brace.
+fn without_tests(code: &str) -> String {
+    let mut kept = String::new();
+    let mut lines = code.lines();
+    while let Some(line) = lines.next() {
+        if line.trim() != "#[cfg(test)]" {
+            kept.push_str(line);
+            kept.push('\n');
+            continue;
+        }
+        let indent = line.len() - line.trim_start().len();
+        let end = format!("{}}}", " ".repeat(indent));
+        let is_line = |line: &str| line.ends_with(';') || line.ends_with("{}");
+        for line in lines.by_ref() {
+            if line == end || is_line(line) && line.len() - line.trim_start().len() == indent {
+                break;
+            }
+        }
+    }
+    kept
+}
+
+/// All that is imported.
+fn imports(code: &str) -> Vec<Import> {
+    let mut imports = Vec::new();
+    for (begin, is_passed_on) in uses(code) {
+        let tree: String = code[begin..].split(';').next().unwrap().to_owned();
+        let tree: String = tree.split_whitespace().collect::<Vec<_>>().join(" ");
+        leaves(&[], &tree, is_passed_on, &mut imports);
+    }
+    imports
+}
+
+/// Where the trees of all `use` begin, and whether they are passed on.
+fn uses(code: &str) -> Vec<(usize, bool)> {
+    code.match_indices("use ")
+        .filter_map(|(at, word)| {
+            let line = &code[code[..at].rfind('\n').map_or(0, |end| end + 1)..at];
+            let before = line.trim();
+            let is_use = before.is_empty() || before.starts_with("pub");
+            is_use.then_some((at + word.len(), !before.is_empty()))
+        })
+        .collect()
+}
+
+fn leaves(before: &[String], tree: &str, is_passed_on: bool, imports: &mut Vec<Import>) {
+    let tree = tree.trim();
+    if tree.is_empty() {
+        return;
+    }
+    if let Some((stem, rest)) = tree
+        .split_once("::")
+        .filter(|(stem, _)| !stem.contains('{'))
+    {
+        leaves(&child(before, stem.trim()), rest, is_passed_on, imports);
+        return;
+    }
+    if let Some(inner) = tree.strip_prefix('{').and_then(|it| it.strip_suffix('}')) {
+        let mut depth = 0;
+        let parts = inner.split(|c| {
+            depth += i32::from(c == '{') - i32::from(c == '}');
+            c == ',' && depth == 0
+        });
+        for part in parts.collect::<Vec<_>>() {
+            leaves(before, part, is_passed_on, imports);
+        }
+        return;
+    }
+    let (name, alias) = tree.split_once(" as ").unwrap_or((tree, tree));
+    let path = match name {
+        "self" => before.to_vec(),
+        name => child(before, name),
+    };
+    imports.push(Import {
+        path,
+        name: alias.to_owned(),
+        is_passed_on,
+    });
+}
+
+/// All paths in the code that begin in this crate, outside of `use`.
+fn paths(code: &str) -> Vec<Vec<String>> {
+    let mut rest = code.to_owned();
+    for (begin, _) in uses(code).into_iter().rev() {
+        let end = code[begin..]
+            .find(';')
+            .map_or(code.len(), |end| begin + end);
+        rest.replace_range(begin..end, "");
+    }
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
+    rest.split(|c| !is_name(c))
+        .filter(|path| path.contains("::") && !path.starts_with("::"))
+        .map(|path| path.split("::").map(str::to_owned).collect())
+        .collect()
+}
+
+/// The rooms in the order of ARCHITECTURE.md's list.
+fn rooms() -> Vec<String> {
+    let text = include_str!("../../ARCHITECTURE.md");
+    let rows = text
+        .lines()
+        .skip_while(|line| *line != "| room | what it does |");
+    rows.skip(2)
+        .map_while(|row| row.strip_prefix('|')?.split('|').next())
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .map(|room| {
+            room.trim_end_matches('/')
+                .trim_end_matches(".rs")
+                .to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn each_room_knows_only_the_rooms_above_it() {
+    let (rooms, sources) = (rooms(), Sources::read());
+    let own: BTreeSet<&String> = sources.code.keys().map(|module| &module[0]).collect();
+    assert_eq!(own, rooms.iter().collect(), "the rooms in ARCHITECTURE.md");
+    let place = |module: &Module| rooms.iter().position(|room| *room == module[0]);
+    let mut wrong = BTreeSet::new();
+    for (module, known) in sources.known() {
+        for other in known.iter().filter(|other| other[0] != module[0]) {
+            let is_apart = module[0] == "demo" && other[0] != "fields";
+            if is_apart || place(other) > place(&module) {
+                wrong.insert(format!("{} knows {}", module.join("::"), other.join("::")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Files that know each other all the same, with why; this list shall become shorter.
+const CIRCLES: &[(&str, &str, &str)] = &[
+    ("demo::store::history", "demo::store::tables", TABLES),
+    ("demo::store::tables", "demo::store::tags", TABLES),
+    ("demo::store::tables", "demo::store::tree", TABLES),
+    (
+        "index::content_index",
+        "index::room",
+        "the room evicts the indexes that lie in it",
+    ),
+    (
+        "index::facts",
+        "index::store",
+        "facts are tables of the store, filled with it and read through it",
+    ),
+    ("page::hidden::asciidoc", "page::hidden::found", FOUND),
+    ("page::hidden::elements", "page::hidden::found", FOUND),
+    ("page::hidden::found", "page::hidden::markdown", FOUND),
+    ("page::hidden::found", "page::hidden::remembered", FOUND),
+    ("server::app", "server::key_watch", APP),
+    ("server::app", "server::metrics", APP),
+    (
+        "tools::registry",
+        "tools::surface",
+        "a surface is a choice of the registry, of which a registry is made",
+    ),
+    (
+        "watch::watched",
+        "watch::watcher",
+        "a watcher leaves what is watched when it goes",
+    ),
+    ("wiki::all_pages", "wiki::keyed", KEYED),
+    (
+        "wiki::all_pages",
+        "wiki::list",
+        "the list of all pages is read as lists are, and lists are read out of it",
+    ),
+    ("wiki::client", "wiki::standing", KEYED),
+    (
+        "wiki::editor_view",
+        "wiki::styles",
+        "each reads of one view what proves the other",
+    ),
+    ("wiki::gone", "wiki::keyed", KEYED),
+];
+
+const TABLES: &str =
+    "the store holds a table of each kind of row, whose file adds what is done with it";
+const FOUND: &str = "what is found is gathered by each kind of reader, and begun from one place";
+const APP: &str = "the app holds them, and they work on it";
+const KEYED: &str = "a key holds what it taught, which the client fills and reads";
+
+#[test]
+fn no_two_files_of_a_room_know_each_other() {
+    let known = Sources::read().known();
+    let mut circles = BTreeSet::new();
+    for (module, others) in &known {
+        // A file and those of the directory below it are one module, cut for its length.
+        let are_one = |other: &Module| other.starts_with(module) || module.starts_with(other);
+        let others = others.iter().filter(|other| !are_one(other));
+        for other in others.filter(|other| *other > module) {
+            if known.get(other).is_some_and(|back| back.contains(module)) {
+                circles.insert((module.join("::"), other.join("::")));
+            }
+        }
+    }
+    let told: BTreeSet<_> = CIRCLES
+        .iter()
+        .map(|(one, other, _)| ((*one).to_owned(), (*other).to_owned()))
+        .collect();
+    let new: Vec<_> = circles.difference(&told).collect();
+    let gone: Vec<_> = told.difference(&circles).collect();
+    assert!(
+        new.is_empty() && gone.is_empty(),
+        "new: {new:#?}\ngone: {gone:#?}"
+    );
+}
+
+#[test]
+fn imports_are_read_with_all_their_braces_and_names() {
+    let code =
+        "use super::a::{self, b::{C as D, E}};\npub(crate) use f::G;\nlet x = crate::h::i(2);";
+    let imports: Vec<_> = imports(code)
+        .into_iter()
+        .map(|it| format!("{} {} {}", it.path.join("."), it.name, it.is_passed_on))
+        .collect();
+    assert_eq!(
+        imports,
+        [
+            "super.a self false",
+            "super.a.b.C D false",
+            "super.a.b.E E false",
+            "f.G G true"
+        ]
+    );
+    assert_eq!(paths(code), [["crate", "h", "i"]]);
+}
+
+/// Where a page's fields stand one by one: in each of these the compiler stops for a new one, or
+/// something is known of single fields. All else goes through the list in `fields`.
+const FIELD_BY_FIELD: &[&str] = &[
+    // What a call may ask for.
+    "change::edits",
+    "tools::create_page",
+    "tools::update_page",
+    // Two fields that the demonstration shows.
+    "cli::demo::story",
+    // The demo wiki.
+    "demo::editor_view",
+    "demo::graphql::mutation",
+    "demo::graphql::page",
+    "demo::graphql::versions",
+    "demo::seed",
+    "demo::store::create",
+    "demo::store::page",
+    "demo::store::restore",
+    "demo::store::update",
+    "fields",
+    // How an answer tells them.
+    "tools::output",
+    // What the wiki's layers have, and what is sent.
+    "wiki::editor_view",
+    "wiki::list",
+    "wiki::mutate",
+    "wiki::page",
+    "wiki::version",
+    // Which new values a kept state may hold.
+    "write::source::proposal::values",
+];
+
+#[test]
+fn the_fields_of_a_page_are_spelled_out_only_where_each_is_thought_of() {
+    let names = ["publish_start_date", "PublishStartDate", "publishStartDate"];
+    let found: BTreeSet<String> = Sources::read()
+        .code
+        .iter()
+        .filter(|(_, code)| names.iter().any(|name| code.contains(name)))
+        .map(|(module, _)| module.join("::"))
+        .collect();
+    let told = FIELD_BY_FIELD.iter().map(|module| (*module).to_owned());
+    assert_eq!(found, told.collect());
+}
