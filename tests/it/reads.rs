@@ -802,7 +802,7 @@ async fn the_path_of_a_list_is_one_of_whole_segments() {
     }
     for path in ["doc", "docs/inst", "DOCS"] {
         let answer = read(&served, "wikijs_list_pages", json!({ "path": path })).await;
-        assert_eq!(answer.unwrap(), json!({ "pages": [] }), "{path}");
+        assert_eq!(answer.unwrap()["pages"], json!([]), "{path}");
     }
     let mut arguments = json!({ "path": "docs", "limit": 3, "tags": ["docs"], "locale": "*" });
     let mut all = Vec::new();
