@@ -29,6 +29,10 @@ heavy: conformance clients
     cargo test --test it report_in_a_browser -- --ignored --nocapture
     cargo bench --bench budgets -- --only heavy --only soak --write
 
+# What the unit tests of gates, changes and stages let through when the code is changed (needs cargo-mutants).
+mutants:
+    cargo mutants --file 'src/gates/**' --file 'src/change/**' --file 'src/write/stages/**' --file src/write/route.rs -- --lib
+
 # Format.
 fmt:
     cargo fmt

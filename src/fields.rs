@@ -25,7 +25,7 @@
 //! | `wiki/mutate.rs` | how a create and an update send it |
 //! | `change/edits.rs`, then `tools/create_page.rs` and `tools/update_page.rs` | whether a call may ask for it, and in which words |
 //! | `tools/output.rs` | how an answer tells it |
-//! | `write/proposed_values.rs` | which values of it a call may ask for |
+//! | `write/source/proposal/values.rs` | which values of it a call may ask for |
 //! | `demo/store/page.rs`, then whatever makes a row | the demo wiki's own |
 //!
 //! States that were kept before it came lack it: give it `#[serde(default)]` in its line. The test

@@ -64,6 +64,7 @@ impl Site for Local {
         let context = Context {
             wiki: Arc::clone(&self.app.wiki),
             writer: Arc::clone(&self.app.writer),
+            desk: Arc::clone(&self.app.desk),
             index: Arc::clone(&self.app.index),
             caller: Caller {
                 tool,

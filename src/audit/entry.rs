@@ -259,6 +259,10 @@ pub struct Entry {
     pub proposal: Option<String>,
     /// Who made that proposal, where somebody else decides on it.
     pub proposer: Option<Client>,
+    /// The set of several changes that this is one of.
+    pub set: Option<CallId>,
+    /// Why it was asked for, in the caller's own words.
+    pub note: Option<String>,
     /// The files that a purge is about to remove, and those whose removal it says once more.
     pub removed: Vec<FileHead>,
     /// How long the call took so far, in milliseconds.
@@ -299,6 +303,8 @@ impl Entry {
             approval: None,
             proposal: None,
             proposer: None,
+            set: None,
+            note: None,
             removed: Vec::new(),
             ms: 0,
         }

@@ -51,6 +51,8 @@ pub struct OpenAttempt {
     pub undoes: Option<CallId>,
     /// The proposal that it was to apply.
     pub proposal: Option<String>,
+    /// The set of several changes that it is one of.
+    pub set: Option<CallId>,
 }
 
 impl OpenAttempt {
@@ -77,6 +79,7 @@ impl OpenAttempt {
             after: record.after,
             undoes: record.undoes,
             proposal: record.proposal,
+            set: record.set,
         }
     }
 
@@ -107,6 +110,7 @@ impl OpenAttempt {
             after: self.after,
             undoes: self.undoes,
             proposal: self.proposal.clone(),
+            set: self.set,
             outcome: Some(outcome),
             ..Entry::new(self.call, Event::Outcome)
         }

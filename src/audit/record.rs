@@ -116,6 +116,12 @@ pub struct Record {
     /// Who made that proposal, where somebody else decides on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposer: Option<Client>,
+    /// The set of several changes that it is one of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<CallId>,
+    /// Why it was asked for, in the caller's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// In a `start` alone: every other run that was found, by file name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Vec<FileHead>>,
@@ -227,6 +233,8 @@ impl Record {
             approval: None,
             proposal: None,
             proposer: None,
+            set: None,
+            note: None,
             runs: None,
             removed: None,
             ms: 0,
@@ -280,6 +288,8 @@ impl Record {
             approval: short(&entry.approval),
             proposal: short(&entry.proposal),
             proposer: entry.proposer.as_ref().map(client),
+            set: entry.set,
+            note: entry.note.as_deref().map(|text| cut(text, MAX_LONG)),
             removed: (entry.event == Event::Purge).then(|| entry.removed.clone()),
             ms: entry.ms,
             ..Self::bare(entry.event, stamp)

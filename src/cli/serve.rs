@@ -72,7 +72,7 @@ async fn serve(settings: Settings, http: Option<SocketAddr>, mut hang_ups: HangU
     let signals = Signals::listen(stop.clone()).map_err(failed)?;
     let serve = settings.serve.clone();
     let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
-    start::check_audit_dir(app.writer.audit())?;
+    start::check_audit_dir(app.desk.audit())?;
     let app = Arc::new(app);
     let asked = Arc::clone(&app);
     tokio::spawn(async move {

@@ -189,7 +189,7 @@ pub(super) fn app_for_operator() -> Result<Arc<App>, (Exit, String)> {
     let mut settings = settings_to_work_with()?;
     settings.policy = settings.policy.for_operator();
     let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
-    check_audit_dir(app.writer.audit())?;
+    check_audit_dir(app.desk.audit())?;
     Ok(Arc::new(app))
 }
 

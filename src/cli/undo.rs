@@ -49,7 +49,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     let app = start::app_for_operator()?;
     // Who asks for JSON is shown nothing to say yes to.
     if !arguments.yes && (arguments.json || !print::can_ask()) {
-        let found = app.writer.story(&call, None).await;
+        let found = app.desk.past().story(&call, None).await;
         found.map_err(|failure| print::failure(&failure, arguments.json))?;
         return Err(wrong(
             "nobody can be asked here; look at the call first, then pass --yes".to_owned(),

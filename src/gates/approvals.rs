@@ -3,9 +3,10 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::previews::{Proposed, SessionId};
+use super::session::SessionId;
+use super::set::ChangeSet;
 use crate::audit::{CallId, Client};
-use crate::change::{Change, Operation};
+use crate::change::Operation;
 use crate::page::Field;
 use crate::share::that_goes;
 
@@ -38,14 +39,14 @@ impl Scope {
         }
     }
 
-    /// What a person may be offered for a change. More than once is neither for deletes,
-    /// moves, styles, scripts and the loss of fields, nor for callers without a session.
+    /// What a person may be offered for a set. More than once is neither for deletes,
+    /// moves, styles, scripts and the loss of fields, nor for several changes, nor for callers without a session.
     #[must_use]
-    pub fn offered(session: &SessionId, change: &Change) -> &'static [Self] {
+    pub fn offered(session: &SessionId, set: &ChangeSet) -> &'static [Self] {
         if !session.lasts() {
             return &[Self::Once];
         }
-        match Subject::of(change) {
+        match Subject::of(set) {
             None => &[Self::Once],
             Some(Subject { page: None, .. }) => &[Self::Once, Self::Kind],
             Some(Subject { page: Some(_), .. }) => &[Self::Once, Self::Page, Self::Kind],
@@ -61,8 +62,13 @@ struct Subject {
 }
 
 impl Subject {
-    /// None if only this one change can be approved.
-    fn of(change: &Change) -> Option<Self> {
+    /// None if only this one set can be approved.
+    fn of(set: &ChangeSet) -> Option<Self> {
+        let mut changes = set.iter();
+        let (Some(only), None) = (changes.next(), changes.next()) else {
+            return None;
+        };
+        let change = &only.change;
         let operation = change.operation();
         let is_light = match operation {
             Operation::Create | Operation::Update => !change.moves(),
@@ -79,7 +85,7 @@ impl Subject {
 
 /// Whose writes are approved: a session, and in it a client as it names itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Approver {
+pub(crate) struct Approver {
     session: SessionId,
     name: String,
     version: String,
@@ -88,8 +94,7 @@ pub struct Approver {
 
 impl Approver {
     /// The person behind a client of a session.
-    #[must_use]
-    pub fn new(session: &SessionId, client: &Client) -> Self {
+    pub(crate) fn new(session: &SessionId, client: &Client) -> Self {
         Self {
             session: session.clone(),
             name: client.name.clone(),
@@ -99,40 +104,40 @@ impl Approver {
     }
 }
 
-/// Proof that a person said yes to this very change, or to its page or kind.
+/// Proof that a person said yes to this very set, or to its page or kind.
 ///
-/// Nothing outside the gates can make one:
+/// [`Approvals`] alone make one. Who calls [`Approvals::give`] says that a person answered: within
+/// the crate that is `write/stages/ask.rs` alone, and nothing outside of it can, be it of a proof:
 ///
-/// ```compile_fail,E0451
-/// use wikijs_mcp::audit::CallId;
-/// use wikijs_mcp::gates::{Approved, Proposed};
-/// fn forge(proposed: Proposed, approval: CallId) -> Approved {
-///     Approved { proposed, approval }
-/// }
+/// ```compile_fail,E0603
+/// fn forged(approved: wikijs_mcp::gates::Approved) {}
+/// ```
+///
+/// or by approvals of its own:
+///
+/// ```compile_fail,E0603
+/// let own = wikijs_mcp::gates::Approvals::default();
 /// ```
 #[derive(Debug)]
 #[must_use]
-pub struct Approved {
-    pub(super) proposed: Proposed,
+pub(crate) struct Approved {
+    set: ChangeSet,
     approval: CallId,
 }
 
 impl Approved {
     /// What was approved.
-    #[must_use]
-    pub const fn proposed(&self) -> &Proposed {
-        &self.proposed
+    pub(crate) const fn set(&self) -> &ChangeSet {
+        &self.set
     }
 
     /// The page that it is about; none for a create.
-    #[must_use]
-    pub fn page(&self) -> Option<i64> {
-        self.proposed.page()
+    pub(crate) fn page(&self) -> Option<i64> {
+        self.set.page()
     }
 
     /// The call under which the person said yes.
-    #[must_use]
-    pub const fn approval(&self) -> CallId {
+    pub(crate) const fn approval(&self) -> CallId {
         self.approval
     }
 }
@@ -159,42 +164,40 @@ impl Standing {
 /// The approvals for a page or a kind of write: in memory, bounded, each for one session and
 /// client, for thirty minutes or twenty writes.
 #[derive(Debug, Default)]
-pub struct Approvals {
+pub(crate) struct Approvals {
     standing: Mutex<Vec<Standing>>,
 }
 
 impl Approvals {
-    /// A person said yes to a change, under a call.
-    ///
-    /// Returns nothing if that much was not to be had for it.
-    pub fn give(
+    /// A person said yes to a set, under a call. `None` if this scope is not allowed for the set.
+    pub(crate) fn give(
         &self,
         approver: Approver,
-        proposed: Proposed,
+        set: ChangeSet,
         scope: Scope,
         approval: CallId,
     ) -> Option<Approved> {
-        self.give_at(Instant::now(), approver, proposed, scope, approval)
+        self.give_at(Instant::now(), approver, set, scope, approval)
     }
 
     /// Uses one write of an approval that stands, if one covers the change.
-    pub fn take(&self, approver: &Approver, proposed: &Proposed) -> Option<Approved> {
-        self.take_at(Instant::now(), approver, proposed)
+    pub(crate) fn take(&self, approver: &Approver, set: &ChangeSet) -> Option<Approved> {
+        self.take_at(Instant::now(), approver, set)
     }
 
     fn give_at(
         &self,
         now: Instant,
         approver: Approver,
-        proposed: Proposed,
+        set: ChangeSet,
         scope: Scope,
         approval: CallId,
     ) -> Option<Approved> {
-        if !Scope::offered(&approver.session, &proposed.change).contains(&scope) {
+        if !Scope::offered(&approver.session, &set).contains(&scope) {
             return None;
         }
         if scope != Scope::Once {
-            let subject = Subject::of(&proposed.change)?;
+            let subject = Subject::of(&set)?;
             let mut standing = self.lock(now);
             if standing.len() >= MAX_STANDING {
                 let held: Vec<_> = standing
@@ -214,18 +217,18 @@ impl Approvals {
                 writes_left: MAX_WRITES - 1,
             });
         }
-        Some(Approved { proposed, approval })
+        Some(Approved { set, approval })
     }
 
-    fn take_at(&self, now: Instant, approver: &Approver, proposed: &Proposed) -> Option<Approved> {
-        let subject = Subject::of(&proposed.change)?;
+    fn take_at(&self, now: Instant, approver: &Approver, set: &ChangeSet) -> Option<Approved> {
+        let subject = Subject::of(set)?;
         let mut standing = self.lock(now);
         let found = standing
             .iter_mut()
             .find(|standing| standing.covers(approver, subject))?;
         found.writes_left = found.writes_left.checked_sub(1)?;
         Some(Approved {
-            proposed: proposed.clone(),
+            set: set.clone(),
             approval: found.approval,
         })
     }

@@ -1,7 +1,8 @@
 //! The gate *confirm*: the last, which makes the permit.
 
 use super::approvals::Approved;
-use super::dry_run::Cleared;
+use super::dry_run::{Verdict, dry_run};
+use super::paths::Allowed;
 use super::permit::Permit;
 use super::previews::Spent;
 use super::refusal::{Gate, Refusal};
@@ -10,7 +11,7 @@ use crate::error::{Code, Failure};
 
 /// What confirms a write.
 #[derive(Debug)]
-pub enum Confirmation {
+pub(crate) enum Confirmation {
     /// The operator's static token, which the gate *enabled* has seen.
     StaticToken,
     /// The token of a preview, used up for this.
@@ -21,8 +22,7 @@ pub enum Confirmation {
 
 impl Confirmation {
     /// The call under which a person said yes.
-    #[must_use]
-    pub const fn approval(&self) -> Option<CallId> {
+    pub(crate) const fn approval(&self) -> Option<CallId> {
         match self {
             Self::Person(approved) => Some(approved.approval()),
             Self::StaticToken | Self::Preview(_) => None,
@@ -30,40 +30,225 @@ impl Confirmation {
     }
 }
 
-/// Makes the permit of this very change.
+/// Makes the permit of this very set.
 ///
 /// # Errors
 /// `CONFIRM_REQUIRED` if the static token was not seen, `CONFIRM_MISMATCH` if the preview was
-/// of another change, `APPROVAL_DENIED` if the approval was.
-pub fn confirm(cleared: Cleared, confirmation: Confirmation) -> Result<Permit, Refusal> {
-    let Cleared { allowed } = cleared;
+/// of other changes, `APPROVAL_DENIED` if the approval was, `MUTATIONS_DISABLED` in a dry run,
+/// which ends before this gate.
+pub(crate) fn confirm(allowed: Allowed<'_>, confirmation: Confirmation) -> Result<Permit, Refusal> {
+    let Allowed {
+        policy,
+        set,
+        has_token,
+    } = allowed;
     let refuse = |code, message: &str| Err(Refusal::at(Gate::Confirm, Failure::new(code, message)));
+    if dry_run(policy, true) != Verdict::Send {
+        return refuse(
+            Code::MutationsDisabled,
+            "Writes end as previews on this server.",
+        );
+    }
     match confirmation {
         // It is given once for everything: nobody has seen what this write would lose.
-        Confirmation::StaticToken if !allowed.change.lost().is_empty() => refuse(
+        Confirmation::StaticToken if set.iter().any(|one| !one.change.lost().is_empty()) => refuse(
             Code::FieldUnreadable,
             "The static token cannot accept the loss of fields; a preview's token or a person can.",
         ),
-        Confirmation::StaticToken if allowed.has_token => Ok(Permit::of(allowed.change)),
+        Confirmation::StaticToken if has_token => Ok(Permit::of(set)),
         Confirmation::StaticToken => refuse(
             Code::ConfirmRequired,
             "This write needs the operator's confirm token.",
         ),
-        Confirmation::Preview(spent) if spent.proposed.change.is_same_write(&allowed.change) => {
-            Ok(Permit::of(allowed.change))
-        }
+        Confirmation::Preview(spent) if spent.set.is_same_write(&set) => Ok(Permit::of(set)),
         Confirmation::Preview(_) => refuse(
             Code::ConfirmMismatch,
             "The token was given for the preview of another change.",
         ),
-        Confirmation::Person(approved)
-            if approved.proposed.change.is_same_write(&allowed.change) =>
-        {
-            Ok(Permit::of(allowed.change))
-        }
+        Confirmation::Person(approved) if approved.set().is_same_write(&set) => Ok(Permit::of(set)),
         Confirmation::Person(_) => refuse(
             Code::ApprovalDenied,
             "The person said yes to another change.",
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Confirmation, confirm};
+    use crate::audit::{CallId, Client};
+    use crate::change::Change;
+    use crate::error::Code;
+    use crate::gates::{
+        Approvals, Approver, ChangeSet, ConfirmMode, Fallback, Policy, Previews, Scope, SessionId,
+        SetChange, StaticToken, enabled, paths,
+    };
+    use crate::page::{Field, PageState};
+
+    const TOKEN: &str = "open sesame, please";
+
+    fn page(title: &str) -> PageState {
+        let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
+            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
+            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+        PageState {
+            title: title.to_owned(),
+            ..serde_json::from_str(page).unwrap()
+        }
+    }
+
+    fn call() -> CallId {
+        CallId::new().unwrap()
+    }
+
+    /// The page gets another title.
+    fn retitled(title: &str) -> ChangeSet {
+        ChangeSet::of(call(), Change::between(page("A"), page(title)))
+    }
+
+    fn lossy() -> ChangeSet {
+        let change = Change::between(page("A"), page("B")).with_loss_of(vec![Field::ScriptJs]);
+        ChangeSet::of(call(), change)
+    }
+
+    fn undoing(of: CallId) -> ChangeSet {
+        let change = Change::between(page("A"), page("B"));
+        ChangeSet::of(
+            call(),
+            SetChange {
+                change,
+                undoes: Some(of),
+            },
+        )
+    }
+
+    fn session() -> SessionId {
+        SessionId::new("s")
+    }
+
+    fn policy(confirm: ConfirmMode) -> Policy {
+        Policy {
+            is_enabled: true,
+            is_dry_run: false,
+            confirm,
+            ..Policy::default()
+        }
+    }
+
+    fn token() -> ConfirmMode {
+        ConfirmMode::Token(StaticToken::new(TOKEN.into()).unwrap())
+    }
+
+    fn person() -> ConfirmMode {
+        ConfirmMode::Person {
+            limit: Duration::from_secs(1),
+            fallback: Fallback::None,
+        }
+    }
+
+    /// Why the gate does not open; nothing if it does, with a permit of this very set.
+    fn refused(policy: &Policy, set: &ChangeSet, confirmation: Confirmation) -> Option<Code> {
+        let opened = enabled(policy, &session(), Some(TOKEN)).unwrap();
+        let allowed = paths(opened, set.clone()).unwrap();
+        match confirm(allowed, confirmation) {
+            Ok(permit) => {
+                assert!(permit.set().is_same_write(set));
+                None
+            }
+            Err(refusal) => Some(refusal.failure.code),
+        }
+    }
+
+    fn previewed(set: &ChangeSet) -> Confirmation {
+        let previews = Previews::new(Previews::LIFE);
+        let token = previews.offer(&session(), set.clone()).unwrap().token;
+        Confirmation::Preview(previews.spend(&session(), &token).unwrap())
+    }
+
+    fn approved(set: &ChangeSet) -> Confirmation {
+        let approver = Approver::new(&session(), &Client::default());
+        let approvals = Approvals::default();
+        let given = approvals.give(approver, set.clone(), Scope::Once, call());
+        Confirmation::Person(given.unwrap())
+    }
+
+    #[test]
+    fn the_token_of_a_preview_confirms_the_previewed_change_and_no_other() {
+        for mode in [ConfirmMode::Preview, ConfirmMode::Operator] {
+            let policy = policy(mode);
+            let shown = retitled("B");
+            assert_eq!(refused(&policy, &shown, previewed(&shown)), None);
+            assert_eq!(refused(&policy, &lossy(), previewed(&lossy())), None);
+            for other in [retitled("C"), lossy(), undoing(call())] {
+                assert_eq!(
+                    refused(&policy, &other, previewed(&shown)),
+                    Some(Code::ConfirmMismatch),
+                    "{other:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_yes_of_a_person_confirms_what_was_shown_and_nothing_else() {
+        let policy = policy(person());
+        let shown = retitled("B");
+        assert_eq!(refused(&policy, &shown, approved(&shown)), None);
+        for other in [retitled("C"), lossy(), undoing(call())] {
+            assert_eq!(
+                refused(&policy, &other, approved(&shown)),
+                Some(Code::ApprovalDenied),
+                "{other:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_static_token_confirms_all_but_losses_where_it_was_seen() {
+        let confirmed =
+            |policy: &Policy, set: &ChangeSet| refused(policy, set, Confirmation::StaticToken);
+        assert_eq!(confirmed(&policy(token()), &retitled("B")), None);
+        assert_eq!(
+            confirmed(&policy(token()), &lossy()),
+            Some(Code::FieldUnreadable)
+        );
+        // Where another way to confirm holds, nobody looked at it.
+        for mode in [ConfirmMode::Preview, ConfirmMode::Operator, person()] {
+            assert_eq!(
+                confirmed(&policy(mode), &retitled("B")),
+                Some(Code::ConfirmRequired)
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_confirms_a_write_in_a_dry_run() {
+        let set = retitled("B");
+        for (mode, confirmation) in [
+            (token(), Confirmation::StaticToken),
+            (ConfirmMode::Preview, previewed(&set)),
+            (ConfirmMode::Operator, previewed(&set)),
+            (person(), approved(&set)),
+        ] {
+            let policy = Policy {
+                is_dry_run: true,
+                ..policy(mode)
+            };
+            let code = refused(&policy, &set, confirmation);
+            assert_eq!(code, Some(Code::MutationsDisabled), "{policy:?}");
+        }
+    }
+
+    #[test]
+    fn an_approval_alone_is_named_on_record() {
+        let set = retitled("B");
+        assert_eq!(Confirmation::StaticToken.approval(), None);
+        assert_eq!(previewed(&set).approval(), None);
+        let approver = Approver::new(&session(), &Client::default());
+        let under = call();
+        let given = Approvals::default().give(approver, set, Scope::Once, under);
+        assert_eq!(Confirmation::Person(given.unwrap()).approval(), Some(under));
     }
 }

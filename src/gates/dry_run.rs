@@ -1,62 +1,72 @@
 //! The gate *dry run*: whether a write goes on or ends as its preview.
 
-use super::paths::Allowed;
 use super::policy::{ConfirmMode, Policy};
-use crate::change::Change;
 
-/// What becomes of a write that the earlier gates let through.
-#[derive(Debug)]
-#[must_use]
+/// How far a policy lets a write come, whatever it changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It ends as a preview that nothing can confirm.
-    DryRun(Allowed),
+    DryRun,
     /// It ends as a preview with a token that confirms it.
-    Preview(Allowed),
+    Preview,
     /// A person must be asked first.
-    Ask(Allowed),
+    Ask,
     /// It goes on to the gate *confirm*.
-    Write(Cleared),
+    Send,
 }
 
-/// A change that is no dry run, and of which somebody has a preview where one is due.
-#[derive(Debug)]
+/// Decides how far a write comes, with or without what confirms it: a token, a person's yes.
+/// The static token is no matter of this gate, since *enabled* has seen it.
 #[must_use]
-pub struct Cleared {
-    pub(super) allowed: Allowed,
-}
-
-impl Cleared {
-    /// The change.
-    #[must_use]
-    pub const fn change(&self) -> &Change {
-        self.allowed.change()
+pub const fn dry_run(policy: &Policy, has_confirm: bool) -> Verdict {
+    match policy.confirm {
+        _ if policy.is_dry_run => Verdict::DryRun,
+        ConfirmMode::Token(_) => Verdict::Send,
+        _ if has_confirm => Verdict::Send,
+        ConfirmMode::Person { .. } => Verdict::Ask,
+        ConfirmMode::Preview | ConfirmMode::Operator => Verdict::Preview,
     }
 }
 
-impl Policy {
-    /// Whether a call may come as far as being sent, with or without what confirms it: a
-    /// token, a person's yes.
-    #[must_use]
-    pub const fn lets_out(&self, has_confirm: bool) -> bool {
-        match self.confirm {
-            _ if self.is_dry_run => false,
-            ConfirmMode::Preview | ConfirmMode::Operator | ConfirmMode::Person { .. } => {
-                has_confirm
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Verdict, dry_run};
+    use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
+
+    #[test]
+    fn each_way_to_confirm_lets_a_write_come_as_far_as_what_it_brings() {
+        let token = || ConfirmMode::Token(StaticToken::new("open sesame, please".into()).unwrap());
+        let person = || ConfirmMode::Person {
+            limit: Duration::from_secs(1),
+            fallback: Fallback::None,
+        };
+        for (confirm, without, with) in [
+            (token(), Verdict::Send, Verdict::Send),
+            (ConfirmMode::Preview, Verdict::Preview, Verdict::Send),
+            (ConfirmMode::Operator, Verdict::Preview, Verdict::Send),
+            (person(), Verdict::Ask, Verdict::Send),
+        ] {
+            let mut policy = Policy {
+                is_enabled: true,
+                is_dry_run: false,
+                confirm,
+                ..Policy::default()
+            };
+            assert_eq!(dry_run(&policy, false), without, "{policy:?}");
+            assert_eq!(dry_run(&policy, true), with, "{policy:?}");
+            policy.is_dry_run = true;
+            for has_confirm in [false, true] {
+                assert_eq!(dry_run(&policy, has_confirm), Verdict::DryRun, "{policy:?}");
             }
-            ConfirmMode::Token(_) => true,
         }
     }
-}
 
-/// Decides whether a write goes on.
-pub const fn dry_run(policy: &Policy, allowed: Allowed, has_confirm: bool) -> Verdict {
-    if policy.lets_out(has_confirm) {
-        Verdict::Write(Cleared { allowed })
-    } else if policy.is_dry_run {
-        Verdict::DryRun(allowed)
-    } else if matches!(policy.confirm, ConfirmMode::Person { .. }) {
-        Verdict::Ask(allowed)
-    } else {
-        Verdict::Preview(allowed)
+    #[test]
+    fn the_default_lets_nothing_out() {
+        for has_confirm in [false, true] {
+            assert_eq!(dry_run(&Policy::default(), has_confirm), Verdict::DryRun);
+        }
     }
 }

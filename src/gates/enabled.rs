@@ -4,15 +4,24 @@
 
 use super::guesses::Missed;
 use super::policy::{ConfirmMode, Policy};
-use super::previews::SessionId;
 use super::refusal::{Gate, Refusal};
+use super::session::SessionId;
 use crate::error::{Code, Failure};
 
-/// Proof that writes are on, and that the static token was given where there is one.
+/// Proof that writes are on, and that the static token was given where there is one; with the
+/// policy that says so, by which the gates behind this one go.
 #[derive(Debug)]
 #[must_use]
-pub struct Enabled {
+pub(crate) struct Enabled<'p> {
+    pub(super) policy: &'p Policy,
     pub(super) has_token: bool,
+}
+
+impl<'p> Enabled<'p> {
+    /// The policy that says so.
+    pub(crate) const fn policy(&self) -> &'p Policy {
+        self.policy
+    }
 }
 
 /// Opens if writes are on and, in `token` mode, `confirm` is the static token.
@@ -20,11 +29,12 @@ pub struct Enabled {
 /// # Errors
 /// `MUTATIONS_DISABLED`, `CONFIRM_REQUIRED`, `CONFIRM_MISMATCH`, or `RATE_LIMITED` after too many
 /// wrong tokens.
-pub fn enabled(
-    policy: &Policy,
+pub(crate) fn enabled<'p>(
+    policy: &'p Policy,
     session: &SessionId,
     confirm: Option<&str>,
-) -> Result<Enabled, Refusal> {
+) -> Result<Enabled<'p>, Refusal> {
+    let opened = |has_token| Ok(Enabled { policy, has_token });
     if !policy.is_enabled {
         let failure = Failure::new(
             Code::MutationsDisabled,
@@ -34,10 +44,10 @@ pub fn enabled(
     }
     match (&policy.confirm, confirm) {
         (ConfirmMode::Preview | ConfirmMode::Operator | ConfirmMode::Person { .. }, _) => {
-            Ok(Enabled { has_token: false })
+            opened(false)
         }
         (ConfirmMode::Token(token), Some(given)) => match token.check(session, given) {
-            Ok(()) => Ok(Enabled { has_token: true }),
+            Ok(()) => opened(true),
             Err(missed) => Err(Refusal::at(Gate::Confirm, refused(missed))),
         },
         (ConfirmMode::Token(_), None) => Err(Refusal::at(

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::previews::SessionId;
+use super::session::SessionId;
 use crate::meter::Counter;
 
 /// How many wrong guesses there may be before the next has to wait.

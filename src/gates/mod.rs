@@ -1,9 +1,13 @@
 //! May it be written? Four gates in a fixed order, and the permit that only they can make.
 //!
-//! *enabled* ([`enabled`], with the static token in `token` mode), *paths* ([`paths`]),
-//! *dry run* ([`dry_run`]), *confirm* ([`confirm`]): each is a function that takes the proof
-//! of the one before and gives its own. The last gives a [`Permit`], from which
-//! [`Permit::next_step`] gives one [`Step`] for each record of an attempt.
+//! *enabled* (with the static token in `token` mode), *paths*, *dry run*, *confirm*: one a file.
+//! `enabled` gives a proof that carries the policy; `paths` takes it and a [`ChangeSet`], `confirm`
+//! what that gives and what was brought. It makes a [`Permit`], from which [`Permit::next_step`]
+//! gives one [`Step`] for each record of an attempt. [`dry_run`] looks at nothing but the policy
+//! and at whether anything was brought: the way of a write is chosen by it, and `confirm` asks it
+//! again.
+//!
+//! Nothing outside the crate can open a gate; within it, `write/` alone does.
 
 mod approvals;
 mod confirm;
@@ -13,17 +17,25 @@ mod guesses;
 mod narrowing;
 mod paths;
 mod permit;
+mod places;
 mod policy;
 mod previews;
 mod refusal;
+mod session;
+mod set;
 
-pub use approvals::{Approvals, Approved, Approver, Scope};
-pub use confirm::{Confirmation, confirm};
-pub use dry_run::{Cleared, Verdict, dry_run};
-pub use enabled::{Enabled, enabled};
+pub use approvals::Scope;
+pub(crate) use approvals::{Approvals, Approved, Approver};
+pub(crate) use confirm::{Confirmation, confirm};
+pub use dry_run::{Verdict, dry_run};
+pub(crate) use enabled::{Enabled, enabled};
 pub use narrowing::Narrowing;
-pub use paths::{Allowed, paths};
+pub(crate) use paths::paths;
 pub use permit::{Permit, Step};
+pub use places::Places;
 pub use policy::{ConfirmMode, Fallback, Policy, StaticToken};
-pub use previews::{Asked, Previewed, Previews, Proposed, SessionId, Spent};
+pub use previews::{Asked, Previewed};
+pub(crate) use previews::{Previews, Spent};
 pub use refusal::{Gate, Refusal};
+pub use session::SessionId;
+pub use set::{ChangeSet, SetChange};

@@ -1,38 +1,27 @@
 //! The gate *paths*: every place that a change touches lies where it may be written.
 
-use unicode_normalization::UnicodeNormalization;
-
 use super::enabled::Enabled;
 use super::policy::Policy;
 use super::refusal::{Gate, Refusal};
-use crate::change::Change;
-use crate::error::{Code, Failure};
-use crate::page::{Field, Locale, PagePath, PageState, Prefix};
+use super::set::ChangeSet;
 
-/// A change all of whose places may be written.
+/// A set all of whose places may be written.
 #[derive(Debug)]
 #[must_use]
-pub struct Allowed {
-    pub(super) change: Change,
+pub(crate) struct Allowed<'p> {
+    pub(super) policy: &'p Policy,
+    pub(super) set: ChangeSet,
     pub(super) has_token: bool,
 }
 
-impl Allowed {
-    /// The change.
-    #[must_use]
-    pub const fn change(&self) -> &Change {
-        &self.change
+impl Allowed<'_> {
+    /// The set.
+    pub(crate) const fn set(&self) -> &ChangeSet {
+        &self.set
     }
 }
 
-/// Opens if the page's present place, and its new one, are below an allowed prefix and below
-/// no denied one.
-///
-/// The place where a page goes that is taken away, and comes back from, need not be allowed:
-/// only that very move may touch it.
-///
-/// Allowed prefixes are compared exactly, denied ones in NFC and without case: a spelling that
-/// differs never lets a write through.
+/// Opens if each change of a set touches only places that [may be written](super::Places::fault_of).
 ///
 /// # Errors
 /// `PATH_DENIED` or `PATH_NOT_ALLOWED`.
@@ -40,166 +29,16 @@ impl Allowed {
     clippy::needless_pass_by_value,
     reason = "a proof is used up by the gate it opens"
 )]
-pub fn paths(enabled: Enabled, policy: &Policy, change: Change) -> Result<Allowed, Refusal> {
-    for (locale, path) in change.places() {
-        let fault = denied(policy, locale, path).or_else(|| {
-            not_allowed(policy, locale, path).filter(|_| !is_trash(policy, &change, path))
-        });
-        if let Some(failure) = fault {
-            let failure = failure
-                .detail("locale", locale.as_str())
-                .detail("path", path.as_str());
-            return Err(Refusal::at(Gate::Paths, failure));
-        }
-    }
-    Ok(Allowed {
-        change,
-        has_token: enabled.has_token,
-    })
-}
-
-/// Whether it is the place in the trash of the page that the change moves there or back.
-fn is_trash(policy: &Policy, change: &Change, path: &PagePath) -> bool {
-    let (Some(trash), Some(before), Some(after)) = (&policy.trash, change.before(), change.after())
-    else {
-        return false;
-    };
-    let is_nothing_else = before
-        .difference(after)
-        .iter()
-        .all(|field| matches!(field, Field::Path | Field::IsPublished));
-    let is_end =
-        |end: &PageState, other: &PageState| end.path == *path && trash.is_place_of(path, other);
-    is_nothing_else && (is_end(before, after) || is_end(after, before))
-}
-
-fn denied(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {
-    let is_denied = policy.denied.iter().any(|prefix| {
-        folded(prefix).holds(
-            &Locale::as_stored(fold(locale.as_str())),
-            &PagePath::of(&fold(path.as_str())),
-        )
-    });
-    is_denied.then(|| Failure::new(Code::PathDenied, "The operator denies writes at this path."))
-}
-
-fn not_allowed(policy: &Policy, locale: &Locale, path: &PagePath) -> Option<Failure> {
-    let prefixes = policy.allowed.as_ref()?;
-    if !path.climbs() && prefixes.iter().any(|prefix| prefix.holds(locale, path)) {
-        return None;
-    }
-    let names: Vec<String> = prefixes.iter().map(ToString::to_string).collect();
-    let failure = Failure::new(
-        Code::PathNotAllowed,
-        "This path lies outside the prefixes that may be written.",
-    );
-    Some(failure.detail("allowed", names))
-}
-
-fn folded(prefix: &Prefix) -> Prefix {
-    Prefix {
-        locale: prefix
-            .locale
-            .as_ref()
-            .map(|locale| Locale::as_stored(fold(locale.as_str()))),
-        path: PagePath::of(&fold(prefix.path.as_str())),
-    }
-}
-
-fn fold(text: &str) -> String {
-    // Some letters have two forms in lower case and one in upper case (final sigma, long s),
-    // some the other way round. Both can leave NFC, so it is made last once more.
-    text.nfc()
-        .collect::<String>()
-        .to_lowercase()
-        .to_uppercase()
-        .nfc()
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{denied, not_allowed};
-    use crate::error::Code;
-    use crate::gates::Policy;
-    use crate::page::{Locale, PagePath, Prefix};
-
-    fn policy(allowed: Option<&[&str]>, denied: &[&str]) -> Policy {
-        let parse = |texts: &[&str]| {
-            texts
-                .iter()
-                .map(|text| Prefix::parse(text).expect(text))
-                .collect()
-        };
-        Policy {
-            allowed: allowed.map(parse),
-            denied: parse(denied),
-            ..Policy::default()
-        }
-    }
-
-    fn code(policy: &Policy, locale: &str, path: &str) -> Option<Code> {
-        let (locale, path) = (Locale::as_stored(locale), PagePath::as_stored(path));
-        denied(policy, &locale, &path)
-            .or_else(|| not_allowed(policy, &locale, &path))
-            .map(|failure| failure.code)
-    }
-
-    #[test]
-    fn whole_segments_of_the_allowed_prefix_pass_and_nothing_beside() {
-        let policy = policy(Some(&["docs", "de:handbuch"]), &[]);
-        for (locale, path) in [
-            ("en", "docs"),
-            ("en", "docs/a/b"),
-            ("fr", "docs/a"),
-            ("de", "handbuch/x"),
-        ] {
-            assert_eq!(code(&policy, locale, path), None, "{locale} {path}");
-        }
-        for (locale, path) in [
-            ("en", "docs-old"),
-            ("en", "Docs/a"),
-            ("en", "DOCS"),
-            ("en", "doc"),
-            ("en", ""),
-            ("en", "/docs"),
-            ("en", "x/docs"),
-            ("en", "docs/../secret"),
-            ("en", "docs/./a"),
-            ("en", "docs%2Fa"),
-            ("en", "d\u{43E}cs/a"),
-            ("en", "docs\u{200B}/a"),
-            ("en", "handbuch/x"),
-            ("DE", "handbuch/x"),
-        ] {
-            assert_eq!(
-                code(&policy, locale, path),
-                Some(Code::PathNotAllowed),
-                "{locale} {path}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_denied_prefix_wins_in_any_spelling() {
-        let policy = policy(Some(&["docs"]), &["docs/caf\u{e9}", "de:docs/x"]);
-        for (locale, path) in [
-            ("en", "docs/caf\u{e9}"),
-            ("en", "docs/CAF\u{c9}/a"),
-            ("en", "docs/cafe\u{301}/a"),
-            ("en", "Docs/Caf\u{e9}"),
-            ("de", "docs/X/y"),
-            ("DE", "docs/x"),
-            ("en", "docs/caf\u{e9}/"),
-            ("en", "doc\u{17f}/caf\u{e9}"),
-        ] {
-            assert_eq!(
-                code(&policy, locale, path),
-                Some(Code::PathDenied),
-                "{locale} {path}"
-            );
-        }
-        assert_eq!(code(&policy, "en", "docs/cafes"), None);
-        assert_eq!(code(&policy, "en", "docs/x"), None);
+pub(crate) fn paths(enabled: Enabled<'_>, set: ChangeSet) -> Result<Allowed<'_>, Refusal> {
+    let Enabled { policy, has_token } = enabled;
+    let places = policy.places();
+    let fault = set.iter().find_map(|one| places.fault_of(&one.change));
+    match fault {
+        Some(failure) => Err(Refusal::at(Gate::Paths, failure)),
+        None => Ok(Allowed {
+            policy,
+            set,
+            has_token,
+        }),
     }
 }

@@ -3,21 +3,24 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::set::ChangeSet;
 use crate::audit::OnRecord;
 use crate::change::{Change, StepKind};
 
-/// Proof that every gate opened for this very change.
+/// Proof that every gate opened for this very set: the gate *confirm* alone makes one, of the proof
+/// of the gate before it and of what confirms the set.
 ///
-/// Nothing outside the gates can make one:
+/// Nothing outside the gates can make one of nothing:
 ///
 /// ```compile_fail,E0624
-/// fn forge(change: wikijs_mcp::change::Change) -> wikijs_mcp::gates::Permit {
-///     wikijs_mcp::gates::Permit::of(change)
+/// fn forge(set: wikijs_mcp::gates::ChangeSet) -> wikijs_mcp::gates::Permit {
+///     wikijs_mcp::gates::Permit::of(set)
 /// }
 /// ```
 #[derive(Debug)]
 #[must_use]
 pub struct Permit {
+    set: ChangeSet,
     change: Arc<Change>,
     steps: VecDeque<StepKind>,
 }
@@ -46,11 +49,19 @@ pub struct Step {
 }
 
 impl Permit {
-    pub(super) fn of(change: Change) -> Self {
+    pub(super) fn of(set: ChangeSet) -> Self {
+        let change = set.first().change.clone();
         Self {
             steps: change.steps().into(),
             change: Arc::new(change),
+            set,
         }
+    }
+
+    /// The set that it is of.
+    #[must_use]
+    pub const fn set(&self) -> &ChangeSet {
+        &self.set
     }
 
     /// The change.

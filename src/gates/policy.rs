@@ -9,24 +9,37 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::guesses::{Guesses, Missed};
-use super::previews::SessionId;
+use super::places::Places;
+use super::session::SessionId;
 use crate::page::{Prefix, Trash};
 
 /// What the operator allows. The default allows nothing.
+///
+/// `config` alone makes another one, from the operator's settings; nothing outside the crate can:
+///
+/// ```compile_fail,E0451
+/// use wikijs_mcp::gates::{ConfirmMode, Policy};
+/// let own = Policy { is_enabled: true, is_dry_run: false, ..Policy::default() };
+/// ```
+///
+/// ```compile_fail,E0616
+/// let mut own = wikijs_mcp::gates::Policy::default();
+/// own.is_enabled = true;
+/// ```
 #[derive(Debug, Clone)]
 pub struct Policy {
     /// Whether anything may be written at all.
-    pub is_enabled: bool,
+    pub(crate) is_enabled: bool,
     /// Whether writes end as previews.
-    pub is_dry_run: bool,
+    pub(crate) is_dry_run: bool,
     /// How a write is confirmed.
-    pub confirm: ConfirmMode,
+    pub(crate) confirm: ConfirmMode,
     /// Where it may be written; everywhere if none.
-    pub allowed: Option<Vec<Prefix>>,
+    pub(crate) allowed: Option<Vec<Prefix>>,
     /// Where it may not be written; wins.
-    pub denied: Vec<Prefix>,
+    pub(crate) denied: Vec<Prefix>,
     /// Where pages go that are taken away but not deleted, if anywhere.
-    pub trash: Option<Trash>,
+    pub(crate) trash: Option<Trash>,
 }
 
 impl Default for Policy {
@@ -101,6 +114,35 @@ impl Policy {
             }),
             _ => Cow::Borrowed(self),
         }
+    }
+}
+
+impl Policy {
+    /// Where may be written.
+    pub(crate) fn places(&self) -> Places<'_> {
+        Places {
+            allowed: self.allowed.as_deref(),
+            denied: &self.denied,
+            trash: self.trash.as_ref(),
+        }
+    }
+
+    /// How long a person may think, where one is asked.
+    #[must_use]
+    pub const fn thinking(&self) -> Option<Duration> {
+        match self.confirm {
+            ConfirmMode::Person { limit, .. } => Some(limit),
+            ConfirmMode::Token(_) | ConfirmMode::Preview | ConfirmMode::Operator => None,
+        }
+    }
+
+    /// The same policy with another time to think, where a person is asked.
+    #[must_use]
+    pub fn with_thinking(mut self, time: Duration) -> Self {
+        if let ConfirmMode::Person { limit, .. } = &mut self.confirm {
+            *limit = time;
+        }
+        self
     }
 }
 

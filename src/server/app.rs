@@ -11,12 +11,11 @@ use tokio::sync::watch;
 use crate::audit::{AuditLog, RunId};
 use crate::config::{Indent, Settings};
 use crate::error::{Code, Failure};
-use crate::gates::Previews;
 use crate::index::ContentIndex;
 use crate::tools::{Arguments, Context, Definition, Kind, Progress, Registry};
 use crate::watch::Watch;
-use crate::wiki::{ApiKey, Wiki};
-use crate::write::{Caller, Patience, Writer};
+use crate::wiki::{ApiKey, Sender, Wiki};
+use crate::write::{Caller, Desk, Patience, Writer};
 
 use super::key_watch::KeyWatch;
 use super::metrics::Metrics;
@@ -28,6 +27,8 @@ pub struct App {
     pub wiki: Arc<Wiki>,
     /// The way of a write.
     pub writer: Arc<Writer>,
+    /// What tools and commands may know of writes.
+    pub desk: Arc<Desk>,
     /// Seals what a client must bring back unchanged.
     pub(super) codec: RequestStateCodec,
     /// What finds words in the wiki's pages.
@@ -52,21 +53,16 @@ impl App {
         let registry = Registry::of(&settings.surface).map_err(|error| error.to_string())?;
         let run = RunId::new().map_err(|error| error.to_string())?;
         let audit = Arc::new(AuditLog::new(&settings.audit_dir, &settings.wiki.name));
-        let wiki = Arc::new(Wiki::new(settings.wiki, &run.to_string())?);
-        let previews = Previews::new(Previews::LIFE);
-        let writer = Writer::new(
-            Arc::clone(&wiki),
-            audit,
-            settings.policy,
-            previews,
-            patience,
-            settings.keep,
-        );
+        let (wiki, sender) = Sender::with_wiki(settings.wiki, &run.to_string())?;
+        let (policy, keep) = (settings.policy, settings.keep);
+        let desk = Arc::new(Desk::new(Arc::clone(&wiki), audit, policy, patience, keep));
+        let writer = Writer::new(Arc::clone(&desk), sender);
         Ok(Self {
             index: Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index)),
             watch: Arc::new(Watch::new(Arc::clone(&wiki), settings.watch)),
             wiki,
             writer: Arc::new(writer),
+            desk,
             codec: codec()?,
             metrics: Arc::default(),
             indent: settings.indent,
@@ -82,8 +78,10 @@ impl App {
     /// One sentence about the key.
     pub fn for_key(&self, key: ApiKey) -> Result<Self, String> {
         let wiki = Arc::new(self.wiki.with_key(key)?);
+        let writer = Arc::new(self.writer.for_key(&wiki));
         Ok(Self {
-            writer: Arc::new(self.writer.for_key(Arc::clone(&wiki))),
+            desk: Arc::clone(writer.desk()),
+            writer,
             index: Arc::new(self.index.for_key(Arc::clone(&wiki))),
             watch: Arc::new(self.watch.for_key(Arc::clone(&wiki))),
             wiki,
@@ -180,6 +178,7 @@ impl App {
         let context = Context {
             wiki: Arc::clone(&self.wiki),
             writer: Arc::clone(&self.writer),
+            desk: Arc::clone(&self.desk),
             index: Arc::clone(&self.index),
             caller,
             progress,

@@ -230,7 +230,7 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, _context: NotificationContext<RoleServer>) {
-        self.app.writer.begin_recovery();
+        self.app.desk.begin_recovery();
     }
 
     async fn list_tools(

@@ -138,10 +138,10 @@ pub fn tell(app: &App) -> String {
     }
     histogram(&mut text, CALL_TIME, &metrics.call_time);
     number(&mut text, CALLS_NOW, metrics.in_flight.get());
-    let refusals = app.writer.refusals().by_gate();
+    let refusals = app.desk.refusals().by_gate();
     let by_gate = refusals.map(|(gate, number)| (format!("gate=\"{}\"", gate.as_str()), number));
     numbers(&mut text, REFUSALS, by_gate);
-    number(&mut text, WRONG_TOKENS, app.writer.wrong_tokens());
+    number(&mut text, WRONG_TOKENS, app.desk.wrong_tokens());
     {
         let all = metrics
             .turned_away

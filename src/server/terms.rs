@@ -58,7 +58,7 @@ impl Terms {
     /// What holds for the session of a visit, whose client can ask a person or cannot.
     pub(super) fn of(visit: &Visit, can_ask: bool) -> Self {
         let narrowing = visit.rights.as_ref().map(|rights| &*rights.narrowing);
-        let policy = visit.app.writer.narrowed_policy(narrowing, can_ask);
+        let policy = visit.app.desk.narrowed_policy(narrowing, can_ask);
         let registry = visit.app.registry();
         let has_tools = registry
             .definitions()

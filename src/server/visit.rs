@@ -122,7 +122,7 @@ impl Visit {
 
     /// The open proposals of a caller, oldest first.
     pub(super) async fn open_proposals(&self, caller: &Caller) -> Result<Vec<Proposal>, Failure> {
-        let mut open = self.app.writer.proposals().await?;
+        let mut open = self.app.desk.proposals().all().await?;
         open.retain(|proposal| proposal.is_open() && is_told(caller, proposal));
         Ok(open)
     }

@@ -123,7 +123,7 @@ pub(super) async fn since(
     listed.retain(|page| is_wanted(&page.locale, &page.path));
     // They are told once, with the first part.
     let (deleted, unlooked) = match offset {
-        0 => context.writer.deletions(time, is_wanted).await?,
+        0 => context.desk.past().deletions(time, is_wanted).await?,
         _ => (Vec::new(), 0),
     };
     let all = listed.len();

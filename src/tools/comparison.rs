@@ -185,7 +185,7 @@ async fn state(
     };
     let version_id = version.id;
     let mut then = PageReading::from(version);
-    context.writer.remember(id, &mut then, now).await;
+    context.desk.past().remember(id, &mut then, now).await;
     Ok((told(Some(version_id), &then), then))
 }
 

@@ -54,7 +54,7 @@ impl Completed {
                 ..plain(arguments)
             });
         };
-        let asked = match context.writer.asked(&context.caller, token) {
+        let asked = match context.desk.asked(&context.caller, token) {
             Ok(Some(asked)) => asked,
             Ok(None) => return Ok(plain(arguments)),
             Err(failure) => {

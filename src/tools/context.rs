@@ -9,7 +9,7 @@ use crate::index::{ContentIndex, Coverage};
 use crate::notice::Notice;
 use crate::page::{Locale, PageReading};
 use crate::wiki::{Wiki, WikiError};
-use crate::write::{Answer, Caller, Extent, Plan, Sight, Writer};
+use crate::write::{Answer, Caller, Desk, Extent, Plan, Sight, Writer};
 
 /// How far a call is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,6 +27,8 @@ pub struct Context {
     pub wiki: Arc<Wiki>,
     /// The way of a write.
     pub writer: Arc<Writer>,
+    /// What may be known of writes.
+    pub desk: Arc<Desk>,
     /// What finds words in the wiki's pages.
     pub index: Arc<ContentIndex>,
     /// Who calls.
@@ -74,7 +76,7 @@ impl Context {
 
     /// The caller saw a page: its later change of the content is held against what it saw.
     pub(super) fn saw(&self, page: PageReading, sight: Sight) {
-        self.writer.note_read(&self.caller.session, page, sight);
+        self.desk.note_read(&self.caller.session, page, sight);
     }
 
     /// Takes a plan through the gates.

@@ -9,7 +9,7 @@ use super::input::{self, rule};
 use super::output::{WRITE_ANSWER, Write};
 use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
 use crate::error::Failure;
-use crate::write::Plan;
+use crate::write::{Delete, Plan};
 
 /// The tool.
 pub(super) struct DeletePage;
@@ -43,11 +43,11 @@ impl Tool for DeletePage {
     type Output = Write;
 
     async fn run(context: Context, input: Input) -> Result<Write, Failure> {
-        let plan = Plan::Delete {
+        let plan = Plan::Delete(Delete {
             id: input.id,
             trash: input.trash.or(input.confirm.is_none().then_some(false)),
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
-        };
+        });
         context.write(plan, input.confirm).await.map(Write::from)
     }
 }

@@ -54,13 +54,13 @@ impl Tool for GetProposal {
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
         let none = || input::invalid_argument("id", "names no proposal of this client");
         let id: ProposalId = input.id.parse().map_err(|_| none())?;
-        let review = match context.writer.review(id).await {
+        let review = match context.desk.review(id).await {
             Ok(review) if is_told(&context.caller, &review.proposal) => review,
             Ok(_) => return Err(none()),
             Err(failure) if failure.code == Code::InvalidInput => return Err(none()),
             Err(failure) => return Err(failure),
         };
-        let has_title = review.is_readable || context.writer.made(&review.proposal);
+        let has_title = review.is_readable || context.desk.past().made(&review.proposal);
         let mut proposal = View::of(review.proposal, has_title);
         let mut warnings = Vec::new();
         if let Some(failure) = &review.unseen {

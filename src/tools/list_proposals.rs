@@ -77,11 +77,13 @@ impl Tool for ListProposals {
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
         let prefix = input.path.as_deref().map(Prefix::sought).transpose();
         let prefix = prefix.map_err(|fault| input::invalid_argument("path", fault))?;
-        let session = input
-            .mine
-            .unwrap_or(false)
-            .then(|| context.writer.session_word(&context.caller.session));
-        let mut proposals = context.writer.proposals().await?;
+        let session = input.mine.unwrap_or(false).then(|| {
+            context
+                .desk
+                .proposals()
+                .session_word(&context.caller.session)
+        });
+        let mut proposals = context.desk.proposals().all().await?;
         proposals.retain(|proposal| {
             is_told(&context.caller, proposal)
                 && input
@@ -110,7 +112,7 @@ impl Tool for ListProposals {
 /// Which of these proposals are told with the title of the page: those that this key made, and
 /// those of pages that the wiki lists for it.
 async fn titled(context: &Context, proposals: &[Proposal]) -> Vec<bool> {
-    let made = |proposal: &Proposal| context.writer.made(proposal);
+    let made = |proposal: &Proposal| context.desk.past().made(proposal);
     if proposals.iter().all(made) {
         return vec![true; proposals.len()];
     }

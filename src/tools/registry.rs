@@ -172,7 +172,7 @@ impl Registry {
                     Err(failure) if T::KIND != Kind::Read => {
                         let refused =
                             context
-                                .writer
+                                .desk
                                 .refuse_input(&context.caller, token.as_deref(), failure);
                         return Err(refused.await);
                     }
@@ -180,7 +180,7 @@ impl Registry {
                 };
                 let of_call = call.take_asked();
                 let of_call =
-                    of_call.map(|asked| (context.writer.clone(), context.caller.clone(), asked));
+                    of_call.map(|asked| (context.desk.clone(), context.caller.clone(), asked));
                 // Without this, a panic would leave the call without any answer.
                 let output = AssertUnwindSafe(T::run(context, input))
                     .catch_unwind()
@@ -190,8 +190,8 @@ impl Registry {
                 let output = serde_json::to_value(output);
                 let output = output.map_err(|_| bug("The answer could not be written."))?;
                 let token = output.get("confirm").and_then(Value::as_str);
-                if let (Some((writer, caller, asked)), Some(token)) = (of_call, token) {
-                    writer.keep_asked(&caller, token, asked);
+                if let (Some((desk, caller, asked)), Some(token)) = (of_call, token) {
+                    desk.keep_asked(&caller, token, asked);
                 }
                 Ok(output)
             })

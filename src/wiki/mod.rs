@@ -62,7 +62,7 @@ pub use history::{History, HistoryEntry};
 pub use key::{ApiKey, KeySetting, in_words};
 pub use link_graph::LinksOfPage;
 pub use list::{Chosen, ListPart, ListQuery, Position};
-pub use mutate::Sent;
+pub use mutate::{Sender, Sending, Sent};
 pub use network::{Network, Proxy};
 pub(crate) use network::{authorities, headers};
 pub use operations::{PageOrderBy, PageOrderByDirection, PageTreeMode};

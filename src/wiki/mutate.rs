@@ -1,10 +1,12 @@
 //! Sending one mutation, once. There is no loop here and there must be none.
 
+use std::sync::Arc;
+
 use graphql_client::GraphQLQuery;
 use serde::de::DeserializeOwned;
 
 use super::answer::{read_mutation, refusal};
-use super::client::{Wiki, encode};
+use super::client::{Wiki, WikiSettings, encode};
 use super::error::WikiError;
 use super::operations::{
     PageCreate, PageDelete, PageMove, PageUpdate, page_create, page_delete, page_move, page_update,
@@ -43,17 +45,123 @@ impl Wiki {
         }
         Ok(())
     }
+}
+
+/// What sends to a wiki. The writer alone owns one: who holds a [`Wiki`] can only read.
+///
+/// ```compile_fail,E0599
+/// fn two(sender: &wikijs_mcp::wiki::Sender) -> wikijs_mcp::wiki::Sender {
+///     sender.clone()
+/// }
+/// ```
+///
+/// ```compile_fail,E0599
+/// async fn by_a_reader(wiki: &wikijs_mcp::wiki::Wiki, step: wikijs_mcp::gates::Step) {
+///     wiki.send(step).await;
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Sender {
+    wiki: Arc<Wiki>,
+}
+
+/// What sends the steps of one write, with the key that was in use when it began.
+///
+/// A step comes of a record, and sending takes it; so a write is sent once, and on record before:
+///
+/// ```
+/// use wikijs_mcp::audit::{AuditLog, Entry};
+/// use wikijs_mcp::{gates::Permit, wiki::Sending};
+///
+/// async fn in_order(audit: &AuditLog, entry: Entry, permit: &mut Permit, sending: &Sending) {
+///     let on_record = audit.attempt(entry).await.unwrap();
+///     let step = permit.next_step(on_record).unwrap();
+///     sending.send(step).await;
+/// }
+/// ```
+///
+/// The same lines, sent before it is on record, are no program:
+///
+/// ```compile_fail,E0425
+/// use wikijs_mcp::audit::{AuditLog, Entry};
+/// use wikijs_mcp::{gates::Permit, wiki::Sending};
+///
+/// async fn swapped(audit: &AuditLog, entry: Entry, permit: &mut Permit, sending: &Sending) {
+///     let step = permit.next_step(on_record).unwrap();
+///     sending.send(step).await;
+///     let on_record = audit.attempt(entry).await.unwrap();
+/// }
+/// ```
+///
+/// Nor are they where one step is sent twice, or one record stands for two steps:
+///
+/// ```compile_fail,E0382
+/// async fn twice(step: wikijs_mcp::gates::Step, sending: &wikijs_mcp::wiki::Sending) {
+///     sending.send(step).await;
+///     sending.send(step).await;
+/// }
+/// ```
+///
+/// ```compile_fail,E0382
+/// use wikijs_mcp::{audit::OnRecord, gates::Permit};
+///
+/// fn two_of_one(on_record: OnRecord, permit: &mut Permit) {
+///     let (one, two) = (permit.next_step(on_record), permit.next_step(on_record));
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Sending {
+    wiki: Wiki,
+}
+
+impl Sender {
+    /// A wiki and what sends to it, for the writer of a server.
+    ///
+    /// # Errors
+    /// One sentence about the setting that cannot be used.
+    pub(crate) fn with_wiki(
+        settings: WikiSettings,
+        run: &str,
+    ) -> Result<(Arc<Wiki>, Self), String> {
+        let wiki = Arc::new(Wiki::new(settings, run)?);
+        let sender = Self {
+            wiki: Arc::clone(&wiki),
+        };
+        Ok((wiki, sender))
+    }
+
+    /// What sends to the same wiki with another key.
+    #[expect(clippy::unused_self, reason = "only who holds one may make another")]
+    pub(crate) const fn for_key(&self, wiki: Arc<Wiki>) -> Self {
+        Self { wiki }
+    }
+
+    /// What sends with the key that is in use now, whatever key comes after it.
+    #[must_use]
+    pub fn pinned(&self) -> Sending {
+        let wiki = self.wiki.pinned();
+        Sending { wiki }
+    }
+}
+
+impl Sending {
+    /// The same wiki with the same key, to be read.
+    #[must_use]
+    pub const fn wiki(&self) -> &Wiki {
+        &self.wiki
+    }
 
     /// Sends a step that the gates let through. It is used up by it, and nothing is retried.
     pub async fn send(&self, step: Step) -> Sent {
+        let wiki = &self.wiki;
         let kind = step.kind();
         let body = match request(kind, step.change()) {
             Ok(body) => body,
             Err(error) => return Sent::NotSent(error),
         };
         tracing::info!(call = %step.call(), step = kind.as_str(), "a mutation is sent");
-        let keyed = self.keyed();
-        match self.transport.post(body, self.settings.time.write).await {
+        let keyed = wiki.keyed();
+        match wiki.transport.post(body, wiki.settings.time.write).await {
             Ok(answer) => {
                 let answer = match kind {
                     StepKind::Create => read_mutation(&answer).and_then(created),
@@ -62,7 +170,7 @@ impl Wiki {
                     StepKind::Delete => read_mutation(&answer).and_then(deleted),
                 };
                 keyed.learn(&answer);
-                understood(answer.map_err(|error| self.explain(with_right_of(kind, error))))
+                understood(answer.map_err(|error| wiki.explain(with_right_of(kind, error))))
             }
             Err(
                 error @ (WikiError::NotConnected

@@ -8,8 +8,16 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::question::Question;
 use crate::gates::Scope;
+
+/// What a person is asked, and what may be answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The question, in plain text.
+    pub message: String,
+    /// How far a yes may go.
+    pub scopes: &'static [Scope],
+}
 
 /// How a call can have a person asked.
 #[derive(Debug, Clone, Default)]

@@ -9,7 +9,7 @@ use crate::error::Failure;
 use crate::page::{Locale, PagePath};
 
 use super::docket::unavailable;
-use super::writer::Writer;
+use super::past::Past;
 
 /// How many deletions that calls with other keys made are looked at: whether this key may read
 /// their places takes a request or more each.
@@ -30,7 +30,7 @@ pub struct Deleted {
     pub call: Option<CallId>,
 }
 
-impl Writer {
+impl Past {
     /// The pages that were deleted through this server at a time or later, or that this key saw
     /// in a list and then no more; newest first, and how many more there may be. Whatever its key
     /// may not read is left out.

@@ -5,15 +5,15 @@ use std::time::Instant;
 use time::OffsetDateTime;
 
 use crate::audit::{
-    AuditError, CallId, CallStory, Entry, Event, KeptState, KeyDigest, Outcome, Proposal,
+    AuditError, AuditLog, CallId, CallStory, Entry, Event, KeyDigest, Outcome, Proposal,
     ProposalId, ProposalState,
 };
-use crate::change::{Change, StepKind};
+use crate::change::{Change, Operation, StepKind};
 use crate::error::{Code, Failure};
-use crate::gates::{ConfirmMode, Gate, Refusal};
-use crate::page::{Date, Field, LineCounts, PageState};
+use crate::gates::{ChangeSet, ConfirmMode, Gate, Refusal};
+use crate::page::{Date, Field, LineCounts, Locale, PagePath, PageState};
 
-use super::plan::{Caller, Plan, Update};
+use super::caller::Caller;
 
 /// What is known of a call so far.
 #[derive(Debug, Clone)]
@@ -24,37 +24,30 @@ pub(super) struct Docket {
 }
 
 impl Docket {
-    pub(super) fn open(call: CallId, caller: &Caller, key: KeyDigest, plan: Option<&Plan>) -> Self {
+    pub(super) fn open(call: CallId, caller: &Caller, key: KeyDigest) -> Self {
         let mut entry = Entry::new(call, Event::Refusal);
         entry.client = Some(caller.client.clone());
         entry.actor.clone_from(&caller.actor);
         entry.key = Some(key);
         entry.tool = Some(caller.tool.to_owned());
-        match plan {
-            Some(Plan::Create(page)) => {
-                entry.operation = Some(crate::change::Operation::Create);
-                entry.locale = Some(page.locale.clone());
-                entry.path = Some(page.path.as_path().clone());
-            }
-            Some(Plan::Update(Update { id, .. })) => {
-                entry.operation = Some(crate::change::Operation::Update);
-                entry.id = Some(*id);
-            }
-            Some(Plan::Delete { id, .. }) => {
-                entry.operation = Some(crate::change::Operation::Delete);
-                entry.id = Some(*id);
-            }
-            Some(Plan::Undo(undo)) => {
-                entry.undoes = undo.call.named();
-            }
-            Some(Plan::Proposal(apply)) => entry.proposal = Some(apply.id.to_string()),
-            None => {}
-        }
         Self {
             began: Instant::now(),
             entry,
             confirmed: (Gate::Confirm, ""),
         }
+    }
+
+    /// It is to make a page at a place.
+    pub(super) fn creates(&mut self, locale: &Locale, path: &PagePath) {
+        self.entry.operation = Some(Operation::Create);
+        self.entry.locale = Some(locale.clone());
+        self.entry.path = Some(path.clone());
+    }
+
+    /// It is to do something to a page of which nothing but the id is known yet.
+    pub(super) const fn names(&mut self, operation: Operation, id: i64) {
+        self.entry.operation = Some(operation);
+        self.entry.id = Some(id);
     }
 
     /// A call that decides on a proposal without writing.
@@ -64,7 +57,7 @@ impl Docket {
         key: KeyDigest,
         proposal: &Proposal,
     ) -> Self {
-        let mut docket = Self::open(call, caller, key, None);
+        let mut docket = Self::open(call, caller, key);
         docket.confirmed = (Gate::Operator, "");
         docket.decides_on(proposal);
         docket
@@ -100,8 +93,9 @@ impl Docket {
         self.entry.call
     }
 
-    /// The change is made: what it is about is known.
-    pub(super) fn about(&mut self, change: &Change) {
+    /// The changes are made: what they are about is known.
+    pub(super) fn about(&mut self, set: &ChangeSet) {
+        let change = &set.first().change;
         let target = change.target();
         self.entry.operation = Some(change.operation());
         self.entry.id = target.id;
@@ -113,6 +107,10 @@ impl Docket {
             .map(|after| after.path.clone());
         self.entry.fields = change.fields();
         self.entry.reason = Proposal::loss(change.lost());
+        self.entry.undoes = set.first().undoes;
+        if let Some(id) = set.proposal() {
+            self.proposal(id);
+        }
     }
 
     /// It takes another write back.
@@ -120,19 +118,9 @@ impl Docket {
         self.entry.undoes = call;
     }
 
-    /// The call that it takes back, if it is an undo.
-    pub(super) const fn taken_back(&self) -> Option<CallId> {
-        self.entry.undoes
-    }
-
     /// It belongs to a proposal.
     pub(super) fn proposal(&mut self, id: ProposalId) {
         self.entry.proposal = Some(id.to_string());
-    }
-
-    /// The proposal that it belongs to.
-    pub(super) fn proposal_id(&self) -> Option<ProposalId> {
-        self.entry.proposal.as_deref()?.parse().ok()
     }
 
     /// The change, to be kept as a proposal.
@@ -181,10 +169,21 @@ impl Docket {
         self.entry.lines = lines;
     }
 
-    /// Both states are kept aside.
-    pub(super) const fn kept(&mut self, before: Option<KeptState>, after: Option<KeptState>) {
-        self.entry.before = before;
-        self.entry.after = after;
+    /// Keeps both states aside.
+    pub(super) async fn keep_states(
+        &mut self,
+        audit: &AuditLog,
+        change: &Change,
+    ) -> Result<(), AuditError> {
+        self.entry.before = match change.before() {
+            Some(page) => Some(audit.keep(page).await?),
+            None => None,
+        };
+        self.entry.after = match change.after() {
+            Some(page) => Some(audit.keep(page).await?),
+            None => None,
+        };
+        Ok(())
     }
 
     pub(super) fn refusal(&self, refusal: &Refusal) -> Entry {

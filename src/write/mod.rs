@@ -1,47 +1,46 @@
 //! The way of a write, from what was asked for to an answer that is true.
 //!
-//! [`Writer::write`] takes a [`Plan`] through the gates, puts the attempt on record, sends it,
-//! reads it back and says what came of it. Tools and commands only make plans.
+//! [`Writer::write`] is its one door. Behind it every [`Plan`] goes down one line of stages
+//! (`line.rs`): what makes its changes is in `source/`, what becomes of them in `stages/`, what
+//! outlives a call in `memory/`. Tools and commands only make plans; what they may know of writes
+//! is on the [`Desk`], which cannot send.
 
 mod answer;
 mod asker;
-mod conflict;
+mod caller;
 mod deletions;
+mod desk;
 mod docket;
+mod door;
 mod faults;
-mod last;
-mod outdated;
+mod house;
+mod line;
+mod memory;
+mod new_place;
 mod past;
-mod person;
-mod plan;
-mod prepare;
-mod promise;
-mod proposal;
-mod propose;
-mod proposed_values;
+mod patience;
+mod proposals;
 mod purge;
-mod question;
-mod reads;
 mod recover;
 mod refusals;
-mod send;
-mod settle;
-mod show;
+mod review;
+mod route;
 mod shown;
-mod trail;
-mod turn;
-mod undo;
-mod unseen;
-mod writer;
+mod source;
+mod stages;
+mod used;
 
 pub use answer::{Answer, Applied, LinkedFrom, Notes, Preview, Target};
-pub use asker::{Ask, Asker, HandedOut, Handout, Reply};
+pub use asker::{Ask, Asker, HandedOut, Handout, Question, Reply};
+pub use caller::{Caller, Extent};
 pub use deletions::Deleted;
+pub use desk::Desk;
+pub use door::Writer;
 pub(crate) use faults::section_failure;
-pub use plan::{Apply, Caller, Extent, Plan, Undo, Update};
-pub use proposal::Review;
-pub use question::Question;
-pub use reads::Sight;
+pub use memory::Sight;
+pub use past::Past;
+pub use patience::Patience;
+pub use proposals::Proposals;
 pub use refusals::Refusals;
-pub use settle::Patience;
-pub use writer::Writer;
+pub use review::Review;
+pub use source::{Apply, Delete, Plan, Undo, Update};

@@ -1,10 +1,49 @@
-//! What our own records know of a page as it was, where the wiki's history does not.
+//! What is on record of writes, as far as a key may know it: calls, and pages as they were.
 
+use std::sync::Arc;
+
+use crate::audit::{AuditLog, CallSelector, CallStory, Client, StoryError};
+use crate::error::{Code, Failure};
 use crate::page::{Field, PageReading};
+use crate::wiki::Wiki;
 
-use super::writer::Writer;
+use super::docket::unavailable;
 
-impl Writer {
+/// What is on record of writes to a wiki, as far as a key may know it.
+#[derive(Debug, Clone)]
+pub struct Past {
+    pub(super) wiki: Arc<Wiki>,
+    pub(super) audit: Arc<AuditLog>,
+}
+
+impl Past {
+    pub(super) const fn new(wiki: Arc<Wiki>, audit: Arc<AuditLog>) -> Self {
+        Self { wiki, audit }
+    }
+
+    /// What is on record of a call, if it is this client's.
+    ///
+    /// # Errors
+    /// `NOTHING_TO_UNDO` if there is none, or several begin like that; `AUDIT_UNAVAILABLE`.
+    pub async fn story(
+        &self,
+        call: &CallSelector,
+        owner: Option<&Client>,
+    ) -> Result<CallStory, Failure> {
+        let found = self.audit.story_for(owner, call).await;
+        found.map_err(|error| match error {
+            StoryError::NotFound => nothing("No write of that call is on record."),
+            StoryError::NoneLeft => {
+                nothing("No applied write is on record that was not taken back.")
+            }
+            StoryError::Ambiguous { candidates, .. } => {
+                let candidates: Vec<String> = candidates.iter().map(ToString::to_string).collect();
+                nothing("Several calls begin like that.").detail("candidates", candidates)
+            }
+            StoryError::Audit(error) => unavailable(&error),
+        })
+    }
+
     /// Adds to a page as it was what the wiki keeps of no version, where a write of ours found
     /// the page that way: tags, styles and scripts. Nothing is told that the caller cannot read
     /// of the page as it is, nor what stood at a place that its key may not read.
@@ -39,4 +78,9 @@ impl Writer {
         then.script_css = text(state.script_css, &now.script_css).filter(|_| knows_css);
         then.script_js = text(state.script_js, &now.script_js).filter(|_| knows_js);
     }
+}
+
+/// There is nothing to take back.
+pub(super) fn nothing(message: &str) -> Failure {
+    Failure::new(Code::NothingToUndo, message)
 }

@@ -1,23 +1,20 @@
 //! Removing what was kept too long, now and then.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::audit::{AuditError, GRACE, Purged};
-use crate::gates::ConfirmMode;
+use tokio_util::task::TaskTracker;
 
-use super::writer::Writer;
+use crate::audit::{AuditError, AuditLog, GRACE, Keep, Purged};
+use crate::gates::{ConfirmMode, Policy};
 
 /// How long a server that goes on living waits before the next purge.
 const EVERY: Duration = Duration::from_hours(24);
 /// The part of the bound in bytes after which it does not wait that long: the eighth.
 const PARTS: u64 = 8;
-/// How long the end of the server waits for a purge.
-const AT_THE_END: Duration = Duration::from_secs(5);
-
 /// When this run purged last.
 #[derive(Debug, Default)]
-pub(super) struct LastPurge {
+struct LastPurge {
     at: Option<Instant>,
     /// How many bytes had been kept then.
     kept: u64,
@@ -43,31 +40,51 @@ impl LastPurge {
     }
 }
 
-impl Writer {
+/// The purges of one server.
+#[derive(Debug)]
+pub(super) struct Purges {
+    audit: Arc<AuditLog>,
+    keep: Keep,
+    /// Not by a command: it ends at once, and may be taking back what is oldest.
+    is_on: bool,
+    last: Mutex<LastPurge>,
+    tasks: TaskTracker,
+}
+
+impl Purges {
+    pub(super) fn new(audit: Arc<AuditLog>, policy: &Policy, keep: Keep) -> Self {
+        Self {
+            audit,
+            keep,
+            is_on: !matches!(policy.confirm, ConfirmMode::Operator),
+            last: Mutex::default(),
+            tasks: TaskTracker::new(),
+        }
+    }
+
     /// Waits for a purge under way, but not for long.
-    pub(super) async fn purged(&self) {
-        self.purges.close();
+    pub(super) async fn end(&self, longest: Duration) {
+        self.tasks.close();
         // What is left goes with a later purge.
-        let _ = tokio::time::timeout(AT_THE_END, self.purges.wait()).await;
+        let _ = tokio::time::timeout(longest, self.tasks.wait()).await;
     }
 
     /// Purges the audit directory if that is due. Nobody waits for it but the
     /// end of the server, a little: one that lives for a single write must purge as well.
-    pub(super) fn purge_if_due(&self) {
-        // A command ends at once, and may be taking back what is oldest.
-        if matches!(self.policy.confirm, ConfirmMode::Operator) {
+    pub(super) fn start_if_due(&self) {
+        if !self.is_on {
             return;
         }
         let (audit, keep) = (Arc::clone(&self.audit), self.keep);
         let is_due = self
-            .last_purge
+            .last
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .is_due(Instant::now(), audit.kept_bytes(), keep.bytes);
         if !is_due {
             return;
         }
-        self.purges.spawn(async move {
+        self.tasks.spawn(async move {
             match audit.purge(keep).await {
                 Ok(purged) if purged == Purged::default() => {}
                 Ok(Purged {

@@ -10,15 +10,17 @@ use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
 
-use crate::audit::{AuditError, KeptState, OpenAttempt, Outcome};
+use tokio::sync::OnceCell;
+
+use crate::audit::{AuditError, AuditLog, Keep, KeptState, OpenAttempt, Outcome};
 use crate::change::{Change, Proof};
 use crate::page::{Field, PageState};
-use crate::wiki::WikiError;
+use crate::wiki::{Wiki, WikiError};
 
 use super::docket::is_worth_keeping;
-use super::promise::{Made, Promise, Seen};
-use super::trail::{Trail, follow};
-use super::writer::Writer;
+use super::patience::Patience;
+use super::stages::settle::promise::{Made, Promise, Seen};
+use super::stages::settle::trail::{Trail, follow};
 
 /// The most attempts that one start takes up, the newest first.
 const MOST: usize = 64;
@@ -46,24 +48,39 @@ enum StaysOpen {
     Unreadable,
 }
 
-impl Writer {
-    /// Begins to settle what earlier runs left open, in the background, if this server's writes
-    /// may go out. One that cannot write leaves it to one that can.
-    pub fn begin_recovery(self: &Arc<Self>) {
-        if self.policy.is_enabled && !self.policy.is_dry_run {
-            let writer = Arc::clone(self);
-            tokio::spawn(async move { writer.recovered().await });
+/// Settles once what earlier runs left open, with the server's own key.
+#[derive(Debug)]
+pub(super) struct Recovery {
+    wiki: Arc<Wiki>,
+    audit: Arc<AuditLog>,
+    patience: Patience,
+    keep: Keep,
+    once: OnceCell<()>,
+}
+
+impl Recovery {
+    pub(super) fn new(
+        wiki: Arc<Wiki>,
+        audit: Arc<AuditLog>,
+        patience: Patience,
+        keep: Keep,
+    ) -> Self {
+        Self {
+            wiki,
+            audit,
+            patience,
+            keep,
+            once: OnceCell::new(),
         }
     }
 
     /// Waits until what earlier runs left open is settled as far as it can be. Done once; takes
     /// at most half as long again as the settling of one write.
-    pub async fn recovered(&self) {
-        let root = self.root();
-        let longest = root.patience.settling * 3 / 2;
-        root.recovery
+    pub(super) async fn done(&self) {
+        let longest = self.patience.settling * 3 / 2;
+        self.once
             .get_or_init(|| async {
-                match tokio::time::timeout(longest, root.recover()).await {
+                match tokio::time::timeout(longest, self.recover()).await {
                     Ok(Ok(()) | Err(AuditError::Ended)) => {}
                     Ok(Err(error)) => {
                         tracing::warn!(%error, "attempts of earlier runs could not be looked for");

@@ -8,9 +8,9 @@ use crate::error::{Code, Failure};
 use crate::page::{PageReading, PageState};
 
 use super::docket::unavailable;
-use super::writer::Writer;
+use super::past::Past;
 
-impl Writer {
+impl Past {
     /// The key of the wiki, as it is on record.
     pub(super) fn key(&self) -> KeyDigest {
         self.wiki.key().digest_on_record()

@@ -15,7 +15,7 @@ use wikijs_mcp::audit::Record;
 use wikijs_mcp::audit::chain::{self, Verified};
 use wikijs_mcp::config::{ServeSettings, Settings, Source};
 use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, OperationKind, PageRow, SeenRequest};
-use wikijs_mcp::gates::{ConfirmMode, SessionId};
+use wikijs_mcp::gates::SessionId;
 use wikijs_mcp::index::{Load, Pace};
 use wikijs_mcp::server::{App, Handler};
 use wikijs_mcp::watch::WatchPace;
@@ -175,10 +175,8 @@ impl Setup {
             found.map(|(_, value)| value.into())
         };
         let mut settings = Settings::read(&Source::new(&get)).unwrap();
-        if let (ConfirmMode::Person { limit, .. }, Some(thinking)) =
-            (&mut settings.policy.confirm, thinking)
-        {
-            *limit = thinking;
+        if let Some(thinking) = thinking {
+            settings.policy = settings.policy.with_thinking(thinking);
         }
         settings.key_source.apart = this.key_apart;
         settings.index.pace = this.pace;

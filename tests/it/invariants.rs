@@ -7,7 +7,7 @@ use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
 use wikijs_mcp::change::Change;
 use wikijs_mcp::error::{Code, Failure};
-use wikijs_mcp::gates::{Policy, SessionId, enabled, paths};
+use wikijs_mcp::gates::Places;
 use wikijs_mcp::page::{Locale, NewPath, PagePath, PageReading, PageState, Prefix};
 use wikijs_mcp::wiki::WikiError;
 use wikijs_mcp::wiki::answer::{RawAnswer, read_batch, read_mutation, read_query, refusal};
@@ -85,21 +85,21 @@ pub(crate) fn prefix(text: &str) {
 /// The gate lets nothing through but what is at or below an allowed prefix to the letter, and
 /// at or below no denied one in any spelling.
 pub(crate) fn gate(locale: &str, path: &str, allowed: Option<Vec<Prefix>>, denied: Vec<Prefix>) {
-    let policy = Policy {
-        is_enabled: true,
-        allowed,
-        denied,
-        ..Policy::default()
+    let policy = Places {
+        allowed: allowed.as_deref(),
+        denied: &denied,
+        trash: None,
     };
-    let allowed = policy.allowed.as_ref();
     let climbs = path.split('/').any(|segment| matches!(segment, "." | ".."));
     let exactly = |prefix: &Prefix| is_below(prefix, locale, path, str::to_owned);
-    let is_allowed = allowed.is_none_or(|all| !climbs && all.iter().any(exactly));
+    let is_allowed = policy
+        .allowed
+        .is_none_or(|all| !climbs && all.iter().any(exactly));
     let trimmed = path.trim_matches('/');
     let is_denied = policy.denied.iter().any(|prefix| {
         is_below(prefix, locale, trimmed, lower) || is_below(prefix, locale, trimmed, upper)
     });
-    let answer = gates_answer(&policy, Change::delete(page(locale, path)));
+    let answer = gates_answer(&policy, &Change::delete(page(locale, path)));
     match answer {
         None => assert!(is_allowed && !is_denied, "{locale} {path:?} {policy:?}"),
         Some(Code::PathDenied) => {
@@ -119,7 +119,7 @@ pub(crate) fn gate(locale: &str, path: &str, allowed: Option<Vec<Prefix>>, denie
     // Neither end of a move may lie where nothing may be written.
     for (from, to) in [("elsewhere", path), (path, "elsewhere")] {
         let change = Change::between(page(locale, from), page(locale, to));
-        let moved = gates_answer(&policy, change);
+        let moved = gates_answer(&policy, &change);
         assert!(
             answer.is_none() || moved.is_some(),
             "{locale} {path:?} {policy:?}"
@@ -163,11 +163,8 @@ fn page(locale: &str, path: &str) -> PageState {
 }
 
 /// What the gate says of a change; nothing where it lets it through.
-fn gates_answer(policy: &Policy, change: Change) -> Option<Code> {
-    let enabled = enabled(policy, &SessionId::new("test"), None).unwrap();
-    paths(enabled, policy, change)
-        .err()
-        .map(|refusal| refusal.failure.code)
+fn gates_answer(policy: &Places<'_>, change: &Change) -> Option<Code> {
+    policy.fault_of(change).map(|failure| failure.code)
 }
 
 /// What the wiki says and nobody shall read in an error. One word, so that it shows too where

@@ -162,7 +162,7 @@ impl Killed {
     /// The next server, when it has settled what it found.
     pub(crate) async fn next(&self) -> Served {
         let served = self.setup().serve().await;
-        served.app.writer.recovered().await;
+        served.app.desk.recovered().await;
         served
     }
 

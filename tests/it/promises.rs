@@ -314,12 +314,65 @@ fn only_its_room_touches_what_is_its_own() {
         ["src/wiki/transport.rs"]
     );
     assert_eq!(files_that_contain("Permit::of("), ["src/gates/confirm.rs"]);
+    // Who within the crate may make what a permit comes of, and what sends it.
+    for (text, file) in [
+        ("gates::confirm(", "src/write/line.rs"),
+        (
+            "approvals: Approvals::default()",
+            "src/write/memory/in_process.rs",
+        ),
+        ("previews: Previews::new(", "src/write/memory/in_process.rs"),
+        ("self.approvals.give(", "src/write/memory/in_process.rs"),
+        (".approve(approver(", "src/write/stages/ask.rs"),
+        ("Sender::with_wiki(", "src/server/app.rs"),
+        ("sender.pinned(", "src/write/stages/send.rs"),
+        ("sending.send(", "src/write/stages/send.rs"),
+        ("audit.attempt(", "src/write/stages/record.rs"),
+        ("Ok(Policy {", "src/config/policy.rs"),
+    ] {
+        assert_eq!(files_that_contain(text), [file], "{text}");
+    }
     assert_eq!(files_that_contain("backoff::"), ["src/wiki/retry.rs"]);
     // What recovery reads of kept states goes to nobody.
     assert_eq!(
         files_that_contain("audit.kept("),
         ["src/write/recover.rs", "src/write/shown.rs"]
     );
+}
+
+/// The answers stand in a table of ARCHITECTURE.md, each with the function and its file.
+#[test]
+fn where_a_write_is_on_record_sent_and_why_only_once_is_answered_by_file_and_function() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let architecture = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    for (question, places) in [
+        (
+            "Where is a write on record before it is sent?",
+            &[("attempt", "src/write/stages/record.rs")][..],
+        ),
+        (
+            "Where is it sent?",
+            &[("carry_out", "src/write/stages/send.rs")],
+        ),
+        (
+            "Why can it not be sent twice?",
+            &[
+                ("next_step", "src/gates/permit.rs"),
+                ("send", "src/wiki/mutate.rs"),
+            ],
+        ),
+    ] {
+        let row = architecture
+            .lines()
+            .find(|line| line.starts_with(&format!("| {question} |")))
+            .unwrap_or_else(|| panic!("{question}"));
+        for (function, file) in places {
+            assert!(row.contains(&format!("`{function}` in `{file}`")), "{row}");
+            let source = std::fs::read_to_string(root.join(file)).unwrap();
+            let name = format!("fn {function}(");
+            assert_eq!(source.matches(&name).count(), 1, "{name} in {file}");
+        }
+    }
 }
 
 /// The sources, without their tests and docs, that contain a text.

@@ -36,7 +36,7 @@ async fn a_server_settles_after_the_handshake_without_being_asked() {
     let seen = killed.faulty.seen().len();
     let served = killed.setup().serve().await;
     killed.faulty.requests_arrive(seen + 1).await;
-    served.app.writer.recovered().await;
+    served.app.desk.recovered().await;
     assert_eq!(killed.outcomes(), [Outcome::Applied]);
 }
 
@@ -99,7 +99,7 @@ async fn what_a_key_cannot_read_stays_open_for_one_that_can() {
             killed.wiki.expired_key(),
         ] {
             let weak = killed.setup().with("WIKI_API_TOKEN", &key).serve().await;
-            weak.app.writer.recovered().await;
+            weak.app.desk.recovered().await;
             assert_eq!(killed.outcomes(), [], "{}", write.tool);
         }
         killed.next().await;

@@ -341,13 +341,6 @@ const CIRCLES: &[(&str, &str, &str)] = &[
         "each reads of one view what proves the other",
     ),
     ("wiki::gone", "wiki::keyed", KEYED),
-    ("write::conflict", "write::prepare", WRITER),
-    ("write::conflict", "write::writer", WRITER),
-    ("write::person", "write::writer", WRITER),
-    ("write::propose", "write::writer", WRITER),
-    ("write::purge", "write::writer", WRITER),
-    ("write::show", "write::writer", WRITER),
-    ("write::turn", "write::writer", WRITER),
 ];
 
 const TABLES: &str =
@@ -355,7 +348,6 @@ const TABLES: &str =
 const FOUND: &str = "what is found is gathered by each kind of reader, and begun from one place";
 const APP: &str = "the app holds them, and they work on it";
 const KEYED: &str = "a key holds what it taught, which the client fills and reads";
-const WRITER: &str = "parts of one way of a write";
 
 #[test]
 fn no_two_files_of_a_room_know_each_other() {
@@ -432,7 +424,7 @@ const FIELD_BY_FIELD: &[&str] = &[
     "wiki::page",
     "wiki::version",
     // Which new values a kept state may hold.
-    "write::proposed_values",
+    "write::source::proposal::values",
 ];
 
 #[test]

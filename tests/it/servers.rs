@@ -159,7 +159,7 @@ async fn an_update_that_waits_too_long_for_another_server_sends_nothing_and_is_o
     let two = setup.serve().await;
     let arguments = json!({ "id": id, "title": "Two" });
     let preview = two.call("wikijs_update_page", arguments).await.unwrap();
-    let audit = one.app.writer.audit();
+    let audit = one.app.desk.audit();
     let held = audit.lock_page(id, Duration::ZERO).await.unwrap();
     let confirmed = json!({ "id": id, "confirm": preview["confirm"] });
     let error = two

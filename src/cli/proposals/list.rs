@@ -37,8 +37,9 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments) -> Outcome {
     let app = start::app_for_operator()?;
     let mut proposals = app
-        .writer
+        .desk
         .proposals()
+        .all()
         .await
         .map_err(|failure| print::failure(&failure, arguments.json))?;
     let since = arguments.since.map(When::begin);
@@ -53,7 +54,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         print::line("no proposals");
         print::note(&print::harmless(&format!(
             "looked for in {}",
-            app.writer.log_dir().display()
+            app.desk.log_dir().display()
         )));
     } else {
         table(&app, &proposals).print();
@@ -80,7 +81,8 @@ fn table(app: &App, proposals: &[Proposal]) -> Table {
             lines(proposal).into(),
             fields(proposal).into(),
             made(proposal).into(),
-            app.writer
+            app.desk
+                .proposals()
                 .expires(proposal)
                 .map_or_else(String::new, from_now)
                 .into(),

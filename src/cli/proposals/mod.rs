@@ -88,7 +88,7 @@ impl Which {
         if !self.ids.is_empty() {
             return named(app, &self.ids).await;
         }
-        let all = app.writer.proposals().await?;
+        let all = app.desk.proposals().all().await?;
         let fits = |proposal: &&Proposal| is_open(proposal) && self.filter.fits(proposal);
         Ok(all
             .iter()
@@ -104,7 +104,7 @@ fn is_open(proposal: &Proposal) -> bool {
 
 /// The proposals that are named, by their ids or the beginnings of these.
 async fn named(app: &App, names: &[String]) -> Result<Vec<ProposalId>, Failure> {
-    let all = app.writer.proposals().await?;
+    let all = app.desk.proposals().all().await?;
     names
         .iter()
         .map(|name| {

@@ -53,7 +53,11 @@ async fn reject(app: &App, arguments: &Arguments) -> Result<(), Failure> {
         print::line("no proposals");
     }
     for id in ids {
-        let proposal = app.writer.reject(&caller, id, &arguments.why).await?;
+        let proposal = app
+            .desk
+            .proposals()
+            .reject(&caller, id, &arguments.why)
+            .await?;
         if !arguments.json {
             let place = print::place(proposal.locale.as_str(), proposal.path.as_str());
             print::line(&format!("rejected: {id}, {} {place}", proposal.operation));

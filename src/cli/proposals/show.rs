@@ -33,7 +33,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     if arguments.json {
         print::line(&as_json(&review).to_string());
     } else {
-        let expires = app.writer.expires(&review.proposal);
+        let expires = app.desk.proposals().expires(&review.proposal);
         tell(&review, expires, ending(&app, &review.proposal.state).await);
     }
     Ok(Exit::Done)
@@ -44,13 +44,13 @@ async fn ending(app: &App, state: &ProposalState) -> Option<Ending> {
     let ProposalState::Applied { applied_by, .. } = state else {
         return None;
     };
-    let story = app.writer.story(&(*applied_by).into(), None).await;
+    let story = app.desk.past().story(&(*applied_by).into(), None).await;
     story.ok().map(|story| story.ending())
 }
 
 async fn review(app: &App, id: String) -> Result<Review, Failure> {
     match named(app, &[id]).await?.as_slice() {
-        [id, ..] => app.writer.review(*id).await,
+        [id, ..] => app.desk.review(*id).await,
         [] => Err(super::no_such_proposal()),
     }
 }

@@ -65,7 +65,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             settings.index.pace.patience = settings.wiki.retry.total;
             let app =
                 App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
-            start::check_audit_dir(app.writer.audit())?;
+            start::check_audit_dir(app.desk.audit())?;
             let app = Arc::new(app);
             let tool = find(&app.registry(), &arguments.name)?.name;
             let exit = call::run(&app, tool, &arguments).await;

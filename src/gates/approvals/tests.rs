@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use super::{Approvals, Approver, LIFE, MAX_STANDING, MAX_WRITES, Scope};
 use crate::audit::{CallId, Client};
 use crate::change::{Change, Edits};
-use crate::gates::{Proposed, SessionId};
+use crate::gates::{ChangeSet, SessionId};
 use crate::page::{Field, Locale, PageState};
 
 fn page(id: i64) -> PageState {
@@ -17,19 +17,15 @@ fn page(id: i64) -> PageState {
     }
 }
 
-fn plain(change: Change) -> Proposed {
-    Proposed {
-        change,
-        undoes: None,
-        proposal: None,
-    }
+fn plain(change: Change) -> ChangeSet {
+    ChangeSet::of(call(), change)
 }
 
-fn edit(id: i64, edits: Edits) -> Proposed {
+fn edit(id: i64, edits: Edits) -> ChangeSet {
     plain(Change::update(page(id), edits).expect("an update"))
 }
 
-fn title(id: i64) -> Proposed {
+fn title(id: i64) -> ChangeSet {
     let title = Some("B".to_owned());
     edit(
         id,
@@ -40,18 +36,22 @@ fn title(id: i64) -> Proposed {
     )
 }
 
-fn create() -> Proposed {
+fn create() -> ChangeSet {
     plain(Change::recreate(page(1)))
 }
 
 /// Changes that only a yes of their own can cover.
-fn heavy() -> Vec<Proposed> {
+fn heavy() -> Vec<ChangeSet> {
     let text = || Some("a{}".to_owned());
     let styled = PageState {
         script_css: "a{}".to_owned(),
         ..page(1)
     };
-    let lossy = title(1).change.with_loss_of(vec![Field::Tags]);
+    let lossy = title(1)
+        .first()
+        .change
+        .clone()
+        .with_loss_of(vec![Field::Tags]);
     vec![
         plain(Change::delete(page(1))),
         plain(lossy),
@@ -112,7 +112,7 @@ fn once_covers_the_change_that_was_shown_and_no_other() {
     let given = approvals.give(us(), title(1), Scope::Once, id);
     let given = given.expect("an approval");
     assert_eq!(given.approval(), id);
-    assert!(given.proposed().change.is_same_write(&title(1).change));
+    assert!(given.set().is_same_write(&title(1)));
     assert!(approvals.take(&us(), &title(1)).is_none());
 }
 
@@ -160,7 +160,7 @@ fn deletes_moves_styles_scripts_and_losses_are_never_covered() {
     );
     for heavy in heavy() {
         assert!(approvals.take(&us(), &heavy).is_none(), "{heavy:?}");
-        let offered = Scope::offered(&SessionId::new("s"), &heavy.change);
+        let offered = Scope::offered(&SessionId::new("s"), &heavy);
         assert_eq!(offered, [Scope::Once]);
         assert!(approvals.give(us(), heavy, Scope::Once, call()).is_some());
     }
@@ -170,7 +170,7 @@ fn deletes_moves_styles_scripts_and_losses_are_never_covered() {
 fn without_a_session_there_is_only_once() {
     let approvals = Approvals::default();
     let session = SessionId::fleeting("client");
-    assert_eq!(Scope::offered(&session, &title(1).change), [Scope::Once]);
+    assert_eq!(Scope::offered(&session, &title(1)), [Scope::Once]);
     let approver = || Approver::new(&session, &Client::default());
     for scope in [Scope::Page, Scope::Kind] {
         assert!(

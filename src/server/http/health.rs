@@ -87,7 +87,7 @@ async fn look(guard: &Guard) -> Found {
     let settings = guard.clients.as_ref().and_then(LiveClients::fault);
     guard.app.look_at_key().await;
     let wiki = guard.app.wiki.answers(limits.reached, limits.asked).await;
-    let audit = guard.app.writer.audit().probe().await.err();
+    let audit = guard.app.desk.audit().probe().await.err();
     Found {
         settings: settings.map(|error| error.to_string()),
         wiki: wiki.err(),

@@ -184,7 +184,7 @@ impl HttpServer {
             streams,
             ..
         } = self;
-        app.writer.begin_recovery();
+        app.desk.begin_recovery();
         let calls = Arc::clone(&guard.calls.all);
         let router = router(guard);
         let places = Arc::new(Semaphore::new(limits.connections));

@@ -99,7 +99,7 @@ pub(super) async fn read(visit: &Visit, uri: &str) -> Result<ReadResourceResult,
         to: shown.len(),
         of: text.len(),
     };
-    app.writer.note_read(&visit.session, page.clone(), sight);
+    app.desk.note_read(&visit.session, page.clone(), sight);
     let content = ResourceContents::text(shown, uri)
         .with_mime_type(mime_type(&page))
         .with_meta(result::untrusted());

@@ -1,0 +1,52 @@
+//! What was asked for to get a preview: a confirmed call is completed from it.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+/// What somebody asked for who got a preview: the tool, and its arguments.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The tool.
+    pub tool: &'static str,
+    /// Its arguments, as they were given.
+    pub arguments: Arc<Map<String, Value>>,
+}
+
+impl Asked {
+    /// A call of a tool.
+    #[must_use]
+    pub fn new(tool: &'static str, arguments: Map<String, Value>) -> Self {
+        Self {
+            tool,
+            arguments: Arc::new(arguments),
+        }
+    }
+
+    /// Whether it said all of the content that the page shall have.
+    #[must_use]
+    pub fn says_whole_content(&self) -> bool {
+        self.arguments.contains_key("content")
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        let members = self.arguments.iter();
+        members
+            .map(|(name, value)| name.len() + weight(value))
+            .sum()
+    }
+}
+
+/// About how much room a value takes.
+fn weight(value: &Value) -> usize {
+    let own = size_of::<Value>();
+    own + match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| name.len() + weight(value))
+            .sum(),
+    }
+}

@@ -1,0 +1,47 @@
+//! Room for previews: bounded, and shared between owners.
+
+use std::collections::HashMap;
+
+use super::Kept;
+use crate::error::{Code, Failure};
+use crate::gates::SessionId;
+use crate::share::that_goes;
+
+/// The most previews that are kept.
+pub(super) const MAX_PREVIEWS: usize = 100;
+/// The most bytes of pages that they may hold together.
+pub(super) const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// The tokens that must go for one more preview of a session; none if that is too large to be
+/// kept beside those of others.
+pub(super) fn gone_for(
+    kept: &HashMap<String, Kept>,
+    session: &SessionId,
+    bytes: usize,
+) -> Option<Vec<String>> {
+    let mut held: Vec<_> = kept.iter().collect();
+    held.sort_by_key(|(_, preview)| preview.expires);
+    let mut gone = Vec::new();
+    loop {
+        let is_crowded = held.len() >= MAX_PREVIEWS;
+        let all: usize = held.iter().map(|(_, preview)| preview.bytes).sum();
+        if !is_crowded && (held.is_empty() || all + bytes <= MAX_BYTES) {
+            return Some(gone);
+        }
+        let weight = |bytes| if is_crowded { 1 } else { bytes };
+        let weights: Vec<_> = held
+            .iter()
+            .map(|(_, preview)| (preview.session.owner(), weight(preview.bytes)))
+            .collect();
+        let place = that_goes(&weights, (session.owner(), weight(bytes)))?;
+        gone.push(held.remove(place).0.clone());
+    }
+}
+
+pub(super) fn no_room() -> Failure {
+    Failure::new(
+        Code::TooLarge,
+        "The preview is too large to be kept beside those of other clients.",
+    )
+    .hint("Call again in ten minutes, or split the change.")
+}

@@ -1,0 +1,113 @@
+use std::time::Duration;
+
+use super::Previews;
+use super::room::{MAX_BYTES, MAX_PREVIEWS};
+use crate::audit::CallId;
+use crate::change::Change;
+use crate::gates::{ChangeSet, SessionId};
+use crate::page::PageState;
+
+fn change() -> ChangeSet {
+    let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
+        "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
+        "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+    let change = Change::delete(serde_json::from_str::<PageState>(page).expect("a page"));
+    ChangeSet::of(CallId::new().expect("an id"), change)
+}
+
+#[test]
+fn a_token_counts_once_and_for_its_session_alone() {
+    let previews = Previews::new(Previews::LIFE);
+    let (ours, theirs) = (SessionId::new("a"), SessionId::new("b"));
+    let token = previews.offer(&ours, change()).expect("a token").token;
+    assert!(previews.spend(&theirs, &token).is_err());
+    assert!(previews.spend(&ours, &token).is_ok());
+    assert!(previews.spend(&ours, &token).is_err());
+}
+
+#[test]
+fn an_old_token_does_not_count() {
+    let previews = Previews::new(Duration::ZERO);
+    let session = SessionId::new("a");
+    let token = previews.offer(&session, change()).expect("a token").token;
+    assert!(previews.look(&session, &token).is_err());
+}
+
+#[test]
+fn no_more_than_the_limit_are_kept_and_the_oldest_goes() {
+    let previews = Previews::new(Previews::LIFE);
+    let session = SessionId::new("a");
+    let tokens: Vec<String> = (0..=MAX_PREVIEWS)
+        .map(|_| previews.offer(&session, change()).expect("a token").token)
+        .collect();
+    let alive = tokens
+        .iter()
+        .filter(|token| previews.look(&session, token).is_ok())
+        .count();
+    assert_eq!(alive, MAX_PREVIEWS);
+    assert!(previews.look(&session, &tokens[0]).is_err());
+}
+
+#[test]
+fn what_has_not_the_form_of_a_token_is_no_expired_one() {
+    let previews = Previews::new(Previews::LIFE);
+    let session = SessionId::new("a");
+    let code = |token: &str| previews.look(&session, token).unwrap_err().code;
+    let token = previews.offer(&session, change()).expect("a token").token;
+    for bad in [
+        "",
+        "yes",
+        "true",
+        token.get(1..).unwrap_or_default(),
+        &token.to_uppercase().replace(char::is_numeric, "A"),
+    ] {
+        assert_eq!(code(bad), crate::error::Code::ConfirmMismatch, "{bad}");
+    }
+    assert_eq!(code(&"0".repeat(32)), crate::error::Code::ConfirmExpired);
+}
+
+fn heavy(bytes: usize) -> ChangeSet {
+    let mut page = change().first().change.before().expect("a page").clone();
+    page.content = "x".repeat(bytes);
+    ChangeSet::of(CallId::new().expect("an id"), Change::delete(page))
+}
+
+#[test]
+fn whoever_holds_the_most_gives_way_whatever_sessions_it_opens() {
+    let previews = Previews::new(Previews::LIFE);
+    let few = SessionId::new("a/1").owned_by("a");
+    let sessions = ["b/1", "b/2"].map(|name| SessionId::new(name).owned_by("b"));
+    let kept = previews.offer(&few, change()).expect("a token").token;
+    let first = previews.offer(&sessions[0], change()).expect("a token");
+    for number in 0..2 * MAX_PREVIEWS {
+        let session = &sessions[number % 2];
+        previews.offer(session, change()).expect("a token");
+    }
+    assert_eq!(previews.page_of(&few, &kept), Ok(Some(1)));
+    assert!(previews.page_of(&sessions[0], &first.token).is_err());
+    // Whoever has little gets its room of whoever has much.
+    let late = SessionId::new("c");
+    let token = previews.offer(&late, change()).expect("a token").token;
+    assert!(previews.look(&late, &token).is_ok());
+    assert!(previews.look(&few, &kept).is_ok());
+}
+
+#[test]
+fn large_previews_do_not_push_out_those_of_who_holds_less() {
+    let previews = Previews::new(Previews::LIFE);
+    let (few, much) = (SessionId::new("a"), SessionId::new("b"));
+    let kept = previews.offer(&few, change()).expect("a token").token;
+    let large = || previews.offer(&much, heavy(MAX_BYTES / 4));
+    let tokens: Vec<String> = (0..5).map(|_| large().expect("a token").token).collect();
+    let alive = tokens.iter().map(|one| previews.look(&much, one).is_ok());
+    let alive: Vec<bool> = alive.collect();
+    assert_eq!(alive, [false, false, true, true, true]);
+    assert!(previews.look(&few, &kept).is_ok());
+    // What could only be kept in place of smaller ones is not, and costs its owner nothing.
+    let late = SessionId::new("c");
+    let small = previews.offer(&late, change()).expect("a token").token;
+    let refused = previews.offer(&late, heavy(MAX_BYTES));
+    assert_eq!(refused.unwrap_err().code, crate::error::Code::TooLarge);
+    assert!(previews.look(&late, &small).is_ok());
+    assert!(previews.look(&much, &tokens[4]).is_ok());
+}

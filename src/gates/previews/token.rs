@@ -1,0 +1,33 @@
+//! The token of a preview: 128 random bits in hex.
+
+use crate::error::{Code, Failure};
+
+/// How many characters a token has: 128 bits in hex.
+const TOKEN_CHARS: usize = 32;
+
+/// A new token.
+///
+/// # Errors
+/// `INTERNAL_ERROR` if the system has no randomness to give.
+pub(super) fn new() -> Result<String, Failure> {
+    let mut bits = [0u8; 16];
+    getrandom::fill(&mut bits)
+        .map_err(|_| Failure::new(Code::InternalError, "The system gave no random numbers."))?;
+    Ok(format!("{:032x}", u128::from_be_bytes(bits)))
+}
+
+/// Why a token does not count.
+pub(super) fn uncounted(token: &str) -> Failure {
+    let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    if token.len() != TOKEN_CHARS || !token.bytes().all(is_hex) {
+        return Failure::new(
+            Code::ConfirmMismatch,
+            "The argument confirm is no token of a preview: those have 32 characters, 0 to 9 and a to f.",
+        )
+        .hint("Call again without confirm; pass the value of confirm in that preview, to the letter.");
+    }
+    Failure::new(
+        Code::ConfirmExpired,
+        "The confirm token is unknown, older than ten minutes or already used.",
+    )
+}

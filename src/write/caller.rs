@@ -1,0 +1,37 @@
+//! Who wants something written.
+
+use std::sync::Arc;
+
+use crate::audit::{Actor, Client};
+use crate::gates::{Narrowing, SessionId};
+
+use super::asker::Asker;
+
+/// Who wants it.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The tool or command.
+    pub tool: &'static str,
+    /// The client, as it names itself.
+    pub client: Client,
+    /// Who acts, where that is no client: the user of the machine who runs a command.
+    pub actor: Option<Actor>,
+    /// Its session, to which previews belong.
+    pub session: SessionId,
+    /// How the person behind it is asked.
+    pub asker: Asker,
+    /// What it may do less than the server, if it is a named client.
+    pub narrowing: Option<Arc<Narrowing>>,
+    /// How much of a change it is shown.
+    pub extent: Extent,
+}
+
+/// How much of a change a caller is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// As much as an answer holds.
+    #[default]
+    Bounded,
+    /// All of it: a person at a terminal says yes to no more than that.
+    Whole,
+}

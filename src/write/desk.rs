@@ -1,0 +1,207 @@
+//! What the stages of a write have at hand, and what tools and commands may know of writes.
+//! Nothing here can send.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::audit::{AuditLog, CallId, Keep};
+use crate::error::Failure;
+use crate::gates::{
+    Asked, ConfirmMode, Gate, Narrowing, Policy, Refusal, SessionId, Verdict, dry_run,
+};
+use crate::page::PageReading;
+use crate::wiki::Wiki;
+
+use super::caller::Caller;
+use super::docket::Docket;
+use super::house::House;
+use super::memory::{InProcess, Memory, Sight};
+use super::past::Past;
+use super::patience::Patience;
+use super::proposals::Proposals;
+use super::refusals::Refusals;
+use super::used::of_used;
+
+/// What the stages of a write have at hand: one wiki as one key reads it, the record, and what
+/// outlives a call.
+#[derive(Debug)]
+pub struct Desk {
+    pub(super) wiki: Arc<Wiki>,
+    pub(super) audit: Arc<AuditLog>,
+    pub(super) policy: Policy,
+    pub(super) memory: Box<dyn Memory>,
+    pub(super) past: Past,
+    pub(super) proposals: Proposals,
+    pub(super) patience: Patience,
+    /// What all keys of one server share.
+    pub(super) house: Arc<House>,
+}
+
+impl Desk {
+    /// The desk of a server's own key.
+    #[must_use]
+    pub fn new(
+        wiki: Arc<Wiki>,
+        audit: Arc<AuditLog>,
+        policy: Policy,
+        patience: Patience,
+        keep: Keep,
+    ) -> Self {
+        let house = House::new(&wiki, &audit, &policy, patience, keep);
+        Self::of(wiki, audit, policy, patience, Arc::new(house))
+    }
+
+    /// The same with another key: one log, one policy, but previews, approvals and remembered
+    /// reads of its own.
+    pub(super) fn for_key(&self, wiki: Arc<Wiki>) -> Self {
+        let (audit, policy) = (Arc::clone(&self.audit), self.policy.clone());
+        Self::of(wiki, audit, policy, self.patience, Arc::clone(&self.house))
+    }
+
+    fn of(
+        wiki: Arc<Wiki>,
+        audit: Arc<AuditLog>,
+        policy: Policy,
+        patience: Patience,
+        house: Arc<House>,
+    ) -> Self {
+        let past = Past::new(Arc::clone(&wiki), Arc::clone(&audit));
+        Self {
+            memory: Box::new(InProcess::new(&policy)),
+            proposals: Proposals::new(past.clone(), patience.queueing, Arc::clone(&house.room)),
+            wiki,
+            audit,
+            policy,
+            past,
+            patience,
+            house,
+        }
+    }
+
+    /// The record of every attempt.
+    #[must_use]
+    pub fn audit(&self) -> &AuditLog {
+        &self.audit
+    }
+
+    /// What is on record of writes, as far as this key may know it.
+    #[must_use]
+    pub const fn past(&self) -> &Past {
+        &self.past
+    }
+
+    /// The proposals of the wiki.
+    #[must_use]
+    pub const fn proposals(&self) -> &Proposals {
+        &self.proposals
+    }
+
+    /// Where the records and the proposals of its wiki lie.
+    #[must_use]
+    pub fn log_dir(&self) -> PathBuf {
+        self.audit.dir()
+    }
+
+    /// The refusals of this run.
+    #[must_use]
+    pub fn refusals(&self) -> &Refusals {
+        &self.house.refusals
+    }
+
+    /// How many static confirm tokens were wrong in this run.
+    #[must_use]
+    pub fn wrong_tokens(&self) -> u64 {
+        self.policy.wrong_tokens()
+    }
+
+    /// Begins to settle what earlier runs left open, in the background, if this server's writes
+    /// may go out. One that cannot write leaves it to one that can.
+    pub fn begin_recovery(&self) {
+        if self.policy.is_enabled && !self.policy.is_dry_run {
+            let house = Arc::clone(&self.house);
+            tokio::spawn(async move { house.recovery.done().await });
+        }
+    }
+
+    /// Waits until what earlier runs left open is settled as far as it can be. Done once; takes
+    /// at most half as long again as the settling of one write.
+    pub async fn recovered(&self) {
+        self.house.recovery.done().await;
+    }
+
+    /// The policy as it holds for a client that may do so much less, and can ask a person or
+    /// cannot.
+    #[must_use]
+    pub fn narrowed_policy(&self, narrowing: Option<&Narrowing>, can_ask: bool) -> Policy {
+        let narrowed = narrowing.map(|narrowing| self.policy.narrowed_by(narrowing));
+        let policy = narrowed.as_ref().unwrap_or(&self.policy);
+        policy.for_client(can_ask).into_owned()
+    }
+
+    /// The policy as it holds for a caller.
+    pub(super) fn policy_for(&self, caller: &Caller) -> Policy {
+        self.narrowed_policy(caller.narrowing.as_deref(), caller.asker.can_ask())
+    }
+
+    /// A session saw a page: a later change of its content by that session is held against it.
+    pub fn note_read(&self, session: &SessionId, page: PageReading, sight: Sight) {
+        self.memory.note_read(session, page, sight);
+    }
+
+    /// Keeps beside the token of a preview what its caller asked for.
+    pub fn keep_asked(&self, caller: &Caller, token: &str, asked: Asked) {
+        self.memory.keep_asked(&caller.session, token, asked);
+    }
+
+    /// What a caller asked for who got this token; nothing where no preview's token confirms, or
+    /// where the preview was not of what was asked for.
+    ///
+    /// # Errors
+    /// `CONFIRM_MISMATCH` or `CONFIRM_EXPIRED`, if the token counts for nothing.
+    pub fn asked(&self, caller: &Caller, token: &str) -> Result<Option<Asked>, Failure> {
+        let policy = self.policy_for(caller);
+        let is_of_previews = matches!(policy.confirm, ConfirmMode::Preview | ConfirmMode::Operator);
+        let goes_out = policy.is_enabled && dry_run(&policy, true) == Verdict::Send;
+        if !is_of_previews || !goes_out {
+            return Ok(None);
+        }
+        self.memory.asked(&caller.session, token)
+    }
+
+    /// Puts on record that the arguments of a write were no input; gives the call's id.
+    pub async fn refuse_input(
+        &self,
+        caller: &Caller,
+        token: Option<&str>,
+        mut failure: Failure,
+    ) -> Failure {
+        if let Some(token) = token {
+            failure = self.of_used(&caller.session, token, failure).await;
+        }
+        let Ok(call) = CallId::current_or_new() else {
+            return failure;
+        };
+        let refusal = Refusal::at(Gate::Input, failure);
+        let docket = Docket::open(call, caller, self.past.key());
+        self.record_refusal(&docket, &refusal).await;
+        refusal.failure.detail("callId", call.to_string())
+    }
+
+    /// What is said of a token that does not count any more.
+    pub(super) async fn of_used(
+        &self,
+        session: &SessionId,
+        token: &str,
+        failure: Failure,
+    ) -> Failure {
+        of_used((&*self.memory, &self.past), session, token, failure).await
+    }
+
+    /// A refusal stays a refusal if it cannot be put on record: nothing was sent.
+    pub(super) async fn record_refusal(&self, docket: &Docket, refusal: &Refusal) {
+        self.house.refusals.count(refusal.gate);
+        if let Err(error) = self.audit.record(docket.refusal(refusal)).await {
+            tracing::error!(%error, call = %docket.call(), "a refusal could not be put on record");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The one door of every write.
+
+use std::sync::Arc;
+
+use crate::audit::CallId;
+use crate::error::Failure;
+use crate::wiki::{Sender, Wiki};
+
+use super::answer::Answer;
+use super::caller::Caller;
+use super::desk::Desk;
+use super::docket::{Docket, unavailable};
+use super::line;
+use super::source::Plan;
+
+/// Writes to one wiki, as far as its operator allows. It alone owns what sends.
+#[derive(Debug)]
+pub struct Writer {
+    desk: Arc<Desk>,
+    sender: Arc<Sender>,
+}
+
+impl Writer {
+    /// The writer of a desk, with what sends to its wiki.
+    #[must_use]
+    pub fn new(desk: Arc<Desk>, sender: Sender) -> Self {
+        let sender = Arc::new(sender);
+        Self { desk, sender }
+    }
+
+    /// A writer to the same wiki with another key: one log, one policy, but previews, approvals
+    /// and remembered reads of its own.
+    #[must_use]
+    pub fn for_key(&self, wiki: &Arc<Wiki>) -> Self {
+        let desk = Arc::new(self.desk.for_key(Arc::clone(wiki)));
+        Self::new(desk, self.sender.for_key(Arc::clone(wiki)))
+    }
+
+    /// What tools and commands may know of writes.
+    #[must_use]
+    pub const fn desk(&self) -> &Arc<Desk> {
+        &self.desk
+    }
+
+    /// Takes a plan through the gates, and writes what they let through.
+    ///
+    /// # Errors
+    /// Whatever stopped it, with `details.callId`; on record.
+    pub async fn write(
+        &self,
+        caller: Caller,
+        plan: Plan,
+        confirm: Option<String>,
+    ) -> Result<Answer, Failure> {
+        let call = CallId::current_or_new().map_err(|error| unavailable(&error))?;
+        let desk = &*self.desk;
+        let mut docket = Docket::open(call, &caller, desk.past.key());
+        plan.source().tell(desk, &mut docket).await;
+        let token = confirm.clone();
+        let answer = match line::walk(
+            &self.desk,
+            &self.sender,
+            &mut docket,
+            &caller,
+            &plan,
+            confirm,
+        )
+        .await
+        {
+            Ok(passed) => {
+                if passed.has_written() {
+                    desk.memory.note_write(&caller.session, call);
+                }
+                if passed.has_filled_the_log() {
+                    desk.house.purge_if_due();
+                }
+                passed.into_answer()
+            }
+            Err(mut refusal) => {
+                if let Some(token) = token {
+                    let failure = desk.of_used(&caller.session, &token, refusal.failure);
+                    refusal.failure = failure.await;
+                }
+                plan.source().tell_refused(desk, &mut docket).await;
+                desk.record_refusal(&docket, &refusal).await;
+                Err(refusal.failure)
+            }
+        };
+        answer.map_err(|failure| failure.detail("callId", call.to_string()))
+    }
+
+    /// Waits for writes under way, then closes the log.
+    pub async fn finish(&self) {
+        self.desk.house.finish().await;
+    }
+}

@@ -1,0 +1,66 @@
+//! What the writers of one server share, whatever keys they have.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::task::TaskTracker;
+
+use crate::audit::{AuditLog, Keep};
+use crate::gates::Policy;
+use crate::wiki::Wiki;
+
+use super::patience::Patience;
+use super::proposals::Room;
+use super::purge::Purges;
+use super::recover::Recovery;
+use super::refusals::Refusals;
+
+/// What the writers of one server share: it settles with the server's own key what earlier runs
+/// left open, has the log purged, and waits at the end for the writes of all.
+#[derive(Debug)]
+pub(super) struct House {
+    audit: Arc<AuditLog>,
+    pub(super) refusals: Refusals,
+    pub(super) recovery: Recovery,
+    /// Writes under way, and what else must not be cut short.
+    pub(super) tasks: TaskTracker,
+    /// The room that proposals take.
+    pub(super) room: Arc<Room>,
+    purges: Purges,
+}
+
+/// How long the end of the server waits for a purge.
+const PURGE_AT_THE_END: Duration = Duration::from_secs(5);
+
+impl House {
+    pub(super) fn new(
+        wiki: &Arc<Wiki>,
+        audit: &Arc<AuditLog>,
+        policy: &Policy,
+        patience: Patience,
+        keep: Keep,
+    ) -> Self {
+        Self {
+            audit: Arc::clone(audit),
+            refusals: Refusals::default(),
+            recovery: Recovery::new(Arc::clone(wiki), Arc::clone(audit), patience, keep),
+            tasks: TaskTracker::new(),
+            room: Arc::new(Room::new(keep)),
+            purges: Purges::new(Arc::clone(audit), policy, keep),
+        }
+    }
+
+    pub(super) fn purge_if_due(&self) {
+        self.purges.start_if_due();
+    }
+
+    /// Waits for writes under way, then closes the log.
+    pub(super) async fn finish(&self) {
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.purges.end(PURGE_AT_THE_END).await;
+        if let Err(error) = self.audit.close().await {
+            tracing::error!(%error, "the audit log could not be closed");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The line that every write goes down: read it once, from top to bottom.
+//!
+//! 1. The way is decided by the policy and by what the caller brought ([`Route`]).
+//! 2. Where the write can go out, it takes its turn ([`turn`]), before anything is read.
+//! 3. The changes are made of the pages as they are ([`read`]).
+//! 4. Their places are allowed or not ([`gates::paths`]), and looked at ([`check`]).
+//! 5. They are shown ([`show`]), left open for a person ([`open`]), a person is asked ([`ask`]) and
+//!    all begins again with the yes, or they are confirmed ([`gates::confirm`]).
+//! 6. What is confirmed is put on record, sent, settled and answered ([`send`]).
+
+use std::sync::Arc;
+
+use crate::error::Failure;
+use crate::gates::{self, Policy, Refusal};
+use crate::wiki::Sender;
+
+use super::answer::{Answer, Applied, Preview};
+use super::caller::Caller;
+use super::desk::Desk;
+use super::docket::Docket;
+use super::route::{Brought, Route};
+use super::source::Plan;
+use super::stages::{ask, check, open, read, send, show, turn};
+
+/// What came of a write.
+pub(super) enum Passed {
+    /// Nothing was sent.
+    Answer(Answer),
+    /// Nothing was sent; a person must be asked first.
+    Asked(Box<ask::ToAsk>),
+    /// Something was, or should have been.
+    Sent(Result<Answer, Failure>),
+}
+
+/// Takes a plan down the line; where a person's yes is due, twice: up to the question without
+/// holding anything up, and with the yes from the beginning.
+pub(super) async fn walk(
+    desk: &Arc<Desk>,
+    sender: &Arc<Sender>,
+    docket: &mut Docket,
+    caller: &Caller,
+    plan: &Plan,
+    confirm: Option<String>,
+) -> Result<Passed, Refusal> {
+    let policy = &desk.policy_for(caller);
+    let Some(limit) = policy.thinking() else {
+        let brought = confirm.map_or(Brought::Nothing, Brought::Token);
+        return Box::pin(once(desk, sender, policy, docket, caller, plan, brought)).await;
+    };
+    let brought = ask::brought(desk, policy, docket, caller).await?;
+    let mut passed = Box::pin(once(desk, sender, policy, docket, caller, plan, brought)).await?;
+    if let Passed::Asked(asked) = passed {
+        let yes = ask::approval(desk, docket, caller, *asked, limit).await?;
+        let brought = Brought::Yes(yes);
+        passed = Box::pin(once(desk, sender, policy, docket, caller, plan, brought)).await?;
+    }
+    if confirm.is_some() {
+        passed.warn(
+            "confirm_ignored: writes are confirmed by a person here; confirm counts for nothing.",
+        );
+    }
+    Ok(passed)
+}
+
+/// Once down the line.
+async fn once(
+    desk: &Arc<Desk>,
+    sender: &Arc<Sender>,
+    policy: &Policy,
+    docket: &mut Docket,
+    caller: &Caller,
+    plan: &Plan,
+    brought: Brought,
+) -> Result<Passed, Refusal> {
+    let (session, source) = (&caller.session, plan.source());
+    let (enabled, route) = Route::of(policy, session, brought)?;
+    let wrote_whole = source.says_whole_content() || route.wrote_whole(desk, session);
+    let mut turn = match &route {
+        Route::Send(warrant) => Some(turn::take(desk, session, source, warrant).await?),
+        Route::Preview | Route::Open | Route::Ask => None,
+    };
+    let read = match read::changes(desk, session, docket.call(), source, &route).await {
+        Ok(read) => read,
+        Err(stopped) => return Err(show::stopped(desk, enabled, docket, session, stopped).await),
+    };
+    docket.about(&read.set);
+    let allowed = gates::paths(enabled, read.set)?;
+    let said = source.said(desk, allowed.set());
+    let checked = check::look(&desk.wiki, allowed.set(), read.conflict, said).await?;
+    docket.counted(checked.lines);
+    match route {
+        Route::Open => {
+            let preview = open::open(desk, docket, session, allowed.set(), checked).await;
+            preview.map(Passed::previewed)
+        }
+        _ if allowed.set().is_nothing() => {
+            let held = turn.as_mut().and_then(|turn| turn.proposal.take());
+            let unchanged = show::nothing_to_do(desk, docket, allowed.set(), checked.notes, held);
+            unchanged.await.map(Passed::unchanged)
+        }
+        Route::Preview => {
+            let preview = show::show(desk, docket, session, allowed.set(), checked).await;
+            preview.map(Passed::previewed)
+        }
+        Route::Ask => Ok(Passed::Asked(Box::new(ask::ToAsk::of(
+            allowed.set(),
+            checked,
+        )))),
+        Route::Send(warrant) => {
+            let knowing = desk.memory.knowing(session, allowed.set(), wrote_whole);
+            let confirmation = warrant.spend(desk, session)?;
+            docket.confirmed(&policy.confirm, confirmation.approval());
+            let permit = gates::confirm(allowed, confirmation)?;
+            let job = send::Job {
+                docket: docket.clone(),
+                checked,
+                knowing,
+                turn,
+            };
+            send::in_its_own_task(desk, sender, permit, job)
+                .await
+                .map(Passed::Sent)
+        }
+    }
+}
+
+impl Passed {
+    fn previewed(preview: Preview) -> Self {
+        Self::Answer(Answer::Preview(Box::new(preview)))
+    }
+
+    fn unchanged(applied: Applied) -> Self {
+        Self::Answer(Answer::Applied(Box::new(applied)))
+    }
+
+    /// Whether something was sent, and is there.
+    pub(super) const fn has_written(&self) -> bool {
+        matches!(self, Self::Sent(Ok(_)))
+    }
+
+    /// Whether the log has grown by what is kept for long.
+    pub(super) fn has_filled_the_log(&self) -> bool {
+        match self {
+            Self::Sent(_) => true,
+            Self::Answer(Answer::Preview(preview)) => preview.proposal.is_some(),
+            Self::Answer(Answer::Applied(_)) | Self::Asked(_) => false,
+        }
+    }
+
+    pub(super) fn into_answer(self) -> Result<Answer, Failure> {
+        match self {
+            Self::Answer(answer) => Ok(answer),
+            Self::Sent(answer) => answer,
+            Self::Asked(_) => Err(send::broke_off()),
+        }
+    }
+
+    fn warn(&mut self, warning: &str) {
+        let (Self::Answer(answer) | Self::Sent(Ok(answer))) = self else {
+            return;
+        };
+        match answer {
+            Answer::Preview(preview) => &mut preview.notes,
+            Answer::Applied(applied) => &mut applied.notes,
+        }
+        .warnings
+        .push(warning.to_owned());
+    }
+}

@@ -1,0 +1,122 @@
+//! The memory of one process: bounded, and gone with it.
+
+use std::time::Duration;
+
+use crate::audit::CallId;
+use crate::error::Failure;
+use crate::gates::{
+    Approvals, Approved, Approver, Asked, ChangeSet, ConfirmMode, Policy, Previewed, Previews,
+    Scope, SessionId, Spent,
+};
+use crate::page::{Date, PageReading};
+
+use super::Memory;
+use super::own_writes::OwnWrites;
+use super::reads::{Reads, Seen, Sight};
+
+/// How long the question of a client that is asked one by its own rule is kept at most; the
+/// longest time that a person can be given is shorter.
+const LONGEST_QUESTION: Duration = Duration::from_secs(601);
+
+/// What one process remembers.
+#[derive(Debug)]
+pub(in crate::write) struct InProcess {
+    reads: Reads,
+    previews: Previews,
+    /// Changes about which a person is asked between two calls.
+    questions: Previews,
+    approvals: Approvals,
+    own_writes: OwnWrites,
+}
+
+impl InProcess {
+    /// Nothing yet.
+    pub(in crate::write) fn new(policy: &Policy) -> Self {
+        // An answer's time is up before its question is forgotten.
+        let questions = match policy.confirm {
+            ConfirmMode::Person { limit, .. } => limit + Duration::from_secs(1),
+            ConfirmMode::Preview => LONGEST_QUESTION,
+            ConfirmMode::Token(_) | ConfirmMode::Operator => Duration::ZERO,
+        };
+        Self {
+            reads: Reads::default(),
+            previews: Previews::new(Previews::LIFE),
+            questions: Previews::new(questions),
+            approvals: Approvals::default(),
+            own_writes: OwnWrites::default(),
+        }
+    }
+}
+
+impl Memory for InProcess {
+    fn note_read(&self, session: &SessionId, page: PageReading, sight: Sight) {
+        self.reads.note(session, page, sight);
+    }
+
+    fn note_written(&self, session: &SessionId, id: i64, at: &Date, is_whole: bool) {
+        self.reads.note_written(session, id, at, is_whole);
+    }
+
+    fn last_read(&self, session: &SessionId, page: i64) -> Option<Seen> {
+        self.reads.last(session, page)
+    }
+
+    fn preview(&self, session: &SessionId, set: ChangeSet) -> Result<Previewed, Failure> {
+        self.previews.offer(session, set)
+    }
+
+    fn keep_asked(&self, session: &SessionId, token: &str, asked: Asked) {
+        self.previews.keep_asked(session, token, asked);
+    }
+
+    fn asked(&self, session: &SessionId, token: &str) -> Result<Option<Asked>, Failure> {
+        self.previews.asked(session, token)
+    }
+
+    fn page_of(&self, session: &SessionId, token: &str) -> Result<Option<i64>, Failure> {
+        self.previews.page_of(session, token)
+    }
+
+    fn previewed(&self, session: &SessionId, token: &str) -> Result<ChangeSet, Failure> {
+        self.previews.look(session, token)
+    }
+
+    fn spend(&self, session: &SessionId, token: &str) -> Result<Spent, Failure> {
+        self.previews.spend(session, token)
+    }
+
+    fn used_by(&self, session: &SessionId, token: &str) -> Option<CallId> {
+        self.previews.used_by(session, token)
+    }
+
+    fn note_write(&self, session: &SessionId, call: CallId) {
+        self.own_writes.note(session, call);
+    }
+
+    fn own_writes(&self, session: &SessionId) -> Vec<CallId> {
+        self.own_writes.of(session)
+    }
+
+    fn question(&self, session: &SessionId, set: ChangeSet) -> Result<String, Failure> {
+        self.questions.offer(session, set).map(|kept| kept.token)
+    }
+
+    fn answered(&self, session: &SessionId, question: &str) -> Option<ChangeSet> {
+        let spent = self.questions.spend(session, question).ok()?;
+        Some(spent.into_set())
+    }
+
+    fn approve(
+        &self,
+        who: Approver,
+        set: ChangeSet,
+        scope: Scope,
+        call: CallId,
+    ) -> Option<Approved> {
+        self.approvals.give(who, set, scope, call)
+    }
+
+    fn approval(&self, who: &Approver, set: &ChangeSet) -> Option<Approved> {
+        self.approvals.take(who, set)
+    }
+}

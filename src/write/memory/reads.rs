@@ -1,0 +1,420 @@
+//! What sessions read of which page: what a change of content is held against, and the base of a
+//! merge where the wiki's history cannot be read.
+//!
+//! Who saw a part of a page knows that part as it was then, and no other: a later change of the
+//! whole text is held against the oldest state that any of it was seen in.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::gates::SessionId;
+use crate::page::{Date, PageReading};
+use crate::share::that_goes;
+
+/// The most pages whose times are remembered, over all sessions; then the oldest goes of the owner
+/// that has the most.
+const MAX_PAGES: usize = 1_000;
+/// The most parts of a page whose times are remembered.
+const MAX_PARTS: usize = 32;
+/// The most bytes of pages that are remembered whole, over all sessions; then the oldest goes of
+/// the owner that has the most.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+type Key = (SessionId, i64);
+
+/// How much of a page's text was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sight {
+    /// All of it.
+    Whole,
+    /// The bytes from here to there of so many; pieces that follow one another are the whole.
+    Piece {
+        /// The first byte.
+        from: usize,
+        /// Behind the last byte.
+        to: usize,
+        /// How many bytes the text has.
+        of: usize,
+    },
+    /// A part, by its selector.
+    Part(String),
+}
+
+/// What of a page's text a change is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::write) enum Concerns {
+    /// All of it.
+    Whole,
+    /// A part, by its selector.
+    Part(String),
+    /// Places that the change itself names by their text.
+    Places,
+}
+
+/// A page as a session saw it.
+#[derive(Debug, Clone)]
+pub(in crate::write) struct Seen {
+    /// When the newest state that it saw any of had been written.
+    newest: Date,
+    /// When the oldest state that it still goes by had been written.
+    since: Date,
+    /// Parts that it saw in a newer state than that.
+    parts: BTreeMap<String, Date>,
+    /// How far it has seen the text of a state from its beginning on.
+    paged: Option<(Date, usize)>,
+    /// All of the newest state, as long as there is room.
+    pub(in crate::write) page: Option<Arc<PageReading>>,
+    /// Where that stands in the order of texts.
+    place: u64,
+}
+
+impl Seen {
+    /// The state that a change goes by.
+    pub(in crate::write) fn known(&self, concerns: &Concerns) -> &Date {
+        match concerns {
+            Concerns::Whole => &self.since,
+            Concerns::Part(part) => self.parts.get(part).unwrap_or(&self.since),
+            Concerns::Places => &self.newest,
+        }
+    }
+
+    /// Whether it goes by this state in anything.
+    pub(in crate::write) fn knows_of(&self, at: &Date) -> bool {
+        self.newest == *at
+    }
+
+    fn see(&mut self, at: &Date, sight: Sight) {
+        at.clone_into(&mut self.newest);
+        match sight {
+            Sight::Whole => self.see_whole(at),
+            Sight::Piece { from, to, of } => {
+                let seen = match &self.paged {
+                    _ if from == 0 => Some(to),
+                    Some((of_state, end)) if of_state == at && from <= *end => Some(to.max(*end)),
+                    _ => None,
+                };
+                match seen {
+                    Some(end) if end >= of => self.see_whole(at),
+                    Some(end) => self.paged = Some((at.clone(), end)),
+                    None => {}
+                }
+            }
+            // Without room, what is known of the part stays as old as it is.
+            Sight::Part(part) if self.parts.len() < MAX_PARTS || self.parts.contains_key(&part) => {
+                self.parts.insert(part, at.clone());
+            }
+            Sight::Part(_) => {}
+        }
+    }
+
+    fn see_whole(&mut self, at: &Date) {
+        at.clone_into(&mut self.since);
+        self.parts.clear();
+        self.paged = None;
+    }
+}
+
+/// Pages as sessions last saw them.
+#[derive(Debug, Default)]
+pub(in crate::write) struct Reads {
+    all: Mutex<All>,
+}
+
+#[derive(Debug, Default)]
+struct All {
+    seen: HashMap<Key, Seen>,
+    /// The oldest first.
+    order: VecDeque<Key>,
+    /// The pages that are kept whole, the oldest first.
+    texts: BTreeMap<u64, Key>,
+    bytes: usize,
+    count: u64,
+}
+
+impl Reads {
+    /// A session saw a page.
+    pub(in crate::write) fn note(&self, session: &SessionId, page: PageReading, sight: Sight) {
+        let (Some(id), Some(at)) = (page.id, page.updated_at.clone()) else {
+            return;
+        };
+        self.with(session, id, |all, key| {
+            all.entry(key, &at).see(&at, sight);
+            let kept = (bytes(&page) <= MAX_BYTES).then(|| Arc::new(page));
+            all.put(key, kept);
+        });
+    }
+
+    /// A session wrote a page, of which it knew the newest state that it saw or wrote all of the
+    /// text itself.
+    pub(in crate::write) fn note_written(
+        &self,
+        session: &SessionId,
+        id: i64,
+        at: &Date,
+        is_whole: bool,
+    ) {
+        self.with(session, id, |all, key| {
+            let seen = all.entry(key, at);
+            if is_whole {
+                seen.see(at, Sight::Whole);
+            }
+            let before = seen.newest.clone();
+            let times = [&mut seen.newest, &mut seen.since].into_iter();
+            for time in times.chain(seen.parts.values_mut()) {
+                if *time == before {
+                    at.clone_into(time);
+                }
+            }
+            all.put(key, None);
+        });
+    }
+
+    /// The page as this session last saw it.
+    pub(in crate::write) fn last(&self, session: &SessionId, page: i64) -> Option<Seen> {
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.seen.get(&(session.clone(), page)).cloned()
+    }
+
+    fn with(&self, session: &SessionId, id: i64, act: impl FnOnce(&mut All, &Key)) {
+        if session.lasts() {
+            let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+            act(&mut all, &(session.clone(), id));
+        }
+    }
+}
+
+impl All {
+    /// What is known of a page; if nothing is, as if it had been seen in this state.
+    fn entry(&mut self, key: &Key, at: &Date) -> &mut Seen {
+        if !self.seen.contains_key(key) {
+            if self.order.len() >= MAX_PAGES {
+                self.forget_for(key);
+            }
+            self.order.push_back(key.clone());
+        }
+        self.seen.entry(key.clone()).or_insert_with(|| Seen {
+            newest: at.clone(),
+            since: at.clone(),
+            parts: BTreeMap::new(),
+            paged: None,
+            page: None,
+            place: 0,
+        })
+    }
+
+    /// Forgets a page in favour of another: the oldest of the owner that has the most.
+    fn forget_for(&mut self, key: &Key) {
+        let owners = self.order.iter().map(|(session, _)| (session.owner(), 1));
+        let held: Vec<_> = owners.collect();
+        if let Some(place) = that_goes(&held, (key.0.owner(), 1))
+            && let Some(gone) = self.order.remove(place)
+        {
+            self.forget_text(&gone);
+            self.seen.remove(&gone);
+        }
+    }
+
+    /// Keeps a page whole in place of what was kept of it, and forgets others that there is no
+    /// room for; it is not kept where its owner would have the most by this page alone.
+    fn put(&mut self, key: &Key, page: Option<Arc<PageReading>>) {
+        self.forget_text(key);
+        let Some(page) = page else { return };
+        let new = bytes(&page);
+        while self.bytes + new > MAX_BYTES {
+            let Some(gone) = self.text_that_goes((key.0.owner(), new)) else {
+                return;
+            };
+            self.forget_text(&gone);
+        }
+        self.count += 1;
+        self.bytes += new;
+        if let Some(seen) = self.seen.get_mut(key) {
+            seen.place = self.count;
+            seen.page = Some(page);
+            self.texts.insert(self.count, key.clone());
+        }
+    }
+
+    fn text_that_goes(&self, newcomer: (&str, usize)) -> Option<Key> {
+        let length = |key| self.seen.get(key)?.page.as_deref().map(bytes);
+        let texts = self.texts.values();
+        let held: Vec<_> = texts
+            .map(|key| (key.0.owner(), length(key).unwrap_or(0)))
+            .collect();
+        let place = that_goes(&held, newcomer)?;
+        self.texts.values().nth(place).cloned()
+    }
+
+    fn forget_text(&mut self, key: &Key) {
+        if let Some(seen) = self.seen.get_mut(key)
+            && let Some(page) = seen.page.take()
+        {
+            self.texts.remove(&seen.place);
+            self.bytes = self.bytes.saturating_sub(bytes(&page));
+        }
+    }
+}
+
+/// About how much memory a page takes.
+fn bytes(page: &PageReading) -> usize {
+    [&page.content, &page.script_css, &page.script_js]
+        .into_iter()
+        .flatten()
+        .map(String::len)
+        .sum::<usize>()
+        + 1_024
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Concerns, MAX_BYTES, MAX_PAGES, Reads, Sight};
+    use crate::gates::SessionId;
+    use crate::page::{Date, Locale, PagePath, PageReading};
+
+    fn time(text: &str) -> Date {
+        Date::from(text.to_owned())
+    }
+
+    fn page(id: i64, at: &str) -> PageReading {
+        PageReading {
+            updated_at: Some(time(at)),
+            ..PageReading::bare(
+                Some(id),
+                Locale::as_stored("en"),
+                PagePath::as_stored("p"),
+                String::new(),
+            )
+        }
+    }
+
+    #[test]
+    fn the_last_read_of_a_session_counts_and_the_oldest_pages_are_forgotten() {
+        let reads = Reads::default();
+        let (ours, theirs) = (SessionId::new("a"), SessionId::new("b"));
+        let last = |session, page| {
+            let seen = reads.last(session, page)?;
+            Some(seen.known(&Concerns::Whole).clone())
+        };
+        reads.note(&ours, page(0, "1"), Sight::Whole);
+        reads.note(&ours, page(0, "2"), Sight::Whole);
+        assert_eq!(last(&ours, 0), Some(time("2")));
+        assert_eq!(last(&theirs, 0), None);
+        for id in 1..=MAX_PAGES {
+            let id = i64::try_from(id).expect("small");
+            reads.note(&ours, page(id, "1"), Sight::Whole);
+        }
+        assert_eq!(last(&ours, 0), None);
+        assert_eq!(last(&ours, 1), Some(time("1")));
+    }
+
+    #[test]
+    fn who_reads_much_makes_nothing_forgotten_that_others_read() {
+        let reads = Reads::default();
+        let (few, much) = (SessionId::new("a"), SessionId::new("b"));
+        reads.note(&few, page(0, "1"), Sight::Whole);
+        for id in 0..2 * MAX_PAGES {
+            let id = i64::try_from(id).expect("small");
+            reads.note(&much, page(id, "1"), Sight::Whole);
+        }
+        assert!(reads.last(&few, 0).is_some());
+        assert!(reads.last(&much, 0).is_none());
+    }
+
+    #[test]
+    fn who_reads_large_pages_takes_no_text_away_that_others_read() {
+        let reads = Reads::default();
+        let few = SessionId::new("a/1").owned_by("a");
+        let much = ["b/1", "b/2"].map(|name| SessionId::new(name).owned_by("b"));
+        let with_text = |id, length| PageReading {
+            content: Some("x".repeat(length)),
+            ..page(id, "1")
+        };
+        let has_text = |session, id| {
+            let seen = reads.last(session, id);
+            seen.is_some_and(|seen| seen.page.is_some())
+        };
+        reads.note(&few, with_text(0, 10), Sight::Whole);
+        for (id, session) in (1..).zip(&much) {
+            reads.note(session, with_text(id, MAX_BYTES * 3 / 5), Sight::Whole);
+        }
+        assert!(has_text(&few, 0) && !has_text(&much[0], 1) && has_text(&much[1], 2));
+        // One that leaves no room beside it is not kept, and nothing goes for it.
+        let late = SessionId::new("c");
+        reads.note(&late, with_text(3, MAX_BYTES - 2_000), Sight::Whole);
+        assert!(has_text(&few, 0) && has_text(&much[1], 2) && !has_text(&late, 3));
+    }
+
+    #[test]
+    fn who_saw_a_part_knows_that_part_and_no_other() {
+        let reads = Reads::default();
+        let session = SessionId::new("a");
+        let known = |concerns: &Concerns| {
+            reads
+                .last(&session, 0)
+                .expect("seen")
+                .known(concerns)
+                .clone()
+        };
+        let part = |name: &str| Sight::Part(name.to_owned());
+        reads.note(&session, page(0, "1"), Sight::Whole);
+        reads.note(&session, page(0, "2"), part("B"));
+        assert_eq!(known(&Concerns::Whole), time("1"));
+        assert_eq!(known(&Concerns::Part("A".to_owned())), time("1"));
+        assert_eq!(known(&Concerns::Part("B".to_owned())), time("2"));
+        assert_eq!(known(&Concerns::Places), time("2"));
+
+        // Its own write of that part changes nothing of what it knows of the others.
+        reads.note_written(&session, 0, &time("3"), false);
+        assert_eq!(known(&Concerns::Part("B".to_owned())), time("3"));
+        assert_eq!(known(&Concerns::Whole), time("1"));
+        reads.note_written(&session, 0, &time("4"), true);
+        assert_eq!(known(&Concerns::Whole), time("4"));
+    }
+
+    #[test]
+    fn pieces_that_follow_one_another_are_the_whole() {
+        let reads = Reads::default();
+        let session = SessionId::new("a");
+        let known = || {
+            reads
+                .last(&session, 0)
+                .expect("seen")
+                .known(&Concerns::Whole)
+                .clone()
+        };
+        let see = |at, from, to| {
+            let sight = Sight::Piece { from, to, of: 30 };
+            reads.note(&session, page(0, at), sight);
+        };
+        see("1", 0, 10);
+        see("2", 10, 30);
+        assert_eq!(known(), time("1"));
+        see("2", 0, 10);
+        see("2", 20, 30);
+        assert_eq!(known(), time("1"));
+        see("2", 10, 20);
+        see("2", 20, 30);
+        assert_eq!(known(), time("2"));
+    }
+
+    #[test]
+    fn whole_pages_are_kept_as_far_as_there_is_room_the_newest_first() {
+        let reads = Reads::default();
+        let session = SessionId::new("a");
+        let with_text = |id, length| PageReading {
+            content: Some("x".repeat(length)),
+            ..page(id, "1")
+        };
+        let has_text = |id| {
+            reads
+                .last(&session, id)
+                .is_some_and(|seen| seen.page.is_some())
+        };
+        for id in 0..4 {
+            reads.note(&session, with_text(id, MAX_BYTES / 3), Sight::Whole);
+        }
+        assert_eq!([0, 1, 2, 3].map(has_text), [false, false, true, true]);
+        reads.note(&session, with_text(3, MAX_BYTES), Sight::Whole);
+        assert_eq!([2, 3].map(has_text), [true, false]);
+    }
+}

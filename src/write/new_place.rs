@@ -1,0 +1,55 @@
+//! The place where a page shall come to be.
+
+use crate::change::Change;
+use crate::error::{Code, Failure};
+use crate::page::PagePath;
+use crate::wiki::{TreeNode, Wiki, WikiError};
+
+/// Looks at the place where a page shall come to be.
+///
+/// Returns warnings, or `PAGE_EXISTS` if the place is taken.
+pub(super) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<String>, Failure> {
+    let Some(after) = change
+        .after()
+        .filter(|_| change.before().is_none() || change.moves())
+    else {
+        return Ok(Vec::new());
+    };
+    let there = match wiki.pages_at(&after.locale, &after.path).await {
+        Ok(there) => there,
+        // A key that may not look finds out when the wiki refuses.
+        Err(WikiError::Forbidden { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let is_own = |node: &TreeNode| change.before().is_some_and(|page| page.id == node.page_id);
+    if let Some(node) = there
+        .iter()
+        .find(|node| node.path == after.path && !is_own(node))
+    {
+        let free = wiki.free_path(&after.locale, &after.path).await;
+        return Err(taken(node, free));
+    }
+    Ok(there
+        .iter()
+        .filter(|node| !is_own(node))
+        .map(|node| {
+            let id = node.page_id.unwrap_or_default();
+            format!("other_letter_case: page {id} stands at this path in other letter case.")
+        })
+        .collect())
+}
+
+fn taken(node: &TreeNode, free: Option<PagePath>) -> Failure {
+    let failure = Failure::new(Code::PageExists, "There already is a page at that path.")
+        .detail("id", node.page_id)
+        .detail("path", node.path.as_str())
+        .detail("title", node.title.as_str());
+    match free {
+        Some(free) => failure
+            .hint(
+                "Choose another path (details.freePath is free), or update the page that is there.",
+            )
+            .detail("freePath", free.as_str()),
+        None => failure,
+    }
+}

@@ -1,0 +1,27 @@
+//! How long a write waits.
+
+use std::time::Duration;
+
+/// How long an outcome is waited for. Values, so that tests can make them short.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// How long the page is read after a time-out or a cut connection (W19).
+    pub settling: Duration,
+    /// How long between two readings.
+    pub pause: Duration,
+    /// How far apart two equal readings must be before they are believed.
+    pub apart: Duration,
+    /// How long other writes are waited for.
+    pub queueing: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            settling: Duration::from_secs(20),
+            pause: Duration::from_millis(250),
+            apart: Duration::from_secs(1),
+            queueing: Duration::from_secs(20),
+        }
+    }
+}

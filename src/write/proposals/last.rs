@@ -1,0 +1,85 @@
+//! What sessions proposed last for each page: a later proposal takes its place.
+
+use std::collections::HashMap;
+use std::hash::RandomState;
+use std::sync::{Mutex, PoisonError};
+
+use crate::audit::ProposalId;
+use crate::change::Change;
+use crate::gates::SessionId;
+use crate::page::{Locale, PagePath};
+use crate::share::that_goes;
+
+/// How many proposals are remembered, so that a later one of the session can replace them; then
+/// those are forgotten of the owner that has the most.
+const MOST: usize = 10_000;
+
+/// What the sessions of this run proposed last for each page.
+#[derive(Debug, Default)]
+pub(super) struct Last {
+    /// Makes words of sessions that tell nothing of their names.
+    pub(super) words: RandomState,
+    last: Mutex<HashMap<(SessionId, Subject), ProposalId>>,
+}
+
+/// What a later proposal of the same session replaces the earlier of.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) enum Subject {
+    Page(i64),
+    Place(Locale, PagePath),
+}
+
+impl Subject {
+    pub(super) fn of(change: &Change) -> Self {
+        let page = change.target();
+        match page.id {
+            Some(id) => Self::Page(id),
+            None => Self::Place(page.locale.clone(), page.path.clone()),
+        }
+    }
+}
+
+impl Last {
+    /// The proposal that a new one takes the place of.
+    pub(super) fn replace(
+        &self,
+        session: &SessionId,
+        subject: Subject,
+        id: ProposalId,
+    ) -> Option<ProposalId> {
+        if !session.lasts() {
+            return None;
+        }
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.len() >= MOST {
+            let owners = last.keys().map(|(session, _)| (session.owner(), 1));
+            let held: Vec<_> = owners.collect();
+            let place = that_goes(&held, (session.owner(), 1));
+            let most = place.and_then(|place| held.get(place));
+            let most = most.map(|(owner, _)| (*owner).to_owned());
+            last.retain(|(session, _), _| Some(session.owner()) != most.as_deref());
+        }
+        last.insert((session.clone(), subject), id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Last, MOST, Subject};
+    use crate::audit::ProposalId;
+    use crate::gates::SessionId;
+
+    #[test]
+    fn who_proposes_much_makes_nothing_forgotten_that_others_proposed() {
+        let proposed = Last::default();
+        let few = SessionId::new("a/1").owned_by("a");
+        let much = SessionId::new("b/1").owned_by("b");
+        let id = ProposalId::new().unwrap();
+        proposed.replace(&few, Subject::Page(0), id);
+        for page in 0..i64::try_from(MOST).unwrap() {
+            proposed.replace(&much, Subject::Page(page), id);
+        }
+        assert_eq!(proposed.replace(&few, Subject::Page(0), id), Some(id));
+        assert_eq!(proposed.replace(&much, Subject::Page(0), id), None);
+    }
+}

@@ -1,0 +1,297 @@
+//! Changes that were shown and not sent, kept as proposals for a person to decide.
+
+mod last;
+mod room;
+
+use std::hash::BuildHasher as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use time::OffsetDateTime;
+
+use crate::audit::{
+    AuditError, CallId, CallSelector, HeldProposal, Outcome, Proposal, ProposalId, ProposalState,
+    Record,
+};
+use crate::change::Change;
+use crate::error::{Code, Failure};
+use crate::gates::{Gate, Refusal, SessionId};
+
+use super::caller::Caller;
+use super::docket::{Docket, now, unavailable};
+use super::past::Past;
+use last::{Last, Subject};
+use room::bytes;
+
+pub(super) use room::Room;
+
+/// The proposals of a wiki, as one key has to do with them.
+#[derive(Debug)]
+pub struct Proposals {
+    past: Past,
+    /// How long one is waited for that somebody else is deciding.
+    queueing: Duration,
+    last: Last,
+    room: Arc<Room>,
+}
+
+impl Proposals {
+    pub(super) fn new(past: Past, queueing: Duration, room: Arc<Room>) -> Self {
+        Self {
+            past,
+            queueing,
+            last: Last::default(),
+            room,
+        }
+    }
+
+    /// All proposals of the wiki, oldest first.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`.
+    pub async fn all(&self) -> Result<Vec<Proposal>, Failure> {
+        self.past
+            .audit
+            .proposals()
+            .await
+            .map_err(|error| unavailable(&error))
+    }
+
+    /// When an open proposal goes unless somebody decides on it before.
+    #[must_use]
+    pub fn expires(&self, proposal: &Proposal) -> Option<OffsetDateTime> {
+        let kept = time::Duration::days(self.room.keep().proposal_days.into());
+        let made = proposal.created.instant();
+        made.filter(|_| proposal.state == ProposalState::Open)?
+            .checked_add(kept)
+    }
+
+    /// The word for a session in proposals.
+    #[must_use]
+    pub fn session_word(&self, session: &SessionId) -> String {
+        format!("{:016x}", self.last.words.hash_one(session))
+    }
+
+    /// Rejects a proposal; on record.
+    ///
+    /// # Errors
+    /// `PROPOSAL_OUTDATED` if it was decided before, `INVALID_INPUT` if there is none.
+    pub async fn reject(
+        &self,
+        caller: &Caller,
+        id: ProposalId,
+        reason: &str,
+    ) -> Result<Proposal, Failure> {
+        let at_log = |error| unavailable(&error);
+        let held = self.hold_open(id).await?;
+        let proposal = held.proposal().clone();
+        let call = CallId::new().map_err(at_log)?;
+        let docket = Docket::of_proposal(call, caller, self.past.key(), &proposal);
+        self.past
+            .audit
+            .record(docket.decided("rejected", Some(reason)))
+            .await
+            .map_err(at_log)?;
+        let state = ProposalState::Rejected {
+            decided: now(),
+            reason: reason.to_owned(),
+        };
+        held.set(state.clone()).await.map_err(at_log)?;
+        Ok(Proposal { state, ..proposal })
+    }
+
+    /// Holds a proposal about which nobody has decided, by its file and by the log.
+    pub(super) async fn hold_open(&self, id: ProposalId) -> Result<HeldProposal, Failure> {
+        self.hold(id, self.queueing).await
+    }
+
+    /// The same without waiting for somebody who is deciding it.
+    pub(super) async fn hold_open_now(&self, id: ProposalId) -> Result<HeldProposal, Failure> {
+        self.hold(id, Duration::ZERO).await
+    }
+
+    async fn hold(&self, id: ProposalId, wait: Duration) -> Result<HeldProposal, Failure> {
+        let at_log = |error| unavailable(&error);
+        let held = self
+            .past
+            .audit
+            .hold_proposal(id, wait)
+            .await
+            .map_err(|error| told(&error))?;
+        let proposal = held.proposal();
+        if proposal.state != ProposalState::Open {
+            return Err(decided(&proposal.state));
+        }
+        let on_record = self
+            .past
+            .audit
+            .proposal_on_record(id)
+            .await
+            .map_err(at_log)?;
+        let is_made = |made: &Record| proposal.differs_from(made).is_empty();
+        if !on_record.made.as_ref().is_some_and(is_made) {
+            return Err(Failure::new(
+                Code::AuditUnavailable,
+                "The proposal is not the one whose making is on record; nothing was sent.",
+            )
+            .hint("The proposal's file was changed, or the record of its making is gone; `wikijs-mcp audit verify` says more."));
+        }
+        // The log knows of decisions that were cut short before the file did.
+        for call in on_record.attempts {
+            let story = self.past.story(&CallSelector::from(call), None).await?;
+            if story.outcome() == Some(Outcome::Applied) {
+                let state = ProposalState::Applied {
+                    decided: now(),
+                    applied_by: call,
+                };
+                held.set(state.clone()).await.map_err(at_log)?;
+                return Err(decided(&state));
+            }
+        }
+        if let Some(decided) = on_record.decided {
+            return Err(Failure::new(
+                Code::ProposalOutdated,
+                format!("The proposal was {decided}."),
+            ));
+        }
+        Ok(held)
+    }
+
+    /// Says of a proposal that it was applied, on record. The write has happened: what fails
+    /// here is made good when somebody asks for the proposal again.
+    pub(super) async fn applied(&self, held: HeldProposal, docket: &Docket) {
+        let state = ProposalState::Applied {
+            decided: now(),
+            applied_by: docket.call(),
+        };
+        let recorded = self
+            .past
+            .audit
+            .record(docket.decided("applied", None))
+            .await;
+        let done = match recorded {
+            Ok(()) => held.set(state).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = done {
+            tracing::error!(%error, call = %docket.call(), "that a proposal was applied could not be kept");
+        }
+    }
+
+    /// Keeps a change as a proposal: its states, the records of it, then itself. Gives the open
+    /// proposal that it takes the place of, too.
+    pub(super) async fn keep(
+        &self,
+        docket: &mut Docket,
+        session: &SessionId,
+        change: &Change,
+    ) -> Result<(ProposalId, Option<ProposalId>), Refusal> {
+        let at_record = |failure| Refusal::at(Gate::Record, failure);
+        let id = ProposalId::new().map_err(|error| at_record(unavailable(&error)))?;
+        let has_room = self
+            .room
+            .take(&self.past.audit, session, id, bytes(change))
+            .await;
+        if !has_room.map_err(|error| at_record(unavailable(&error)))? {
+            return Err(at_record(no_room()));
+        }
+        let made = self.make(docket, session, change, id).await;
+        made.map_err(|error| at_record(unavailable(&error)))?;
+        let old = self.last.replace(session, Subject::of(change), id);
+        let Some(old) = old else {
+            return Ok((id, None));
+        };
+        let is_replaced = self.replace(docket, old, id).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, proposal = %old, "a proposal could not be replaced");
+            false
+        });
+        Ok((id, is_replaced.then_some(old)))
+    }
+
+    async fn make(
+        &self,
+        docket: &mut Docket,
+        session: &SessionId,
+        change: &Change,
+        id: ProposalId,
+    ) -> Result<(), AuditError> {
+        docket.keep_states(&self.past.audit, change).await?;
+        docket.proposal(id);
+        self.past.audit.record(docket.preview(false)).await?;
+        self.past.audit.record(docket.decided("made", None)).await?;
+        let proposal = docket.as_proposal(id, self.session_word(session), change);
+        self.past.audit.keep_proposal(proposal).await
+    }
+
+    async fn replace(
+        &self,
+        docket: &Docket,
+        old: ProposalId,
+        by: ProposalId,
+    ) -> Result<bool, AuditError> {
+        // Somebody who is just deciding it is not waited for.
+        let held = match self.past.audit.hold_proposal(old, Duration::ZERO).await {
+            Ok(held) if held.proposal().state == ProposalState::Open => held,
+            Ok(_) | Err(AuditError::NoProposal | AuditError::Busy) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let mut entry = docket.decided("replaced", None);
+        entry.proposal = Some(old.to_string());
+        entry.reason = Some(format!("by {by}"));
+        self.past.audit.record(entry).await?;
+        let decided = now();
+        held.set(ProposalState::Replaced {
+            decided,
+            replaced_by: by,
+        })
+        .await?;
+        Ok(true)
+    }
+
+    /// The change that was kept of a proposal, if this key may know it.
+    pub(super) async fn change_of(&self, proposal: &Proposal) -> Result<Change, Failure> {
+        let names = [proposal.before, proposal.after];
+        let change = match self.past.kept(names, proposal.key).await? {
+            [Some(before), Some(after)] => Change::between(before, after),
+            [None, Some(after)] => Change::recreate(after),
+            [Some(before), None] => Change::delete(before),
+            [None, None] => return Err(unavailable(&AuditError::BadProposal)),
+        };
+        Ok(change.with_loss_of(proposal.lost.clone()))
+    }
+}
+
+/// Why a proposal cannot be found or held.
+pub(super) fn told(error: &AuditError) -> Failure {
+    match error {
+        AuditError::NoProposal => Failure::new(Code::InvalidInput, "There is no such proposal.")
+            .detail("fields", json!([{ "path": "id" }])),
+        error => unavailable(error),
+    }
+}
+
+fn decided(state: &ProposalState) -> Failure {
+    let failure = Failure::new(
+        Code::ProposalOutdated,
+        format!("The proposal was {} already.", state.as_str()),
+    )
+    .detail("state", state.as_str());
+    match state {
+        ProposalState::Applied { applied_by, .. } => {
+            failure.detail("appliedBy", applied_by.to_string())
+        }
+        ProposalState::Replaced { replaced_by, .. } => {
+            failure.detail("replacedBy", replaced_by.to_string())
+        }
+        ProposalState::Open | ProposalState::Rejected { .. } => failure,
+    }
+}
+
+fn no_room() -> Failure {
+    Failure::new(
+        Code::TooLarge,
+        "The proposals of this client take their whole share of the audit directory; nothing was kept.",
+    )
+    .hint("Have the operator decide on proposals, or raise WIKI_AUDIT_KEEP_MB; what was decided gives its room back after an hour.")
+}

@@ -1,0 +1,130 @@
+//! The room that proposals take in the audit directory: each owner has a share.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::audit::{AuditError, AuditLog, GRACE, Keep, ProposalId};
+use crate::change::Change;
+use crate::gates::SessionId;
+use crate::page::PageState;
+
+/// The part of what the audit directory may take that one owner's proposals may have: the fourth.
+const PARTS: u64 = 4;
+/// What they may have however little that is, in bytes.
+const LEAST: u64 = 8 * 1024 * 1024;
+/// What a proposal takes beside the texts of its states, about: records, its file, other fields.
+const BESIDE: usize = 4 * 1024;
+
+/// What takes room in the audit directory.
+#[derive(Debug)]
+pub(in crate::write) struct Room {
+    keep: Keep,
+    taking: Mutex<Vec<Taking>>,
+}
+
+/// A proposal that takes room.
+#[derive(Debug)]
+struct Taking {
+    owner: String,
+    id: ProposalId,
+    bytes: u64,
+    since: Instant,
+}
+
+impl Room {
+    /// Nothing takes room yet.
+    pub(in crate::write) const fn new(keep: Keep) -> Self {
+        Self {
+            keep,
+            taking: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// How long and how much is kept.
+    pub(in crate::write) const fn keep(&self) -> Keep {
+        self.keep
+    }
+
+    /// Takes room for a proposal in the share of its owner, whatever key it came with: says
+    /// whether there is any.
+    pub(super) async fn take(
+        &self,
+        audit: &AuditLog,
+        session: &SessionId,
+        id: ProposalId,
+        bytes: u64,
+    ) -> Result<bool, AuditError> {
+        let most = (self.keep.bytes / PARTS).max(LEAST);
+        if self.take_up_to(session.owner(), id, bytes, most) {
+            return Ok(true);
+        }
+        // Some may have been decided meanwhile, by another process too.
+        let old = self.spared_no_more();
+        let open = audit.still_open(old.clone()).await?;
+        self.forget(&old.into_iter().filter(|id| !open.contains(id)).collect());
+        Ok(self.take_up_to(session.owner(), id, bytes, most))
+    }
+
+    /// Takes room for a proposal, unless its owner would have more than this much.
+    fn take_up_to(&self, owner: &str, id: ProposalId, bytes: u64, most: u64) -> bool {
+        let mut taking = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = taking.iter().filter(|it| it.owner == owner);
+        let has_room = own.fold(bytes, |sum, it| sum.saturating_add(it.bytes)) <= most;
+        if has_room {
+            taking.push(Taking {
+                owner: owner.to_owned(),
+                id,
+                bytes,
+                since: Instant::now(),
+            });
+        }
+        has_room
+    }
+
+    /// The proposals whose states a purge no longer spares: they take room only while they are
+    /// open.
+    fn spared_no_more(&self) -> Vec<ProposalId> {
+        let taking = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = taking.iter().filter(|it| it.since.elapsed() > GRACE);
+        old.map(|it| it.id).collect()
+    }
+
+    fn forget(&self, gone: &HashSet<ProposalId>) {
+        let mut taking = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
+        taking.retain(|it| !gone.contains(&it.id));
+    }
+}
+
+/// How many bytes a proposal takes at most, about.
+pub(super) fn bytes(change: &Change) -> u64 {
+    let text = |page: &PageState| page.content.len() + page.script_css.len() + page.script_js.len();
+    let states = change.before().into_iter().chain(change.after());
+    let bytes = states.map(text).sum::<usize>() + BESIDE;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Room;
+    use crate::audit::{Keep, ProposalId};
+
+    #[test]
+    fn each_owner_has_a_share_of_its_own() {
+        let room = Room::new(Keep {
+            days: 1,
+            proposal_days: 1,
+            bytes: 0,
+        });
+        let take = |owner, bytes| {
+            let id = ProposalId::new().unwrap();
+            room.take_up_to(owner, id, bytes, 10).then_some(id)
+        };
+        let first = take("a", 6).unwrap();
+        assert!(take("a", 5).is_none() && take("b", 10).is_some() && take("b", 1).is_none());
+        // What was just kept cannot go yet, decided or not.
+        assert_eq!(room.spared_no_more(), []);
+        room.forget(&[first].into());
+        assert!(take("a", 10).is_some());
+    }
+}

@@ -1,0 +1,204 @@
+//! What shall become of a write, decided once: from the policy, the kind of confirm that it asks
+//! for, and what the caller brought.
+
+use crate::gates::{
+    Approved, ConfirmMode, Confirmation, Enabled, Gate, Policy, Refusal, SessionId, Verdict,
+    dry_run, enabled,
+};
+
+use super::desk::Desk;
+
+/// What a caller brought.
+pub(super) enum Brought {
+    /// Nothing.
+    Nothing,
+    /// A token, whatever it counts for.
+    Token(String),
+    /// A person's yes.
+    Yes(Approved),
+}
+
+/// What shall become of a write. That it is refused at once is no way, but an error.
+pub(super) enum Route {
+    /// It is shown, with a token that confirms it.
+    Preview,
+    /// It is left open, for a person to apply later.
+    Open,
+    /// A person is asked.
+    Ask,
+    /// It is sent, since this confirms it.
+    Send(Warrant),
+}
+
+/// What confirms a write, before it is used up for it.
+pub(super) enum Warrant {
+    /// The operator's static token, which the gate *enabled* has seen.
+    StaticToken,
+    /// The token of a preview.
+    Preview(String),
+    /// A person's yes.
+    Person(Approved),
+}
+
+impl Route {
+    /// Decides the way, with the proof of the gate *enabled*.
+    ///
+    /// # Errors
+    /// That writes are off, or that the static token is missing or wrong.
+    pub(super) fn of<'p>(
+        policy: &'p Policy,
+        session: &SessionId,
+        brought: Brought,
+    ) -> Result<(Enabled<'p>, Self), Refusal> {
+        let token = match &brought {
+            Brought::Token(token) => Some(&**token),
+            Brought::Nothing | Brought::Yes(_) => None,
+        };
+        let enabled = enabled(policy, session, token)?;
+        let warrant = match (&policy.confirm, brought) {
+            (ConfirmMode::Token(_), _) => Some(Warrant::StaticToken),
+            (ConfirmMode::Preview | ConfirmMode::Operator, Brought::Token(token)) => {
+                Some(Warrant::Preview(token))
+            }
+            (ConfirmMode::Person { .. }, Brought::Yes(approved)) => Some(Warrant::Person(approved)),
+            // What does not confirm here counts for nothing.
+            (ConfirmMode::Preview | ConfirmMode::Operator | ConfirmMode::Person { .. }, _) => None,
+        };
+        let route = match (dry_run(policy, warrant.is_some()), warrant) {
+            (Verdict::DryRun, _) => Self::Open,
+            (Verdict::Ask, _) => Self::Ask,
+            (Verdict::Send, Some(warrant)) => Self::Send(warrant),
+            (Verdict::Preview | Verdict::Send, _) => Self::Preview,
+        };
+        Ok((enabled, route))
+    }
+
+    /// Whether the preview that this confirms was asked for with all of the content: what a
+    /// confirmed call leaves out was said there.
+    pub(super) fn wrote_whole(&self, desk: &Desk, session: &SessionId) -> bool {
+        let Self::Send(Warrant::Preview(token)) = self else {
+            return false;
+        };
+        let asked = desk.memory.asked(session, token).ok().flatten();
+        asked.is_some_and(|asked| asked.says_whole_content())
+    }
+}
+
+impl Warrant {
+    /// Uses up what confirms the write.
+    ///
+    /// # Errors
+    /// `CONFIRM_EXPIRED`, if another call used the token first.
+    pub(super) fn spend(self, desk: &Desk, session: &SessionId) -> Result<Confirmation, Refusal> {
+        match self {
+            Self::StaticToken => Ok(Confirmation::StaticToken),
+            Self::Person(approved) => Ok(Confirmation::Person(approved)),
+            Self::Preview(token) => desk
+                .memory
+                .spend(session, &token)
+                .map(Confirmation::Preview)
+                .map_err(|failure| Refusal::at(Gate::Confirm, failure)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Brought, Route, Warrant};
+    use crate::audit::{CallId, Client};
+    use crate::change::Change;
+    use crate::gates::{
+        Approvals, Approved, Approver, ChangeSet, ConfirmMode, Fallback, Gate, Policy, Scope,
+        SessionId, StaticToken,
+    };
+    use crate::page::PageState;
+
+    const TOKEN: &str = "open sesame, please";
+
+    fn yes() -> Approved {
+        let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
+            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
+            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+        let change = Change::delete(serde_json::from_str::<PageState>(page).unwrap());
+        let call = CallId::new().unwrap();
+        let approver = Approver::new(&SessionId::new("s"), &Client::default());
+        let set = ChangeSet::of(call, change);
+        let given = Approvals::default().give(approver, set, Scope::Once, call);
+        given.unwrap()
+    }
+
+    fn policy(confirm: ConfirmMode) -> Policy {
+        Policy {
+            is_enabled: true,
+            is_dry_run: false,
+            confirm,
+            ..Policy::default()
+        }
+    }
+
+    fn modes() -> [ConfirmMode; 4] {
+        let limit = Duration::from_secs(1);
+        [
+            ConfirmMode::Token(StaticToken::new(TOKEN.into()).unwrap()),
+            ConfirmMode::Preview,
+            ConfirmMode::Operator,
+            ConfirmMode::Person {
+                limit,
+                fallback: Fallback::None,
+            },
+        ]
+    }
+
+    fn word(policy: &Policy, brought: Brought) -> &'static str {
+        match Route::of(policy, &SessionId::new("s"), brought) {
+            Err(refusal) if refusal.gate == Gate::Enabled => "off",
+            Err(_) => "refused",
+            Ok((_, Route::Preview)) => "preview",
+            Ok((_, Route::Open)) => "open",
+            Ok((_, Route::Ask)) => "ask",
+            Ok((_, Route::Send(Warrant::StaticToken))) => "send by static token",
+            Ok((_, Route::Send(Warrant::Preview(token)))) => {
+                assert_eq!(token, TOKEN);
+                "send by preview"
+            }
+            Ok((_, Route::Send(Warrant::Person(_)))) => "send by person",
+        }
+    }
+
+    fn words(policy: &Policy) -> [&'static str; 3] {
+        [
+            word(policy, Brought::Nothing),
+            word(policy, Brought::Token(TOKEN.to_owned())),
+            word(policy, Brought::Yes(yes())),
+        ]
+    }
+
+    #[test]
+    fn each_way_to_confirm_takes_what_is_its_own_and_nothing_else() {
+        let routes = modes().map(|mode| words(&policy(mode)));
+        assert_eq!(
+            routes,
+            [
+                ["refused", "send by static token", "refused"],
+                ["preview", "send by preview", "preview"],
+                ["preview", "send by preview", "preview"],
+                ["ask", "ask", "send by person"],
+            ]
+        );
+    }
+
+    #[test]
+    fn a_dry_run_leaves_open_whatever_was_brought_and_writes_that_are_off_end_at_once() {
+        for mode in modes() {
+            let needs_token = matches!(mode, ConfirmMode::Token(_));
+            let mut policy = policy(mode);
+            policy.is_dry_run = true;
+            let refused = if needs_token { "refused" } else { "open" };
+            assert_eq!(words(&policy), [refused, "open", refused], "{policy:?}");
+            policy.is_enabled = false;
+            assert_eq!(words(&policy), ["off"; 3], "{policy:?}");
+        }
+    }
+}

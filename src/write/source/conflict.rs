@@ -1,0 +1,216 @@
+//! No silent overwrite: is the page still the one that the caller knows?
+//!
+//! There is no compare-and-set in Wiki.js (W20): what is checked here can change until the
+//! write arrives, one request later. What was overwritten in that window is found out
+//! afterwards, from the version that the write left behind ([`overwritten`]).
+//!
+//! [`overwritten`]: crate::write::stages::settle::trail::overwritten
+
+use serde_json::json;
+
+use crate::change::{Change, cut, merge};
+use crate::error::{Code, Failure};
+use crate::gates::Previewed;
+use crate::page::{Date, Field, LineCounts, PageState};
+use crate::wiki::{Since, WikiError};
+
+use super::Call;
+use super::whole_page::ToWrite;
+use crate::write::faults::with_difference;
+use crate::write::memory::{Concerns, Seen};
+
+/// How many of the newest versions are looked through for a time.
+const MAX_VERSIONS: usize = 100;
+
+/// What a change was held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::write) enum ConflictCheck {
+    /// The time that the caller named, or of what its session last read, or its preview.
+    Checked,
+    /// Only the state that was read in this very call.
+    None,
+}
+
+/// A change that could not be made.
+#[derive(Debug)]
+pub(in crate::write) struct Stopped {
+    /// Why.
+    pub(in crate::write) failure: Failure,
+    /// The same change made on top of what was written meanwhile, if the two do not touch.
+    pub(in crate::write) merged: Option<Box<Change>>,
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            merged: None,
+        }
+    }
+}
+
+/// What a caller knows of a page, and what of it a change is about.
+pub(super) struct Known<'a> {
+    /// The time of the page that it names.
+    pub(super) if_updated_at: Option<&'a Date>,
+    /// What of the content shall change; nothing where none of it does.
+    pub(super) concerns: Option<Concerns>,
+}
+
+/// Holds the page as it is against the page that the caller knows.
+///
+/// # Errors
+/// `EDIT_CONFLICT`, with the change of `remake` made on top of what was written meanwhile, if the
+/// two do not touch.
+pub(super) async fn check(
+    call: Call<'_>,
+    caller: Known<'_>,
+    read: &ToWrite,
+    remake: impl FnOnce(PageState) -> Option<Change> + Send,
+) -> Result<ConflictCheck, Stopped> {
+    let (wiki, memory) = (&call.desk.wiki, &call.desk.memory);
+    let page = &read.page;
+    let (Some(id), Some(updated_at)) = (page.id, &page.updated_at) else {
+        return Ok(ConflictCheck::None);
+    };
+    let seen = memory.last_read(call.session, id);
+    let known = match caller.if_updated_at {
+        Some(time) => Some(time.clone()),
+        None => match (caller.concerns, &seen) {
+            (Some(concerns), Some(seen)) => Some(seen.known(&concerns).clone()),
+            _ => None,
+        },
+    };
+    let Some(known) = known else {
+        return Ok(ConflictCheck::None);
+    };
+    let is_newer = match (updated_at.instant(), known.instant()) {
+        (Some(now), Some(known)) => now > known,
+        _ => !updated_at.same(&known),
+    };
+    if !is_newer {
+        return Ok(ConflictCheck::Checked);
+    }
+    if known.instant().is_none() {
+        return Err(unshown(
+            updated_at,
+            "The page is not the one that you name: its updatedAt is another.",
+        ));
+    }
+    let base = match wiki.written_since(id, &known, MAX_VERSIONS).await {
+        // Nothing was written since: a page that it links to came, went or moved.
+        Ok(Since::Nothing) => return Ok(ConflictCheck::Checked),
+        Ok(Since::Written(version)) => version.laid_over(page),
+        Ok(Since::Unknown) => {
+            return Err(unshown(
+                updated_at,
+                "The page was changed since you read it, so often that the change cannot be shown.",
+            ));
+        }
+        // What the session read is the page as it was, if it read it then.
+        Err(WikiError::Forbidden { .. }) => match seen {
+            Some(Seen {
+                page: Some(seen), ..
+            }) if seen.updated_at.as_ref().is_some_and(|at| at.same(&known)) => {
+                let seen = seen.laid_over(page);
+                if seen.difference(page).is_empty() {
+                    return Ok(ConflictCheck::Checked);
+                }
+                seen
+            }
+            _ => {
+                return Err(unshown(
+                    updated_at,
+                    "The page was changed since you read it; what changed cannot be shown without read:history.",
+                ));
+            }
+        },
+        Err(error) => return Err(Failure::from(error).into()),
+    };
+    let merged = merged(remake, &base, page);
+    let mut failure = newer(&known, base, page.clone());
+    if let Some(author) = &read.author {
+        failure = failure.detail("changedBy", author.as_str());
+    }
+    Err(Stopped { failure, merged })
+}
+
+fn unshown(updated_at: &Date, message: &str) -> Stopped {
+    Failure::new(Code::EditConflict, message)
+        .hint("Read the page again, then make the change of what you find.")
+        .detail("updatedAt", updated_at.as_str())
+        .into()
+}
+
+/// What a change makes of the page as it was and what somebody else made of it, in one: where
+/// nothing but the content changed on both sides, and the changes do not touch.
+fn merged(
+    remake: impl FnOnce(PageState) -> Option<Change>,
+    base: &PageState,
+    now: &PageState,
+) -> Option<Box<Change>> {
+    let ours = remake(base.clone())?;
+    let only_content = [Field::Content];
+    if ours.fields() != only_content || base.difference(now) != only_content {
+        return None;
+    }
+    let content = merge(&base.content, &ours.after()?.content, &now.content)?;
+    let after = PageState {
+        content,
+        updated_at: None,
+        ..now.clone()
+    };
+    Some(Box::new(Change::between(now.clone(), after)))
+}
+
+/// Tells of a merged change, and of the token that confirms it.
+pub(in crate::write) fn with_merged(
+    failure: Failure,
+    diff: String,
+    lines: LineCounts,
+    token: Option<Previewed>,
+) -> Failure {
+    let hint = match &token {
+        Some(_) => {
+            "details.merged is your change made on top of theirs: show its diff to the user, then call again with id and confirm alone, from details.merged."
+        }
+        None => {
+            "details.merged is your change made on top of theirs: read the page again and make it so."
+        }
+    };
+    let mut merged = json!({
+        "diff": cut(diff, &mut Vec::new()),
+        "linesAdded": lines.added,
+        "linesRemoved": lines.removed,
+    });
+    if let (Some(token), Some(merged)) = (token, merged.as_object_mut()) {
+        merged.insert("confirm".to_owned(), token.token.into());
+        merged.insert("confirmExpiresAt".to_owned(), token.expires_at.into());
+    }
+    failure.hint(hint).detail("merged", merged)
+}
+
+/// The conflict of a page that was written since a time.
+fn newer(known: &Date, base: PageState, now: PageState) -> Failure {
+    let updated_at = now.updated_at.clone().unwrap_or_default();
+    let failure = Failure::new(Code::EditConflict, "The page was changed since you read it.")
+        .hint("Look at details.changes and details.diff, then call again with the change made of the page as it is now, and ifUpdatedAt from details.updatedAt. Changed tags, styles and scripts are not shown.");
+    with_difference(failure, &Change::between(base, now))
+        .detail("readAt", known.as_str())
+        .detail("updatedAt", updated_at.as_str())
+}
+
+/// The conflict of a page that was written since a change of it was shown.
+pub(super) fn since_shown(previewed: PageState, fresh: PageState, next: &str) -> Failure {
+    let updated_at = fresh.updated_at.clone();
+    let failure = Failure::new(
+        Code::EditConflict,
+        "The page was changed since this write was shown.",
+    )
+    .hint(next);
+    let failure = with_difference(failure, &Change::between(previewed, fresh));
+    match updated_at {
+        Some(at) => failure.detail("updatedAt", at.as_str()),
+        None => failure,
+    }
+}

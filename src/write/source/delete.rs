@@ -1,0 +1,189 @@
+//! A page goes, for good or to the trash.
+
+use serde_json::json;
+
+use crate::change::{Change, Operation};
+use crate::error::{Code, Failure};
+use crate::gates::ChangeSet;
+use crate::page::{Date, PageState, Trash};
+
+use super::conflict::{self, Known};
+use super::{Call, Later, Read, Source, Stopped, again, whole_page};
+use crate::write::desk::Desk;
+use crate::write::docket::Docket;
+
+/// Which page shall go.
+#[derive(Debug, Clone)]
+pub struct Delete {
+    /// The page.
+    pub id: i64,
+    /// Whether it goes to the trash instead; none where only an id and a preview's token
+    /// were given.
+    pub trash: Option<bool>,
+    /// The time of the page that the caller knows.
+    pub if_updated_at: Option<Date>,
+}
+
+impl Delete {
+    /// The change that it makes of the page as it is.
+    fn of(&self, before: PageState, trash: Option<&Trash>) -> Result<Change, Failure> {
+        if self.trash != Some(true) {
+            return Ok(Change::delete(before));
+        }
+        if trash.is_some_and(|trash| trash.holds(&before.path)) {
+            return Err(in_trash());
+        }
+        let place = trash.and_then(|trash| trash.place(&before));
+        Ok(Change::trash(before, place.ok_or_else(no_trash)?))
+    }
+
+    /// Whether it asks for the same as what was shown. Where it does not say whether the page goes
+    /// to the trash, the token was given for a page that goes either way.
+    fn agrees_with(&self, shown: &ChangeSet, trash: Option<&Trash>) -> bool {
+        let shown_change = &shown.first().change;
+        let Some(before) = shown_change
+            .before()
+            .filter(|page| page.id == Some(self.id))
+        else {
+            return false;
+        };
+        let asked = Self {
+            trash: self.trash.or(shown_change.after().map(|_| true)),
+            ..self.clone()
+        };
+        let asked = asked.of(before.clone(), trash);
+        let asked = asked.map(|asked| asked.with_loss_of(shown_change.lost().to_vec()));
+        asked.is_ok_and(|asked| {
+            ChangeSet::of(shown.id(), asked).is_same_write(shown) && shown.proposal().is_none()
+        })
+    }
+
+    /// What goes is not merged with anything.
+    fn known(&self) -> Known<'_> {
+        Known {
+            if_updated_at: self.if_updated_at.as_ref(),
+            concerns: None,
+        }
+    }
+}
+
+impl Source for Delete {
+    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        docket.names(Operation::Delete, self.id);
+        Box::pin(async {})
+    }
+
+    fn page_of_turn<'a>(&'a self, _: &'a Desk) -> Later<'a, Option<i64>> {
+        Box::pin(async { Some(self.id) })
+    }
+
+    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            let trash = call.desk.policy.trash.as_ref();
+            let read = whole_page::to_write(&call.desk.wiki, self.id, &[]).await?;
+            let conflict = conflict::check(call, self.known(), &read, |_| None).await?;
+            let change = self.of(read.page, trash)?.with_loss_of(read.lost);
+            let set = ChangeSet::of(call.id, change);
+            Ok(Read { set, conflict })
+        })
+    }
+
+    fn shown_again<'a>(
+        &'a self,
+        call: Call<'a>,
+        shown: ChangeSet,
+    ) -> Later<'a, Result<Read, Stopped>> {
+        let agrees = self.agrees_with(&shown, call.desk.policy.trash.as_ref());
+        Box::pin(again(call, shown, agrees, async move |read| {
+            if self.if_updated_at.is_some() {
+                conflict::check(call, self.known(), read, |_| None).await?;
+            }
+            Ok(())
+        }))
+    }
+}
+
+fn in_trash() -> Failure {
+    Failure::new(Code::InvalidInput, "The page lies in the trash already.")
+        .hint("wikijs_delete_page without trash deletes it.")
+}
+
+fn no_trash() -> Failure {
+    let fault = "needs a place to move pages to, which the setting WIKI_TRASH_PREFIX names";
+    Failure::new(Code::InvalidInput, format!("The argument trash {fault}."))
+        .detail("fields", json!([{ "path": "trash" }]))
+        .hint("Ask the operator to set WIKI_TRASH_PREFIX, or leave trash out to delete the page.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Delete;
+    use crate::audit::CallId;
+    use crate::change::Change;
+    use crate::error::Code;
+    use crate::gates::{ChangeSet, SetChange};
+    use crate::page::{Field, PageState, Trash};
+
+    fn page() -> PageState {
+        let page = r#"{"id":1,"locale":"en","path":"docs/a","title":"A","description":"","content":"x\n",
+            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
+            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+        serde_json::from_str(page).unwrap()
+    }
+
+    fn delete(id: i64, trash: Option<bool>) -> Delete {
+        Delete {
+            id,
+            trash,
+            if_updated_at: None,
+        }
+    }
+
+    fn trash() -> Trash {
+        Trash::parse("trash").unwrap()
+    }
+
+    fn set(change: impl Into<SetChange>) -> ChangeSet {
+        ChangeSet::of(CallId::new().unwrap(), change)
+    }
+
+    #[test]
+    fn a_token_counts_for_the_end_of_the_page_that_was_shown_and_for_the_same_end() {
+        let trash = trash();
+        let trash = Some(&trash);
+        let gone = set(Change::delete(page()));
+        let trashed = delete(1, Some(true)).of(page(), trash).unwrap();
+        let trashed = set(trashed);
+        for (own, of_gone, of_trashed) in [
+            (delete(1, None), true, true),
+            (delete(1, Some(false)), true, false),
+            (delete(1, Some(true)), false, true),
+            (delete(2, None), false, false),
+        ] {
+            assert_eq!(own.agrees_with(&gone, trash), of_gone, "{own:?}");
+            assert_eq!(own.agrees_with(&trashed, trash), of_trashed, "{own:?}");
+        }
+        let plain = delete(1, None);
+        // What is no delete of this very call: an undo, a proposal, a new page.
+        let undoes = Some(CallId::new().unwrap());
+        let change = Change::delete(page());
+        assert!(!plain.agrees_with(&set(SetChange { change, undoes }), trash));
+        let id = "00000000000000aa".parse().unwrap();
+        assert!(!plain.agrees_with(&gone.clone().of_proposal(Some(id)), trash));
+        assert!(!plain.agrees_with(&set(Change::recreate(page())), trash));
+        // A loss that was accepted for the preview need not be named again.
+        let lossy = set(Change::delete(page()).with_loss_of(vec![Field::ScriptJs]));
+        assert!(plain.agrees_with(&lossy, trash));
+    }
+
+    #[test]
+    fn what_lies_in_the_trash_goes_no_further_and_without_one_nothing_goes_there() {
+        let own = delete(1, Some(true));
+        let code = |page, trash: Option<&Trash>| own.of(page, trash).unwrap_err();
+        assert_eq!(code(page(), None).code, Code::InvalidInput);
+        let trashed = own.of(page(), Some(&trash())).unwrap();
+        let there = trashed.after().unwrap().clone();
+        let again = code(there, Some(&trash()));
+        assert_eq!(again.message, "The page lies in the trash already.");
+    }
+}

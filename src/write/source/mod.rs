@@ -1,0 +1,165 @@
+//! What makes the changes of a set: one file for each kind of write, and one entry in [`Plan`].
+
+pub(super) mod conflict;
+mod create;
+mod delete;
+pub(super) mod proposal;
+pub(super) mod undo;
+mod update;
+pub(super) mod whole_page;
+
+use std::pin::Pin;
+
+use crate::audit::{CallId, ProposalId};
+use crate::change::NewPage;
+use crate::error::{Code, Failure};
+use crate::gates::{ChangeSet, SessionId};
+use crate::page::PageState;
+
+use super::desk::Desk;
+use super::docket::Docket;
+use conflict::{ConflictCheck, Stopped};
+
+pub use delete::Delete;
+pub use proposal::Apply;
+pub use undo::Undo;
+pub use update::Update;
+
+/// What shall be written.
+#[derive(Debug, Clone)]
+pub enum Plan {
+    /// A new page.
+    Create(Box<NewPage>),
+    /// Fields of a page.
+    Update(Update),
+    /// The end of a page.
+    Delete(Delete),
+    /// A write is taken back.
+    Undo(Undo),
+    /// A proposal is applied.
+    Proposal(Apply),
+}
+
+impl Plan {
+    /// What makes its changes.
+    pub(super) fn source(&self) -> &dyn Source {
+        match self {
+            Self::Create(source) => &**source,
+            Self::Update(source) => source,
+            Self::Delete(source) => source,
+            Self::Undo(source) => source,
+            Self::Proposal(source) => source,
+        }
+    }
+}
+
+/// What comes later.
+pub(super) type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The call that wants changes made.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) desk: &'a Desk,
+    pub(super) session: &'a SessionId,
+    pub(super) id: CallId,
+}
+
+/// The changes, and what they were held against.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) set: ChangeSet,
+    pub(super) conflict: ConflictCheck,
+}
+
+/// What makes the changes of a set.
+pub(super) trait Source: Sync {
+    /// Says on record what is known of the write before anything is read of the wiki.
+    fn tell<'a>(&'a self, desk: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()>;
+
+    /// Says on record what a write that was refused was about, where nothing is known of that yet.
+    fn tell_refused<'a>(&'a self, _: &'a Desk, _: &'a mut Docket) -> Later<'a, ()> {
+        Box::pin(async {})
+    }
+
+    /// The page whose turn it takes, as far as that is known before the page is read.
+    fn page_of_turn<'a>(&'a self, _: &'a Desk) -> Later<'a, Option<i64>> {
+        Box::pin(async { None })
+    }
+
+    /// Whether the wiki may rebuild its tree for it (W19).
+    fn rebuilds_tree(&self) -> bool {
+        true
+    }
+
+    /// The proposal that it applies.
+    fn proposal(&self) -> Option<ProposalId> {
+        None
+    }
+
+    /// Whether it says all of the content that the page shall have.
+    fn says_whole_content(&self) -> bool {
+        false
+    }
+
+    /// What has to be said of the set that it makes.
+    fn said(&self, _: &Desk, _: &ChangeSet) -> Option<String> {
+        None
+    }
+
+    /// Makes the changes of the pages as they are now, if those still are the pages that the
+    /// caller knows.
+    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>>;
+
+    /// Makes those that were shown before once more, if it agrees with them and the pages still
+    /// are as they were shown.
+    fn shown_again<'a>(
+        &'a self,
+        call: Call<'a>,
+        shown: ChangeSet,
+    ) -> Later<'a, Result<Read, Stopped>>;
+}
+
+/// Changes of pages that the caller knows as they are.
+const fn checked(set: ChangeSet) -> Read {
+    Read {
+        set,
+        conflict: ConflictCheck::Checked,
+    }
+}
+
+/// Whether a call agrees with what was shown; the set is then made once more of the page as it is,
+/// if that is as it was shown. `look` looks at the page, too.
+async fn again(
+    call: Call<'_>,
+    shown: ChangeSet,
+    agrees: bool,
+    look: impl AsyncFnOnce(&whole_page::ToWrite) -> Result<(), Stopped>,
+) -> Result<Read, Stopped> {
+    if !agrees {
+        return Err(Failure::new(
+            Code::ConfirmMismatch,
+            "This call asks for something else than the preview that the token was given for.",
+        )
+        .into());
+    }
+    let change = &shown.first().change;
+    let Some((before, id)) = change.before().and_then(|page| Some((page, page.id?))) else {
+        return Ok(checked(shown));
+    };
+    let read = whole_page::to_write(&call.desk.wiki, id, change.lost()).await?;
+    if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
+        let next = if shown.proposal().is_some() || shown.first().undoes.is_some() {
+            "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm."
+        } else {
+            "Look at details.changes. For a new preview, repeat the call that gave this one: all its arguments, with ifUpdatedAt from details.updatedAt, without confirm."
+        };
+        return Err(conflict::since_shown(before.clone(), read.page, next).into());
+    }
+    look(&read).await?;
+    Ok(checked(shown.on(read.page)))
+}
+
+/// The page of what was shown, as it was.
+fn page_shown(shown: &ChangeSet) -> Option<&PageState> {
+    shown.first().change.before()
+}

@@ -1,0 +1,78 @@
+//! A proposal is applied.
+//!
+//! It goes the way of every write. Neither its file nor the states are trusted: the file must say
+//! what the record of its making says, the states must be those that it names, say nothing that a
+//! call could not say, and fit the page as it is.
+
+use crate::audit::ProposalId;
+use crate::gates::{ChangeSet, SetChange};
+
+use super::{Call, Later, Read, Source, Stopped, again, checked};
+use crate::write::desk::Desk;
+use crate::write::docket::Docket;
+
+pub(in crate::write) mod outdated;
+mod values;
+
+use outdated::{Outdated, held_against};
+
+/// Which proposal shall be applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Apply {
+    /// The proposal.
+    pub id: ProposalId,
+    /// Whether it is made on top of what was changed since, where the two do not touch.
+    pub merge: bool,
+}
+
+impl Source for Apply {
+    fn tell<'a>(&'a self, desk: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        docket.proposal(self.id);
+        Box::pin(async {
+            if let Ok(proposal) = desk.audit.proposal(self.id).await {
+                docket.decides_on(&proposal);
+            }
+        })
+    }
+
+    fn page_of_turn<'a>(&'a self, desk: &'a Desk) -> Later<'a, Option<i64>> {
+        // One that cannot be read is refused where it is held.
+        Box::pin(async { desk.audit.proposal(self.id).await.ok()?.page })
+    }
+
+    fn proposal(&self) -> Option<ProposalId> {
+        Some(self.id)
+    }
+
+    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            let desk = call.desk;
+            desk.recovered().await;
+            let held = desk.proposals.hold_open(self.id).await?;
+            let proposal = held.proposal().clone();
+            drop(held);
+            let kept = desk.proposals.change_of(&proposal).await?;
+            values::check(&kept, &proposal)?;
+            let change = match held_against(desk, &proposal, kept).await {
+                Ok(change) => change,
+                Err(Outdated {
+                    merged: Some(merged),
+                    ..
+                }) if self.merge => *merged,
+                Err(outdated) => return Err(outdated.told().into()),
+            };
+            let undoes = proposal.undoes;
+            let set = ChangeSet::of(call.id, SetChange { change, undoes });
+            Ok(checked(set.of_proposal(Some(self.id))))
+        })
+    }
+
+    fn shown_again<'a>(
+        &'a self,
+        call: Call<'a>,
+        shown: ChangeSet,
+    ) -> Later<'a, Result<Read, Stopped>> {
+        let is_own = shown.proposal() == Some(self.id);
+        Box::pin(again(call, shown, is_own, async |_| Ok(())))
+    }
+}

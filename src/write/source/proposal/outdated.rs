@@ -1,0 +1,122 @@
+//! Whether a proposal still fits its page, and both in one where they do not touch.
+
+use serde_json::json;
+
+use crate::audit::Proposal;
+use crate::change::{Change, cut, merge_pages, short};
+use crate::error::{Code, Failure};
+use crate::page::PageState;
+
+use crate::write::desk::Desk;
+use crate::write::faults::with_difference;
+use crate::write::new_place;
+use crate::write::source::undo::{self, Undo};
+use crate::write::source::whole_page;
+
+/// A proposal that does not fit the page as it is, and both in one where they do not touch.
+pub(in crate::write) struct Outdated {
+    failure: Failure,
+    pub(in crate::write) merged: Option<Box<Change>>,
+}
+
+impl From<Failure> for Outdated {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            merged: None,
+        }
+    }
+}
+
+/// The change of the page as it is now, if that is as it was or already as proposed.
+pub(in crate::write) async fn held_against(
+    desk: &Desk,
+    proposal: &Proposal,
+    kept: Change,
+) -> Result<Change, Outdated> {
+    if let Some(call) = proposal.undoes {
+        let place = |page: Option<&PageState>| page.map(|page| page.path.clone());
+        let path = place(kept.after()).filter(|path| place(kept.before()).as_ref() != Some(path));
+        let undo = Undo {
+            session: None,
+            call: call.into(),
+            owner: None,
+            force: true,
+            path,
+        };
+        let now = undo::change(desk, &undo).await.map_err(gone)?.change;
+        if !now.is_same_write(&kept) {
+            return Err(since(kept.target(), now.target()).into());
+        }
+    }
+    let change = match kept.before().and_then(|page| Some((page, page.id?))) {
+        None => kept,
+        Some((before, id)) => {
+            let read = whole_page::to_write(&desk.wiki, id, kept.lost())
+                .await
+                .map_err(gone)?;
+            let (fresh, lost) = (read.page, read.lost);
+            let is_as_it_was = lost == kept.lost() && before.difference(&fresh).is_empty();
+            let is_done = kept
+                .after()
+                .is_some_and(|after| after.difference(&fresh).is_empty());
+            if !is_as_it_was && !is_done {
+                let merged = kept
+                    .after()
+                    .filter(|_| lost.is_empty() && proposal.undoes.is_none())
+                    .and_then(|after| merge_pages(before, after, &fresh))
+                    .map(|after| Box::new(Change::between(fresh.clone(), after)));
+                let failure = since(before, &fresh);
+                return Err(Outdated { failure, merged });
+            }
+            kept.on(fresh)
+        }
+    };
+    new_place::look(&desk.wiki, &change).await.map_err(gone)?;
+    Ok(change)
+}
+
+impl Outdated {
+    /// What a caller is told, the merged change with it.
+    pub(in crate::write) fn told(self) -> Failure {
+        let Some(merged) = self.merged else {
+            return self.failure;
+        };
+        let (diff, lines) = merged.content_diff();
+        let shown = json!({
+            "changes": short(merged.values(), &mut Vec::new()),
+            "diff": cut(diff, &mut Vec::new()),
+            "linesAdded": lines.added,
+            "linesRemoved": lines.removed,
+        });
+        self.failure
+            .hint("details.merged is the proposal made on top of what was changed since; an operator can apply it with `wikijs-mcp proposals apply --merge`.")
+            .detail("merged", shown)
+    }
+}
+
+/// A page that is gone and a place that is taken are changes since the proposal, too.
+fn gone(failure: Failure) -> Failure {
+    let message = match failure.code {
+        Code::PageNotFound => "The page is gone since this was proposed.",
+        Code::PageExists => "Another page came to that path since this was proposed.",
+        Code::NothingToUndo => "The write that this takes back was taken back already.",
+        _ => return failure,
+    };
+    Failure {
+        details: failure.details,
+        ..Failure::new(Code::ProposalOutdated, message)
+    }
+}
+
+fn since(before: &PageState, now: &PageState) -> Failure {
+    let failure = Failure::new(
+        Code::ProposalOutdated,
+        "The page was changed since this was proposed.",
+    );
+    let failure = with_difference(failure, &Change::between(before.clone(), now.clone()));
+    match &now.updated_at {
+        Some(at) => failure.detail("updatedAt", at.as_str()),
+        None => failure,
+    }
+}

@@ -1,0 +1,284 @@
+//! Taking a write back, from what the audit log kept of it.
+
+use serde_json::json;
+
+use crate::audit::{CallSelector, CallStory, Client, Outcome};
+use crate::change::{Change, StepKind, UndoFault};
+use crate::error::{Code, Failure};
+use crate::gates::{ChangeSet, SessionId, SetChange};
+use crate::page::{Field, PagePath, PageState};
+use crate::wiki::{Wiki, WikiError};
+
+use super::{Call, Later, Read, Source, Stopped, again, checked, whole_page};
+use crate::write::desk::Desk;
+use crate::write::docket::Docket;
+use crate::write::faults::with_difference;
+use crate::write::past::nothing;
+
+/// Which write shall be taken back.
+#[derive(Debug, Clone)]
+pub struct Undo {
+    /// The write.
+    pub call: CallSelector,
+    /// Whose writes alone it may be, as authenticated; anybody's where there is none.
+    pub owner: Option<Client>,
+    /// Whose own last write `last` means, if it has one; none means the newest on record.
+    pub session: Option<SessionId>,
+    /// Whether fields that changed since go back all the same.
+    pub force: bool,
+    /// Where the page comes back, if not where it was.
+    pub path: Option<PagePath>,
+}
+
+impl Source for Undo {
+    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        docket.undoes(self.call.named());
+        Box::pin(async {})
+    }
+
+    /// Finds the call that it meant, for the record alone: it may be another's.
+    fn tell_refused<'a>(&'a self, desk: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        Box::pin(async {
+            if docket.knows_page() {
+                return;
+            }
+            let story = match (undone(desk, self).await, self.call.named()) {
+                (Ok(story), _) => Some(story),
+                (Err(_), Some(call)) => desk.past.story(&call.into(), None).await.ok(),
+                (Err(_), None) => None,
+            };
+            if let Some(story) = story {
+                docket.meant(&story);
+            }
+        })
+    }
+
+    fn page_of_turn<'a>(&'a self, desk: &'a Desk) -> Later<'a, Option<i64>> {
+        Box::pin(async { undone(desk, self).await.ok()?.id() })
+    }
+
+    /// That it takes back the last write, and that this is not the session's own.
+    fn said(&self, desk: &Desk, set: &ChangeSet) -> Option<String> {
+        let session = self.session.as_ref().filter(|_| self.call.is_last())?;
+        let call = set.first().undoes?;
+        (!desk.memory.own_writes(session).contains(&call)).then(|| {
+            format!(
+                "not_of_this_session: this session has no applied write to take back; {call} is the newest on record, maybe of another session or server."
+            )
+        })
+    }
+
+    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            let change = change(call.desk, self).await?;
+            Ok(checked(ChangeSet::of(call.id, change)))
+        })
+    }
+
+    fn shown_again<'a>(
+        &'a self,
+        call: Call<'a>,
+        shown: ChangeSet,
+    ) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            let only = shown.first();
+            // The last write is the one that was shown, whatever was written since.
+            let takes_back = if self.call.is_last() {
+                only.undoes
+            } else {
+                Some(undone(call.desk, self).await?.call)
+            };
+            let place = only.change.after().map(|page| &page.path);
+            let is_its_place = self.path.as_ref().is_none_or(|path| place == Some(path));
+            let is_own = only.undoes == takes_back && shown.proposal().is_none();
+            again(call, shown, is_own && is_its_place, async |_| Ok(())).await
+        })
+    }
+}
+
+/// Makes the change that takes a write back, of the page as it is now.
+pub(super) async fn change(desk: &Desk, undo: &Undo) -> Result<SetChange, Failure> {
+    let past = &desk.past;
+    // What an earlier run left open may be the very write that is meant.
+    desk.recovered().await;
+    let story = undone(desk, undo).await?;
+    if let Some(by) = story.undone_by {
+        return Err(
+            nothing("That write was taken back already.").detail("undoneBy", by.to_string())
+        );
+    }
+    match story.outcome() {
+        Some(Outcome::Applied | Outcome::PartlyApplied) => {}
+        Some(Outcome::Unchanged | Outcome::NotApplied) => {
+            return Err(nothing("That call changed nothing."));
+        }
+        Some(Outcome::Unknown) | None => {
+            return Err(nothing(
+                "Whether that write was applied is not known; look at the page.",
+            ));
+        }
+    }
+    let found = story.last_applied().and_then(|last| last.found);
+    let names = [story.before(), story.after(), found];
+    let [before, promised, found] = past.kept(names, story.key()).await?;
+    let after = left(&story, before.as_ref(), promised, found);
+    let before = match before {
+        Some(before) if comes_back(&before, after.as_ref()) => Some(at_its_place(before, undo)?),
+        _ if undo.path.is_some() => return Err(stays()),
+        before => before,
+    };
+    let now = match (before.is_some() && after.is_none(), story.id()) {
+        (false, Some(id)) => page_now(&desk.wiki, id).await?,
+        _ => None,
+    };
+    let change = Change::undo(before, after.clone(), now.clone(), undo.force)
+        .map_err(|fault| told(fault, after, now))?;
+    Ok(SetChange {
+        change,
+        undoes: Some(story.call),
+    })
+}
+
+/// What is on record of the call that an undo means.
+async fn undone(desk: &Desk, undo: &Undo) -> Result<CallStory, Failure> {
+    if undo.call.is_last()
+        && let Some(story) = own_last(desk, undo).await
+    {
+        return Ok(story);
+    }
+    desk.past.story(&undo.call, undo.owner.as_ref()).await
+}
+
+/// The session's last applied write that was not taken back.
+async fn own_last(desk: &Desk, undo: &Undo) -> Option<CallStory> {
+    for call in desk.memory.own_writes(undo.session.as_ref()?) {
+        let story = desk.past.story(&call.into(), undo.owner.as_ref()).await;
+        let is_meant = |story: &CallStory| {
+            story.outcome() == Some(Outcome::Applied) && story.undone_by.is_none()
+        };
+        if let Some(story) = story.ok().filter(is_meant) {
+            return Some(story);
+        }
+    }
+    None
+}
+
+async fn page_now(wiki: &Wiki, id: i64) -> Result<Option<PageState>, Failure> {
+    match whole_page::to_write(wiki, id, &[]).await {
+        Ok(read) => Ok(Some(read.page)),
+        Err(failure) if failure.code == Code::PageNotFound => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The page as a write left it; none where the write was its end.
+fn left(
+    story: &CallStory,
+    before: Option<&PageState>,
+    promised: Option<PageState>,
+    found: Option<PageState>,
+) -> Option<PageState> {
+    let last = story.last_applied();
+    let is_move = last.is_some_and(|last| last.step.as_deref() == Some(StepKind::Move.as_str()));
+    let promised = promised?;
+    // A write may have stopped when the page was moved.
+    let promised = match before {
+        Some(before) if is_move => Change::between(before.clone(), promised.clone())
+            .after_step(StepKind::Move)
+            .unwrap_or(promised),
+        _ => promised,
+    };
+    // Where the page was found otherwise than promised, that is what the write left: in
+    // the fields that it was to change. The others were somebody else's. One that stood
+    // elsewhere than a create was to put it was none of its making.
+    let is_its = |found: &PageState| {
+        before.is_some() || (found.locale == promised.locale && found.path == promised.path)
+    };
+    let found = found.filter(is_its);
+    let (Some(before), Some(found)) = (before, &found) else {
+        return Some(found.unwrap_or(promised));
+    };
+    let was_applied = last.is_some_and(|last| last.outcome == Some(Outcome::Applied));
+    let mut left = before.clone();
+    for field in before.difference(&promised) {
+        let is_ours = was_applied || promised.same(found, field) || before.same(found, field);
+        left.take(field, if is_ours { found } else { &promised });
+    }
+    Some(left)
+}
+
+/// Whether the write took the page away from its place, so that taking it back brings it there.
+fn comes_back(before: &PageState, after: Option<&PageState>) -> bool {
+    after.is_none_or(|after| (&before.locale, &before.path) != (&after.locale, &after.path))
+}
+
+/// The page at the place where it shall come back.
+fn at_its_place(before: PageState, undo: &Undo) -> Result<PageState, Failure> {
+    match &undo.path {
+        Some(path) => Ok(PageState {
+            path: path.clone(),
+            ..before
+        }),
+        None if before.path.can_be_made() => Ok(before),
+        None => Err(bad_path(
+            "The wiki makes no page at the old path any more.",
+            "must name another place: the wiki makes no page at the old path",
+        )
+        .hint(
+            "Pass path (on the command line --path) with the place where the page shall come back.",
+        )),
+    }
+}
+
+fn stays() -> Failure {
+    let message = "Taking this write back brings no page to another place.";
+    bad_path(message, "is for a page that was deleted or moved")
+        .hint("Leave path out; wikijs_update_page moves a page.")
+}
+
+fn bad_path(message: &str, fault: &str) -> Failure {
+    Failure::new(Code::InvalidInput, message)
+        .detail("fields", json!([{ "path": "path", "message": fault }]))
+}
+
+fn told(fault: UndoFault, left: Option<PageState>, now: Option<PageState>) -> Failure {
+    match fault {
+        UndoFault::Nothing => nothing("That write changed nothing."),
+        UndoFault::NotKnown(fields) => {
+            let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
+            nothing("What that write replaced could not be read then, so nobody knows it.")
+                .detail("fields", names)
+        }
+        UndoFault::Gone => Failure::from(WikiError::NotFound),
+        UndoFault::Elsewhere => {
+            let failure = Failure::new(
+                Code::EditConflict,
+                "The page stands elsewhere than where that write created it, so it is not deleted.",
+            )
+            .hint(
+                "It was moved since, or is another page; wikijs_delete_page deletes it by its id.",
+            );
+            match now {
+                Some(now) => failure
+                    .detail("id", now.id)
+                    .detail("locale", now.locale.as_str())
+                    .detail("path", now.path.as_str()),
+                None => failure,
+            }
+        }
+        UndoFault::Changed(fields) => {
+            let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
+            let failure = Failure::new(
+                Code::EditConflict,
+                "The page was changed since that write, in fields that the write changed.",
+            )
+            .hint("Look at details.changes; with force, these fields go back all the same.");
+            let failure = match (left, now) {
+                (Some(left), Some(now)) => with_difference(failure, &Change::between(left, now)),
+                _ => failure,
+            };
+            // Of what differs, only the fields that would go back.
+            failure.detail("fields", names)
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Fields of a page change.
+
+use crate::change::{Change, Edits, NewContent, NewTags, Operation};
+use crate::error::{Code, Failure};
+use crate::gates::ChangeSet;
+use crate::page::{Date, Field, PageState};
+use crate::wiki::Wiki;
+
+use super::conflict::{self, Known};
+use super::{Call, Later, Read, Source, Stopped, again, page_shown, whole_page};
+use crate::write::desk::Desk;
+use crate::write::docket::Docket;
+use crate::write::faults;
+use crate::write::memory::Concerns;
+
+/// What shall change of a page.
+#[derive(Debug, Clone)]
+pub struct Update {
+    /// The page.
+    pub id: i64,
+    /// The fields; none where only an id and a preview's token were given.
+    pub edits: Option<Box<Edits>>,
+    /// The version whose content comes back, and whose title and description where the edits
+    /// have none.
+    pub from_version: Option<i64>,
+    /// The fields that may be lost where the key cannot read them.
+    pub accept_loss: Vec<Field>,
+    /// The time of the page that the caller knows.
+    pub if_updated_at: Option<Date>,
+}
+
+impl Update {
+    /// The change that it makes of the page as it is.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` where nothing is asked for, or why the content cannot become so.
+    fn of(&self, before: PageState) -> Result<Change, Failure> {
+        let edits = *self.edits.clone().ok_or_else(nothing_asked_for)?;
+        let sought = edits
+            .section()
+            .map(|selector| (selector.clone(), before.content.clone()));
+        Change::update(before, edits).map_err(|fault| {
+            let sought = sought.as_ref().map(|(selector, text)| (selector, &**text));
+            faults::told(fault, sought)
+        })
+    }
+
+    /// The same with all that the wiki knows of what it names.
+    async fn completed(&self, wiki: &Wiki, page: &PageState) -> Result<Self, Failure> {
+        let mut own = self.clone().with_version(wiki, page).await?;
+        // Tags that are to be added are meant without the `#` before them, unless the wiki has one
+        // that begins so.
+        let tags = own.edits.as_mut().and_then(|edits| edits.tags.as_mut());
+        if let Some(added) = tags.and_then(NewTags::added_mut) {
+            *added = wiki.without_hash(std::mem::take(added)).await?;
+        }
+        Ok(own)
+    }
+
+    /// One that says which version's text it means says what that text is.
+    async fn with_version(self, wiki: &Wiki, page: &PageState) -> Result<Self, Failure> {
+        let Some(version) = self.from_version else {
+            return Ok(self);
+        };
+        let version = wiki
+            .version(self.id, version)
+            .await?
+            .ok_or_else(|| Failure::new(Code::VersionNotFound, "The page has no such version."))?;
+        if version.editor != page.editor {
+            return Err(Failure::new(
+                Code::EditNotApplicable,
+                "The version was written with another editor than the page has now.",
+            )
+            .hint("An administrator can convert the page to the version's editor in the wiki.")
+            .detail("editor", version.editor));
+        }
+        let mut edits = self.edits.unwrap_or_default();
+        edits.content = Some(NewContent::Whole(version.content));
+        edits.title.get_or_insert(version.title);
+        edits.description.get_or_insert(version.description);
+        Ok(Self {
+            edits: Some(edits),
+            from_version: None,
+            ..self
+        })
+    }
+
+    /// Whether it asks for the same as what was shown. One that says nothing beside its page asks
+    /// for whatever was shown.
+    fn agrees_with(&self, shown: &ChangeSet) -> bool {
+        let only = shown.first();
+        let is_own = only.undoes.is_none() && shown.proposal().is_none();
+        let Some(before) = only.change.before().filter(|page| page.id == Some(self.id)) else {
+            return false;
+        };
+        if self.edits.is_none() {
+            return is_own && only.change.after().is_some();
+        }
+        // A loss that was accepted then need not be named again, but no other one.
+        let named = &self.accept_loss;
+        let lost = only.change.lost().iter().copied();
+        let lost = lost.filter(|lost| named.is_empty() || named.contains(lost));
+        let lost: Vec<Field> = lost.collect();
+        self.of(before.clone()).is_ok_and(|asked| {
+            let asked = ChangeSet::of(shown.id(), asked.with_loss_of(lost));
+            is_own && asked.is_same_write(shown)
+        })
+    }
+
+    fn known(&self) -> Known<'_> {
+        let content = self.edits.as_ref().and_then(|edits| edits.content.as_ref());
+        Known {
+            if_updated_at: self.if_updated_at.as_ref(),
+            concerns: content.map(|content| match content {
+                NewContent::Whole(_) => Concerns::Whole,
+                NewContent::Section { selector, .. } => Concerns::Part(selector.to_string()),
+                NewContent::Edits(_) | NewContent::Patch(_) => Concerns::Places,
+            }),
+        }
+    }
+
+    /// Whether it says what the styles of a page that is there shall be.
+    fn says_styles(&self) -> bool {
+        let edits = self.edits.as_ref();
+        edits.is_some_and(|edits| edits.script_css.is_some())
+    }
+}
+
+impl Source for Update {
+    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        docket.names(Operation::Update, self.id);
+        Box::pin(async {})
+    }
+
+    fn page_of_turn<'a>(&'a self, _: &'a Desk) -> Later<'a, Option<i64>> {
+        Box::pin(async { Some(self.id) })
+    }
+
+    fn rebuilds_tree(&self) -> bool {
+        let edits = self.edits.as_ref();
+        edits.is_none_or(|edits| edits.path.is_some() || edits.locale.is_some())
+    }
+
+    fn says_whole_content(&self) -> bool {
+        let content = self.edits.as_ref().and_then(|edits| edits.content.as_ref());
+        matches!(content, Some(NewContent::Whole(_)))
+    }
+
+    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            let wiki = &call.desk.wiki;
+            let read = whole_page::to_write(wiki, self.id, &self.accept_loss).await?;
+            if self.says_styles() && !read.page.knows(Field::ScriptCss) && read.lost.is_empty() {
+                let reading = wiki.page_by_id(self.id).await.map_err(Failure::from)?;
+                return Err(whole_page::unreadable(&reading).into());
+            }
+            let own = self.completed(wiki, &read.page).await?;
+            let remake = |page| own.of(page).ok();
+            let conflict = conflict::check(call, own.known(), &read, remake).await?;
+            let change = own.of(read.page)?.with_loss_of(read.lost);
+            let set = ChangeSet::of(call.id, change);
+            Ok(Read { set, conflict })
+        })
+    }
+
+    fn shown_again<'a>(
+        &'a self,
+        call: Call<'a>,
+        shown: ChangeSet,
+    ) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            let own = match page_shown(&shown) {
+                Some(page) => self.completed(&call.desk.wiki, page).await?,
+                None => self.clone(),
+            };
+            let agrees = own.agrees_with(&shown);
+            again(call, shown, agrees, async |read| {
+                if own.if_updated_at.is_some() {
+                    let remake = |page| own.of(page).ok();
+                    conflict::check(call, own.known(), read, remake).await?;
+                }
+                Ok(())
+            })
+            .await
+        })
+    }
+}
+
+fn nothing_asked_for() -> Failure {
+    Failure::new(Code::InvalidInput, "Nothing was asked for.")
+        .hint("Name at least one field to change; with a preview's token, pass it as confirm.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Update;
+    use crate::audit::CallId;
+    use crate::change::{Change, Edits};
+    use crate::error::Code;
+    use crate::gates::{ChangeSet, SetChange};
+    use crate::page::{Field, PageState};
+
+    fn page() -> PageState {
+        let page = r#"{"id":1,"locale":"en","path":"docs/a","title":"A","description":"","content":"x\n",
+            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
+            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+        serde_json::from_str(page).unwrap()
+    }
+
+    fn update(id: i64, title: Option<&str>, accept_loss: &[Field]) -> Update {
+        let edits = title.map(|title| {
+            Box::new(Edits {
+                title: Some(title.to_owned()),
+                ..Edits::default()
+            })
+        });
+        Update {
+            id,
+            edits,
+            from_version: None,
+            accept_loss: accept_loss.to_vec(),
+            if_updated_at: None,
+        }
+    }
+
+    fn retitled(lost: &[Field]) -> Change {
+        let after = PageState {
+            title: "B".to_owned(),
+            ..page()
+        };
+        Change::between(page(), after).with_loss_of(lost.to_vec())
+    }
+
+    fn set(change: impl Into<SetChange>) -> ChangeSet {
+        ChangeSet::of(CallId::new().unwrap(), change)
+    }
+
+    #[test]
+    fn a_token_counts_for_the_change_that_was_shown_and_no_other() {
+        let shown = set(retitled(&[]));
+        for (own, expected) in [
+            (update(1, Some("B"), &[]), true),
+            (update(1, Some("C"), &[]), false),
+            (update(2, Some("B"), &[]), false),
+            (update(1, None, &[]), true),
+            (update(2, None, &[]), false),
+        ] {
+            assert_eq!(own.agrees_with(&shown), expected, "{own:?}");
+        }
+        let undoes = Some(CallId::new().unwrap());
+        let change = retitled(&[]);
+        let undo = set(SetChange { change, undoes });
+        let proposal = shown.of_proposal(Some("00000000000000aa".parse().unwrap()));
+        for own in [update(1, Some("B"), &[]), update(1, None, &[])] {
+            assert!(!own.agrees_with(&undo), "{own:?}");
+            assert!(!own.agrees_with(&proposal), "{own:?}");
+            for other in [Change::delete(page()), Change::recreate(page())] {
+                assert!(!own.agrees_with(&set(other)), "{own:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_loss_that_was_shown_need_not_be_named_again_but_no_other_one() {
+        let (css, js) = (Field::ScriptCss, Field::ScriptJs);
+        let shown = set(retitled(&[css, js]));
+        for (named, expected) in [
+            (&[][..], true),
+            (&[css, js], true),
+            (&[css], false),
+            (&[css, js, Field::Tags], true),
+        ] {
+            let own = update(1, Some("B"), named);
+            assert_eq!(own.agrees_with(&shown), expected, "{named:?}");
+        }
+    }
+
+    #[test]
+    fn without_fields_nothing_is_asked_for() {
+        let failure = update(1, None, &[]).of(page()).unwrap_err();
+        assert_eq!(failure.code, Code::InvalidInput);
+    }
+}

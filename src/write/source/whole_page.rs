@@ -1,0 +1,74 @@
+//! A page, read whole to be written.
+
+use serde_json::{Map, Value};
+
+use crate::error::{Code, Failure};
+use crate::page::{Field, PageReading, PageState};
+use crate::wiki::Wiki;
+
+/// A page as it was read to be written.
+pub(in crate::write) struct ToWrite {
+    /// All that a write would overwrite.
+    pub(in crate::write) page: PageState,
+    /// The fields that could not be read and may be lost; empty in `page`.
+    pub(in crate::write) lost: Vec<Field>,
+    /// Who wrote it last.
+    pub(in crate::write) author: Option<String>,
+}
+
+/// Reads all of a page that a write would overwrite, but for what may be lost.
+pub(in crate::write) async fn to_write(
+    wiki: &Wiki,
+    id: i64,
+    accept_loss: &[Field],
+) -> Result<ToWrite, Failure> {
+    let reading = wiki.page_by_id(id).await?;
+    if let Some(page) = reading.complete() {
+        return Ok(ToWrite {
+            page,
+            lost: Vec::new(),
+            author: reading.author_name,
+        });
+    }
+    // A key that has expired reads as a guest does (W3): that is the cause to name.
+    if let Some(expired) = wiki.expired() {
+        return Err(expired.into());
+    }
+    let unread = reading.unreadable().into_keys();
+    let lost = unread
+        .filter(|field| accept_loss.contains(field))
+        .collect::<Vec<_>>();
+    match reading.complete_but_for(&lost) {
+        Some(page) if !lost.is_empty() => Ok(ToWrite {
+            page,
+            lost,
+            author: reading.author_name,
+        }),
+        _ => Err(unreadable(&reading)),
+    }
+}
+
+/// What stands in the way of a write where this much of a page could be read.
+pub(super) fn unreadable(reading: &PageReading) -> Failure {
+    let missing = reading.unreadable();
+    let fields: Vec<&str> = missing.keys().map(|field| field.name()).collect();
+    let rights: Map<String, Value> = missing
+        .iter()
+        .map(|(field, right)| (field.name().to_owned(), (*right).into()))
+        .collect();
+    let failure = Failure::new(
+        Code::FieldUnreadable,
+        "This key cannot read back all fields of the page, and what it cannot read a write would overwrite.",
+    )
+    .detail("fields", fields)
+    .detail("rights", rights);
+    if reading.author_name.is_some() && missing.keys().eq([&Field::ScriptCss]) {
+        return failure.hint("Nothing was sent. Only the view that readers see (/{locale}/{path}) shows the styles as they are stored, and it does not prove them here: tell the user to let that view through, or to give the key read:pages and read:history, or the rights in details.rights. acceptLoss with scriptCss loses them.");
+    }
+    // Whoever sees the author may write the page: the layer for such keys did not give the rest.
+    if reading.author_name.is_some() && missing.contains_key(&Field::Editor) {
+        failure.hint("Nothing was sent. The wiki's editor view (/e/…) of this page could not be read: tell the user to let it through where something before the wiki blocks it, or to give the key the rights in details.rights.")
+    } else {
+        failure
+    }
+}

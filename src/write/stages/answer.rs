@@ -1,0 +1,40 @@
+//! What a caller is answered of a write that was applied.
+
+use crate::audit::CallId;
+use crate::change::Change;
+use crate::page::LineCounts;
+use crate::wiki::Wiki;
+
+use super::settle::Settled;
+use super::show::target;
+use crate::write::answer::{Applied, Notes};
+
+/// The answer about a change, with what was found at its last step.
+pub(super) fn applied(
+    wiki: &Wiki,
+    call: CallId,
+    change: &Change,
+    last: Option<Settled>,
+    lines: LineCounts,
+    notes: Notes,
+) -> Applied {
+    let proof = last.and_then(|settled| settled.proof);
+    let page = proof
+        .as_ref()
+        .map_or_else(|| change.target(), |proof| &proof.found);
+    Applied {
+        call,
+        operation: change.operation(),
+        is_unchanged: false,
+        target: target(wiki, page),
+        changed: change.fields(),
+        lines,
+        updated_at: page
+            .updated_at
+            .as_ref()
+            .filter(|_| change.after().is_some())
+            .map(|at| at.as_str().to_owned()),
+        unverified: proof.map(|proof| proof.unverified).unwrap_or_default(),
+        notes,
+    }
+}

@@ -1,0 +1,204 @@
+//! A person's yes between a set and its sending.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio_util::task::TaskTracker;
+
+use crate::audit::AuditLog;
+use crate::error::{Code, Failure};
+use crate::gates::{Approved, Approver, ChangeSet, Gate, Policy, Refusal, Scope, Verdict, dry_run};
+use crate::page::LineCounts;
+
+use super::check::Checked;
+use super::question;
+use crate::write::asker::{Asker, HandedOut, Question, Reply};
+use crate::write::caller::Caller;
+use crate::write::desk::Desk;
+use crate::write::docket::{Docket, unavailable};
+use crate::write::route::Brought;
+
+/// A set that waits for a person's yes.
+#[derive(Debug)]
+pub(in crate::write) struct ToAsk {
+    set: ChangeSet,
+    diff: String,
+    lines: LineCounts,
+}
+
+impl ToAsk {
+    /// A set as it was checked.
+    pub(in crate::write) fn of(set: &ChangeSet, checked: Checked) -> Self {
+        Self {
+            set: set.clone(),
+            diff: checked.diff,
+            lines: checked.lines,
+        }
+    }
+}
+
+/// What a caller brought where a person is asked: a yes, if its call brings the answer to a
+/// question that was handed out.
+///
+/// # Errors
+/// That it was no yes, or belongs to no question; on record.
+pub(in crate::write) async fn brought(
+    desk: &Desk,
+    policy: &Policy,
+    docket: &mut Docket,
+    caller: &Caller,
+) -> Result<Brought, Refusal> {
+    let Asker::Answered { question, reply } = &caller.asker else {
+        return Ok(Brought::Nothing);
+    };
+    let is_asked = policy.is_enabled && dry_run(policy, true) == Verdict::Send;
+    if !is_asked {
+        return Ok(Brought::Nothing);
+    }
+    let Some(set) = desk.memory.answered(&caller.session, question) else {
+        let reply = match reply {
+            Reply::TimedOut => Reply::TimedOut,
+            _ => Reply::NotOurs,
+        };
+        return Err(denied(desk, docket, reply).await);
+    };
+    docket.about(&set);
+    answered(desk, docket, caller, set, *reply)
+        .await
+        .map(Brought::Yes)
+}
+
+/// An approval that stands and covers the set, or a person's yes, for which they may take as long
+/// as the limit.
+///
+/// # Errors
+/// That it was no yes, or that nobody can be asked; on record.
+pub(in crate::write) async fn approval(
+    desk: &Desk,
+    docket: &Docket,
+    caller: &Caller,
+    asked: ToAsk,
+    limit: Duration,
+) -> Result<Approved, Refusal> {
+    match desk.memory.approval(&approver(caller), &asked.set) {
+        Some(approved) => Ok(approved),
+        None => ask(desk, docket, caller, asked, limit).await,
+    }
+}
+
+async fn ask(
+    desk: &Desk,
+    docket: &Docket,
+    caller: &Caller,
+    ToAsk { set, diff, lines }: ToAsk,
+    limit: Duration,
+) -> Result<Approved, Refusal> {
+    let only = set.first();
+    let question = Question {
+        message: question::message(&only.change, only.undoes, (&diff, lines)),
+        scopes: Scope::offered(&caller.session, &set),
+    };
+    match &caller.asker {
+        Asker::Within(person) => {
+            let mut unanswered = Unanswered {
+                audit: &desk.audit,
+                tasks: &desk.house.tasks,
+                docket: Some(docket),
+            };
+            let reply = tokio::time::timeout(limit, person.ask(question)).await;
+            unanswered.docket = None;
+            let reply = reply.unwrap_or(Reply::TimedOut);
+            answered(desk, docket, caller, set, reply).await
+        }
+        Asker::Between(handout) => {
+            let at_record = |failure| Refusal::at(Gate::Record, failure);
+            desk.audit
+                .record(docket.approval("asked", false))
+                .await
+                .map_err(|error| at_record(unavailable(&error)))?;
+            let name = desk.memory.question(&caller.session, set).map_err(at_record)?;
+            match handout.give(HandedOut { question, name, limit }).await {}
+        }
+        // A yes that was brought was looked at before.
+        Asker::Answered { .. } => Err(refusal(Reply::NotOurs)),
+        Asker::Nobody => Err(refused(
+            Failure::new(
+                Code::ApprovalDenied,
+                "A person must say yes to this write, and this client cannot ask anybody.",
+            )
+            .hint("Tell the user: use a client that supports MCP elicitation, or have the operator set WIKI_CONFIRM_FALLBACK=preview.")
+            .detail("reason", "cannot_ask"),
+        )),
+    }
+}
+
+/// Puts on record what a person answered, and makes an approval of a yes.
+async fn answered(
+    desk: &Desk,
+    docket: &Docket,
+    caller: &Caller,
+    set: ChangeSet,
+    reply: Reply,
+) -> Result<Approved, Refusal> {
+    let scope = match reply {
+        Reply::Yes(scope) if Scope::offered(&caller.session, &set).contains(&scope) => scope,
+        Reply::Yes(_) => return Err(denied(desk, docket, Reply::Failed).await),
+        reply => return Err(denied(desk, docket, reply).await),
+    };
+    // A yes that could not be put on record stands for nothing, nor for later writes.
+    desk.audit
+        .record(docket.approval(reply.as_str(), true))
+        .await
+        .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
+    desk.memory
+        .approve(approver(caller), set, scope, docket.call())
+        .ok_or_else(|| refusal(Reply::Failed))
+}
+
+/// It was no yes; on record.
+async fn denied(desk: &Desk, docket: &Docket, reply: Reply) -> Refusal {
+    desk.audit
+        .record(docket.approval(reply.as_str(), false))
+        .await
+        .map_or_else(
+            |error| Refusal::at(Gate::Record, unavailable(&error)),
+            |()| refusal(reply),
+        )
+}
+
+/// A question whose call ended before the answer: that goes on record too.
+struct Unanswered<'a> {
+    audit: &'a Arc<AuditLog>,
+    tasks: &'a TaskTracker,
+    docket: Option<&'a Docket>,
+}
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        // Without a runtime the program is at its end.
+        let (Some(docket), Ok(runtime)) = (self.docket, Handle::try_current()) else {
+            return;
+        };
+        let entry = docket.approval("cancelled", false);
+        let audit = Arc::clone(self.audit);
+        let record = async move {
+            if let Err(error) = audit.record(entry).await {
+                tracing::error!(%error, "a question without an answer could not be put on record");
+            }
+        };
+        self.tasks.spawn_on(record, &runtime);
+    }
+}
+
+fn approver(caller: &Caller) -> Approver {
+    Approver::new(&caller.session, &caller.client)
+}
+
+fn refusal(reply: Reply) -> Refusal {
+    refused(Failure::new(Code::ApprovalDenied, reply.sentence()).detail("reason", reply.as_str()))
+}
+
+fn refused(failure: Failure) -> Refusal {
+    Refusal::at(Gate::Confirm, failure)
+}

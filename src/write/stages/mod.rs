@@ -1,0 +1,16 @@
+//! The stages of a write, in the order of [`super::line`]. Each is a function or a small type that
+//! says what goes in and what comes out.
+
+pub(super) mod answer;
+pub(super) mod ask;
+pub(super) mod check;
+pub(super) mod open;
+pub(super) mod outcome;
+pub(super) mod question;
+pub(super) mod read;
+pub(super) mod record;
+pub(super) mod send;
+pub(super) mod settle;
+pub(super) mod show;
+pub(super) mod turn;
+mod unseen;

@@ -1,0 +1,34 @@
+//! A set is left open: shown, not sent, and kept for a person to apply later.
+
+use crate::gates::{ChangeSet, Refusal, SessionId};
+
+use super::check::Checked;
+use super::show;
+use crate::write::answer::Preview;
+use crate::write::desk::Desk;
+use crate::write::docket::Docket;
+
+/// Shows what a person may apply later, if there is something to do; on record.
+pub(in crate::write) async fn open(
+    desk: &Desk,
+    docket: &mut Docket,
+    session: &SessionId,
+    set: &ChangeSet,
+    mut checked: Checked,
+) -> Result<Preview, Refusal> {
+    let proposal = if set.is_nothing() {
+        show::record(desk, docket, false).await?;
+        None
+    } else {
+        let (id, replaces) = desk
+            .proposals
+            .keep(docket, session, &set.first().change)
+            .await?;
+        checked.notes.replaces = replaces;
+        checked.notes.warnings.push(format!(
+            "proposed: nothing was sent; the operator can apply it with `wikijs-mcp proposals apply {id}`."
+        ));
+        Some(id)
+    };
+    Ok(show::preview(&desk.wiki, docket.call(), set, checked, (None, proposal)).await)
+}

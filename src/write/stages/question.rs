@@ -1,0 +1,273 @@
+//! What a person is asked: plain text in which nobody else can speak in our words.
+
+use crate::audit::CallId;
+use crate::change::Change;
+use crate::page::{Field, LineCounts, PageState, is_invisible};
+
+use super::check::leaves_for_good;
+use super::unseen::unseen;
+
+/// How much of the difference is shown.
+const DIFF: Room = Room {
+    lines: 40,
+    bytes: 2_000,
+};
+/// How much of paths and values is shown, and how many lines of one value: none of them may
+/// take the place of the difference. A title or description of 255 characters has four.
+const VALUES: Room = Room {
+    lines: 40,
+    bytes: 2_000,
+};
+const MAX_LINES_OF_VALUE: usize = 4;
+/// The most characters of a line: a longer one would be broken by the client's window, and
+/// what follows the break would bear no mark.
+const MAX_CHARS: usize = 80;
+/// What every line begins with that is not ours, and every line that continues one.
+const MARK: &str = "| ";
+const CONTINUED: &str = "|> ";
+
+/// The question about a change.
+pub(in crate::write) fn message(
+    change: &Change,
+    undoes: Option<CallId>,
+    (diff, lines): (&str, LineCounts),
+) -> String {
+    let target = change.target();
+    let mut text = Text::default();
+    text.say("Shall this be written to the wiki?");
+    text.say(&format!(
+        "Lines that begin with \"{}\" are text of the page or of the model, not of this server.",
+        MARK.trim_end()
+    ));
+    let id = target.id.map(|id| format!(", page {id}"));
+    text.say(&format!(
+        "Operation: {}{}",
+        change.operation(),
+        id.unwrap_or_default()
+    ));
+    if let Some(call) = undoes {
+        text.say(&format!("Takes back: call {call}"));
+    }
+    let mut room = VALUES;
+    let place = |page: &PageState| format!("{}/{}", page.locale.as_str(), page.path.as_str());
+    text.say("Path:");
+    text.quote(&place(target), VALUES.lines, &mut room);
+    if let Some(after) = change.after().filter(|_| change.moves()) {
+        text.say("New path:");
+        text.quote(&place(after), VALUES.lines, &mut room);
+    }
+    let fields = change.fields();
+    let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
+    text.say(&format!("Fields: {}", names.join(", ")));
+    if !change.lost().is_empty() {
+        let lost: Vec<&str> = change.lost().iter().copied().map(Field::name).collect();
+        text.say(&format!("Lost for good, unread: {}", lost.join(", ")));
+    }
+    if leaves_for_good(change) {
+        text.say("Cannot return: the wiki makes no page at this path any more");
+    }
+    let is_said = |field: &Field| {
+        field.is_code() || matches!(field, Field::Content | Field::Path | Field::Locale)
+    };
+    let codes: Vec<_> = fields
+        .iter()
+        .filter_map(|field| Some((field.name(), change.code_diff(*field)?)))
+        .collect();
+    for field in fields.into_iter().filter(|field| !is_said(field)) {
+        for (when, page) in [("before", change.before()), ("after", change.after())] {
+            let is_unread = when == "before" && change.lost().contains(&field);
+            if let Some(page) = page.filter(|_| !is_unread) {
+                let value = page.value(field);
+                let value = value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned);
+                text.say(&format!("{} {when}:", field.name()));
+                text.quote(&value, MAX_LINES_OF_VALUE, &mut room);
+            }
+        }
+    }
+    for (name, (diff, lines)) in codes {
+        text.differ(name, &diff, lines);
+    }
+    text.differ("content", diff, lines);
+    if let Some(hidden) = unseen(change) {
+        text.say(&hidden);
+    }
+    text.said
+}
+
+/// How much text that is not ours may still follow.
+struct Room {
+    lines: usize,
+    bytes: usize,
+}
+
+/// A text that is being put together.
+#[derive(Default)]
+struct Text {
+    said: String,
+}
+
+impl Text {
+    /// A line of ours.
+    fn say(&mut self, line: &str) {
+        if !self.said.is_empty() {
+            self.said.push('\n');
+        }
+        self.said.push_str(line);
+    }
+
+    /// Text that is not ours.
+    fn quote(&mut self, foreign: &str, most_lines: usize, room: &mut Room) {
+        let mut left = Room {
+            lines: most_lines.min(room.lines),
+            bytes: room.bytes,
+        };
+        let most = left.lines;
+        if foreign.is_empty() {
+            self.say("(empty)");
+        }
+        let is_whole = lines(foreign).all(|line| self.quote_line(line, &mut left));
+        let shown = most - left.lines;
+        if !is_whole {
+            let all: usize = lines(foreign)
+                .map(|line| pieces(&escaped(line)).len())
+                .sum();
+            self.say(&format!(
+                "(cut here: {} of {all} lines are not shown)",
+                all.saturating_sub(shown)
+            ));
+        }
+        room.lines -= shown;
+        room.bytes = left.bytes;
+    }
+
+    /// A difference with its counts. What is added and what is removed have room of their own:
+    /// neither can take the other's place.
+    fn differ(&mut self, what: &str, diff: &str, counts: LineCounts) {
+        self.say(&format!(
+            "Lines of {what}: {} added, {} removed",
+            counts.added, counts.removed
+        ));
+        let lines = shortened(diff);
+        let part = if counts.added > 0 && counts.removed > 0 {
+            2
+        } else {
+            1
+        };
+        let room = || Room {
+            lines: DIFF.lines / part,
+            bytes: DIFF.bytes / part,
+        };
+        let (mut for_added, mut for_rest) = (room(), room());
+        let mut missing = 0_usize;
+        for line in &lines {
+            let room = if line.starts_with('+') {
+                &mut for_added
+            } else {
+                &mut for_rest
+            };
+            if missing > 0 && room.lines == 0 {
+                missing += 1;
+            } else if !self.quote_line(line, room) {
+                // Nothing more of this kind, so that what is shown has no hidden gaps.
+                room.lines = 0;
+                missing += 1;
+                self.say("(cut here)");
+            }
+        }
+        if missing > 0 {
+            self.say(&format!(
+                "{missing} of {} lines are not shown, or not whole.",
+                lines.len()
+            ));
+        }
+    }
+
+    /// One line that is not ours: marked, in short pieces, and with nothing in it that hides or
+    /// turns what is seen. False if it had to be cut.
+    fn quote_line(&mut self, line: &str, room: &mut Room) -> bool {
+        let mut mark = MARK;
+        for piece in pieces(&escaped(line)) {
+            let quoted = format!("{mark}{piece}");
+            if room.lines == 0 || room.bytes < quoted.len() {
+                return false;
+            }
+            room.lines -= 1;
+            room.bytes -= quoted.len();
+            self.say(&quoted);
+            mark = CONTINUED;
+        }
+        true
+    }
+}
+
+/// The lines of a text, with the carriage returns before their ends.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.strip_suffix('\n').unwrap_or(text).split('\n')
+}
+
+/// The lines of a difference. Of a single line that became another, what both begin with is
+/// left out: what they differ in must be seen.
+fn shortened(diff: &str) -> Vec<String> {
+    // A text that had no line end and still has none is no difference.
+    let notes = lines(diff).filter(|line| line.starts_with('\\')).count();
+    let is_line = |line: &&str| !(line.is_empty() || (notes == 2 && line.starts_with('\\')));
+    let mut all: Vec<String> = lines(diff).filter(is_line).map(str::to_owned).collect();
+    let kind = |line: Option<&String>| line.and_then(|line| line.chars().next());
+    for at in 1..all.len() {
+        let around = [at.checked_sub(2), at.checked_sub(1), Some(at), Some(at + 1)];
+        let kinds = around.map(|at| kind(at.and_then(|at| all.get(at))));
+        let [before, Some('-'), Some('+'), after] = kinds else {
+            continue;
+        };
+        if before == Some('-') || after == Some('+') {
+            continue;
+        }
+        if let Ok([old, new]) = all.get_disjoint_mut([at - 1, at]) {
+            let pairs = old.chars().skip(1).zip(new.chars().skip(1));
+            let same = pairs.take_while(|(old, new)| old == new).count();
+            if let Some(cut) = same.checked_sub(MAX_CHARS / 2).filter(|cut| *cut > 1) {
+                *old = format!("-…{}", old.chars().skip(1 + cut).collect::<String>());
+                *new = format!("+…{}", new.chars().skip(1 + cut).collect::<String>());
+            }
+        }
+    }
+    all
+}
+
+/// A line's characters as they are seen.
+fn escaped(line: &str) -> Vec<String> {
+    line.chars().map(shown).collect()
+}
+
+/// A line in pieces that are short enough; at least one.
+fn pieces(line: &[String]) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    let mut width = 0;
+    for shown in line {
+        let more = shown.chars().count();
+        if width + more > MAX_CHARS {
+            pieces.push(String::new());
+            width = 0;
+        }
+        if let Some(piece) = pieces.last_mut() {
+            piece.push_str(shown);
+        }
+        width += more;
+    }
+    pieces
+}
+
+/// A character as it is seen: escaped if it cannot be, or if it is another space than the
+/// plain one.
+fn shown(c: char) -> String {
+    if c == ' ' || !(c.is_control() || c.is_whitespace() || is_invisible(c)) {
+        c.to_string()
+    } else {
+        c.escape_default().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! The changes of a write, made of the pages as they are now.
+
+use crate::audit::CallId;
+use crate::error::Code;
+use crate::gates::SessionId;
+
+use crate::write::desk::Desk;
+use crate::write::route::{Route, Warrant};
+use crate::write::source::conflict::Stopped;
+use crate::write::source::{Call, Read, Source};
+
+/// Makes the changes that a source asks for; where something confirms those that were shown
+/// before, these, if the source agrees with them and the pages still are as they were shown.
+///
+/// # Errors
+/// Why they cannot be made, with what could be merged.
+pub(in crate::write) async fn changes(
+    desk: &Desk,
+    session: &SessionId,
+    id: CallId,
+    source: &dyn Source,
+    route: &Route,
+) -> Result<Read, Stopped> {
+    let call = Call { desk, session, id };
+    match route {
+        Route::Send(Warrant::Person(approved)) => {
+            let shown = approved.set().clone().under(id);
+            let again = source.shown_again(call, shown).await;
+            again.map_err(ask_anew)
+        }
+        Route::Send(Warrant::Preview(token)) => {
+            let shown = desk.memory.previewed(session, token)?.under(id);
+            source.shown_again(call, shown).await
+        }
+        Route::Send(Warrant::StaticToken) | Route::Preview | Route::Open | Route::Ask => {
+            source.made(call).await
+        }
+    }
+}
+
+/// What to do next where the page is not as it was shown to the person.
+fn ask_anew(stopped: Stopped) -> Stopped {
+    if stopped.failure.code != Code::EditConflict {
+        return stopped;
+    }
+    Stopped {
+        failure: stopped.failure.hint(
+            "Look at details.changes, then call again; the person is asked about the page as it is.",
+        ),
+        ..stopped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ask_anew;
+    use crate::error::{Code, Failure};
+    use crate::write::source::conflict::Stopped;
+
+    #[test]
+    fn who_was_asked_about_a_page_that_changed_is_told_to_ask_again_and_nobody_else() {
+        let told = |code| {
+            let failure = Failure::new(code, "Why.").hint("What to do.");
+            ask_anew(Stopped::from(failure)).failure
+        };
+        assert!(
+            told(Code::EditConflict)
+                .hint
+                .contains("the person is asked")
+        );
+        for code in [Code::PageNotFound, Code::ConfirmMismatch, Code::PageExists] {
+            assert_eq!(told(code).hint, "What to do.", "{code:?}");
+        }
+    }
+}

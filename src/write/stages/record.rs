@@ -1,0 +1,85 @@
+//! The record of a write: what it is about to do before it is sent, and what came of it.
+//!
+//! What goes in is the permit of a write, what comes out of [`attempt`] is a step of it that is on
+//! record: nothing else can be sent, and each of them once.
+
+use crate::audit::{AuditError, AuditLog, Outcome};
+use crate::change::{Change, StepKind};
+use crate::error::{Code, Failure};
+use crate::gates::{Gate, Permit, Refusal, Step};
+
+use super::outcome::behind_the_move;
+use super::settle::Settled;
+use crate::write::docket::{Docket, is_worth_keeping, unavailable};
+
+/// Puts the attempt of a permit's next step on record, synced, and takes the step out; nothing if
+/// no step is left.
+///
+/// # Errors
+/// If it is not surely on record: then nothing may be sent.
+pub(super) async fn attempt(
+    audit: &AuditLog,
+    docket: &Docket,
+    permit: &mut Permit,
+) -> Result<Option<Step>, AuditError> {
+    let Some(kind) = permit.upcoming() else {
+        return Ok(None);
+    };
+    let on_record = audit.attempt(docket.attempt(kind)).await?;
+    Ok(permit.next_step(on_record))
+}
+
+/// Puts on record what came of a step; says whether it is.
+pub(super) async fn outcome(
+    audit: &AuditLog,
+    docket: &Docket,
+    kind: StepKind,
+    settled: &Settled,
+    failure: Option<&Failure>,
+    change: &Change,
+) -> bool {
+    let mut entry = docket.outcome(settled.outcome, Some(kind), failure);
+    if let Some(proof) = &settled.proof {
+        entry.id = proof.found.id.or(entry.id);
+        if is_worth_keeping(&proof.found, change.after_step(kind).as_ref()) {
+            match audit.keep(&proof.found).await {
+                Ok(found) => entry.found = Some(found),
+                Err(error) => {
+                    tracing::error!(%error, call = %docket.call(), "the page as found could not be kept");
+                }
+            }
+        }
+    }
+    match audit.record(entry).await {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::error!(%error, call = %docket.call(), "an outcome could not be put on record");
+            false
+        }
+    }
+}
+
+/// The log failed: nothing more is sent. What was sent before stays true.
+pub(super) async fn failed(
+    audit: &AuditLog,
+    docket: &Docket,
+    error: &AuditError,
+    change: &Change,
+    last: Option<&Settled>,
+) -> Failure {
+    let failure = unavailable(error);
+    let refusal = Refusal::at(Gate::Record, failure.clone());
+    if let Err(error) = audit.record(docket.refusal(&refusal)).await {
+        tracing::error!(%error, call = %docket.call(), "a refusal could not be put on record");
+    }
+    match last {
+        None => failure,
+        Some(_) => Failure::new(
+            Code::PartlyApplied,
+            "The page was moved; then the audit log failed, and nothing more was sent.",
+        )
+        .detail("fields", behind_the_move(change))
+        .detail("outcome", Outcome::PartlyApplied.as_str())
+        .detail("operation", change.operation().as_str()),
+    }
+}

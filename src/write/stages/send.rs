@@ -1,0 +1,156 @@
+//! From a permit to an outcome: on record, sent, read back, on record.
+
+use std::sync::Arc;
+
+use tracing::Instrument as _;
+
+use crate::audit::Outcome;
+use crate::change::StepKind;
+use crate::error::{Code, Failure};
+use crate::gates::{Gate, Permit, Refusal};
+use crate::notice;
+use crate::page::Field;
+use crate::wiki::Sender;
+
+use super::check::Checked;
+use super::outcome::{failure_of, said_of};
+use super::settle::promise::Promise;
+use super::settle::trail::overwritten;
+use super::settle::{Settled, settle};
+use super::turn::Turn;
+use super::{answer, record};
+use crate::write::answer::{Answer, Applied};
+use crate::write::desk::Desk;
+use crate::write::docket::Docket;
+use crate::write::memory::{Knowing, Memory};
+
+/// What belongs to a write beside its permit.
+pub(in crate::write) struct Job {
+    pub(in crate::write) docket: Docket,
+    pub(in crate::write) checked: Checked,
+    /// Who knows the page when it is written.
+    pub(in crate::write) knowing: Option<Knowing>,
+    pub(in crate::write) turn: Option<Turn>,
+}
+
+/// Carries out what the gates let through, in a task of its own: once begun, no cancellation,
+/// disconnect or closed stdin may cut it short.
+///
+/// # Errors
+/// That the server is ending: nothing is sent then. What came of the write is what is returned.
+pub(in crate::write) async fn in_its_own_task(
+    desk: &Arc<Desk>,
+    sender: &Arc<Sender>,
+    permit: Permit,
+    mut job: Job,
+) -> Result<Result<Answer, Failure>, Refusal> {
+    // From here on the end of the server waits for this write, or refuses it.
+    let tasks = &desk.house.tasks;
+    let awaited = tasks.token();
+    if tasks.is_closed() {
+        let failure = Failure::new(
+            Code::AuditUnavailable,
+            "The server is ending; nothing was sent.",
+        );
+        return Err(Refusal::at(Gate::Record, failure));
+    }
+    let (own_desk, sender) = (Arc::clone(desk), Arc::clone(sender));
+    let write = async move {
+        let mut turn = job.turn.take();
+        let call = job.docket.call();
+        let docket = &mut job.docket;
+        let carried_out = carry_out(&own_desk, &sender, permit, docket, job.checked, job.knowing);
+        let answer = call.during(Box::pin(carried_out)).await;
+        let held = turn.as_mut().and_then(|turn| turn.proposal.take());
+        if let (Some(held), Ok(_)) = (held, &answer) {
+            own_desk.proposals.applied(held, &job.docket).await;
+        }
+        drop((turn, awaited));
+        answer.map(|applied| Answer::Applied(Box::new(applied)))
+    };
+    let task = tasks.spawn(notice::told_as_here(write.in_current_span()));
+    Ok(task.await.unwrap_or_else(|_| Err(broke_off())))
+}
+
+/// Sends one step after another, each once and on record before; the next only after the one
+/// before was read back as applied.
+async fn carry_out(
+    desk: &Desk,
+    sender: &Sender,
+    mut permit: Permit,
+    docket: &mut Docket,
+    checked: Checked,
+    knowing: Option<Knowing>,
+) -> Result<Applied, Failure> {
+    let (audit, mut notes) = (&desk.audit, checked.notes);
+    let mut last: Option<Settled> = None;
+    // A write goes on with the key that it began with.
+    let sending = sender.pinned();
+    let wiki = sending.wiki();
+    if let Err(error) = docket.keep_states(audit, permit.change()).await {
+        return Err(record::failed(audit, docket, &error, permit.change(), None).await);
+    }
+    loop {
+        let step = match record::attempt(audit, docket, &mut permit).await {
+            Ok(Some(step)) => step,
+            Ok(None) => break,
+            Err(error) => {
+                let (change, last) = (permit.change(), last.as_ref());
+                return Err(record::failed(audit, docket, &error, change, last).await);
+            }
+        };
+        let (kind, change) = (step.kind(), permit.change());
+        let Some(promise) = Promise::of(change, kind) else {
+            break;
+        };
+        let sent_at = wiki.now();
+        let sent = sending.send(step).await;
+        let settled = settle(wiki, desk.patience, &promise, sent, sent_at).await;
+        if let Some(knowing) = &knowing {
+            note_written(&*desk.memory, knowing, &settled);
+        }
+        notes.warnings.extend(said_of(&settled));
+        let failure = failure_of(&settled, kind, change);
+        let is_recorded =
+            record::outcome(audit, docket, kind, &settled, failure.as_ref(), change).await;
+        match failure {
+            Some(failure) if is_recorded => return Err(failure),
+            Some(failure) => return Err(failure.detail("outcomeRecorded", false)),
+            None if is_recorded => {}
+            None => notes.warnings.push(
+                "outcome_not_recorded: the write happened, but its outcome could not be put on record.".to_owned(),
+            ),
+        }
+        if kind == StepKind::Update
+            && let Some(proof) = &settled.proof
+        {
+            let warning = overwritten(&desk.wiki, change, &proof.found, sent_at).await;
+            notes.warnings.extend(warning);
+        }
+        last = Some(settled);
+    }
+    let (call, change, lines) = (docket.call(), permit.change(), checked.lines);
+    Ok(answer::applied(
+        &desk.wiki, call, change, last, lines, notes,
+    ))
+}
+
+/// A session that knows the page knows it as its own write left it, even in part.
+fn note_written(memory: &dyn Memory, knowing: &Knowing, settled: &Settled) {
+    if let (Outcome::Applied | Outcome::PartlyApplied, Some(proof)) =
+        (settled.outcome, &settled.proof)
+        && !proof.differing.contains(&Field::Content)
+        && let (Some(id), Some(at)) = (proof.found.id, &proof.found.updated_at)
+    {
+        memory.note_written(&knowing.session, id, at, knowing.wrote_whole);
+    }
+}
+
+/// Nobody knows how far a write came.
+pub(in crate::write) fn broke_off() -> Failure {
+    Failure::new(
+        Code::OutcomeUnknown,
+        "The write broke off in the server itself; the audit log says how far it came.",
+    )
+    .detail("outcome", Outcome::Unknown.as_str())
+}

@@ -1,0 +1,256 @@
+//! What is promised of a page when a step is done, and what a reading of the page says of it.
+
+use std::borrow::Cow;
+
+use time::{Duration, OffsetDateTime};
+
+use crate::change::{Change, Proof, StepKind, prove};
+use crate::page::{Date, Field, PageReading, PageState};
+use crate::wiki::{Wiki, WikiError};
+
+/// How much older than an attempt a page may look that the attempt made: the time of sending is
+/// known of the wiki's clock to a second.
+const SURELY_AFTER: Duration = Duration::seconds(2);
+/// How much older a page must look that the attempt surely did not make, whatever clock stands
+/// before the wiki.
+const SURELY_BEFORE: Duration = Duration::minutes(5);
+
+/// What is promised of the page when a step is done.
+pub(in crate::write) enum Promise<'a> {
+    /// A page is there as it shall be.
+    Created { after: &'a PageState },
+    /// A page is as it shall be.
+    Changed {
+        /// As it is before this step, which may follow another.
+        before: Cow<'a, PageState>,
+        after: PageState,
+        /// What cannot be read back, and whose loss was accepted.
+        lost: &'a [Field],
+        step: StepKind,
+    },
+    /// A page is gone.
+    Deleted { before: &'a PageState },
+}
+
+/// One reading of the page, as far as the outcome goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::write) enum Seen {
+    Gone,
+    Page(Box<FoundPage>),
+}
+
+/// A page that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::write) struct FoundPage {
+    pub(in crate::write) proof: Proof,
+    /// Whether it is the page that the answer of a create named, at the place of the promise.
+    pub(in crate::write) is_answered: bool,
+    /// When it was made.
+    pub(in crate::write) created_at: Option<Date>,
+    /// Who wrote it last.
+    pub(in crate::write) author: Option<String>,
+}
+
+/// When a page was made that stands where one was to be created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::write) enum Made {
+    AfterTheAttempt,
+    /// Clocks differ too much to tell, or the time cannot be read.
+    Unclear,
+    BeforeTheAttempt,
+}
+
+impl<'a> Promise<'a> {
+    /// The promise of one step of a change; none where the change has no such step.
+    pub(in crate::write) fn of(change: &'a Change, step: StepKind) -> Option<Self> {
+        match (change.before(), change.after()) {
+            (None, Some(after)) => Some(Self::Created { after }),
+            (Some(before), None) => Some(Self::Deleted { before }),
+            (Some(before), Some(_)) => Some(Self::Changed {
+                before: if step == StepKind::Update && change.moves() {
+                    Cow::Owned(change.after_step(StepKind::Move)?)
+                } else {
+                    Cow::Borrowed(before)
+                },
+                after: change.after_step(step)?,
+                lost: change.lost(),
+                step,
+            }),
+            (None, None) => None,
+        }
+    }
+
+    pub(in crate::write) fn is_kept(&self, seen: &Seen) -> bool {
+        match (self, seen) {
+            (Self::Deleted { .. }, seen) => *seen == Seen::Gone,
+            (Self::Created { .. } | Self::Changed { .. }, Seen::Page(found)) => found.proof.holds(),
+            (Self::Created { .. } | Self::Changed { .. }, Seen::Gone) => false,
+        }
+    }
+
+    pub(in crate::write) fn is_old_state(&self, seen: &Seen) -> bool {
+        match (self, seen) {
+            (Self::Created { .. }, seen) => *seen == Seen::Gone,
+            (Self::Changed { before, .. }, Seen::Page(found)) => before
+                .difference(&found.proof.found)
+                .iter()
+                .all(|field| found.proof.unverified.contains(field)),
+            (Self::Deleted { before }, Seen::Page(found)) => {
+                before.difference(&found.proof.found).is_empty()
+            }
+            (Self::Changed { .. } | Self::Deleted { .. }, Seen::Gone) => false,
+        }
+    }
+
+    /// Whether the wiki refused a new page since one stands at its place. It looks before it
+    /// writes anything (6002).
+    pub(in crate::write) const fn is_taken(&self, cause: Option<&WikiError>) -> bool {
+        matches!(
+            (self, cause),
+            (Self::Created { .. }, Some(WikiError::PageExists))
+        )
+    }
+
+    /// Whether a page that was found is surely the one that was written. A new page is known by
+    /// the id in the answer of success, if it stands where it was to stand; without it, by being
+    /// as promised to the letter and made after the attempt was sent. Another client's could
+    /// stand there.
+    pub(in crate::write) fn is_ours(&self, seen: &Seen, sent_at: OffsetDateTime) -> bool {
+        match (self, seen) {
+            (Self::Created { .. }, Seen::Page(found)) => {
+                found.is_answered
+                    || (found.is_to_the_letter() && found.made(sent_at) == Made::AfterTheAttempt)
+            }
+            _ => true,
+        }
+    }
+
+    pub(in crate::write) async fn read(
+        &self,
+        wiki: &Wiki,
+        new_id: Option<i64>,
+    ) -> Result<Seen, WikiError> {
+        let mut is_answered = false;
+        let reading = match self {
+            Self::Created { after } => match answered_page(wiki, after, new_id).await? {
+                Some(page) => {
+                    is_answered = true;
+                    Ok(page)
+                }
+                None => wiki.page_by_path(&after.locale, &after.path).await,
+            },
+            Self::Changed { before, lost, .. } => read_whole(wiki, before, lost).await,
+            Self::Deleted { before } => read_whole(wiki, before, &[]).await,
+        };
+        match reading {
+            Ok(reading) => Ok(Seen::Page(Box::new(FoundPage {
+                proof: self.prove(&reading),
+                is_answered,
+                created_at: reading.created_at,
+                author: reading.author_name,
+            }))),
+            Err(WikiError::NotFound) => Ok(Seen::Gone),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn prove(&self, reading: &PageReading) -> Proof {
+        match self {
+            Self::Created { after } => prove(after, None, reading),
+            Self::Changed { before, after, .. } => prove(after, Some(before), reading),
+            // What is still there is compared with what was.
+            Self::Deleted { before } => prove(before, None, reading),
+        }
+    }
+}
+
+impl FoundPage {
+    /// Whether the content was read, and nothing that was read is other than promised.
+    pub(in crate::write) fn is_to_the_letter(&self) -> bool {
+        self.proof.holds() && !self.proof.unverified.contains(&Field::Content)
+    }
+
+    /// Whether it was made by an attempt that was sent then, by the wiki's clock.
+    pub(in crate::write) fn made(&self, sent_at: OffsetDateTime) -> Made {
+        made(self.created_at.as_ref(), sent_at)
+    }
+
+    /// Whether a field was read and is as promised.
+    pub(in crate::write) fn shows(&self, field: Field) -> bool {
+        !self.proof.differing.contains(&field) && !self.proof.unverified.contains(&field)
+    }
+
+    /// Whether the page was written, or touched, since it was in this state.
+    pub(in crate::write) fn is_later_than(&self, state: &PageState) -> bool {
+        match (&self.proof.found.updated_at, &state.updated_at) {
+            (Some(now), Some(then)) => !now.same(then),
+            _ => true,
+        }
+    }
+}
+
+/// The page that the answer of a create names, if it stands where it was to stand: any other is
+/// none that the create made.
+async fn answered_page(
+    wiki: &Wiki,
+    promised: &PageState,
+    id: Option<i64>,
+) -> Result<Option<PageReading>, WikiError> {
+    let Some(id) = id else {
+        return Ok(None);
+    };
+    match wiki.page_by_id(id).await {
+        Ok(page) => {
+            Ok(Some(page)
+                .filter(|page| page.locale == promised.locale && page.path == promised.path))
+        }
+        Err(WikiError::NotFound) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+async fn read_whole(
+    wiki: &Wiki,
+    page: &PageState,
+    lost: &[Field],
+) -> Result<PageReading, WikiError> {
+    match page.id {
+        Some(id) => wiki.whole_page(id, lost).await,
+        None => Err(WikiError::NotFound),
+    }
+}
+
+/// When a page was made, held against the time at which an attempt was sent, both by the wiki's
+/// clock.
+fn made(created_at: Option<&Date>, sent_at: OffsetDateTime) -> Made {
+    match created_at.and_then(Date::instant) {
+        Some(at) if at >= sent_at.saturating_sub(SURELY_AFTER) => Made::AfterTheAttempt,
+        Some(at) if at < sent_at.saturating_sub(SURELY_BEFORE) => Made::BeforeTheAttempt,
+        Some(_) | None => Made::Unclear,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::{Made, made};
+    use crate::page::Date;
+
+    #[test]
+    fn whether_an_attempt_made_a_page_is_told_by_the_wiki_s_clock_as_far_as_it_is_known() {
+        let sent_at = datetime!(2026-01-01 12:00:00 UTC);
+        for (created_at, expected) in [
+            ("2026-01-01T12:00:00.500Z", Made::AfterTheAttempt),
+            ("2026-01-01T11:59:58.000Z", Made::AfterTheAttempt),
+            ("2026-01-01T11:59:57.999Z", Made::Unclear),
+            ("2026-01-01T11:55:00.000Z", Made::Unclear),
+            ("2026-01-01T11:54:59.999Z", Made::BeforeTheAttempt),
+            ("soon", Made::Unclear),
+        ] {
+            let date = Date::from(created_at.to_owned());
+            assert_eq!(made(Some(&date), sent_at), expected, "{created_at}");
+        }
+        assert_eq!(made(None, sent_at), Made::Unclear);
+    }
+}

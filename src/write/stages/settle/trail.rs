@@ -1,0 +1,319 @@
+//! What a page's history shows of a write, of what it overwrote, and of what came after it.
+//!
+//! Each write keeps the state that it found as a version, dated by the time of that state. So a
+//! write that somebody else's came after is found whole in the version that the other left; one
+//! that overwrote another's has that one's state as the version that it left itself. Two that
+//! overlap in the wiki keep the same state twice, and the text of one of them nowhere; one that
+//! failed before keeps it as well.
+
+use std::time::Duration;
+
+use time::OffsetDateTime;
+
+use crate::change::{Change, Proof, StepKind};
+use crate::page::{Date, Field, PageState, escaped};
+use crate::wiki::{History, HistoryEntry, Version, Wiki, WikiError};
+
+use super::promise::{FoundPage, Promise};
+
+/// Among how many of the newest versions is looked.
+const NEWEST: usize = 10;
+/// How long. What is looked up after a write must not keep its caller waiting.
+const LOOK_BACK: Duration = Duration::from_secs(3);
+/// How long before a write was sent another one may have begun that overlapped with it: between
+/// the version that a write keeps and the write itself lie milliseconds, and the time of sending
+/// is known of the wiki's clock to a second.
+const OVERLAP: time::Duration = time::Duration::seconds(3);
+/// The most characters of a name.
+const NAME: usize = 64;
+
+/// A step whose page somebody else wrote before it was read back.
+#[derive(Debug)]
+pub(in crate::write) struct ChangedSince {
+    /// The page as the step left it, as far as the version shows it.
+    pub(in crate::write) proof: Proof,
+    /// The version that shows it.
+    version: i64,
+    /// The fields that are not so any more.
+    fields: Vec<Field>,
+    /// Who wrote the page last, and when.
+    author: Option<String>,
+    at: Option<Date>,
+}
+
+/// What the history tells of a step that is not to be seen on its page.
+#[derive(Debug)]
+pub(in crate::write) enum Trail {
+    /// A version has the page as the step left it.
+    Applied(Box<ChangedSince>),
+    /// None has, and more than one write began since the page was read.
+    OthersWrote,
+    /// None has, and one write at most began since.
+    NobodyElse,
+    /// The history cannot be read, or tells nothing of such a step.
+    Unknown,
+}
+
+impl ChangedSince {
+    /// The warning.
+    pub(in crate::write) fn told(&self) -> String {
+        let names: Vec<&str> = self.fields.iter().map(|field| field.name()).collect();
+        let who = self.author.as_ref().map_or_else(
+            || "somebody".to_owned(),
+            |author| format!("\"{}\"", escaped(author, NAME).replace('"', "'")),
+        );
+        let at = self
+            .at
+            .as_ref()
+            .and_then(Date::instant)
+            .and_then(Date::from_instant);
+        let at = at.map_or_else(String::new, |at| format!(" at {}", at.as_str()));
+        format!(
+            "changed_since: after this write somebody changed {}, and {who} wrote the page last{at}; version {} has it as this write left it.",
+            names.join(", "),
+            self.version
+        )
+    }
+}
+
+/// Looks in the history for a step that is not to be seen on its page as it was found.
+pub(in crate::write) async fn follow(
+    wiki: &Wiki,
+    promise: &Promise<'_>,
+    found: &FoundPage,
+    sent_at: OffsetDateTime,
+    limit: Duration,
+) -> Trail {
+    let look = look(wiki, promise, found, sent_at);
+    match tokio::time::timeout(limit.min(LOOK_BACK), look).await {
+        Ok(Ok(trail)) => trail,
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "the history of a page that was written could not be read");
+            Trail::Unknown
+        }
+        Err(_) => Trail::Unknown,
+    }
+}
+
+async fn look(
+    wiki: &Wiki,
+    promise: &Promise<'_>,
+    found: &FoundPage,
+    sent_at: OffsetDateTime,
+) -> Result<Trail, WikiError> {
+    let (before, after, step) = match promise {
+        Promise::Created { after } => (None, *after, StepKind::Create),
+        Promise::Changed {
+            before,
+            after,
+            step,
+            ..
+        } => (Some(before.as_ref()), after, *step),
+        Promise::Deleted { .. } => return Ok(Trail::Unknown),
+    };
+    let Some(id) = found.proof.found.id else {
+        return Ok(Trail::Unknown);
+    };
+    let read_at = before.and_then(|before| before.updated_at.as_ref());
+    let read_at = read_at.and_then(Date::instant);
+    if before.is_some() && read_at.is_none() {
+        return Ok(Trail::Unknown);
+    }
+    let history = wiki.history(id, 0, NEWEST).await?;
+    let at = |entry: &HistoryEntry| entry.version_date.instant();
+    // A page that was created has no state before.
+    let later = ids(&history, |entry| before.is_none() || at(entry) > read_at);
+    let asked = asked(before, after);
+    for version in wiki.versions(id, &later).await?.into_iter().flatten() {
+        if holds(&version, after, &asked, step) {
+            return Ok(Trail::Applied(Box::new(as_written(
+                version, after, &asked, found,
+            ))));
+        }
+    }
+    let is_cut = history.total > history.entries.len();
+    if !later.is_empty() || (is_cut && later.len() == history.entries.len()) {
+        return Ok(Trail::OthersWrote);
+    }
+    let same = ids(&history, |entry| at(entry) == read_at);
+    Ok(if overlap(wiki, id, &same, sent_at).await? {
+        Trail::OthersWrote
+    } else {
+        Trail::NobodyElse
+    })
+}
+
+/// The ids of some of a history's versions.
+fn ids(history: &History, which: impl Fn(&HistoryEntry) -> bool) -> Vec<i64> {
+    let entries = history.entries.iter().filter(|entry| which(entry));
+    entries.map(|entry| entry.version_id).collect()
+}
+
+/// Whether several of the versions of one state were kept about when a write was sent.
+async fn overlap(
+    wiki: &Wiki,
+    id: i64,
+    same: &[i64],
+    sent_at: OffsetDateTime,
+) -> Result<bool, WikiError> {
+    if same.len() < 2 {
+        return Ok(false);
+    }
+    let versions = wiki.versions(id, same).await?.into_iter().flatten();
+    let kept: Vec<Date> = versions.map(|version| version.ended).collect();
+    Ok(began_together(&kept, sent_at))
+}
+
+fn began_together(kept: &[Date], sent_at: OffsetDateTime) -> bool {
+    let since = sent_at.saturating_sub(OVERLAP);
+    let recent = kept.iter().filter_map(Date::instant);
+    recent.filter(|at| *at >= since).count() > 1
+}
+
+fn asked(before: Option<&PageState>, after: &PageState) -> Vec<Field> {
+    before.map_or_else(|| Field::ALL.into(), |before| before.difference(after))
+}
+
+/// Whether a version is the page as a step left it. An update writes every field, a move its own.
+fn holds(version: &Version, after: &PageState, asked: &[Field], step: StepKind) -> bool {
+    let shown = version.clone().laid_over(after);
+    let of_step = |field: &Field| match step {
+        StepKind::Move => asked.contains(field),
+        StepKind::Create | StepKind::Update | StepKind::Delete => {
+            Field::restorable().any(|it| it == *field) || asked.contains(field)
+        }
+    };
+    Field::ALL
+        .iter()
+        .filter(|field| of_step(field))
+        .all(|field| after.same(&shown, *field))
+        // What no version keeps proves nothing.
+        && asked.iter().any(|field| field.is_in_versions())
+}
+
+fn as_written(
+    version: Version,
+    after: &PageState,
+    asked: &[Field],
+    found: &FoundPage,
+) -> ChangedSince {
+    let now = &found.proof;
+    let id = now.found.id;
+    ChangedSince {
+        version: version.id,
+        fields: now.differing.clone(),
+        author: found.author.clone(),
+        at: now.found.updated_at.clone(),
+        proof: Proof {
+            differing: Vec::new(),
+            unverified: Field::ALL
+                .into_iter()
+                .filter(|field| {
+                    !field.is_in_versions() && asked.contains(field) && !found.shows(*field)
+                })
+                .collect(),
+            css_minified: now.css_minified,
+            css_dropped: now.css_dropped.clone(),
+            found: PageState {
+                id,
+                ..version.laid_over(after)
+            },
+        },
+    }
+}
+
+/// What a write may have overwritten between its reading and its sending, as a warning.
+///
+/// Only what a version keeps can be told: not tags, styles or scripts.
+pub(in crate::write) async fn overwritten(
+    wiki: &Wiki,
+    change: &Change,
+    written: &PageState,
+    sent_at: OffsetDateTime,
+) -> Option<String> {
+    let before = change
+        .after_step(StepKind::Move)
+        .or_else(|| change.before().cloned())?;
+    let id = before.id?;
+    let looked = left_behind(wiki, id, &before, written, sent_at);
+    let looked = tokio::time::timeout(LOOK_BACK, looked).await;
+    match looked.unwrap_or(Err(WikiError::Timeout { after: LOOK_BACK })) {
+        Ok(told) => told,
+        Err(error) => {
+            tracing::debug!(%error, "what a write overwrote could not be looked up");
+            Some(NOT_CHECKED.to_owned())
+        }
+    }
+}
+
+async fn left_behind(
+    wiki: &Wiki,
+    id: i64,
+    before: &PageState,
+    written: &PageState,
+    sent_at: OffsetDateTime,
+) -> Result<Option<String>, WikiError> {
+    let history = wiki.history(id, 0, NEWEST).await?;
+    let instant = |page: &PageState| page.updated_at.as_ref().and_then(Date::instant);
+    let (read_at, written_at) = (instant(before), instant(written));
+    let at = |entry: &HistoryEntry| entry.version_date.instant();
+    // Somebody may have written after us as well.
+    let left = history.entries.iter().find(|entry| at(entry) < written_at);
+    let Some(left) = left else {
+        return Ok(Some(NOT_CHECKED.to_owned()));
+    };
+    let between = ids(&history, |entry| {
+        at(entry) < written_at && at(entry) > read_at
+    });
+    let versions = wiki.versions(id, &between).await?;
+    for version in versions.into_iter().flatten() {
+        let version_id = version.id;
+        let theirs = version.laid_over(before);
+        let differing = |page: &PageState| -> Vec<&str> {
+            let fields = Field::restorable();
+            let fields = fields.filter(|field| !page.same(&theirs, *field));
+            fields.map(Field::name).collect()
+        };
+        let fields = differing(before);
+        // One that is as this write made it came of this write, sent twice by a proxy.
+        if !fields.is_empty() && !differing(written).is_empty() {
+            return Ok(Some(format!(
+                "overwrote_newer: somebody changed {} just before this write; version {version_id} of the page has it.",
+                fields.join(", ")
+            )));
+        }
+    }
+    let same = ids(&history, |entry| at(entry) == at(left));
+    let is_overlapped = overlap(wiki, id, &same, sent_at).await?;
+    Ok(is_overlapped.then(|| OVERLAPPED.to_owned()))
+}
+
+const NOT_CHECKED: &str = "overwrite_not_checked: whether somebody wrote just before could not be read from the page's history.";
+const OVERLAPPED: &str = "overwrote_newer: another write of this page began at the same time, from the same state; what the one that was overwritten wrote is in no version, so read the page before you go on.";
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::began_together;
+    use crate::page::Date;
+
+    #[test]
+    fn a_version_that_a_failed_write_left_long_before_is_no_overlap() {
+        let sent_at = datetime!(2026-01-01 12:00:10 UTC);
+        let kept = |times: &[&str]| -> Vec<Date> {
+            let date = |time: &&str| Date::from(format!("2026-01-01T12:00:{time}Z"));
+            times.iter().map(date).collect()
+        };
+        for (times, expected) in [
+            (&["10.200", "09.100"][..], true),
+            (&["10.200", "10.900"], true),
+            (&["10.200", "07.000"], true),
+            (&["10.200", "06.999"], false),
+            (&["10.200"], false),
+            (&[], false),
+        ] {
+            assert_eq!(began_together(&kept(times), sent_at), expected, "{times:?}");
+        }
+    }
+}

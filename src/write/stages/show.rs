@@ -1,0 +1,207 @@
+//! A set is shown, and not sent: as a preview, as nothing to do, or as what could be merged.
+
+use crate::audit::{CallId, HeldProposal, Outcome, ProposalId};
+use crate::change::Operation;
+use crate::error::Code;
+use crate::gates::{
+    ChangeSet, Enabled, Gate, Previewed, Refusal, SessionId, Verdict, dry_run, paths,
+};
+use crate::page::{LineCounts, PageState};
+use crate::wiki::Wiki;
+
+use super::check::Checked;
+use super::unseen::unseen;
+use crate::write::answer::{Applied, LinkedFrom, Notes, Preview, Target};
+use crate::write::desk::Desk;
+use crate::write::docket::{Docket, unavailable};
+use crate::write::source::conflict::{Stopped, with_merged};
+
+/// The most linking pages that the preview of a delete names.
+const MAX_LINKING: usize = 20;
+
+/// Shows a set, with a token that confirms it; on record.
+pub(in crate::write) async fn show(
+    desk: &Desk,
+    docket: &Docket,
+    session: &SessionId,
+    set: &ChangeSet,
+    checked: Checked,
+) -> Result<Preview, Refusal> {
+    let token = keep(desk, docket, session, set).await?;
+    Ok(preview(&desk.wiki, docket.call(), set, checked, (Some(token), None)).await)
+}
+
+/// What a caller is told of changes that could not be made. Where they could be merged with what
+/// was written meanwhile, the merged change is shown, with a token that confirms it where tokens
+/// are given; it is never written unasked.
+pub(in crate::write) async fn stopped(
+    desk: &Desk,
+    enabled: Enabled<'_>,
+    docket: &Docket,
+    session: &SessionId,
+    Stopped { failure, merged }: Stopped,
+) -> Refusal {
+    let gate = match failure.code {
+        Code::ConfirmExpired | Code::ConfirmMismatch => Gate::Confirm,
+        _ => Gate::Change,
+    };
+    let Some(merged) = merged else {
+        return Refusal::at(gate, failure);
+    };
+    let gives_tokens = dry_run(enabled.policy(), false) == Verdict::Preview;
+    let merged = ChangeSet::of(docket.call(), *merged);
+    let allowed = match paths(enabled, merged) {
+        Ok(allowed) => allowed,
+        Err(refusal) => return refusal,
+    };
+    let (diff, lines) = allowed.set().first().change.content_diff();
+    let token = if gives_tokens {
+        let mut docket = docket.clone();
+        docket.about(allowed.set());
+        docket.counted(lines);
+        match keep(desk, &docket, session, allowed.set()).await {
+            Ok(token) => Some(token),
+            Err(refusal) => return refusal,
+        }
+    } else {
+        None
+    };
+    Refusal::at(gate, with_merged(failure, diff, lines, token))
+}
+
+/// Keeps a set under a token of its own, on record.
+async fn keep(
+    desk: &Desk,
+    docket: &Docket,
+    session: &SessionId,
+    set: &ChangeSet,
+) -> Result<Previewed, Refusal> {
+    record(desk, docket, true).await?;
+    desk.memory
+        .preview(session, set.clone())
+        .map_err(|failure| Refusal::at(Gate::Record, failure))
+}
+
+/// Puts a preview on record.
+pub(super) async fn record(desk: &Desk, docket: &Docket, has_token: bool) -> Result<(), Refusal> {
+    desk.audit
+        .record(docket.preview(has_token))
+        .await
+        .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))
+}
+
+/// Says what a set would do.
+pub(super) async fn preview(
+    wiki: &Wiki,
+    call: CallId,
+    set: &ChangeSet,
+    checked: Checked,
+    (confirm, proposal): (Option<Previewed>, Option<ProposalId>),
+) -> Preview {
+    let Checked {
+        mut notes,
+        diff,
+        lines,
+    } = checked;
+    let change = &set.first().change;
+    let mut linked_from = Vec::new();
+    let warnings = &mut notes.warnings;
+    warnings.extend(unseen(change));
+    if change.operation() == Operation::Delete {
+        warnings.push(
+            "lost_for_good: the wiki keeps no history, comments or id of a deleted page; \
+             the audit log keeps the page itself."
+                .to_owned(),
+        );
+        linked_from = linking_pages(wiki, change.target(), warnings).await;
+    }
+    Preview {
+        call,
+        operation: change.operation(),
+        target: target(wiki, change.target()),
+        changes: change.values(),
+        diff,
+        lines,
+        linked_from,
+        notes,
+        confirm,
+        proposal,
+    }
+}
+
+async fn linking_pages(
+    wiki: &Wiki,
+    page: &PageState,
+    warnings: &mut Vec<String>,
+) -> Vec<LinkedFrom> {
+    let linking = match wiki.pages_linking_to(&page.locale, &page.path).await {
+        Ok(linking) => linking,
+        Err(error) => {
+            warnings.push(format!(
+                "links_unknown: which pages link here could not be read ({error})."
+            ));
+            return Vec::new();
+        }
+    };
+    if !linking.is_empty() {
+        warnings.push(format!(
+            "linked_from: {} pages of this locale link here.",
+            linking.len()
+        ));
+    }
+    linking
+        .into_iter()
+        .take(MAX_LINKING)
+        .map(|page| LinkedFrom {
+            id: page.id,
+            path: page.path.as_str().to_owned(),
+            title: page.title,
+        })
+        .collect()
+}
+
+/// Answers that the page already is as asked for; on record. What was proposed is then applied.
+pub(in crate::write) async fn nothing_to_do(
+    desk: &Desk,
+    docket: &Docket,
+    set: &ChangeSet,
+    notes: Notes,
+    held: Option<HeldProposal>,
+) -> Result<Applied, Refusal> {
+    desk.audit
+        .record(docket.outcome(Outcome::Unchanged, None, None))
+        .await
+        .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
+    if let Some(id) = set.proposal() {
+        let held = match held {
+            Some(held) => Ok(held),
+            None => desk.proposals.hold_open(id).await,
+        };
+        let held = held.map_err(|failure| Refusal::at(Gate::Change, failure))?;
+        desk.proposals.applied(held, docket).await;
+    }
+    let change = &set.first().change;
+    let page = change.target();
+    Ok(Applied {
+        call: docket.call(),
+        operation: change.operation(),
+        is_unchanged: true,
+        target: target(&desk.wiki, page),
+        changed: Vec::new(),
+        lines: LineCounts::default(),
+        updated_at: page.updated_at.as_ref().map(|at| at.as_str().to_owned()),
+        unverified: Vec::new(),
+        notes,
+    })
+}
+
+/// The page that an answer is about.
+pub(super) fn target(wiki: &Wiki, page: &PageState) -> Target {
+    Target {
+        id: page.id,
+        locale: page.locale.as_str().to_owned(),
+        path: page.path.as_str().to_owned(),
+        title: page.title.clone(),
+        url: wiki.page_url(&page.locale, &page.path),
+    }
+}

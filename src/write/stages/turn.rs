@@ -1,0 +1,79 @@
+//! A write's turn: whatever else of us could get in its way waits (W19).
+
+use std::time::{Duration, Instant};
+
+use crate::audit::{AuditError, AuditLog, HeldProposal, PageLock, TreeLock};
+use crate::gates::{Gate, Refusal, SessionId};
+
+use crate::write::desk::Desk;
+use crate::write::docket::unavailable;
+use crate::write::route::Warrant;
+use crate::write::source::Source;
+
+/// Other writes that could get in the way are kept out while this is held.
+pub(in crate::write) struct Turn {
+    _page: Option<PageLock>,
+    _tree: Option<TreeLock>,
+    /// The proposal that is applied.
+    pub(in crate::write) proposal: Option<HeldProposal>,
+}
+
+/// Waits until no other write can get in the way (W19), of this server or of another that
+/// shares its audit directory: creates, moves and deletes go out one at a time, updates of one
+/// page one after another. A proposal that is applied is held.
+pub(in crate::write) async fn take(
+    desk: &Desk,
+    session: &SessionId,
+    source: &dyn Source,
+    warrant: &Warrant,
+) -> Result<Turn, Refusal> {
+    // What an earlier run left open may be in the way.
+    desk.recovered().await;
+    let page = match warrant {
+        // A token that counts for nothing must not wait for its turn.
+        Warrant::Preview(token) => desk
+            .memory
+            .page_of(session, token)
+            .map_err(|failure| Refusal::at(Gate::Confirm, failure))?,
+        Warrant::Person(approved) => approved.page(),
+        Warrant::StaticToken => source.page_of_turn(desk).await,
+    };
+    let turn = locks(
+        &desk.audit,
+        page,
+        source.rebuilds_tree(),
+        desk.patience.queueing,
+    )
+    .await;
+    let mut turn = turn.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
+    if let Some(id) = source.proposal() {
+        let held = desk.proposals.hold_open(id).await;
+        turn.proposal = Some(held.map_err(|failure| Refusal::at(Gate::Change, failure))?);
+    }
+    Ok(turn)
+}
+
+/// Waits for a page and for the tree, so long at most for both.
+async fn locks(
+    audit: &AuditLog,
+    page: Option<i64>,
+    rebuilds_tree: bool,
+    longest: Duration,
+) -> Result<Turn, AuditError> {
+    let began = Instant::now();
+    let page = match page {
+        Some(id) => Some(audit.lock_page(id, longest).await?),
+        None => None,
+    };
+    let left = longest.saturating_sub(began.elapsed());
+    let tree = if rebuilds_tree {
+        Some(audit.lock_tree(left).await?)
+    } else {
+        None
+    };
+    Ok(Turn {
+        _page: page,
+        _tree: tree,
+        proposal: None,
+    })
+}
