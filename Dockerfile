@@ -15,10 +15,10 @@
 #     -p 127.0.0.1:8765:8765 -e WIKI_SERVE_ADDRESS=0.0.0.0:8765 \
 #     -e WIKI_BASE_URL=https://wiki.example.com -e WIKI_API_TOKEN wikijs-mcp
 FROM rust:1.95.0-alpine3.22 AS build
-RUN apk add --no-cache ca-certificates-bundle cmake make musl-dev perl
+RUN apk add --no-cache ca-certificates-bundle make musl-dev perl
 WORKDIR /build
 COPY . .
-RUN cargo build --release --locked --bin wikijs-mcp \
+RUN cargo build --profile dist --locked --bin wikijs-mcp \
     && mkdir -p /state /temporary && chown 65532:65532 /state && chmod 700 /state \
     && chmod 1777 /temporary
 
@@ -26,7 +26,7 @@ FROM scratch
 # By this the registry knows whose image it is: the name in server.json.
 LABEL io.modelcontextprotocol.server.name="io.github.wikijs-mcp/wikijs-mcp"
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
-COPY --from=build /build/target/release/wikijs-mcp /usr/local/bin/wikijs-mcp
+COPY --from=build /build/target/dist/wikijs-mcp /usr/local/bin/wikijs-mcp
 # What is to stay is below the volume; what is not, the index in memory, may need a file without a
 # name. All else may be read-only.
 COPY --from=build /temporary /tmp
