@@ -44,7 +44,7 @@ impl AuditLog {
     }
 }
 
-/// The user for whom files are checked.
+/// Whose access to the files is checked.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Eyes {
     /// As the user that this process acts as: they are opened.

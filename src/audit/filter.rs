@@ -6,7 +6,7 @@ use super::{CallStory, Ending};
 use crate::change::Operation;
 use crate::page::Prefix;
 
-/// Which calls are meant; each that is none means all.
+/// Selects calls; a field that is `None` selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Begun then or later.

@@ -18,7 +18,7 @@ use crate::page::PageState;
 
 /// The largest JSON of a state, in bytes; twice the largest answer that is taken from a wiki.
 /// What is larger is not kept, so that what is kept can always be read, and a file that
-/// unpacks to more is none of ours.
+/// unpacks to more was not written by this program.
 const MAX_STATE: usize = 64 * 1024 * 1024;
 
 /// How long to wait for others who keep or remove states, and how long between two looks.

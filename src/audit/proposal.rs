@@ -213,8 +213,8 @@ impl Proposal {
         }
     }
 
-    /// The same, but of whom and of what page the record of its making says, where the file says
-    /// otherwise.
+    /// The same proposal; where the file and the record of its making differ in proposer or page,
+    /// the record wins.
     pub(super) fn by(mut self, made: &Record) -> Self {
         if self.differs_from(made).is_empty() {
             return self;

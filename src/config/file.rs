@@ -14,7 +14,7 @@ use super::setting::{Kind, Setting};
 use super::unread::why_unread;
 use crate::tools::{did_you_mean, nearest};
 
-/// A larger file is none of ours, in bytes.
+/// The largest settings file, in bytes.
 const MOST: u64 = 1 << 20;
 
 /// What a settings file says.

@@ -8,7 +8,7 @@ use super::set::ChangeSet;
 use crate::audit::{CallId, Client};
 use crate::change::Operation;
 use crate::page::Field;
-use crate::share::that_goes;
+use crate::share::evict_index;
 
 /// The most approvals that stand at a time; then the oldest goes of the owner that has the most.
 const MAX_STANDING: usize = 100;
@@ -204,7 +204,7 @@ impl Approvals {
                     .iter()
                     .map(|standing| (standing.approver.session.owner(), 1))
                     .collect();
-                if let Some(place) = that_goes(&held, (approver.session.owner(), 1)) {
+                if let Some(place) = evict_index(&held, (approver.session.owner(), 1)) {
                     standing.remove(place);
                 }
             }

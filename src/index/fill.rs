@@ -184,7 +184,7 @@ impl ContentIndex {
             let (count, bytes) = put.await.ok_or(None)?;
             self.counted(count, bytes);
         }
-        // What an old key saw is none of the new one's.
+        // What an old key saw must not be shown to the new one.
         if let Some(time) = read.caught_up
             && wiki.generation() == self.wiki.generation()
         {

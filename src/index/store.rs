@@ -119,8 +119,8 @@ pub(super) struct Seen {
 }
 
 impl Store {
-    /// Opens the index in a file, or a new one without a name. A file that is none, or one of
-    /// another version, is made anew.
+    /// Opens the index in a file, or a new one without a name. A file that is no index, or one
+    /// of another version, is made anew.
     pub(super) fn open(home: &Home) -> Result<Self, IndexError> {
         let file = match home {
             Home::File(file) => file,

@@ -148,7 +148,7 @@ mod tests {
             ["creme", "brulee", "ete", "istanbul", "abc"]
         );
         assert_eq!(words("db_down v2.4"), ["db", "down", "v2", "4"]);
-        // An accent that stands alone in old Arabic print is none of the words.
+        // An accent that stands alone in old Arabic print is not a word.
         assert_eq!(words("a \u{FE72} b ½"), ["a", "b", "12"]);
     }
 

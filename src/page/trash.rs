@@ -22,8 +22,8 @@ impl Trash {
         NewPath::parse(prefix).map(Self)
     }
 
-    /// Where a page goes: `<prefix>/<id>-<path>`, cut to the longest path; without its path if
-    /// that is none that may come to be (W16). The id makes it a place of its own.
+    /// Where a page goes: `<prefix>/<id>-<path>`, cut to the longest path. The path is left out
+    /// if the wiki would not take it (W16). The id makes each place unique.
     #[must_use]
     pub fn place(&self, page: &PageState) -> Option<NewPath> {
         let short = format!("{}/{}", self.0.as_path(), page.id?);

@@ -101,7 +101,7 @@ impl App {
 
     /// Calls a tool, which tells its progress while it works; nothing if none of that name is
     /// offered. Where the wiki rejects the key and another one is there, a read is made again
-    /// with that. What is answered to a key that is none says so, whatever the tool.
+    /// with the new key. Every answer to an unknown key says that the key is unknown.
     pub async fn call(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Bounds of what goes out: every answer and every error has one, and is held to it here.
+//! Bounds every answer and every error in its size.
 
 use std::io;
 

@@ -13,7 +13,7 @@ use super::room::Taken;
 /// How many bytes a message may have, arguments of a call apart. What is larger is read away from
 /// the threads that all calls share.
 pub(super) const MOST_BESIDE: usize = 64 * 1024;
-/// The longest id that an answer to a message that goes no further repeats.
+/// A refusal repeats a message's id only up to this length, in bytes.
 const MOST_ID: usize = 256;
 /// What the protocol is given in place of arguments.
 const NOTHING: &[u8] = b"{}";

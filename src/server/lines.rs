@@ -70,7 +70,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// Where the reader of messages finds what goes with the last one.
+    /// The slot in which the reader of messages finds the arguments of the last message.
     pub(super) fn slot(&self) -> Slot {
         self.slot.clone()
     }
@@ -200,8 +200,8 @@ impl LargeLine {
         self.line.extend_from_slice(bytes);
     }
 
-    /// The line that stands for it, and what goes with that; nothing where nobody waits for an
-    /// answer.
+    /// The short line that replaces this one, and the arguments taken out of it. `None` if the
+    /// message asks for no answer.
     fn lightened(self) -> Option<(Vec<u8>, Cargo)> {
         let Self {
             line,

@@ -4,7 +4,7 @@
 /// of both lengths.
 pub(crate) const MOST_NAME: usize = 128;
 
-/// The name that is nearest to one that is none, if it is at least that like it, from 0 to 1.
+/// The known name most similar to an unknown one, if the similarity (0 to 1) is at least this.
 pub(crate) fn nearest<N: AsRef<str>>(
     name: &str,
     known: impl IntoIterator<Item = N>,

@@ -220,7 +220,7 @@ impl Registry {
             .find(|definition| definition.name == name)
     }
 
-    /// Whether a tool would take these arguments; nothing if there is none of that name.
+    /// Whether a tool would take these arguments; `None` if there is no such tool.
     #[must_use]
     pub fn check(&self, name: &str, arguments: Map<String, Value>) -> Option<Result<(), Failure>> {
         let arguments = Arguments::from(arguments);
@@ -231,7 +231,7 @@ impl Registry {
         Some((entry.check)(arguments))
     }
 
-    /// Calls a tool; nothing if there is none of that name.
+    /// Calls a tool; `None` if there is no such tool.
     #[must_use]
     pub fn call(
         &self,

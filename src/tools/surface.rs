@@ -20,7 +20,7 @@ impl Surface {
     /// Adds single tools, comma-separated.
     ///
     /// # Errors
-    /// One fragment about the name that is none.
+    /// One fragment that names the unknown name.
     pub fn add(&mut self, names: &str) -> Result<(), String> {
         for tool in parse_list(names)? {
             if !self.0.iter().any(|known| known.name == tool.name) {
@@ -33,7 +33,7 @@ impl Surface {
     /// Leaves single tools out, comma-separated.
     ///
     /// # Errors
-    /// One fragment about the name that is none.
+    /// One fragment that names the unknown name.
     pub fn exclude(&mut self, names: &str) -> Result<(), String> {
         let excluded = parse_list(names)?;
         self.0

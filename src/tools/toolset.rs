@@ -32,7 +32,7 @@ impl Toolset {
     /// Reads a comma-separated list of names; each once.
     ///
     /// # Errors
-    /// One sentence about the name that is none.
+    /// One sentence that names the unknown name.
     pub fn parse_list(text: &str) -> Result<Vec<Self>, String> {
         let mut toolsets = Vec::new();
         for name in text.split(',').map(str::trim) {

@@ -146,7 +146,7 @@ impl Wiki {
                     ..page.or(view.page)
                 });
             }
-            // The page was changed between the two, or the view is none of this page.
+            // The page was changed between the two, or the view shows another page.
             let again = self.conflict_latest(id).await?;
             if again == page {
                 tracing::warn!("the editor's view of a page is not what it must be");

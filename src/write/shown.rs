@@ -67,7 +67,7 @@ impl Past {
             "The write was made with another key, and nothing shows that this key may read the place of the page.",
         )
         .hint("Use the key that the write was made with, or one that may read and write the page's path; on the server's machine `wikijs-mcp audit show` shows what was kept.");
-        // A key that is none is what to tell, and it is told where a right is missing.
+        // An unknown key is the cause to name; the missing right leads there.
         match self.wiki.is_guest().await {
             Some(true) => failure.detail("right", "read:source or write:pages"),
             Some(false) | None => failure,

@@ -135,7 +135,7 @@ pub(in crate::audit) fn states(place: &Place) -> Result<Vec<KeptState>, AuditErr
     Ok(pages(place)?.into_keys().collect())
 }
 
-/// The kept states on the disk; what else lies there is none of ours.
+/// The kept states on the disk; other files in that directory are left alone.
 fn pages(place: &Place) -> Result<HashMap<KeptState, Page>, AuditError> {
     let directory = place.pages();
     let failed = |error: io::Error| AuditError::at(&directory, "list the kept states", &error);

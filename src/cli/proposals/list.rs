@@ -108,8 +108,8 @@ fn lines(proposal: &Proposal) -> String {
     }
 }
 
-/// What changes of a page beside its content; a new page has all fields, and none is left of
-/// one that goes.
+/// The changed fields beside the content. A create sets all fields and a delete leaves none, so
+/// for these the text is empty.
 fn fields(proposal: &Proposal) -> String {
     if matches!(proposal.operation, Operation::Create | Operation::Delete) {
         return String::new();

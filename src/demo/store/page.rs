@@ -88,7 +88,7 @@ impl Default for PageRow {
 }
 
 impl PageRow {
-    /// The user as whom every key writes.
+    /// The user that every key writes as.
     pub(in crate::demo) const ADMINISTRATOR: &str = "Administrator";
 
     /// The id of who wrote it last.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Kept;
 use crate::error::{Code, Failure};
 use crate::gates::SessionId;
-use crate::share::that_goes;
+use crate::share::evict_index;
 
 /// The most previews that are kept.
 pub(super) const MAX_PREVIEWS: usize = 100;
@@ -33,7 +33,7 @@ pub(super) fn gone_for(
             .iter()
             .map(|(_, preview)| (preview.session.owner(), weight(preview.bytes)))
             .collect();
-        let place = that_goes(&weights, (session.owner(), weight(bytes)))?;
+        let place = evict_index(&weights, (session.owner(), weight(bytes)))?;
         gone.push(held.remove(place).0.clone());
     }
 }

@@ -9,8 +9,8 @@ use crate::config::AddressRange;
 /// The header in which proxies pass on where a request came from.
 const FORWARDED: &str = "x-forwarded-for";
 
-/// Where a request came from. What it says of that itself is believed as far as a chain of
-/// trusted proxies reaches: the rightmost hop that is none of them.
+/// The address that a request came from: the rightmost hop that is not a trusted proxy. Hops
+/// further to the left are the client's own claim.
 pub(super) fn origin_of(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]) -> IpAddr {
     let is_trusted = |address: IpAddr| trusted.iter().any(|range| range.holds(address));
     let mut origin = peer.to_canonical();

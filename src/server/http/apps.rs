@@ -7,7 +7,7 @@ use secrecy::SecretString;
 
 use super::super::app::App;
 use crate::audit::to_hex;
-use crate::share::that_goes;
+use crate::share::evict_index;
 use crate::wiki::ApiKey;
 
 /// The longest key that is taken.
@@ -54,7 +54,7 @@ impl Apps {
         known.retain(|other| other.digest != digest || other.client != client);
         if known.len() >= self.most {
             let held: Vec<_> = known.iter().map(|other| (&*other.client, 1)).collect();
-            if let Some(place) = that_goes(&held, (client, 1)) {
+            if let Some(place) = evict_index(&held, (client, 1)) {
                 known.remove(place);
             }
         }

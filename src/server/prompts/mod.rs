@@ -99,7 +99,7 @@ fn days_before(today: time::Date, days: i64) -> String {
 }
 
 impl Kind {
-    /// Why a text is none of this kind.
+    /// Why a text is not of this kind.
     fn fault(self, wiki: &Wiki, text: &str) -> Option<String> {
         match self {
             Self::Path => Reference::place(text, &wiki.settings().base_url)

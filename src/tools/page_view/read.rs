@@ -402,7 +402,7 @@ fn hint(unavailable: &BTreeMap<&'static str, &'static str>, ask: &Ask) -> Option
         .then_some("view: text or rendered needs read:pages alone.")
 }
 
-/// A page's names and when it was written: what goes with anything but all of its fields.
+/// A page's names and date, which every answer has that does not show all fields.
 fn brief(page: PageReading) -> PageReading {
     let mut brief = PageReading::bare(page.id, page.locale, page.path, page.title);
     brief.updated_at = page.updated_at;

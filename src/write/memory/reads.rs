@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::gates::SessionId;
 use crate::page::{Date, PageReading};
-use crate::share::that_goes;
+use crate::share::evict_index;
 
 /// The most pages whose times are remembered, over all sessions; then the oldest goes of the owner
 /// that has the most.
@@ -206,7 +206,7 @@ impl All {
     fn forget_for(&mut self, key: &Key) {
         let owners = self.order.iter().map(|(session, _)| (session.owner(), 1));
         let held: Vec<_> = owners.collect();
-        if let Some(place) = that_goes(&held, (key.0.owner(), 1))
+        if let Some(place) = evict_index(&held, (key.0.owner(), 1))
             && let Some(gone) = self.order.remove(place)
         {
             self.forget_text(&gone);
@@ -221,7 +221,7 @@ impl All {
         let Some(page) = page else { return };
         let new = bytes(&page);
         while self.bytes + new > MAX_BYTES {
-            let Some(gone) = self.text_that_goes((key.0.owner(), new)) else {
+            let Some(gone) = self.text_evict_index((key.0.owner(), new)) else {
                 return;
             };
             self.forget_text(&gone);
@@ -235,13 +235,13 @@ impl All {
         }
     }
 
-    fn text_that_goes(&self, newcomer: (&str, usize)) -> Option<Key> {
+    fn text_evict_index(&self, newcomer: (&str, usize)) -> Option<Key> {
         let length = |key| self.seen.get(key)?.page.as_deref().map(bytes);
         let texts = self.texts.values();
         let held: Vec<_> = texts
             .map(|key| (key.0.owner(), length(key).unwrap_or(0)))
             .collect();
-        let place = that_goes(&held, newcomer)?;
+        let place = evict_index(&held, newcomer)?;
         self.texts.values().nth(place).cloned()
     }
 

@@ -8,7 +8,7 @@ use crate::audit::ProposalId;
 use crate::change::Change;
 use crate::gates::SessionId;
 use crate::page::{Locale, PagePath};
-use crate::share::that_goes;
+use crate::share::evict_index;
 
 /// How many proposals are remembered, so that a later one of the session can replace them; then
 /// those are forgotten of the owner that has the most.
@@ -54,7 +54,7 @@ impl Last {
         if last.len() >= MOST {
             let owners = last.keys().map(|(session, _)| (session.owner(), 1));
             let held: Vec<_> = owners.collect();
-            let place = that_goes(&held, (session.owner(), 1));
+            let place = evict_index(&held, (session.owner(), 1));
             let most = place.and_then(|place| held.get(place));
             let most = most.map(|(owner, _)| (*owner).to_owned());
             last.retain(|(session, _), _| Some(session.owner()) != most.as_deref());

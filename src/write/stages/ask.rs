@@ -167,7 +167,7 @@ async fn denied(desk: &Desk, docket: &Docket, reply: Reply) -> Refusal {
         )
 }
 
-/// A question whose call ended before the answer: that goes on record too.
+/// A question whose call ended before the answer. That end is recorded, too.
 struct Unanswered<'a> {
     audit: &'a Arc<AuditLog>,
     tasks: &'a TaskTracker,

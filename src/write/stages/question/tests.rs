@@ -54,7 +54,7 @@ fn a_question_says_what_would_be_written() {
 }
 
 #[test]
-fn a_delete_shows_the_page_that_goes() {
+fn a_delete_shows_the_page_evict_index() {
     let question = asked(&Change::delete(page()));
     assert!(
         question.contains("\nOperation: delete, page 7\n"),
