@@ -24,5 +24,5 @@ fuzz_target!(|text: &str| {
         }
     }
     let allowed = Some(allowed).filter(|allowed| !allowed.is_empty());
-    invariants::gate(locale, path, allowed, denied);
+    invariants::gate(locale, path, allowed.as_deref(), &denied);
 });

@@ -84,10 +84,10 @@ pub(crate) fn prefix(text: &str) {
 
 /// The gate lets nothing through but what is at or below an allowed prefix to the letter, and
 /// at or below no denied one in any spelling.
-pub(crate) fn gate(locale: &str, path: &str, allowed: Option<Vec<Prefix>>, denied: Vec<Prefix>) {
+pub(crate) fn gate(locale: &str, path: &str, allowed: Option<&[Prefix]>, denied: &[Prefix]) {
     let policy = Places {
-        allowed: allowed.as_deref(),
-        denied: &denied,
+        allowed,
+        denied,
         trash: None,
     };
     let climbs = path.split('/').any(|segment| matches!(segment, "." | ".."));

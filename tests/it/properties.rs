@@ -129,7 +129,8 @@ proptest! {
         path in path_like(), locale in locale_like(),
         allowed in prop::option::of(prefixes()), denied in prop::option::of(prefixes()),
     ) {
-        invariants::gate(&locale, &path, allowed, denied.unwrap_or_default());
+        let denied = denied.unwrap_or_default();
+        invariants::gate(&locale, &path, allowed.as_deref(), &denied);
     }
 }
 
