@@ -53,6 +53,8 @@ codes! {
     VersionNotFound = "VERSION_NOT_FOUND", "Check the versionId. Take one from wikijs_get_page_history of this page.";
     /// Writes are switched off.
     MutationsDisabled = "MUTATIONS_DISABLED", "Tell the user: an operator can switch writes on with WIKI_MUTATIONS_ENABLED=true.";
+    /// An operator paused all writes; `details.reason` says why, `details.since` since when.
+    WritesPaused = "WRITES_PAUSED", "Nothing was sent. Tell the user, and do not try again before they say so: `wikijs-mcp resume` lets writes go on.";
     /// The write needs the operator's static token.
     ConfirmRequired = "CONFIRM_REQUIRED", "Ask the user for the confirm token and pass it as confirm.";
     /// The confirm token is not the right one, or the call is not the one that was previewed; `details.differing` names its arguments that differ.
@@ -65,6 +67,8 @@ codes! {
     PathNotAllowed = "PATH_NOT_ALLOWED", "Write only below the prefixes in details.allowed; WIKI_ALLOWED_MUTATION_PATH_PREFIXES sets them.";
     /// The page, or the place it shall move to, lies below a denied prefix.
     PathDenied = "PATH_DENIED", "Leave this page alone; WIKI_DENIED_MUTATION_PATH_PREFIXES denies it.";
+    /// A rule of the operator denies the write; `details.rule` names it, `details.why` says why it stands.
+    RuleDenied = "RULE_DENIED", "Nothing was sent. Do not try it another way; tell the user which rule stopped it, and why.";
     /// The page's text is not as the edit, patch or section says; nothing was sent.
     EditNotApplicable = "EDIT_NOT_APPLICABLE", "Read the page, then make the edit of the text as it is.";
     /// The page was changed since it was read or shown.

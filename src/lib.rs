@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod change;
+pub mod checks;
 pub mod cli;
 pub mod config;
 #[cfg(feature = "demo")]
@@ -14,6 +15,7 @@ pub mod meter;
 pub mod notice;
 pub mod page;
 mod private_files;
+pub mod rules;
 pub mod server;
 mod share;
 pub mod tools;

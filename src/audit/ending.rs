@@ -31,13 +31,15 @@ pub enum Ending {
     Proposal,
     /// A person said no to a proposal.
     Rejected,
+    /// An operator paused all writes, or let them go on.
+    Pause,
     /// Old files were removed.
     Purge,
 }
 
 impl Ending {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Applied,
         Self::Unchanged,
         Self::NotApplied,
@@ -49,6 +51,7 @@ impl Ending {
         Self::Approval,
         Self::Proposal,
         Self::Rejected,
+        Self::Pause,
         Self::Purge,
     ];
 
@@ -67,6 +70,7 @@ impl Ending {
             Self::Approval => "approval",
             Self::Proposal => "proposal",
             Self::Rejected => "rejected",
+            Self::Pause => "pause",
             Self::Purge => "purge",
         }
     }
@@ -83,6 +87,7 @@ impl Ending {
             | Self::Approval
             | Self::Proposal
             | Self::Rejected
+            | Self::Pause
             | Self::Purge => false,
         }
     }
@@ -120,6 +125,7 @@ impl CallStory {
             Some(Event::Approval) => Ending::Approval,
             Some(Event::Proposal) if last.is_some_and(Record::is_rejection) => Ending::Rejected,
             Some(Event::Proposal) => Ending::Proposal,
+            Some(Event::Pause) => Ending::Pause,
             Some(Event::Purge) => Ending::Purge,
             Some(Event::Start | Event::Attempt | Event::Outcome | Event::Closed) | None => {
                 Ending::Open

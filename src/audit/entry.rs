@@ -24,6 +24,8 @@ pub enum Event {
     Outcome,
     /// A proposal was kept, or something became of it.
     Proposal,
+    /// An operator paused all writes, or let them go on.
+    Pause,
     /// Old files are about to be removed.
     Purge,
     /// The run ended cleanly; the last record of its file, written by the log itself.
@@ -42,6 +44,7 @@ impl Event {
             Self::Approval => "approval",
             Self::Outcome => "outcome",
             Self::Proposal => "proposal",
+            Self::Pause => "pause",
             Self::Purge => "purge",
             Self::Closed => "closed",
         }
@@ -54,6 +57,7 @@ impl Event {
             | Self::Approval
             | Self::Outcome
             | Self::Proposal
+            | Self::Pause
             | Self::Purge
             | Self::Closed => true,
             Self::Start | Self::Refusal | Self::Preview => false,
@@ -120,6 +124,22 @@ impl Client {
             is_it(own) || name.as_ref().is_some_and(is_it)
         };
         self.subject.as_ref().is_some_and(is_subject) || is_it(&self.name)
+    }
+
+    /// All names that it goes by: its own, and the one it was authenticated as.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let subject = self.subject.as_deref();
+        let name = subject.and_then(|subject| subject.split('/').next());
+        let names = [Some(self.name.as_str()), subject, name]
+            .into_iter()
+            .flatten();
+        let mut names: Vec<String> = names
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
+            .collect();
+        names.dedup();
+        names
     }
 
     /// Whether it was authenticated, so that calls and proposals can be its own.
@@ -263,6 +283,8 @@ pub struct Entry {
     pub set: Option<CallId>,
     /// Why it was asked for, in the caller's own words.
     pub note: Option<String>,
+    /// The codes that checks warned of it with.
+    pub warnings: Vec<String>,
     /// The files that a purge is about to remove, and those whose removal it says once more.
     pub removed: Vec<FileHead>,
     /// How long the call took so far, in milliseconds.
@@ -305,6 +327,7 @@ impl Entry {
             proposer: None,
             set: None,
             note: None,
+            warnings: Vec::new(),
             removed: Vec::new(),
             ms: 0,
         }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::fs;
+use super::{Pause, fs};
 
 /// Why something could not be put on record, or taken from it.
 ///
@@ -41,6 +41,9 @@ pub enum AuditError {
     /// The system gave no randomness for a name.
     #[error("the system gives no randomness")]
     Randomness,
+    /// An operator paused all writes.
+    #[error("an operator paused all writes")]
+    Paused(Box<Pause>),
     /// The lock was not free within the time given.
     #[error("another write to this wiki is still under way")]
     Busy,
@@ -83,6 +86,7 @@ impl AuditError {
             Self::WrongEvent | Self::BrokenOff => "this is a bug; please report it",
             Self::Randomness => "check the system's random number generator",
             Self::Busy => "try again later",
+            Self::Paused(_) => "`wikijs-mcp resume` lets writes go on",
             Self::NoProposal => "look at the proposals that there are",
             Self::BadProposal => "restore the file from a backup of WIKI_AUDIT_DIR, or remove it",
             Self::Full => {

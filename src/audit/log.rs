@@ -14,7 +14,9 @@ use super::fs;
 use super::locks::{PageLocks, lock_file, lock_page, lock_tree};
 use super::place::Place;
 use super::run::OwnRun;
-use super::{AuditError, CallId, Entry, Event, FileLock, KeptState, PageLock, TreeLock, kept};
+use super::{
+    AuditError, CallId, Entry, Event, FileLock, KeptState, PageLock, Pauses, TreeLock, kept,
+};
 use crate::page::PageState;
 
 /// The log of one wiki, and the states that are kept with it.
@@ -30,6 +32,7 @@ pub struct AuditLog {
 struct Shared {
     wiki: String,
     place: Place,
+    pauses: Pauses,
     /// Whose turn it is to write, first come, first served; the guard goes into the task that
     /// writes and stays there whatever becomes of the caller.
     state: Arc<Mutex<State>>,
@@ -85,10 +88,15 @@ impl AuditLog {
     /// first event.
     #[must_use]
     pub fn new(dir: &Path, wiki_name: &str) -> Self {
+        Self::heeding(dir, wiki_name, Pauses::of(dir))
+    }
+
+    pub(super) fn heeding(dir: &Path, wiki_name: &str, pauses: Pauses) -> Self {
         Self {
             shared: Arc::new(Shared {
                 wiki: wiki_name.to_owned(),
                 place: Place::new(dir, wiki_name),
+                pauses,
                 state: Arc::new(Mutex::new(State::Fresh)),
                 over: OnceLock::new(),
                 kept_bytes: AtomicU64::new(0),
@@ -102,6 +110,12 @@ impl AuditLog {
     #[must_use]
     pub fn wiki(&self) -> &str {
         &self.shared.wiki
+    }
+
+    /// Where a pause of all writes would stand that this log heeds.
+    #[must_use]
+    pub fn pauses(&self) -> &Pauses {
+        &self.shared.pauses
     }
 
     /// Whether the log still takes records; free of cost, and free of any promise that the
@@ -140,11 +154,17 @@ impl AuditLog {
     /// the entry says. The states that it names must have been kept before.
     ///
     /// # Errors
-    /// If it is not surely on record; then nothing may be sent.
+    /// If it is not surely on record, or writes are paused at this moment; then nothing may be
+    /// sent.
     pub async fn attempt(&self, entry: Entry) -> Result<OnRecord, AuditError> {
         let call = entry.call;
         let event = Event::Attempt;
-        self.write(Entry { event, ..entry }).await?;
+        let entry = Entry { event, ..entry };
+        self.in_turn(move |shared, state| match shared.pauses.look() {
+            Some(pause) => (state, Err(AuditError::Paused(Box::new(pause)))),
+            None => shared.write(state, &entry),
+        })
+        .await?;
         Ok(OnRecord { call })
     }
 
@@ -161,6 +181,7 @@ impl AuditLog {
             | Event::Approval
             | Event::Outcome
             | Event::Proposal
+            | Event::Pause
             | Event::Purge => self.write(entry).await,
         }
     }

@@ -5,6 +5,7 @@
 //! ([`KeptState`]). Everything lies under the name of the wiki:
 //!
 //! ```text
+//! <dir>/PAUSED.json                           while an operator has paused all writes
 //! <dir>/<wiki>/runs/<UTC start>-<run>.jsonl   one a run, made at its first event
 //! <dir>/<wiki>/pages/<sha256>.json.gz         a kept state, named by its content
 //! <dir>/<wiki>/proposals/<id>.json            a proposal, and what became of it
@@ -42,6 +43,8 @@ mod lines;
 mod locks;
 mod log;
 mod open;
+mod pause;
+mod pauses;
 mod place;
 mod proposal;
 mod proposals;
@@ -53,6 +56,7 @@ mod states;
 mod steps;
 mod story;
 mod tail;
+mod tally;
 #[cfg(test)]
 mod testing;
 mod undone;
@@ -72,6 +76,7 @@ pub use hex::{CallId, ClientId, KeptState, KeyDigest, LineHash, NotHex, Proposal
 pub use locks::{FileLock, PageLock, TreeLock};
 pub use log::{AuditLog, OnRecord};
 pub use open::OpenAttempt;
+pub use pauses::{Pause, Pauses, Told};
 pub use proposal::{MAX_WHY, Proposal, ProposalState};
 pub use proposals::{HeldProposal, ProposalOnRecord};
 pub(crate) use purge::GRACE;

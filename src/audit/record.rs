@@ -22,6 +22,8 @@ use crate::page::{Field, Locale, PagePath};
 
 /// The longest path and reason, in characters.
 const MAX_LONG: usize = 1024;
+/// The most warnings of one record.
+const MAX_WARNINGS: usize = 50;
 /// The longest of any other text, in characters.
 const MAX_SHORT: usize = 256;
 
@@ -122,6 +124,9 @@ pub struct Record {
     /// Why it was asked for, in the caller's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The codes that checks warned of it with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// In a `start` alone: every other run that was found, by file name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Vec<FileHead>>,
@@ -235,6 +240,7 @@ impl Record {
             proposer: None,
             set: None,
             note: None,
+            warnings: Vec::new(),
             runs: None,
             removed: None,
             ms: 0,
@@ -290,6 +296,12 @@ impl Record {
             proposer: entry.proposer.as_ref().map(client),
             set: entry.set,
             note: entry.note.as_deref().map(|text| cut(text, MAX_LONG)),
+            warnings: entry
+                .warnings
+                .iter()
+                .take(MAX_WARNINGS)
+                .map(|code| cut(code, MAX_SHORT))
+                .collect(),
             removed: (entry.event == Event::Purge).then(|| entry.removed.clone()),
             ms: entry.ms,
             ..Self::bare(entry.event, stamp)

@@ -3,6 +3,7 @@
 //! Pure. Preview, difference, gates, record, proof and undo come from a [`Change`]; a new kind
 //! of write is one function that makes one.
 
+mod checks;
 mod compare;
 mod edits;
 mod escapes;
@@ -11,7 +12,9 @@ mod plan;
 mod proof;
 mod shown;
 mod undo;
+mod warning;
 
+pub use checks::{CODES, Checked, Surroundings};
 pub use compare::{Comparison, compare};
 pub use edits::{ContentFault, Edits, NewContent, NewPage, NewTags};
 pub use merge::{merge, merge_pages};
@@ -20,3 +23,4 @@ pub use plan::{Change, Operation, StepKind};
 pub use proof::{Proof, prove};
 pub(crate) use shown::{cut, short};
 pub use undo::UndoFault;
+pub use warning::Warning;

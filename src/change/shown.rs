@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
+use super::warning::Warning;
+
 /// The most bytes of a difference that an answer holds.
 const MAX_DIFF_BYTES: usize = 32 * 1024;
 /// The most bytes of one field's value that an answer holds.
@@ -19,7 +21,7 @@ const SHORTEST_PART: usize = 80;
 /// Cuts differences and values that are long texts; says so.
 pub(crate) fn short(
     mut values: Map<String, Value>,
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Warning>,
 ) -> Map<String, Value> {
     for (field, states) in &mut values {
         let states = states.as_object_mut();
@@ -34,10 +36,13 @@ pub(crate) fn short(
             } else {
                 Cut::at(text, MAX_VALUE_BYTES)
             };
-            warnings.push(format!(
-                "value_cut: {} of {whole} bytes of {field} are shown{}.",
-                cut.bytes,
-                cut.missing()
+            warnings.push(Warning::new(
+                "value_cut",
+                format!(
+                    "{} of {whole} bytes of {field} are shown{}.",
+                    cut.bytes,
+                    cut.missing()
+                ),
             ));
             *text = cut.text;
         }
@@ -46,16 +51,19 @@ pub(crate) fn short(
 }
 
 /// Cuts a difference; says so.
-pub(crate) fn cut(diff: String, warnings: &mut Vec<String>) -> String {
+pub(crate) fn cut(diff: String, warnings: &mut Vec<Warning>) -> String {
     if diff.len() <= MAX_DIFF_BYTES {
         return diff;
     }
     let cut = Cut::of(&diff, MAX_DIFF_BYTES);
-    warnings.push(format!(
-        "diff_cut: {} of {} bytes of the difference are shown{}.",
-        cut.bytes,
-        diff.len(),
-        cut.missing()
+    warnings.push(Warning::new(
+        "diff_cut",
+        format!(
+            "{} of {} bytes of the difference are shown{}.",
+            cut.bytes,
+            diff.len(),
+            cut.missing()
+        ),
     ));
     cut.text
 }
@@ -187,7 +195,7 @@ mod tests {
             // All lines are shown or counted.
             let marks = |line: &&str| !line.starts_with('\\');
             let count = shown.lines().filter(marks).count();
-            let told = warnings[0].split(|c: char| !c.is_ascii_digit());
+            let told = warnings[0].message.split(|c: char| !c.is_ascii_digit());
             let told: Vec<usize> = told.filter_map(|word| word.parse().ok()).collect();
             let missing: usize = told[2..].iter().sum();
             let parts = shown.lines().filter(|line| line.ends_with('…')).count();
@@ -228,7 +236,10 @@ mod tests {
         let shown = shown["scriptJs"]["diff"].as_str().unwrap();
         assert!(shown.contains("\n+evil();\n"), "{shown}");
         assert!(shown.len() <= MAX_VALUE_BYTES, "{}", shown.len());
-        assert!(warnings[0].starts_with("value_cut: "), "{warnings:?}");
-        assert!(warnings[0].contains("removed or unchanged"), "{warnings:?}");
+        assert_eq!(warnings[0].code, "value_cut", "{warnings:?}");
+        assert!(
+            warnings[0].message.contains("removed or unchanged"),
+            "{warnings:?}"
+        );
     }
 }

@@ -52,6 +52,10 @@ const fn at_terminal(code: Code) -> Option<&'static str> {
         Code::AuditUnavailable => {
             "Nothing was sent. Look at WIKI_AUDIT_DIR; `wikijs-mcp doctor` says more."
         }
+        Code::WritesPaused => "Nothing was sent. `wikijs-mcp resume` lets writes go on.",
+        Code::RuleDenied => {
+            "Nothing was sent. `wikijs-mcp rules explain` says what the rules hold for."
+        }
         Code::NothingToUndo => {
             "`wikijs-mcp audit list --outcome applied` has the writes that there are."
         }

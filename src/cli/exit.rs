@@ -81,12 +81,14 @@ impl Exit {
         match code {
             Code::OutcomeUnknown | Code::PartlyApplied => Self::Unsettled,
             Code::MutationsDisabled
+            | Code::WritesPaused
             | Code::ConfirmRequired
             | Code::ConfirmMismatch
             | Code::ConfirmExpired
             | Code::ApprovalDenied
             | Code::PathNotAllowed
             | Code::PathDenied
+            | Code::RuleDenied
             | Code::EditConflict
             | Code::EditNotApplicable
             | Code::PageExists

@@ -15,10 +15,12 @@ mod index;
 mod log;
 mod memory;
 mod pager;
+mod pause;
 mod print;
 mod progress;
 mod proposals;
 mod reference;
+mod rules;
 mod serve;
 mod show_change;
 mod signals;
@@ -59,8 +61,14 @@ enum Command {
     Undo(undo::Arguments),
     /// Review, apply and reject what agents proposed in a dry run
     Proposals(proposals::Arguments),
+    /// Stop the writes of all servers on this audit directory within a second, without a restart
+    Pause(pause::Pause),
+    /// Let writes go on after a pause
+    Resume(pause::Resume),
     /// Review what was written, through which client, and what was refused
     Audit(audit::Arguments),
+    /// See what the rules of the settings file hold for
+    Rules(rules::Arguments),
     /// Look whether the wiki, the key, the policy and the audit log are as a server needs them;
     /// writes nothing
     Doctor(doctor::Arguments),
@@ -166,7 +174,10 @@ async fn run(command: Option<Command>) -> Outcome {
         Some(Command::Serve(arguments)) => Box::pin(serve::run(arguments)).await,
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
         Some(Command::Proposals(arguments)) => Box::pin(proposals::run(arguments)).await,
+        Some(Command::Pause(arguments)) => pause::pause(arguments).await,
+        Some(Command::Resume(arguments)) => pause::resume(&arguments).await,
         Some(Command::Audit(arguments)) => audit::run(arguments).await,
+        Some(Command::Rules(arguments)) => rules::run(&arguments),
         Some(Command::Doctor(arguments)) => Box::pin(doctor::run(arguments)).await,
         Some(Command::Health(arguments)) => health::run(arguments).await,
         Some(Command::Tool(arguments)) => Box::pin(tool::run(arguments)).await,

@@ -134,12 +134,12 @@ fn diff_line(text: &str) -> String {
 }
 
 /// Warnings.
-pub(super) fn warnings(warnings: &[String]) -> Vec<String> {
-    let line = |warning: &String| {
+pub(super) fn warnings(warnings: &[impl ToString]) -> Vec<String> {
+    let line = |warning: &_| {
         format!(
             "{} {}",
             print::painted("warning:", Paint::Yellow),
-            print::harmless(warning)
+            print::harmless(&ToString::to_string(warning))
         )
     };
     warnings.iter().map(line).collect()

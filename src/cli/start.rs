@@ -107,7 +107,7 @@ pub(super) fn audit_log_followed() -> Result<AuditLog, (Exit, String)> {
     Ok(log)
 }
 
-fn audit_log_to_come() -> Result<AuditLog, (Exit, String)> {
+pub(super) fn audit_log_to_come() -> Result<AuditLog, (Exit, String)> {
     start_log(Some("warn"))?;
     let settings = AuditSettings::read(&layers()?.source())
         .map_err(|error| (Exit::Usage, error.to_string()))?;
@@ -236,5 +236,6 @@ pub(super) fn operator(command: &'static str) -> Caller {
         asker: Asker::Nobody,
         narrowing: None,
         extent: Extent::Bounded,
+        is_decided: false,
     }
 }

@@ -6,6 +6,9 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, Error};
 
+use crate::audit::MAX_WHY;
+use crate::change::Operation;
+use crate::page::is_invisible;
 use crate::tools::{Registry, Surface, Toolset};
 
 /// Takes one of some words.
@@ -48,8 +51,57 @@ pub(super) fn tools() -> Vec<&'static str> {
     names.map(|tool| tool.name).collect()
 }
 
+/// The kinds of changes.
+pub(super) fn operations() -> Vec<&'static str> {
+    use Operation::{Create, Delete, Move, Update};
+    [Create, Update, Move, Delete]
+        .map(Operation::as_str)
+        .to_vec()
+}
+
+/// The kind of changes that a word stands for.
+pub(super) fn operation(word: &str) -> Result<Operation, String> {
+    use Operation::{Create, Delete, Move, Update};
+    [Create, Update, Move, Delete]
+        .into_iter()
+        .find(|operation| operation.as_str() == word)
+        .ok_or_else(|| "must be create, update, move or delete".to_owned())
+}
+
 /// Takes any text: what is wrong with it is told by who uses it.
 #[expect(clippy::unnecessary_wraps, reason = "a reader of values may fail")]
 pub(super) fn any(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
+}
+
+/// Takes a reason: one line of visible text.
+pub(super) fn reason(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() || text.chars().count() > MAX_WHY {
+        return Err(format!("must have 1 to {MAX_WHY} characters"));
+    }
+    if text.chars().any(|c| c.is_control() || is_invisible(c)) {
+        return Err("must be one line, without control or invisible characters".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reason;
+
+    #[test]
+    fn a_reason_is_one_line_of_visible_text() {
+        assert_eq!(reason(" not here ").as_deref(), Ok("not here"));
+        for bad in [
+            "",
+            "  ",
+            "a\nb",
+            "a\u{1b}[2J",
+            "a\u{202e}b",
+            &"x".repeat(501),
+        ] {
+            assert!(reason(bad).is_err(), "{bad:?}");
+        }
+    }
 }

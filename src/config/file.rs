@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::foreign::changeable_by_others;
 use super::names::SETTINGS;
 use super::setting::{Kind, Setting};
+use super::tables::{self, TABLES, Tables};
 use super::unread::why_unread;
 use crate::tools::{did_you_mean, nearest};
 
@@ -22,6 +23,8 @@ const MOST: u64 = 1 << 20;
 pub(super) struct File {
     pub(super) path: PathBuf,
     entries: Vec<Entry>,
+    /// Its rules and checks.
+    pub(super) tables: Tables,
     /// What is worth knowing about the file, though it stops nothing.
     pub(super) warning: Option<String>,
 }
@@ -126,7 +129,14 @@ impl File {
         })?;
         let mut faults = Vec::new();
         let mut entries = Vec::new();
+        let tables = tables::read(table.get_ref(), path).unwrap_or_else(|found| {
+            faults.extend(found.into_iter().map(|(at, fault)| fault_at(at, fault)));
+            Tables::default()
+        });
         for (key, value) in table.get_ref() {
+            if TABLES.contains(&&**key.get_ref()) {
+                continue;
+            }
             match entry(key.get_ref(), value, path) {
                 Ok((name, values)) => entries.push(Entry {
                     name,
@@ -140,6 +150,7 @@ impl File {
             Ok(Self {
                 path: path.to_owned(),
                 entries,
+                tables,
                 warning: None,
             })
         } else {
@@ -174,7 +185,9 @@ fn entry(
     file: &Path,
 ) -> Result<(&'static str, Vec<String>), String> {
     let Some(setting) = SETTINGS.iter().find(|setting| setting.file_name() == key) else {
-        let near = nearest(key, SETTINGS.iter().map(Setting::file_name), 0.7);
+        let tables = TABLES.into_iter().map(str::to_owned);
+        let names = SETTINGS.iter().map(Setting::file_name).chain(tables);
+        let near = nearest(key, names, 0.7);
         return Err(format!("{key:?} is no setting{}", did_you_mean(near)));
     };
     let mut values =

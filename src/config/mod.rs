@@ -22,6 +22,7 @@ mod settings;
 mod shown;
 mod storage;
 mod table;
+mod tables;
 mod token_command;
 mod unread;
 
@@ -43,4 +44,5 @@ pub use settings::{
 };
 pub use shown::Shown;
 pub use table::{first_table, table};
+pub use tables::Tables;
 pub use unread::why_unread;

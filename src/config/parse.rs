@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use super::file::File;
 use super::setting::{Kind, Setting, either};
+use super::tables::Tables;
+use crate::checks::CheckCommand;
 use crate::page::Prefix;
 
 /// Why a setting stops the start: one line that names it.
@@ -147,6 +149,20 @@ impl<'a> Source<'a> {
     pub(super) fn values(&self, name: &str) -> &'a [String] {
         let entry = self.file.and_then(|file| file.get(name));
         entry.map_or(&[], |entry| &entry.values)
+    }
+
+    /// The rules and checks of the settings file; without one, the rules that are built in.
+    #[must_use]
+    pub fn tables(&self) -> Tables {
+        let tables = self.file.map(|file| file.tables.clone());
+        let mut tables = tables.unwrap_or_default();
+        for check in &mut tables.checks {
+            let passed_on = CheckCommand::PASSED_ON.into_iter();
+            check.environment = passed_on
+                .filter_map(|name| Some((name, (self.get)(name)?)))
+                .collect();
+        }
+        tables
     }
 
     /// Those of some settings that are set where the last of them is: what an earlier layer

@@ -1,10 +1,13 @@
 //! What may be written, how it is confirmed, and which tools are offered.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use secrecy::SecretString;
 
 use super::parse::{SettingError, Source};
+use super::storage;
+use crate::audit::Pauses;
 use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
 use crate::page::{Prefix, Trash};
 use crate::tools::{Surface, Toolset};
@@ -12,6 +15,7 @@ use crate::tools::{Surface, Toolset};
 const FALLBACK: &str = "WIKI_CONFIRM_FALLBACK";
 
 pub(super) fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
+    let tables = source.tables();
     Ok(Policy {
         is_enabled: source.flag("WIKI_MUTATIONS_ENABLED")?,
         is_dry_run: source.flag("WIKI_MUTATION_DRY_RUN")?,
@@ -21,6 +25,9 @@ pub(super) fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
             .prefixes("WIKI_DENIED_MUTATION_PATH_PREFIXES")?
             .unwrap_or_default(),
         trash: trash(source)?,
+        pauses: Pauses::of(&storage::audit_dir(source)?),
+        rules: Arc::new(tables.rules),
+        checks: tables.checks.into(),
     })
 }
 

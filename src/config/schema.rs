@@ -4,14 +4,19 @@ use serde_json::{Map, Value, json};
 
 use super::names::SETTINGS;
 use super::setting::{Kind, Setting};
+use super::tables::{LONGEST_TIMEOUT, OPERATIONS, USUAL_TIMEOUT};
+use crate::change::Operation;
+use crate::page::Field;
+use crate::rules::{BUILT_IN, Then};
 
 /// The schema, for editors that check TOML against one (draft 2020-12).
 #[must_use]
 pub fn schema() -> Value {
-    let properties: Map<String, Value> = SETTINGS
+    let mut properties: Map<String, Value> = SETTINGS
         .iter()
         .map(|setting| (setting.file_name(), property(setting)))
         .collect();
+    properties.extend(tables());
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "The settings file of wikijs-mcp",
@@ -19,6 +24,69 @@ pub fn schema() -> Value {
         "additionalProperties": false,
         "properties": properties,
     })
+}
+
+/// The tables of rules and checks.
+fn tables() -> [(String, Value); 3] {
+    let words =
+        |words: &[&str]| json!({ "type": "array", "minItems": 1, "items": { "enum": words } });
+    let texts =
+        || json!({ "type": ["array", "string"], "minItems": 1, "items": { "type": "string" } });
+    let count = || json!({ "type": "integer", "minimum": 0 });
+    let text = || json!({ "type": "string" });
+    let name = json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,60}$" });
+    let fields = Field::ALL.map(Field::name);
+    let rules = json!({
+        "type": "array",
+        "description": "What needs more than the gates ask for: all that a rule names must hold; then: deny, review, person or preview, the strictest wins.",
+        "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["name", "then"],
+            "properties": {
+                "name": name,
+                "then": { "enum": Then::ALL },
+                "why": text(),
+                "paths": texts(),
+                "operations": words(&OPERATIONS.map(Operation::as_str)),
+                "fields": words(&fields),
+                "tags": texts(),
+                "clients": texts(),
+                "warnings": texts(),
+                "lines_removed_over": count(),
+                "pages_over": count(),
+                "deletes_over": count(),
+                "writes_per_day_over": count(),
+            },
+        },
+    });
+    let checks = json!({
+        "type": "array",
+        "description": "Commands that look at a change before it is made: the change as JSON on standard input; one that does not end with 0 is the warning check:NAME.",
+        "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["name", "argv"],
+            "properties": {
+                "name": name,
+                "argv": { "type": "array", "minItems": 1, "items": { "type": "string" } },
+                "cwd": text(),
+                "env": { "type": "object", "additionalProperties": { "type": "string" } },
+                "paths": texts(),
+                "timeout": { "type": "integer", "minimum": 1, "maximum": LONGEST_TIMEOUT, "default": USUAL_TIMEOUT },
+            },
+        },
+    });
+    let mut off = words(&BUILT_IN);
+    if let Some(members) = off.as_object_mut() {
+        let meaning = "The built-in rules that are switched off.";
+        members.insert("description".to_owned(), meaning.into());
+    }
+    [
+        ("rules".to_owned(), rules),
+        ("rules_off".to_owned(), off),
+        ("checks".to_owned(), checks),
+    ]
 }
 
 fn property(setting: &Setting) -> Value {

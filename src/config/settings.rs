@@ -2,15 +2,19 @@
 
 use std::path::PathBuf;
 
+use url::Url;
+
 use super::key_source::{self, KeySource};
 use super::layers::Layers;
 use super::parse::{SettingError, Source, choose};
 use super::serve::ServeSettings;
+use super::tables::Tables;
 use super::{connection, network, policy, storage};
 use crate::audit::Keep;
 use crate::gates::Policy;
 use crate::index::IndexSettings;
 use crate::page::Prefix;
+use crate::rules::Rule;
 use crate::tools::Surface;
 use crate::watch::WatchPace;
 use crate::wiki::{WikiSettings, is_loopback};
@@ -28,6 +32,8 @@ pub struct Settings {
     pub key_source: KeySource,
     /// What may be written.
     pub policy: Policy,
+    /// What an operator adds to the gates: rules and checks.
+    pub tables: Tables,
     /// The tools that are offered.
     pub surface: Surface,
     /// Where the audit log lies.
@@ -53,6 +59,8 @@ pub struct AuditSettings {
     pub wiki: String,
     /// Where the audit log lies.
     pub dir: PathBuf,
+    /// The wiki's address.
+    pub base_url: Url,
 }
 
 /// Where the program's own log goes.
@@ -125,8 +133,10 @@ impl Settings {
         })();
         let settings = (|| {
             let (wiki, policy) = (wiki?, policy?);
+            let tables = source.tables();
             Some(Self {
-                warnings: [warnings(&wiki, &policy), more].concat(),
+                warnings: [warnings(&wiki, &policy), idle(&tables, &policy), more].concat(),
+                tables,
                 wiki,
                 key_source: key_source?,
                 policy,
@@ -154,6 +164,19 @@ impl Faults<'_> {
         read.map_err(|fault| self.found.push(self.source.placed(fault)))
             .ok()
     }
+}
+
+/// The rules that can be about no change.
+fn idle(tables: &Tables, policy: &Policy) -> Vec<String> {
+    let allowed = policy.allowed.as_deref();
+    let idle = |rule: &Rule| {
+        let why = rule.matches_nothing(allowed, &policy.denied)?;
+        Some(format!(
+            "the rule {:?} can match nothing: {why}",
+            rule.name()
+        ))
+    };
+    tables.rules.rules().filter_map(idle).collect()
 }
 
 fn warnings(wiki: &WikiSettings, policy: &Policy) -> Vec<String> {
@@ -196,9 +219,11 @@ impl AuditSettings {
     /// The setting that is missing or bad.
     pub fn read(source: &Source<'_>) -> Result<Self, SettingError> {
         let read = || {
+            let base_url = connection::base_url(source)?;
             Ok(Self {
-                wiki: connection::name_of(&connection::base_url(source)?),
+                wiki: connection::name_of(&base_url),
                 dir: storage::audit_dir(source)?,
+                base_url,
             })
         };
         read().map_err(|fault| source.placed(fault))

@@ -1,4 +1,4 @@
-//! The gate *enabled*: writes are on, and in `token` mode the caller has the token.
+//! The gate *enabled*: writes are on and not paused, and in `token` mode the caller has the token.
 //!
 //! It comes before anything goes out to the wiki, and fails closed.
 
@@ -6,6 +6,7 @@ use super::guesses::Missed;
 use super::policy::{ConfirmMode, Policy};
 use super::refusal::{Gate, Refusal};
 use super::session::SessionId;
+use crate::audit::Pause;
 use crate::error::{Code, Failure};
 
 /// Proof that writes are on, and that the static token was given where there is one; with the
@@ -24,11 +25,12 @@ impl<'p> Enabled<'p> {
     }
 }
 
-/// Opens if writes are on and, in `token` mode, `confirm` is the static token.
+/// Opens if writes are on, no operator paused them and, in `token` mode, `confirm` is the static
+/// token.
 ///
 /// # Errors
-/// `MUTATIONS_DISABLED`, `CONFIRM_REQUIRED`, `CONFIRM_MISMATCH`, or `RATE_LIMITED` after too many
-/// wrong tokens.
+/// `MUTATIONS_DISABLED`, `WRITES_PAUSED`, `CONFIRM_REQUIRED`, `CONFIRM_MISMATCH`, or
+/// `RATE_LIMITED` after too many wrong tokens.
 pub(crate) fn enabled<'p>(
     policy: &'p Policy,
     session: &SessionId,
@@ -41,6 +43,9 @@ pub(crate) fn enabled<'p>(
             "Writes are switched off on this server.",
         );
         return Err(Refusal::at(Gate::Enabled, failure));
+    }
+    if let Some(pause) = policy.pauses.look() {
+        return Err(Refusal::at(Gate::Enabled, paused(&pause)));
     }
     match (&policy.confirm, confirm) {
         (ConfirmMode::Preview | ConfirmMode::Operator | ConfirmMode::Person { .. }, _) => {
@@ -57,6 +62,21 @@ pub(crate) fn enabled<'p>(
                 "This write needs the operator's confirm token.",
             ),
         )),
+    }
+}
+
+/// What a caller is told whose write a pause stops.
+#[must_use]
+pub(crate) fn paused(pause: &Pause) -> Failure {
+    const MESSAGE: &str = "An operator paused all writes.";
+    match pause {
+        Pause::Told(told) => Failure::new(Code::WritesPaused, MESSAGE)
+            .detail("reason", told.reason.as_str())
+            .detail("since", told.since.as_str()),
+        Pause::Unreadable(why) => {
+            let why = format!("the file that pauses writes {why}");
+            Failure::new(Code::WritesPaused, MESSAGE).detail("reason", why)
+        }
     }
 }
 

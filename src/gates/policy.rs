@@ -11,7 +11,10 @@ use subtle::ConstantTimeEq;
 use super::guesses::{Guesses, Missed};
 use super::places::Places;
 use super::session::SessionId;
+use crate::audit::Pauses;
+use crate::checks::CheckCommand;
 use crate::page::{Prefix, Trash};
+use crate::rules::RuleBook;
 
 /// What the operator allows. The default allows nothing.
 ///
@@ -40,6 +43,12 @@ pub struct Policy {
     pub(crate) denied: Vec<Prefix>,
     /// Where pages go that are taken away but not deleted, if anywhere.
     pub(crate) trash: Option<Trash>,
+    /// Where a pause stands that stops every write.
+    pub(crate) pauses: Pauses,
+    /// What the operator adds to the gates.
+    pub(crate) rules: Arc<RuleBook>,
+    /// The operator's own checks of changes.
+    pub(crate) checks: Arc<[CheckCommand]>,
 }
 
 impl Default for Policy {
@@ -51,6 +60,9 @@ impl Default for Policy {
             allowed: None,
             denied: Vec::new(),
             trash: None,
+            pauses: Pauses::default(),
+            rules: Arc::default(),
+            checks: Arc::default(),
         }
     }
 }
@@ -88,12 +100,14 @@ pub enum Fallback {
 
 impl Policy {
     /// The same policy where the operator's own yes stands for the confirm and for the end of
-    /// the dry run. Whether anything may be written, and where, holds unchanged.
+    /// the dry run. Whether anything may be written, and where, holds unchanged. A pause does not
+    /// stop the operator: what led to it is taken back before others may write again.
     #[must_use]
     pub fn for_operator(self) -> Self {
         Self {
             is_dry_run: false,
             confirm: ConfirmMode::Operator,
+            pauses: Pauses::default(),
             ..self
         }
     }
@@ -133,6 +147,18 @@ impl Policy {
         match self.confirm {
             ConfirmMode::Person { limit, .. } => Some(limit),
             ConfirmMode::Token(_) | ConfirmMode::Preview | ConfirmMode::Operator => None,
+        }
+    }
+
+    /// The same policy where a person is asked in place of a preview's token.
+    #[must_use]
+    pub(crate) fn asking(&self, limit: Duration) -> Self {
+        Self {
+            confirm: ConfirmMode::Person {
+                limit,
+                fallback: Fallback::None,
+            },
+            ..self.clone()
         }
     }
 
@@ -202,6 +228,11 @@ impl StaticToken {
     /// Looks whether somebody gave the token, unless they gave too many wrong ones before.
     pub(super) fn check(&self, of: &SessionId, given: &str) -> Result<(), Missed> {
         self.guesses.look(of, || self.matches(given))
+    }
+
+    /// Its text, to be looked for where it must not stand.
+    pub(crate) fn expose(&self) -> &str {
+        self.token.expose_secret()
     }
 
     /// Whether it is the token; in constant time, its length included.

@@ -13,6 +13,8 @@ pub enum Gate {
     Change,
     /// The page stands, or shall stand, where nothing may be written.
     Paths,
+    /// A rule of the operator denies it.
+    Rules,
     /// Writes end as previews.
     DryRun,
     /// The write was not confirmed.
@@ -25,11 +27,12 @@ pub enum Gate {
 
 impl Gate {
     /// All of them, in the order of a write's way.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Input,
         Self::Enabled,
         Self::Change,
         Self::Paths,
+        Self::Rules,
         Self::DryRun,
         Self::Confirm,
         Self::Operator,
@@ -44,6 +47,7 @@ impl Gate {
             Self::Enabled => "enabled",
             Self::Change => "change",
             Self::Paths => "paths",
+            Self::Rules => "rules",
             Self::DryRun => "dry_run",
             Self::Confirm => "confirm",
             Self::Operator => "operator",

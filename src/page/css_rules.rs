@@ -20,6 +20,9 @@ struct Rule {
     declarations: String,
     /// Whether browsers take any notice of it where it stands.
     has_effect: bool,
+    /// Whether the wiki drops it when it stores the sheet (W25): nested in another rule, or next
+    /// to a brace too many.
+    is_dropped: bool,
 }
 
 /// Rules that one sheet has and another lacks, by their selectors.
@@ -174,6 +177,8 @@ struct Reader {
     braces: usize,
     brackets: usize,
     has_rules: bool,
+    /// Whether a brace too many stands before the next rule.
+    is_behind_brace: bool,
 }
 
 impl Sheet {
@@ -191,6 +196,7 @@ impl Sheet {
             braces: 0,
             brackets: 0,
             has_rules: false,
+            is_behind_brace: false,
         };
         let mut rest = css;
         while let Some(c) = rest.chars().next() {
@@ -219,6 +225,13 @@ impl Sheet {
     #[must_use]
     pub const fn is_closed(&self) -> bool {
         self.is_closed
+    }
+
+    /// The rules that the wiki will not store, by their selectors (W25).
+    #[must_use]
+    pub fn not_stored(&self) -> Vec<String> {
+        let dropped = self.rules.iter().filter(|rule| rule.is_dropped);
+        dropped.map(Rule::name).collect()
     }
 
     /// Whether it has a rule with declarations.
@@ -282,8 +295,11 @@ impl Reader {
         let Some(block) = self.blocks.pop() else {
             // A brace too many: what follows is read as if it were not there.
             self.sheet.is_closed = false;
+            self.is_behind_brace = true;
             return;
         };
+        let outer = self.path.iter().rev().skip(1);
+        let is_nested = outer.into_iter().any(|prelude| !prelude.starts_with('@'));
         if !block.properties.is_empty() {
             self.has_rules = true;
             self.sheet.rules.push(Rule {
@@ -291,9 +307,11 @@ impl Reader {
                 properties: block.properties,
                 declarations: block.declarations,
                 has_effect: true,
+                is_dropped: is_nested || self.is_behind_brace,
             });
         }
         self.path.pop();
+        self.is_behind_brace &= !self.path.is_empty();
     }
 
     /// A declaration or a statement is at its end.
@@ -310,6 +328,7 @@ impl Reader {
                 properties: BTreeSet::new(),
                 declarations: String::new(),
                 has_effect: !is_charset && !is_late,
+                is_dropped: false,
             });
             return;
         }

@@ -3,6 +3,7 @@
 //! Everything here is pure. Other rooms share these words: a [`PageState`] is what a read
 //! gives, what a change is made of and what the audit log keeps.
 
+mod active;
 mod alike;
 mod block;
 mod checks;
@@ -29,6 +30,7 @@ mod place;
 mod properties;
 mod reading;
 mod reference;
+mod secrets;
 mod sections;
 mod selector;
 mod slice;
@@ -36,6 +38,7 @@ mod state;
 mod tag_pattern;
 mod trash;
 
+pub use active::{Active, ActiveKind, active, active_styles};
 pub use block::{Block, BlockKind, Target};
 pub use checks::{
     EDITORS, check_content, check_description, check_editor, check_tag, check_text, check_title,
@@ -62,6 +65,7 @@ pub use place::{DiffersIn, Place};
 pub use properties::{Property, properties};
 pub use reading::PageReading;
 pub use reference::{Interpretation, Reference};
+pub use secrets::{Secret, SecretKind, secrets};
 pub use sections::{Candidate, Section, SectionFault, SectionMode, edit_section, find_section};
 pub use selector::{Selector, SelectorFault};
 pub use slice::{Slice, slice};

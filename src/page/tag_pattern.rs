@@ -18,6 +18,12 @@ impl TagPattern {
         Self(pattern.into())
     }
 
+    /// The pattern.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// Whether a text is more than one tag.
     #[must_use]
     pub fn is_one(text: &str) -> bool {

@@ -8,9 +8,10 @@ use rmcp::model::RequestStateCodec;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::audit::{AuditLog, RunId};
+use crate::audit::{AuditLog, Pause, RunId};
 use crate::config::{Indent, Settings};
 use crate::error::{Code, Failure};
+use crate::gates::ConfirmMode;
 use crate::index::ContentIndex;
 use crate::tools::{Arguments, Context, Definition, Kind, Progress, Registry};
 use crate::watch::Watch;
@@ -52,7 +53,13 @@ impl App {
     pub fn new(settings: Settings, patience: Patience) -> Result<Self, String> {
         let registry = Registry::of(&settings.surface).map_err(|error| error.to_string())?;
         let run = RunId::new().map_err(|error| error.to_string())?;
-        let audit = Arc::new(AuditLog::new(&settings.audit_dir, &settings.wiki.name));
+        let log_of = match settings.policy.confirm {
+            ConfirmMode::Operator => AuditLog::for_operator,
+            ConfirmMode::Token(_) | ConfirmMode::Preview | ConfirmMode::Person { .. } => {
+                AuditLog::new
+            }
+        };
+        let audit = Arc::new(log_of(&settings.audit_dir, &settings.wiki.name));
         let (wiki, sender) = Sender::with_wiki(settings.wiki, &run.to_string())?;
         let (policy, keep) = (settings.policy, settings.keep);
         let desk = Arc::new(Desk::new(Arc::clone(&wiki), audit, policy, patience, keep));
@@ -122,6 +129,12 @@ impl App {
             answer = self.call_once(name, caller, progress, arguments).await?;
         }
         Some(self.with_guests_hint(answer).await)
+    }
+
+    /// Whether an operator paused all writes.
+    #[must_use]
+    pub fn paused(&self) -> Option<Pause> {
+        self.desk.audit().pauses().look()
     }
 
     /// Why the key that its file or command gives now is not in use, if so.

@@ -44,7 +44,7 @@ pub(super) fn answer(tool: &Definition, mut value: Value, indent: Indent) -> Cal
         if let Value::Object(members) = &mut value
             && let Value::Array(warnings) = members.entry("warnings").or_insert_with(|| json!([]))
         {
-            warnings.push(note.into());
+            warnings.push(json!({ "code": "answer_cut", "message": note }));
         }
         text = text_of(&value, indent);
     }

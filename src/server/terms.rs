@@ -12,6 +12,8 @@ use crate::wiki::Standing;
 
 /// How many prefixes the sentence names.
 const MOST_NAMED: usize = 5;
+/// Why nothing can be written in a pause.
+const PAUSED: &str = "an operator has paused all writes for now";
 
 /// What holds for one session.
 #[derive(Debug)]
@@ -141,6 +143,9 @@ impl Writes {
     fn of(policy: &Policy, has_tools: bool, can_ask: bool) -> Self {
         if !policy.is_enabled {
             return Self::Refused("the operator does not allow it");
+        }
+        if policy.pauses.look().is_some() {
+            return Self::Refused(PAUSED);
         }
         if !has_tools {
             return Self::Refused("no tool that writes is offered");

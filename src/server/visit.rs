@@ -117,6 +117,7 @@ impl Visit {
                 .as_ref()
                 .map(|rights| Arc::clone(&rights.narrowing)),
             extent: Extent::Bounded,
+            is_decided: false,
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::context::Context;
 use super::output::is_default;
-use crate::change::{compare, cut, short};
+use crate::change::{Warning, compare, cut, short};
 use crate::error::{Code, Failure};
 use crate::page::{Date, Field, PageReading};
 use crate::wiki::{Since, Version};
@@ -86,7 +86,7 @@ pub(super) struct Comparison {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_comparable: Vec<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 #[derive(Debug, Serialize)]

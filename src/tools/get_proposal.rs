@@ -10,7 +10,7 @@ use super::input;
 use super::proposal_view::{View, is_told};
 use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::audit::ProposalId;
-use crate::change::{cut, short};
+use crate::change::{Warning, cut, short};
 use crate::error::{Code, Failure};
 
 /// The tool.
@@ -38,7 +38,7 @@ pub(super) struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 impl Tool for GetProposal {
@@ -64,16 +64,16 @@ impl Tool for GetProposal {
         let mut proposal = View::of(review.proposal, has_title);
         let mut warnings = Vec::new();
         if let Some(failure) = &review.unseen {
-            warnings.push(format!("not_shown: {}", failure.message));
+            warnings.push(Warning::new("not_shown", failure.message.clone()));
         }
         let mut since = None;
         match review.hindrance {
             Some(failure) if failure.code == Code::ProposalOutdated => {
                 proposal.state = "outdated";
-                warnings.push(format!("outdated: {}", failure.message));
+                warnings.push(Warning::new("outdated", failure.message.clone()));
                 since = Some(failure.details).filter(|_| review.is_readable);
             }
-            Some(failure) => warnings.push(format!("not_compared: {}", failure.message)),
+            Some(failure) => warnings.push(Warning::new("not_compared", failure.message.clone())),
             None => {}
         }
         let (mut changes, mut diff) = (None, None);

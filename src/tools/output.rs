@@ -7,6 +7,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::change::Warning;
 use crate::page::{Date, Field, PageReading, escape_hidden};
 use crate::wiki::Wiki;
 use crate::write::{Answer, LinkedFrom, Notes, Target};
@@ -94,7 +95,7 @@ pub(super) struct Write {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) conflict_check: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) warnings: Vec<String>,
+    pub(super) warnings: Vec<Warning>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confirm: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

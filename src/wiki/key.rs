@@ -138,6 +138,11 @@ impl ApiKey {
         Some(self.expires? - OffsetDateTime::now_utc())
     }
 
+    /// Its text, to be looked for where it must not stand.
+    pub(crate) fn expose(&self) -> &str {
+        self.secret.expose_secret()
+    }
+
     /// A digest by which two keys are told apart; the key cannot be had from it.
     pub(crate) fn digest(&self) -> [u8; 32] {
         Sha256::digest(self.secret.expose_secret()).into()

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::audit::{CallId, ProposalId};
-use crate::change::{Operation, cut, short};
+use crate::change::{Operation, Warning, cut, short};
 use crate::page::{Field, LineCounts};
 
 /// The answer to a write that was previewed, applied, or had nothing to do.
@@ -47,8 +47,8 @@ pub struct LinkedFrom {
 /// What is to be said beside a preview or an outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// Warnings, each a code, a colon and a sentence.
-    pub warnings: Vec<String>,
+    /// What to know of it.
+    pub warnings: Vec<Warning>,
     /// Whether the page was held against nothing but its state in this very call.
     pub is_unchecked: bool,
     /// The call that it takes back, if it is an undo.

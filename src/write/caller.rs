@@ -24,6 +24,8 @@ pub struct Caller {
     pub narrowing: Option<Arc<Narrowing>>,
     /// How much of a change it is shown.
     pub extent: Extent,
+    /// Whether a person looked at the change and said yes to it, outside of a client.
+    pub is_decided: bool,
 }
 
 /// How much of a change a caller is shown.

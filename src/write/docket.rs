@@ -8,9 +8,9 @@ use crate::audit::{
     AuditError, AuditLog, CallId, CallStory, Entry, Event, KeyDigest, Outcome, Proposal,
     ProposalId, ProposalState,
 };
-use crate::change::{Change, Operation, StepKind};
+use crate::change::{Change, Operation, StepKind, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, ConfirmMode, Gate, Refusal};
+use crate::gates::{ChangeSet, ConfirmMode, Gate, Refusal, paused};
 use crate::page::{Date, Field, LineCounts, Locale, PagePath, PageState};
 
 use super::caller::Caller;
@@ -195,6 +195,14 @@ impl Docket {
         entry
     }
 
+    /// Checks warn of it.
+    pub(super) fn warned(&mut self, warnings: &[Warning]) {
+        let mut codes: Vec<String> = warnings.iter().map(|one| one.code.to_string()).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        self.entry.warnings = codes;
+    }
+
     pub(super) fn preview(&self, has_token: bool) -> Entry {
         let mut entry = self.entry(Event::Preview);
         entry.gate = Some(Gate::DryRun.as_str().to_owned());
@@ -278,6 +286,7 @@ pub(super) fn is_worth_keeping(found: &PageState, promised: Option<&PageState>) 
 /// The failure of a call that could not be put on record.
 pub(super) fn unavailable(error: &AuditError) -> Failure {
     let failure = match error {
+        AuditError::Paused(pause) => return paused(pause),
         AuditError::Busy => Failure::new(
             Code::Timeout,
             "Another write to this wiki took too long; nothing was sent.",

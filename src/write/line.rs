@@ -3,24 +3,27 @@
 //! 1. The way is decided by the policy and by what the caller brought ([`Route`]).
 //! 2. Where the write can go out, it takes its turn ([`turn`]), before anything is read.
 //! 3. The changes are made of the pages as they are ([`read`]).
-//! 4. Their places are allowed or not ([`gates::paths`]), and looked at ([`check`]).
+//! 4. Their places are allowed or not ([`gates::paths`]), they are looked at ([`check`]), and the
+//!    operator's rules say whether more is due ([`rule`]).
 //! 5. They are shown ([`show`]), left open for a person ([`open`]), a person is asked ([`ask`]) and
 //!    all begins again with the yes, or they are confirmed ([`gates::confirm`]).
 //! 6. What is confirmed is put on record, sent, settled and answered ([`send`]).
 
 use std::sync::Arc;
 
+use crate::change::Warning;
 use crate::error::Failure;
-use crate::gates::{self, Policy, Refusal};
+use crate::gates::{self, ConfirmMode, Policy, Refusal};
 use crate::wiki::Sender;
 
 use super::answer::{Answer, Applied, Preview};
+use super::asker::Asker;
 use super::caller::Caller;
 use super::desk::Desk;
 use super::docket::Docket;
 use super::route::{Brought, Route};
 use super::source::Plan;
-use super::stages::{ask, check, open, read, send, show, turn};
+use super::stages::{ask, check, open, read, rule, send, show, turn};
 
 /// What came of a write.
 pub(super) enum Passed {
@@ -42,11 +45,24 @@ pub(super) async fn walk(
     plan: &Plan,
     confirm: Option<String>,
 ) -> Result<Passed, Refusal> {
-    let policy = &desk.policy_for(caller);
+    let mut policy = desk.policy_for(caller);
+    if is_answer_to_a_rule(&policy, caller) {
+        policy = policy.asking(rule::THINKING);
+    }
     let Some(limit) = policy.thinking() else {
         let brought = confirm.map_or(Brought::Nothing, Brought::Token);
-        return Box::pin(once(desk, sender, policy, docket, caller, plan, brought)).await;
+        let passed = once(desk, sender, &policy, docket, caller, plan, brought);
+        let passed = Box::pin(passed).await?;
+        let Passed::Asked(asked) = passed else {
+            return Ok(passed);
+        };
+        // A rule wants a person's yes in place of the token.
+        let policy = policy.asking(rule::THINKING);
+        let yes = ask::approval(desk, docket, caller, *asked, rule::THINKING).await?;
+        let brought = Brought::Yes(yes);
+        return Box::pin(once(desk, sender, &policy, docket, caller, plan, brought)).await;
     };
+    let policy = &policy;
     let brought = ask::brought(desk, policy, docket, caller).await?;
     let mut passed = Box::pin(once(desk, sender, policy, docket, caller, plan, brought)).await?;
     if let Passed::Asked(asked) = passed {
@@ -55,11 +71,17 @@ pub(super) async fn walk(
         passed = Box::pin(once(desk, sender, policy, docket, caller, plan, brought)).await?;
     }
     if confirm.is_some() {
-        passed.warn(
-            "confirm_ignored: writes are confirmed by a person here; confirm counts for nothing.",
-        );
+        passed.warn(Warning::new(
+            "confirm_ignored",
+            "writes are confirmed by a person here; confirm counts for nothing.",
+        ));
     }
     Ok(passed)
+}
+
+/// Whether the call brings a person's answer to a question that was asked for a rule.
+fn is_answer_to_a_rule(policy: &Policy, caller: &Caller) -> bool {
+    matches!(policy.confirm, ConfirmMode::Preview) && matches!(caller.asker, Asker::Answered { .. })
 }
 
 /// Once down the line.
@@ -85,9 +107,21 @@ async fn once(
     };
     docket.about(&read.set);
     let allowed = gates::paths(enabled, read.set)?;
-    let said = source.said(desk, allowed.set());
-    let checked = check::look(&desk.wiki, allowed.set(), read.conflict, said).await?;
+    let seen = check::Seen {
+        conflict: read.conflict,
+        said: source.said(desk, allowed.set()),
+        was_shown: route.was_shown(),
+    };
+    let mut checked = check::look(&desk.wiki, policy, allowed.set(), seen).await?;
     docket.counted(checked.lines);
+    docket.warned(&checked.notes.warnings);
+    let route = match rule::held(desk, policy, caller, &mut checked, route).await? {
+        rule::Way::On(route) => route,
+        rule::Way::Ask => {
+            let asked = ask::ToAsk::of(allowed.set(), checked);
+            return Ok(Passed::Asked(Box::new(asked)));
+        }
+    };
     match route {
         Route::Open => {
             let preview = open::open(desk, docket, session, allowed.set(), checked).await;
@@ -155,7 +189,7 @@ impl Passed {
         }
     }
 
-    fn warn(&mut self, warning: &str) {
+    fn warn(&mut self, warning: Warning) {
         let (Self::Answer(answer) | Self::Sent(Ok(answer))) = self else {
             return;
         };
@@ -164,6 +198,6 @@ impl Passed {
             Answer::Applied(applied) => &mut applied.notes,
         }
         .warnings
-        .push(warning.to_owned());
+        .push(warning);
     }
 }

@@ -1,14 +1,14 @@
 //! The place where a page shall come to be.
 
-use crate::change::Change;
+use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
-use crate::page::PagePath;
+use crate::page::{Field, PagePath};
 use crate::wiki::{TreeNode, Wiki, WikiError};
 
 /// Looks at the place where a page shall come to be.
 ///
 /// Returns warnings, or `PAGE_EXISTS` if the place is taken.
-pub(super) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<String>, Failure> {
+pub(super) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>, Failure> {
     let Some(after) = change
         .after()
         .filter(|_| change.before().is_none() || change.moves())
@@ -34,7 +34,8 @@ pub(super) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<String>, Fa
         .filter(|node| !is_own(node))
         .map(|node| {
             let id = node.page_id.unwrap_or_default();
-            format!("other_letter_case: page {id} stands at this path in other letter case.")
+            let message = format!("page {id} stands at this path in other letter case.");
+            Warning::new("path_differs_by_case", message).at(Field::Path, None)
         })
         .collect())
 }

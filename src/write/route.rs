@@ -73,6 +73,11 @@ impl Route {
         Ok((enabled, route))
     }
 
+    /// Whether somebody saw this very set before.
+    pub(super) const fn was_shown(&self) -> bool {
+        matches!(self, Self::Send(Warrant::Preview(_) | Warrant::Person(_)))
+    }
+
     /// Whether the preview that this confirms was asked for with all of the content: what a
     /// confirmed call leaves out was said there.
     pub(super) fn wrote_whole(&self, desk: &Desk, session: &SessionId) -> bool {

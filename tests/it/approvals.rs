@@ -12,7 +12,9 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use wikijs_mcp::audit::Record;
 use wikijs_mcp::gates::SessionId;
 
-use crate::harness::{Served, Setup, id_of, mutations, new_page, read, records, sample_wiki, told};
+use crate::harness::{
+    Served, Setup, id_of, mutations, new_page, read, records, said, sample_wiki, told,
+};
 use crate::person::{Asking, BOTH, Generation, answered, serve, serve_as, setup};
 
 /// What the records say of approvals: the decision, or the approval that an attempt names.
@@ -499,7 +501,7 @@ async fn a_confirm_counts_for_nothing_where_a_person_is_asked() {
         let applied = answered((&served, &mut person), UPDATE, arguments, "once")
             .await
             .unwrap();
-        let warning = applied["warnings"][0].as_str().unwrap();
+        let warning = said(&applied["warnings"][0]);
         assert!(warning.starts_with("confirm_ignored: "), "{warning}");
     }
 }
@@ -745,12 +747,7 @@ async fn a_loss_is_shown_and_approved_once_alone_and_never_by_the_static_token()
             .0
             .unwrap();
         assert_eq!(applied["outcome"], "applied");
-        assert!(
-            applied["warnings"][0]
-                .as_str()
-                .unwrap()
-                .starts_with("loss_accepted:")
-        );
+        assert!(said(&applied["warnings"][0]).starts_with("loss_accepted:"));
 
         let static_token = writer()
             .with("WIKI_MUTATION_CONFIRM_TOKEN", "open-sesame-please")

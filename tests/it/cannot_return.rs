@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use wikijs_mcp::demo::{DemoWiki, PageRow};
 
 use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
+use crate::harness::{Served, Setup, id_of, mutations, said, sample_wiki};
 use crate::person::{Generation, serve};
 
 const DELETE: &str = "wikijs_delete_page";
@@ -43,7 +43,7 @@ fn says_so(answer: &Value) -> bool {
     warnings
         .into_iter()
         .flatten()
-        .any(|warning| warning.as_str().unwrap().starts_with("cannot_return: "))
+        .any(|warning| said(warning).starts_with("cannot_return: "))
 }
 
 async fn undo(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use wikijs_mcp::audit::{AuditLog, CallId, Entry, Event, Outcome};
-use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_mcp::demo::{DemoWiki, PageRow, SeenRequest};
 use wikijs_mcp::write::Patience;
 
 use crate::audit::{child, childs_dir};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply, attempts_on_record};
-use crate::harness::{QUICK, Served, Setup, id_of, mutations, new_page, sample_wiki, told};
+use crate::harness::{QUICK, Served, Setup, id_of, mutations, new_page, said, sample_wiki, told};
 use crate::relay::{Relay, socket_of};
 use crate::wiki_client::WikiClient;
 
@@ -325,8 +325,8 @@ async fn prove(it: Case) {
     if let Ok(applied) = &answer {
         let warnings = applied.get("warnings").and_then(Value::as_array);
         let warnings = warnings.into_iter().flatten();
-        let told: Vec<&str> = warnings.filter_map(Value::as_str).collect();
-        let is_it = |told: &&str| warning.is_some_and(|warning| told.starts_with(warning));
+        let told: Vec<String> = warnings.map(said).collect();
+        let is_it = |told: &String| warning.is_some_and(|warning| told.starts_with(warning));
         assert_eq!(
             told.len(),
             usize::from(warning.is_some()),
@@ -387,12 +387,16 @@ async fn a_connection_that_never_opened_sent_nothing() {
         let (faulty, served) = served(&wiki, |setup| setup).await;
         let served = served.acquainted().await;
         let first = faulty.seen().len();
+        wiki.clear_requests();
         let (tool, mut arguments) = kind.call(&wiki);
         let preview = served.call(tool, arguments.clone()).await.unwrap();
         arguments["confirm"] = preview["confirm"].clone();
-        // The confirmed call reads the same once more, but for the links to a page that goes.
+        // The confirmed call reads the same once more, but for the links to a page that goes and
+        // for the list of pages, which tells where another one has the title.
         let links = usize::from(matches!(kind, Kind::Delete));
-        faulty.close_at(faulty.seen().len() - first - links - 1);
+        let is_list = |seen: &&SeenRequest| seen.fields.iter().any(|field| field == "pages.list");
+        let lists = wiki.requests().iter().filter(is_list).count();
+        faulty.close_at(faulty.seen().len() - first - links - lists - 1);
         let answer = served.call(tool, arguments).await;
         assert_eq!(
             outcome_of(&answer),
@@ -664,7 +668,7 @@ async fn a_create_that_is_refused_since_its_page_is_there_is_compared_with_it() 
         let id = id_of(&wiki, "faults/new");
         if let Ok(applied) = &answer {
             assert_eq!(applied["target"]["id"], id);
-            let warning = applied["warnings"][0].as_str().unwrap();
+            let warning = said(&applied["warnings"][0]);
             assert!(warning.starts_with("answered_otherwise: "), "{warning}");
         } else {
             // A page that may be another's is not on record, and never taken away.
@@ -713,7 +717,7 @@ async fn a_page_that_the_answer_of_a_create_names_is_not_taken_for_the_page_that
             let made = id_of(&wiki, "faults/new");
             assert_eq!(applied["target"]["id"], made);
             assert_eq!(applied["target"]["path"], "faults/new");
-            let warning = applied["warnings"][0].as_str().unwrap();
+            let warning = said(&applied["warnings"][0]);
             assert!(warning.starts_with("answered_otherwise: "), "{warning}");
             assert_eq!(recorded.id, Some(made));
             served.confirmed("wikijs_undo_write", undo).await.unwrap();
@@ -930,9 +934,14 @@ async fn two_creates_at_once_both_end_applied() {
             .serve()
             .await;
         let second = if has_two_servers { &two } else { &one };
+        let titled = |path: &str| {
+            let mut page = new_page(path);
+            page["title"] = json!(path);
+            page
+        };
         let (first, second) = tokio::join!(
-            one.confirmed("wikijs_create_page", new_page("twins/first")),
-            second.confirmed("wikijs_create_page", new_page("twins/second"))
+            one.confirmed("wikijs_create_page", titled("twins/first")),
+            second.confirmed("wikijs_create_page", titled("twins/second"))
         );
         for (answer, path) in [(first, "twins/first"), (second, "twins/second")] {
             let applied = answer.unwrap();
@@ -1026,7 +1035,7 @@ async fn an_answer_that_names_the_trees_rebuild_is_applied_with_a_warning() {
         assert_eq!(applied["outcome"], "applied", "{kind:?}");
         let warnings = applied["warnings"].as_array().unwrap();
         assert_eq!(warnings.len(), 1, "{kind:?}: {warnings:?}");
-        let warning = warnings[0].as_str().unwrap();
+        let warning = said(&warnings[0]);
         assert!(warning.starts_with("wiki_index_incomplete: "), "{warning}");
         theirs.abort();
         assert_eq!(mutations(&wiki).len(), 2);

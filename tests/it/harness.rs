@@ -1,6 +1,7 @@
 //! A real client against a real server against the embedded wiki, over an in-memory duplex.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use tempfile::TempDir;
 use tokio::io::DuplexStream;
 use wikijs_mcp::audit::Record;
 use wikijs_mcp::audit::chain::{self, Verified};
-use wikijs_mcp::config::{ServeSettings, Settings, Source};
+use wikijs_mcp::config::{Given, Layers, ServeSettings, Setting, Settings, Source};
 use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, OperationKind, PageRow, SeenRequest};
 use wikijs_mcp::gates::SessionId;
 use wikijs_mcp::index::{Load, Pace};
@@ -66,6 +67,8 @@ pub(crate) struct Setup {
     /// How often the list is looked at for those who subscribed.
     pub(crate) watch: WatchPace,
     dir: Option<Arc<TempDir>>,
+    /// Rules and checks, as a settings file has them.
+    tables: String,
 }
 
 /// A server with a client, and where its audit log lies.
@@ -99,6 +102,7 @@ impl Setup {
             key_apart: Duration::ZERO,
             watch: WATCHFUL,
             dir: None,
+            tables: String::new(),
         }
     }
 
@@ -117,6 +121,14 @@ impl Setup {
         self.variables.retain(|(variable, _)| variable != name);
         self.variables.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// With these tables of a settings file.
+    pub(crate) fn with_tables(self, tables: &str) -> Self {
+        Self {
+            tables: tables.to_owned(),
+            ..self
+        }
     }
 
     /// With the key of a file, which is looked at by every call.
@@ -174,7 +186,11 @@ impl Setup {
             let found = this.variables.iter().find(|(variable, _)| variable == name);
             found.map(|(_, value)| value.into())
         };
-        let mut settings = Settings::read(&Source::new(&get)).unwrap();
+        let mut settings = if this.tables.is_empty() {
+            Settings::read(&Source::new(&get)).unwrap()
+        } else {
+            this.settings_of_a_file()
+        };
         if let Some(thinking) = thinking {
             settings.policy = settings.policy.with_thinking(thinking);
         }
@@ -188,6 +204,26 @@ impl Setup {
         let serve = settings.serve.clone();
         let app = Arc::new(App::new(settings, this.patience).unwrap());
         (app, serve, dir)
+    }
+}
+
+impl Setup {
+    /// The settings, with the tables out of a file.
+    fn settings_of_a_file(&self) -> Settings {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("config.toml");
+        fs::write(&path, &self.tables).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        let flags = self.variables.iter().map(|(name, value)| {
+            let setting = Setting::named(name).unwrap();
+            (setting.name, value.clone())
+        });
+        let given = Given {
+            config: Some(path),
+            flags: flags.collect(),
+        };
+        let layers = Layers::load(&given).unwrap();
+        Settings::read(&layers.source()).unwrap()
     }
 }
 
@@ -258,6 +294,12 @@ pub(crate) fn read(result: &CallToolResult) -> Result<Value, Value> {
         "one line"
     );
     Ok(text)
+}
+
+/// What a warning says, as people read it.
+pub(crate) fn said(warning: &Value) -> String {
+    let part = |name: &str| warning[name].as_str().unwrap().to_owned();
+    format!("{}: {}", part("code"), part("message"))
 }
 
 /// An embedded wiki with its sample pages.

@@ -224,7 +224,7 @@ async fn a_preview_says_what_it_does_not_show() {
         assert!(diff.len() <= 32 * 1024, "{tool}");
         assert!(diff.contains("\\ From here on, lines that are added are not shown."));
         let warnings = preview["warnings"].to_string();
-        assert!(warnings.contains("diff_cut: "), "{tool}: {warnings}");
+        assert!(warnings.contains("diff_cut"), "{tool}: {warnings}");
         assert_eq!(preview["linesAdded"], 4_000, "{tool}");
     }
     wiki.with_store(|store| {

@@ -98,6 +98,8 @@ mod own_key;
 #[cfg(feature = "demo")]
 mod parts;
 #[cfg(feature = "demo")]
+mod pauses;
+#[cfg(feature = "demo")]
 mod person;
 #[cfg(feature = "demo")]
 mod process;
@@ -124,6 +126,8 @@ mod report;
 #[cfg(feature = "demo")]
 mod resources;
 mod rooms;
+#[cfg(feature = "demo")]
+mod rules;
 #[cfg(feature = "demo")]
 mod script;
 #[cfg(feature = "demo")]

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use wikijs_mcp::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki};
+use crate::harness::{Served, Setup, id_of, mutations, new_page, said, sample_wiki};
 
 async fn served() -> (DemoWiki, Served) {
     let wiki = sample_wiki().await;
@@ -196,7 +196,7 @@ async fn text_with_escapes_in_place_of_line_breaks_is_warned_of() {
         warnings
             .into_iter()
             .flatten()
-            .any(|warning| warning.as_str().unwrap().starts_with("literal_escapes: "))
+            .any(|warning| said(warning).starts_with("literal_escapes: "))
     };
     let page = |content: &str| json!({ "path": "naive/escaped", "title": "x", "content": content });
     let preview = served

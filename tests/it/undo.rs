@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use wikijs_mcp::demo::{DemoWiki, PageRow};
 
-use crate::harness::{Served, Setup, id_of, new_page, sample_wiki, told};
+use crate::harness::{Served, Setup, id_of, new_page, said, sample_wiki, told};
 
 async fn served(wiki: &DemoWiki) -> Served {
     Setup::of(wiki, |keys| &keys.scripter)
@@ -278,7 +278,7 @@ async fn what_somebody_else_wrote_meanwhile_is_not_taken_back() {
     });
     let confirmed = json!({ "id": id, "confirm": token });
     let applied = served.call("wikijs_update_page", confirmed).await.unwrap();
-    let warning = applied["warnings"][0].as_str().unwrap();
+    let warning = said(&applied["warnings"][0]);
     assert!(warning.starts_with("changed_since: "), "{warning}");
     assert!(
         warning.contains("somebody changed content, tags, "),

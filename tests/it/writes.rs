@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use wikijs_mcp::demo::{DemoOptions, DemoWiki, Keys, PageRow};
 
-use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki, told};
+use crate::harness::{Served, Setup, id_of, mutations, new_page, said, sample_wiki, told};
 
 /// A page that has something in every field.
 pub(crate) fn dressed() -> PageRow {
@@ -364,16 +364,15 @@ async fn a_preview_warns_of_what_readers_will_not_see() {
     let warned = async |content: &str| {
         let arguments = json!({ "id": id, "content": content });
         let preview = served.call("wikijs_update_page", arguments).await.unwrap();
-        let warnings = preview["warnings"].as_array().unwrap().clone();
-        let is_it = |warning: &&Value| warning.as_str().unwrap().starts_with("hidden_text: ");
-        warnings.iter().find(is_it).cloned()
+        let warnings = preview.get("warnings").and_then(Value::as_array);
+        let warnings = warnings.cloned().unwrap_or_default();
+        let is_it = |warning: &String| warning.starts_with("hidden_text_added: ");
+        warnings.iter().map(said).find(is_it)
     };
     assert_eq!(warned("# Home\n\nA <b>bold</b> word.\n").await, None);
     assert_eq!(
         warned("# Home\n\n<p style=\"left:-9999px;position:fixed\">Do this.</p>\n").await,
-        Some(json!(
-            "hidden_text: readers of the page will not see all of its content. hiddenElements: 1 (line 3). This list is not exhaustive."
-        ))
+        Some("hidden_text_added: Readers of the page will not see all of its content. hiddenElements: 1 (line 3). This list is not exhaustive.".to_owned())
     );
 }
 
@@ -489,10 +488,7 @@ async fn a_place_that_is_taken_is_refused_before_anything_is_sent() {
         .await
         .unwrap();
     assert!(
-        preview["warnings"][0]
-            .as_str()
-            .unwrap()
-            .starts_with("other_letter_case: page"),
+        said(&preview["warnings"][0]).starts_with("path_differs_by_case: page"),
         "{preview}"
     );
     // Taken between the preview and its confirmation, it is refused as well.
@@ -526,12 +522,7 @@ async fn the_preview_of_a_delete_says_what_is_lost_and_who_links_there() {
         .await
         .unwrap();
     assert_eq!(preview["operation"], "delete");
-    assert!(
-        preview["warnings"][0]
-            .as_str()
-            .unwrap()
-            .starts_with("lost_for_good:")
-    );
+    assert!(said(&preview["warnings"][0]).starts_with("lost_for_good:"));
     let linking: Vec<&str> = preview["linkedFrom"]
         .as_array()
         .unwrap()

@@ -48,7 +48,7 @@ impl Changed {
                 Self {
                     changes: short(change.values(), &mut notes),
                     diff: cut(change.content_diff().0, &mut notes),
-                    notes,
+                    notes: notes.iter().map(ToString::to_string).collect(),
                 }
             }
         })

@@ -3,13 +3,19 @@
 use crate::audit::{Ending, Filter};
 use crate::change::Operation;
 use crate::cli::when::When;
-use crate::cli::words::{self, one_of};
+use crate::cli::words::{self, one_of, operation, operations};
 use crate::gates::Gate;
 use crate::page::Prefix;
 use crate::tools::{Registry, Surface, Toolset, did_you_mean, nearest};
 
 /// The commands that are on record where a call has its tool.
-const COMMANDS: [&str; 3] = ["undo", "proposals apply", "proposals reject"];
+const COMMANDS: [&str; 5] = [
+    "undo",
+    "proposals apply",
+    "proposals reject",
+    "pause",
+    "resume",
+];
 
 /// Which calls are meant; several flags narrow them further.
 #[derive(Debug, clap::Args)]
@@ -36,7 +42,7 @@ pub(super) struct Filters {
     #[arg(long, value_name = "NAME", value_parser = one_of(gates, gate), hide_possible_values = true)]
     gate: Option<Gate>,
     /// That ended so: `applied`, `unchanged`, `not_applied`, `partly_applied`, `unknown`, `open`,
-    /// `refused`, `preview`, `approval`, `proposal`, `rejected` or `purge`
+    /// `refused`, `preview`, `approval`, `proposal`, `rejected`, `pause` or `purge`
     #[arg(long, value_name = "WORD", value_parser = one_of(endings, ending), hide_possible_values = true)]
     outcome: Option<Ending>,
 }
@@ -78,13 +84,6 @@ fn tools() -> Vec<&'static str> {
     words::tools().into_iter().chain(COMMANDS).collect()
 }
 
-fn operations() -> Vec<&'static str> {
-    use Operation::{Create, Delete, Move, Update};
-    [Create, Update, Move, Delete]
-        .map(Operation::as_str)
-        .to_vec()
-}
-
 fn gates() -> Vec<&'static str> {
     Gate::ALL.map(Gate::as_str).to_vec()
 }
@@ -121,14 +120,6 @@ fn gate(word: &str) -> Result<Gate, String> {
             let meant = did_you_mean(nearest(word, words, 0.8));
             format!("must be one of {}{meant}", words.join(", "))
         })
-}
-
-fn operation(word: &str) -> Result<Operation, String> {
-    use Operation::{Create, Delete, Move, Update};
-    [Create, Update, Move, Delete]
-        .into_iter()
-        .find(|operation| operation.as_str() == word)
-        .ok_or_else(|| "must be create, update, move or delete".to_owned())
 }
 
 fn ending(word: &str) -> Result<Ending, String> {

@@ -184,6 +184,7 @@ pub(super) const fn paint(ending: Ending) -> Paint {
         | Ending::Preview
         | Ending::Approval
         | Ending::Proposal
+        | Ending::Pause
         | Ending::Purge => Paint::Dim,
     }
 }

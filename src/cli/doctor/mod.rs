@@ -8,6 +8,7 @@ mod key;
 mod policy;
 mod report;
 mod rights;
+mod rules;
 mod site;
 mod tools;
 
@@ -40,8 +41,8 @@ pub(super) struct Arguments {
 }
 
 /// The checks behind the settings.
-const OTHERS: [&str; 8] = [
-    "address", "key", "rights", "locales", "search", "policy", "audit", "clock",
+const OTHERS: [&str; 9] = [
+    "address", "key", "rights", "locales", "search", "policy", "rules", "audit", "clock",
 ];
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
@@ -118,6 +119,7 @@ async fn look(
     report.add("settings", settings_found(&settings));
     let time = Time::until(settings.wiki.retry.total);
     let (policy, surface, audit_dir) = (settings.policy, settings.surface, settings.audit_dir);
+    let tables = settings.tables;
     let source = settings.key_source;
     let mut wiki = settings.wiki;
     // What is seen at the first try is what counts.
@@ -139,6 +141,8 @@ async fn look(
         }
     }
     report.add("policy", policy::found(&policy, &surface));
+    report.add("policy", policy::paused(policy.pauses.look().as_ref()));
+    report.add("rules", rules::found(&tables));
     report.add(
         "audit",
         print::in_progress("audit", audit::found(&audit_dir, &name)).await,

@@ -1,6 +1,7 @@
 //! What may be written, in words.
 
 use super::finding::Finding;
+use crate::audit::Pause;
 use crate::gates::{ConfirmMode, Fallback, Policy};
 use crate::page::{Locale, PagePath, Prefix};
 use crate::tools::Surface;
@@ -22,6 +23,15 @@ pub(super) fn found(policy: &Policy, surface: &Surface) -> Vec<Finding> {
         ));
     }
     found
+}
+
+/// That writes are paused.
+pub(super) fn paused(pause: Option<&Pause>) -> Option<Finding> {
+    let pause = pause?;
+    Some(Finding::warning(
+        format!("all writes are paused {pause}"),
+        "Run `wikijs-mcp resume` where writes shall go on.",
+    ))
 }
 
 /// A policy in words.

@@ -63,7 +63,9 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
     if ids.is_empty() && !arguments.json {
         print::line("no proposals");
     }
-    let caller = start::operator("proposals apply");
+    let mut caller = start::operator("proposals apply");
+    // With --yes nobody looks.
+    caller.is_decided = !arguments.yes;
     let (mut results, mut applied, mut exit) = (Vec::new(), Vec::new(), Exit::Done);
     for id in &ids {
         if arguments.json {

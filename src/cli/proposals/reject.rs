@@ -2,11 +2,9 @@
 
 use serde_json::json;
 
-use super::super::{Outcome, print, start};
+use super::super::{Outcome, print, start, words};
 use super::{Exit, Which};
-use crate::audit::MAX_WHY;
 use crate::error::Failure;
-use crate::page::is_invisible;
 use crate::server::App;
 
 /// Arguments of `proposals reject`.
@@ -18,22 +16,11 @@ pub(super) struct Arguments {
     #[command(flatten)]
     which: Which,
     /// The reason: one line of at most 500 characters, which the agent can read
-    #[arg(long, value_name = "TEXT", value_parser = reason)]
+    #[arg(long, value_name = "TEXT", value_parser = words::reason)]
     why: String,
     /// Answer in JSON
     #[arg(long)]
     json: bool,
-}
-
-fn reason(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    if text.is_empty() || text.chars().count() > MAX_WHY {
-        return Err(format!("must have 1 to {MAX_WHY} characters"));
-    }
-    if text.chars().any(|c| c.is_control() || is_invisible(c)) {
-        return Err("must be one line, without control or invisible characters".to_owned());
-    }
-    Ok(text.to_owned())
 }
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
@@ -68,24 +55,4 @@ async fn reject(app: &App, arguments: &Arguments) -> Result<(), Failure> {
         print::line(&json!({ "proposals": rejected }).to_string());
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::reason;
-
-    #[test]
-    fn a_reason_is_one_line_of_visible_text() {
-        assert_eq!(reason(" not here ").as_deref(), Ok("not here"));
-        for bad in [
-            "",
-            "  ",
-            "a\nb",
-            "a\u{1b}[2J",
-            "a\u{202e}b",
-            &"x".repeat(501),
-        ] {
-            assert!(reason(bad).is_err(), "{bad:?}");
-        }
-    }
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::one_line::text;
 use super::page;
+use crate::change::Warning;
 use crate::cli::print::{self, Paint};
 use crate::cli::show_change;
 use crate::cli::table::{Cell, Table};
@@ -279,8 +280,10 @@ fn change(of: &Value) -> Vec<String> {
     let diff = of.get("diff").and_then(Value::as_str);
     lines.extend(show_change::diff(diff.unwrap_or_default()));
     let warnings = of.get("warnings").and_then(Value::as_array);
-    let warnings = warnings.into_iter().flatten().filter_map(Value::as_str);
-    let warnings: Vec<String> = warnings.map(str::to_owned).collect();
+    let warnings = warnings.into_iter().flatten().cloned();
+    let warnings: Vec<Warning> = warnings
+        .filter_map(|warning| serde_json::from_value(warning).ok())
+        .collect();
     lines.extend(show_change::warnings(&warnings));
     lines
 }

@@ -99,6 +99,7 @@ async fn ask(
     };
     let caller = Caller {
         extent,
+        is_decided: false,
         ..start::operator(tool)
     };
     let call = app.call(tool, caller, watch::Sender::default(), given.clone().into());

@@ -80,6 +80,8 @@ struct Found {
     settings: Option<String>,
     wiki: Option<WikiError>,
     audit: Option<String>,
+    /// That writes are paused, which keeps no call from being served.
+    paused: Option<String>,
 }
 
 async fn look(guard: &Guard) -> Found {
@@ -92,6 +94,7 @@ async fn look(guard: &Guard) -> Found {
         settings: settings.map(|error| error.to_string()),
         wiki: wiki.err(),
         audit: audit.map(|error| error.to_string()),
+        paused: guard.app.paused().map(|pause| pause.to_string()),
     }
 }
 
@@ -107,7 +110,11 @@ impl Found {
             "wiki": word(self.wiki.as_ref().map(of_wiki)),
             "audit": word(self.audit.clone()),
         });
-        json!({ "ready": self.is_ready(), "checks": checks, "key": key(app) })
+        let mut body = json!({ "ready": self.is_ready(), "checks": checks, "key": key(app) });
+        if let (Some(paused), Some(body)) = (&self.paused, body.as_object_mut()) {
+            body.insert("writesPaused".to_owned(), paused.as_str().into());
+        }
+        body
     }
 
     /// What is wrong, without what is wrong with the key: that is in the log already, from whoever
@@ -167,6 +174,7 @@ mod tests {
             settings: None,
             wiki,
             audit: None,
+            paused: None,
         };
         let mut known = Known::default();
         for (wiki, is_logged) in [

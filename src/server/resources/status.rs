@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::Value;
 use time::format_description::well_known::Rfc3339;
 
 use super::super::terms::{IndexState, Terms, Writes};
 use super::{Own, Reader, Text};
 use crate::audit::Proposal;
 use crate::error::{Code, Failure};
-use crate::gates::ConfirmMode;
+use crate::gates::{ConfirmMode, paused};
 use crate::page::{PageReading, Prefix};
 use crate::wiki::{Right, Rights};
 
@@ -81,6 +82,9 @@ struct View {
     denied_prefixes: Vec<String>,
     /// Whether a page can be moved to a trash instead of deleted.
     has_trash: bool,
+    /// Why an operator paused all writes, and since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paused: Option<Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -238,6 +242,11 @@ impl View {
             allowed_prefixes: terms.policy.allowed.as_deref().map(names),
             denied_prefixes: names(&terms.policy.denied),
             has_trash: terms.policy.trash.is_some(),
+            paused: terms
+                .policy
+                .pauses
+                .look()
+                .map(|pause| paused(&pause).details.into()),
         }
     }
 }

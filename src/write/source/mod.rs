@@ -11,7 +11,7 @@ pub(super) mod whole_page;
 use std::pin::Pin;
 
 use crate::audit::{CallId, ProposalId};
-use crate::change::NewPage;
+use crate::change::{NewPage, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SessionId};
 use crate::page::PageState;
@@ -102,7 +102,7 @@ pub(super) trait Source: Sync {
     }
 
     /// What has to be said of the set that it makes.
-    fn said(&self, _: &Desk, _: &ChangeSet) -> Option<String> {
+    fn said(&self, _: &Desk, _: &ChangeSet) -> Option<Warning> {
         None
     }
 

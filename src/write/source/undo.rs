@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::audit::{CallSelector, CallStory, Client, Outcome};
-use crate::change::{Change, StepKind, UndoFault};
+use crate::change::{Change, StepKind, UndoFault, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SessionId, SetChange};
 use crate::page::{Field, PagePath, PageState};
@@ -58,13 +58,14 @@ impl Source for Undo {
     }
 
     /// That it takes back the last write, and that this is not the session's own.
-    fn said(&self, desk: &Desk, set: &ChangeSet) -> Option<String> {
+    fn said(&self, desk: &Desk, set: &ChangeSet) -> Option<Warning> {
         let session = self.session.as_ref().filter(|_| self.call.is_last())?;
         let call = set.first().undoes?;
         (!desk.memory.own_writes(session).contains(&call)).then(|| {
-            format!(
-                "not_of_this_session: this session has no applied write to take back; {call} is the newest on record, maybe of another session or server."
-            )
+            let message = format!(
+                "this session has no applied write to take back; {call} is the newest on record, maybe of another session or server."
+            );
+            Warning::new("not_of_this_session", message)
         })
     }
 

@@ -7,6 +7,7 @@ use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
 use crate::audit::AuditLog;
+use crate::change::Warning;
 use crate::error::{Code, Failure};
 use crate::gates::{Approved, Approver, ChangeSet, Gate, Policy, Refusal, Scope, Verdict, dry_run};
 use crate::page::LineCounts;
@@ -25,6 +26,7 @@ pub(in crate::write) struct ToAsk {
     set: ChangeSet,
     diff: String,
     lines: LineCounts,
+    warnings: Vec<Warning>,
 }
 
 impl ToAsk {
@@ -34,6 +36,7 @@ impl ToAsk {
             set: set.clone(),
             diff: checked.diff,
             lines: checked.lines,
+            warnings: checked.notes.warnings,
         }
     }
 }
@@ -91,12 +94,17 @@ async fn ask(
     desk: &Desk,
     docket: &Docket,
     caller: &Caller,
-    ToAsk { set, diff, lines }: ToAsk,
+    ToAsk {
+        set,
+        diff,
+        lines,
+        warnings,
+    }: ToAsk,
     limit: Duration,
 ) -> Result<Approved, Refusal> {
     let only = set.first();
     let question = Question {
-        message: question::message(&only.change, only.undoes, (&diff, lines)),
+        message: question::message(&only.change, only.undoes, (&diff, lines), &warnings),
         scopes: Scope::offered(&caller.session, &set),
     };
     match &caller.asker {

@@ -1,14 +1,24 @@
 //! What is to be known of a set before it is shown or sent: whether it fits a request, whether new
 //! places are free, and what is to be said of it.
 
-use crate::change::Change;
-use crate::gates::{ChangeSet, Gate, Refusal};
+use std::time::{Duration, Instant};
+
+use crate::change::{self, Change, Surroundings, Warning};
+use crate::checks;
+use crate::gates::{ChangeSet, ConfirmMode, Gate, Policy, Refusal, SetChange};
 use crate::page::{Field, LineCounts};
+use crate::rules::ChangeFacts;
 use crate::wiki::Wiki;
 
 use crate::write::answer::Notes;
 use crate::write::new_place;
 use crate::write::source::conflict::ConflictCheck;
+
+/// How long the operator's checks of a set may take together.
+const CHECKING: Duration = Duration::from_mins(1);
+
+/// The warnings for which the list of all pages is asked.
+const OF_LIST: [&str; 2] = ["dead_link", "same_title"];
 
 /// What was found of a set.
 #[derive(Debug)]
@@ -19,17 +29,31 @@ pub(in crate::write) struct Checked {
     pub(in crate::write) diff: String,
     /// How many lines of it are added and removed.
     pub(in crate::write) lines: LineCounts,
+    /// What rules are asked of each change; nothing of one that takes another write back.
+    pub(in crate::write) facts: Vec<ChangeFacts>,
 }
 
-/// Looks at a set whose places are allowed, of which its source has something to say.
+/// What is known of a set before it is looked at.
+#[derive(Debug)]
+pub(in crate::write) struct Seen {
+    /// What its pages were held against.
+    pub(in crate::write) conflict: ConflictCheck,
+    /// What its source has to say.
+    pub(in crate::write) said: Option<Warning>,
+    /// Whether somebody saw this very set before.
+    pub(in crate::write) was_shown: bool,
+}
+
+/// Looks at a set whose places are allowed; one that was shown before is looked at again before it
+/// is sent.
 ///
 /// # Errors
 /// `TOO_LARGE`, `PAGE_EXISTS`, or what the wiki says.
 pub(in crate::write) async fn look(
     wiki: &Wiki,
+    policy: &Policy,
     set: &ChangeSet,
-    conflict: ConflictCheck,
-    said: Option<String>,
+    seen: Seen,
 ) -> Result<Checked, Refusal> {
     let at_change = |failure| Refusal::at(Gate::Change, failure);
     for one in set.iter() {
@@ -37,42 +61,118 @@ pub(in crate::write) async fn look(
     }
     let mut notes = Notes {
         warnings: Vec::new(),
-        is_unchecked: conflict == ConflictCheck::None,
+        is_unchecked: seen.conflict == ConflictCheck::None,
         undoes: set.first().undoes,
         replaces: None,
     };
-    for one in set.iter() {
+    let made: Vec<(&str, &str)> = set
+        .iter()
+        .filter_map(|one| one.change.after())
+        .map(|page| (page.locale.as_str(), page.path.as_str()))
+        .collect();
+    // What the list of pages tells was said then; a rule wants to know it as it is now.
+    let asks_list = !seen.was_shown || policy.rules.names_any(&OF_LIST);
+    let until = Instant::now() + CHECKING;
+    let mut facts = Vec::new();
+    let (diff, lines) = set.first().change.content_diff();
+    for (at, one) in set.iter().enumerate() {
         let there = new_place::look(wiki, &one.change)
             .await
             .map_err(at_change)?;
-        notes.warnings.extend(there);
+        let mut found = lost_by(&one.change);
+        found.extend(there);
+        found.extend(cannot_return(&one.change));
+        let lines = match at {
+            0 => lines,
+            _ => one.change.content_diff().1,
+        };
+        let checked = checked(wiki, policy, one, lines, &made, asks_list).await;
+        found.extend(checked.warnings);
+        if one.undoes.is_none() {
+            found.extend(by_operator(policy, &one.change, until).await);
+            facts.push(ChangeFacts::of(
+                &one.change,
+                lines,
+                &change::Checked {
+                    warnings: found.clone(),
+                    adds_grave_secret: checked.adds_grave_secret,
+                },
+            ));
+        }
+        notes.warnings.extend(found);
     }
-    notes.warnings.extend(said);
-    notes
-        .warnings
-        .extend(set.iter().flat_map(|one| warnings_of(&one.change)));
-    let (diff, lines) = set.first().change.content_diff();
-    Ok(Checked { notes, diff, lines })
+    notes.warnings.extend(seen.said);
+    Ok(Checked {
+        notes,
+        diff,
+        lines,
+        facts,
+    })
 }
 
-/// What is to be said of a change wherever it is shown.
-fn warnings_of(change: &Change) -> Vec<String> {
-    let mut warnings = lost_by(change);
-    warnings.extend(cannot_return(change));
-    if change.has_literal_escapes() {
-        warnings.push(
-            r"literal_escapes: the new text has \n as two characters and no line break; where lines were meant, send it again with line breaks.".to_owned(),
-        );
+/// Runs our own checks. Which pages there are is asked only where a check needs it, and not for
+/// what takes a write back.
+async fn checked(
+    wiki: &Wiki,
+    policy: &Policy,
+    one: &SetChange,
+    lines: LineCounts,
+    made: &[(&str, &str)],
+    asks_list: bool,
+) -> change::Checked {
+    let base = &wiki.settings().base_url;
+    let asks_list = asks_list && one.undoes.is_none();
+    let pages = if asks_list && one.change.asks_for_neighbours(base) {
+        // A key that may see no list is warned of nothing that the list tells.
+        wiki.pages_as_of(Instant::now()).await.ok()
+    } else {
+        None
+    };
+    let key = wiki.key();
+    let mut own = vec![key.expose()];
+    if let ConfirmMode::Token(token) = &policy.confirm {
+        own.push(token.expose());
+    }
+    let around = Surroundings {
+        wiki: base,
+        pages: pages.as_ref().map(|pages| pages.shared()),
+        made,
+        own: &own,
+    };
+    one.change.check(lines, around)
+}
+
+/// Runs the operator's checks, one after another, apart from the async threads.
+async fn by_operator(policy: &Policy, change: &Change, until: Instant) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for check in policy.checks.iter().filter(|check| check.is_about(change)) {
+        if Instant::now() >= until {
+            let why = "The check was not run: all checks together took too long.";
+            warnings.push(Warning::new(check.code(), why));
+            continue;
+        }
+        let (of, change) = (check.clone(), change.clone());
+        let ran = tokio::task::spawn_blocking(move || checks::run(&of, &change)).await;
+        warnings.extend(match ran {
+            Ok(found) => {
+                let took = u64::try_from(found.took.as_millis()).unwrap_or(u64::MAX);
+                tracing::debug!(check = check.name, took_ms = took, "a check was run");
+                found.warning
+            }
+            Err(_) => Some(Warning::new(check.code(), "The check broke off.")),
+        });
     }
     warnings
 }
 
 /// That a page leaves a place to which nothing brings it back (W28), said before it and after.
-fn cannot_return(change: &Change) -> Option<String> {
+fn cannot_return(change: &Change) -> Option<Warning> {
     leaves_for_good(change).then(|| {
-        "cannot_return: the wiki makes no page at this path any more, so undo can bring the page \
-         back only at another path."
-            .to_owned()
+        Warning::new(
+            "cannot_return",
+            "the wiki makes no page at this path any more, so undo can bring the page back only \
+             at another path.",
+        )
     })
 }
 
@@ -84,22 +184,25 @@ pub(in crate::write) fn leaves_for_good(change: &Change) -> bool {
 }
 
 /// What a change loses for good, or cannot bring back, said before and after it.
-fn lost_by(change: &Change) -> Vec<String> {
+fn lost_by(change: &Change) -> Vec<Warning> {
     let names = |fields: &[Field]| {
         let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
         names.join(", ")
     };
     let mut warnings = Vec::new();
     if !change.lost().is_empty() {
-        warnings.push(format!(
-            "loss_accepted: this key cannot read {}; what stands there is lost, and undo cannot bring it back.",
+        warnings.push(Warning::new("loss_accepted", format!(
+            "this key cannot read {}; what stands there is lost, and undo cannot bring it back.",
             names(change.lost())
-        ));
+        )));
     }
     if !change.left_alone().is_empty() {
-        warnings.push(format!(
-            "not_known: the write that this takes back could not read {}; it stays as it is.",
-            names(change.left_alone())
+        warnings.push(Warning::new(
+            "not_known",
+            format!(
+                "the write that this takes back could not read {}; it stays as it is.",
+                names(change.left_alone())
+            ),
         ));
     }
     warnings
@@ -107,7 +210,7 @@ fn lost_by(change: &Change) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{leaves_for_good, warnings_of};
+    use super::{Warning, cannot_return, leaves_for_good, lost_by};
     use crate::change::Change;
     use crate::page::{Field, PagePath, PageState};
 
@@ -116,6 +219,12 @@ mod tests {
             "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
             "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
         serde_json::from_str(page).unwrap()
+    }
+
+    fn warnings_of(change: &Change) -> Vec<Warning> {
+        let mut warnings = lost_by(change);
+        warnings.extend(cannot_return(change));
+        warnings
     }
 
     fn at(path: &str) -> PageState {
@@ -145,7 +254,7 @@ mod tests {
             assert_eq!(leaves_for_good(&change), expected, "{change:?}");
             let warns = warnings_of(&change)
                 .iter()
-                .any(|warning| warning.starts_with("cannot_return:"));
+                .any(|warning| warning.code == "cannot_return");
             assert_eq!(warns, expected, "{change:?}");
         }
     }
@@ -159,35 +268,20 @@ mod tests {
             };
             Change::between(page(), after)
         };
-        assert_eq!(warnings_of(&change()), Vec::<String>::new());
+        assert_eq!(warnings_of(&change()), Vec::<Warning>::new());
         let fields = vec![Field::ScriptCss, Field::ScriptJs];
         let warnings = warnings_of(&change().with_loss_of(fields.clone()));
         assert_eq!(warnings.len(), 1);
-        assert!(
-            warnings[0].starts_with("loss_accepted: this key cannot read scriptCss, scriptJs;")
-        );
+        let told = warnings[0].to_string();
+        assert!(told.starts_with("loss_accepted: this key cannot read scriptCss, scriptJs;"));
         let warnings = warnings_of(&change().without(fields));
         assert_eq!(warnings.len(), 1);
-        assert!(warnings[0].starts_with("not_known: "), "{warnings:?}");
+        assert_eq!(warnings[0].code, "not_known", "{warnings:?}");
         assert!(
-            warnings[0].contains("scriptCss, scriptJs; it stays"),
+            warnings[0]
+                .message
+                .contains("scriptCss, scriptJs; it stays"),
             "{warnings:?}"
         );
-    }
-
-    #[test]
-    fn a_line_break_that_is_two_characters_is_said() {
-        let after = PageState {
-            content: r"one\ntwo\nthree\nfour".to_owned(),
-            ..page()
-        };
-        let change = Change::between(page(), after);
-        let says = |change: &Change| {
-            warnings_of(change)
-                .iter()
-                .any(|warning| warning.starts_with("literal_escapes:"))
-        };
-        assert_eq!(says(&change), change.has_literal_escapes());
-        assert!(change.has_literal_escapes());
     }
 }

@@ -9,6 +9,7 @@ pub(super) mod outcome;
 pub(super) mod question;
 pub(super) mod read;
 pub(super) mod record;
+pub(super) mod rule;
 pub(super) mod send;
 pub(super) mod settle;
 pub(super) mod show;

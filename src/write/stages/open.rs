@@ -1,5 +1,6 @@
 //! A set is left open: shown, not sent, and kept for a person to apply later.
 
+use crate::change::Warning;
 use crate::gates::{ChangeSet, Refusal, SessionId};
 
 use super::check::Checked;
@@ -25,9 +26,9 @@ pub(in crate::write) async fn open(
             .keep(docket, session, &set.first().change)
             .await?;
         checked.notes.replaces = replaces;
-        checked.notes.warnings.push(format!(
-            "proposed: nothing was sent; the operator can apply it with `wikijs-mcp proposals apply {id}`."
-        ));
+        checked.notes.warnings.push(Warning::new("proposed", format!(
+            "nothing was sent; the operator can apply it with `wikijs-mcp proposals apply {id}`."
+        )));
         Some(id)
     };
     Ok(show::preview(&desk.wiki, docket.call(), set, checked, (None, proposal)).await)

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use crate::audit::Outcome;
-use crate::change::{Change, StepKind, is_blank};
+use crate::change::{Change, StepKind, Warning, is_blank};
 use crate::error::{Code, Failure};
 use crate::page::{Field, escaped};
 use crate::wiki::WikiError;
@@ -13,38 +13,42 @@ use crate::wiki::WikiError;
 use super::settle::Settled;
 
 /// What a caller should know of a step that was applied.
-pub(super) fn said_of(settled: &Settled) -> Vec<String> {
+pub(super) fn said_of(settled: &Settled) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if settled.outcome != Outcome::Applied {
         return warnings;
     }
     match &settled.cause {
-        Some(WikiError::TreeRebuild) => warnings.push(
-            "wiki_index_incomplete: the wiki wrote the page but could not rebuild its page tree; \
-             search index, storage and links may lag until the next write."
-                .to_owned(),
-        ),
-        Some(cause) if cause.is_refusal() => warnings.push(format!(
-            "answered_otherwise: what the write asks for is there, although it was answered with a refusal ({cause}); something between may have sent it twice, or answered in the wiki's place."
+        Some(WikiError::TreeRebuild) => warnings.push(Warning::new(
+            "wiki_index_incomplete",
+            "the wiki wrote the page but could not rebuild its page tree; \
+             search index, storage and links may lag until the next write.",
         )),
-        Some(cause) => warnings.push(format!(
-            "answer_was_no_success: what the write asks for is there, although the answer was not success ({cause})."
+        Some(cause) if cause.is_refusal() => warnings.push(Warning::new("answered_otherwise", format!(
+            "what the write asks for is there, although it was answered with a refusal ({cause}); something between may have sent it twice, or answered in the wiki's place."
+        ))),
+        Some(cause) => warnings.push(Warning::new("answer_was_no_success", format!(
+            "what the write asks for is there, although the answer was not success ({cause})."
+        ))),
+        None if settled.is_misnamed => warnings.push(Warning::new(
+            "answered_otherwise",
+            "the page is as asked for, although the answer of success named another page or none; something between may have answered in the wiki's place.",
         )),
-        None if settled.is_misnamed => warnings.push(
-            "answered_otherwise: the page is as asked for, although the answer of success named another page or none; something between may have answered in the wiki's place.".to_owned(),
-        ),
         None => {}
     }
     warnings.extend(settled.since.as_ref().map(|since| since.told()));
     match &settled.proof {
-        Some(proof) if !proof.css_dropped.idle.is_empty() => warnings.push(format!(
-            "css_rules_dropped: the wiki did not store these rules, which have no effect where they stand: {}.",
-            named(&proof.css_dropped.idle).join(", ")
+        Some(proof) if !proof.css_dropped.idle.is_empty() => warnings.push(Warning::new(
+            "css_rules_dropped",
+            format!(
+                "the wiki did not store these rules, which have no effect where they stand: {}.",
+                named(&proof.css_dropped.idle).join(", ")
+            ),
         )),
-        Some(proof) if proof.css_minified => warnings.push(
-            "css_minified: the wiki stored the styles in another form than they were sent."
-                .to_owned(),
-        ),
+        Some(proof) if proof.css_minified => warnings.push(Warning::new(
+            "css_minified",
+            "the wiki stored the styles in another form than they were sent.",
+        )),
         _ => {}
     }
     warnings
@@ -287,8 +291,7 @@ mod tests {
 
     fn words(settled: &Settled) -> Vec<String> {
         let said = said_of(settled).into_iter();
-        said.filter_map(|said| said.split(':').next().map(str::to_owned))
-            .collect()
+        said.map(|said| said.code.to_string()).collect()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a person is asked: plain text in which nobody else can speak in our words.
 
 use crate::audit::CallId;
-use crate::change::Change;
+use crate::change::{Change, Warning};
 use crate::page::{Field, LineCounts, PageState, is_invisible};
 
 use super::check::leaves_for_good;
@@ -31,6 +31,7 @@ pub(in crate::write) fn message(
     change: &Change,
     undoes: Option<CallId>,
     (diff, lines): (&str, LineCounts),
+    warnings: &[Warning],
 ) -> String {
     let target = change.target();
     let mut text = Text::default();
@@ -92,6 +93,13 @@ pub(in crate::write) fn message(
     text.differ("content", diff, lines);
     if let Some(hidden) = unseen(change) {
         text.say(&hidden);
+    }
+    // What stands above in words of its own is not said twice.
+    let is_said =
+        |code: &str| ["hidden_text_added", "cannot_return", "loss_accepted"].contains(&code);
+    for warning in warnings.iter().filter(|warning| !is_said(&warning.code)) {
+        text.say("Warning:");
+        text.quote(&warning.to_string(), MAX_LINES_OF_VALUE, &mut room);
     }
     text.said
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tracing::Instrument as _;
 
 use crate::audit::Outcome;
-use crate::change::StepKind;
+use crate::change::{StepKind, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Permit, Refusal};
 use crate::notice;
@@ -117,9 +117,10 @@ async fn carry_out(
             Some(failure) if is_recorded => return Err(failure),
             Some(failure) => return Err(failure.detail("outcomeRecorded", false)),
             None if is_recorded => {}
-            None => notes.warnings.push(
-                "outcome_not_recorded: the write happened, but its outcome could not be put on record.".to_owned(),
-            ),
+            None => notes.warnings.push(Warning::new(
+                "outcome_not_recorded",
+                "the write happened, but its outcome could not be put on record.",
+            )),
         }
         if kind == StepKind::Update
             && let Some(proof) = &settled.proof

@@ -1,7 +1,7 @@
 //! A set is shown, and not sent: as a preview, as nothing to do, or as what could be merged.
 
 use crate::audit::{CallId, HeldProposal, Outcome, ProposalId};
-use crate::change::Operation;
+use crate::change::{Operation, Warning};
 use crate::error::Code;
 use crate::gates::{
     ChangeSet, Enabled, Gate, Previewed, Refusal, SessionId, Verdict, dry_run, paths,
@@ -10,7 +10,6 @@ use crate::page::{LineCounts, PageState};
 use crate::wiki::Wiki;
 
 use super::check::Checked;
-use super::unseen::unseen;
 use crate::write::answer::{Applied, LinkedFrom, Notes, Preview, Target};
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
@@ -102,17 +101,17 @@ pub(super) async fn preview(
         mut notes,
         diff,
         lines,
+        facts: _,
     } = checked;
     let change = &set.first().change;
     let mut linked_from = Vec::new();
     let warnings = &mut notes.warnings;
-    warnings.extend(unseen(change));
     if change.operation() == Operation::Delete {
-        warnings.push(
-            "lost_for_good: the wiki keeps no history, comments or id of a deleted page; \
-             the audit log keeps the page itself."
-                .to_owned(),
-        );
+        warnings.push(Warning::new(
+            "lost_for_good",
+            "the wiki keeps no history, comments or id of a deleted page; the audit log keeps the \
+             page itself.",
+        ));
         linked_from = linking_pages(wiki, change.target(), warnings).await;
     }
     Preview {
@@ -132,21 +131,22 @@ pub(super) async fn preview(
 async fn linking_pages(
     wiki: &Wiki,
     page: &PageState,
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Warning>,
 ) -> Vec<LinkedFrom> {
     let linking = match wiki.pages_linking_to(&page.locale, &page.path).await {
         Ok(linking) => linking,
         Err(error) => {
-            warnings.push(format!(
-                "links_unknown: which pages link here could not be read ({error})."
+            warnings.push(Warning::new(
+                "links_unknown",
+                format!("which pages link here could not be read ({error})."),
             ));
             return Vec::new();
         }
     };
     if !linking.is_empty() {
-        warnings.push(format!(
-            "linked_from: {} pages of this locale link here.",
-            linking.len()
+        warnings.push(Warning::new(
+            "linked_from",
+            format!("{} pages of this locale link here.", linking.len()),
         ));
     }
     linking

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use time::OffsetDateTime;
 
-use crate::change::{Change, Proof, StepKind};
+use crate::change::{Change, Proof, StepKind, Warning};
 use crate::page::{Date, Field, PageState, escaped};
 use crate::wiki::{History, HistoryEntry, Version, Wiki, WikiError};
 
@@ -56,7 +56,7 @@ pub(in crate::write) enum Trail {
 
 impl ChangedSince {
     /// The warning.
-    pub(in crate::write) fn told(&self) -> String {
+    pub(in crate::write) fn told(&self) -> Warning {
         let names: Vec<&str> = self.fields.iter().map(|field| field.name()).collect();
         let who = self.author.as_ref().map_or_else(
             || "somebody".to_owned(),
@@ -68,11 +68,12 @@ impl ChangedSince {
             .and_then(Date::instant)
             .and_then(Date::from_instant);
         let at = at.map_or_else(String::new, |at| format!(" at {}", at.as_str()));
-        format!(
-            "changed_since: after this write somebody changed {}, and {who} wrote the page last{at}; version {} has it as this write left it.",
+        let message = format!(
+            "after this write somebody changed {}, and {who} wrote the page last{at}; version {} has it as this write left it.",
             names.join(", "),
             self.version
-        )
+        );
+        Warning::new("changed_since", message)
     }
 }
 
@@ -230,7 +231,7 @@ pub(in crate::write) async fn overwritten(
     change: &Change,
     written: &PageState,
     sent_at: OffsetDateTime,
-) -> Option<String> {
+) -> Option<Warning> {
     let before = change
         .after_step(StepKind::Move)
         .or_else(|| change.before().cloned())?;
@@ -241,7 +242,7 @@ pub(in crate::write) async fn overwritten(
         Ok(told) => told,
         Err(error) => {
             tracing::debug!(%error, "what a write overwrote could not be looked up");
-            Some(NOT_CHECKED.to_owned())
+            Some(not_checked())
         }
     }
 }
@@ -252,7 +253,7 @@ async fn left_behind(
     before: &PageState,
     written: &PageState,
     sent_at: OffsetDateTime,
-) -> Result<Option<String>, WikiError> {
+) -> Result<Option<Warning>, WikiError> {
     let history = wiki.history(id, 0, NEWEST).await?;
     let instant = |page: &PageState| page.updated_at.as_ref().and_then(Date::instant);
     let (read_at, written_at) = (instant(before), instant(written));
@@ -260,7 +261,7 @@ async fn left_behind(
     // Somebody may have written after us as well.
     let left = history.entries.iter().find(|entry| at(entry) < written_at);
     let Some(left) = left else {
-        return Ok(Some(NOT_CHECKED.to_owned()));
+        return Ok(Some(not_checked()));
     };
     let between = ids(&history, |entry| {
         at(entry) < written_at && at(entry) > read_at
@@ -277,19 +278,26 @@ async fn left_behind(
         let fields = differing(before);
         // One that is as this write made it came of this write, sent twice by a proxy.
         if !fields.is_empty() && !differing(written).is_empty() {
-            return Ok(Some(format!(
-                "overwrote_newer: somebody changed {} just before this write; version {version_id} of the page has it.",
+            let message = format!(
+                "somebody changed {} just before this write; version {version_id} of the page has it.",
                 fields.join(", ")
-            )));
+            );
+            return Ok(Some(Warning::new(OVERWROTE, message)));
         }
     }
     let same = ids(&history, |entry| at(entry) == at(left));
     let is_overlapped = overlap(wiki, id, &same, sent_at).await?;
-    Ok(is_overlapped.then(|| OVERLAPPED.to_owned()))
+    Ok(is_overlapped.then(|| Warning::new(OVERWROTE, OVERLAPPED)))
 }
 
-const NOT_CHECKED: &str = "overwrite_not_checked: whether somebody wrote just before could not be read from the page's history.";
-const OVERLAPPED: &str = "overwrote_newer: another write of this page began at the same time, from the same state; what the one that was overwritten wrote is in no version, so read the page before you go on.";
+fn not_checked() -> Warning {
+    const WHY: &str =
+        "whether somebody wrote just before could not be read from the page's history.";
+    Warning::new("overwrite_not_checked", WHY)
+}
+
+const OVERWROTE: &str = "overwrote_newer";
+const OVERLAPPED: &str = "another write of this page began at the same time, from the same state; what the one that was overwritten wrote is in no version, so read the page before you go on.";
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,179 @@
+//! What a change adds that runs, loads, hides or opens something.
+
+use std::collections::BTreeMap;
+
+use url::Url;
+
+use super::super::plan::Change;
+use super::super::warning::Warning;
+use super::named::named;
+use crate::page::{
+    Active, ActiveKind, Field, Format, HiddenText, PageState, SecretKind, active as active_in,
+    active_styles, secrets as secrets_in,
+};
+
+/// Finds what is active in a page, each with its line.
+type Look<'a> = dyn Fn(&PageState) -> Vec<((ActiveKind, String), usize)> + 'a;
+/// A text of a page.
+type Text = fn(&PageState) -> &str;
+
+/// The most lines that are named of a kind of hidden text.
+const MOST_LINES: usize = 5;
+
+/// What the second list has more of than the first, with the place of each, first of all of one
+/// name what comes last.
+fn more<K: Ord + Clone>(before: Vec<(K, usize)>, after: Vec<(K, usize)>) -> Vec<(K, usize)> {
+    let mut known: BTreeMap<K, usize> = BTreeMap::new();
+    for (what, _) in before {
+        *known.entry(what).or_default() += 1;
+    }
+    let is_new = |(what, _): &(K, usize)| match known.get_mut(what) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    };
+    after.into_iter().filter(is_new).collect()
+}
+
+fn format(page: &PageState) -> Format {
+    Format::of(None, Some(&page.editor))
+}
+
+/// Scripts, handlers and resources of other sites.
+pub(super) fn active(change: &Change, wiki: &Url, warnings: &mut Vec<Warning>) {
+    let Some(after) = change.after() else {
+        return;
+    };
+    let before = change.before();
+    let is_changed = |field: Field| before.is_none_or(|before| !before.same(after, field));
+    if is_changed(Field::ScriptJs) && !after.script_js.trim().is_empty() {
+        let message = "The page's script changes: it runs in the browser of every reader.";
+        warnings.push(Warning::new("script_added", message).at(Field::ScriptJs, None));
+    }
+    let keyed = |found: Vec<Active>| -> Vec<((ActiveKind, String), usize)> {
+        let keyed = found.into_iter();
+        keyed.map(|one| ((one.kind, one.what), one.line)).collect()
+    };
+    let in_content = |page: &PageState| keyed(active_in(&page.content, format(page), wiki));
+    let in_styles = |page: &PageState| keyed(active_styles(&page.script_css, wiki));
+    let both: [(Field, &Look<'_>); 2] = [
+        (Field::Content, &in_content),
+        (Field::ScriptCss, &in_styles),
+    ];
+    for (field, look) in both {
+        if !is_changed(field) && !is_changed(Field::Editor) {
+            continue;
+        }
+        let added = more(before.map(look).unwrap_or_default(), look(after));
+        for (kind, code, says) in [
+            (
+                ActiveKind::Script,
+                "script_added",
+                "It runs in the browser of every reader",
+            ),
+            (
+                ActiveKind::Foreign,
+                "foreign_resource_added",
+                "Browsers of readers load it from another site by themselves",
+            ),
+        ] {
+            let of_kind: Vec<&((ActiveKind, String), usize)> =
+                added.iter().filter(|((of, _), _)| *of == kind).collect();
+            let Some((_, line)) = of_kind.first() else {
+                continue;
+            };
+            let mut names: Vec<String> =
+                of_kind.iter().map(|((_, what), _)| what.clone()).collect();
+            names.dedup();
+            let message = format!("{says}: {}.", named(&names));
+            let line = (field == Field::Content).then_some(*line);
+            warnings.push(Warning::new(code, message).at(field, line));
+        }
+    }
+}
+
+/// Text that readers do not see and models do.
+pub(super) fn hidden(change: &Change) -> Option<Warning> {
+    let after = change.after()?;
+    let before = change.before();
+    if before.is_some_and(|before| {
+        [Field::Content, Field::ScriptCss, Field::Editor]
+            .iter()
+            .all(|field| before.same(after, *field))
+    }) {
+        return None;
+    }
+    let look = |page: &PageState| {
+        HiddenText::of(&page.content, format(page), Some(&page.script_css)).unwrap_or_default()
+    };
+    let (was, is) = (before.map(look).unwrap_or_default(), look(after));
+    let mut line = None;
+    let names: Vec<String> = was
+        .kinds()
+        .iter()
+        .zip(is.kinds())
+        .filter(|((_, was), (_, is))| is.count > was.count)
+        .map(|((_, was), (kind, is))| {
+            if was.count == 0 {
+                line = line.or_else(|| is.lines.first().copied());
+            }
+            let shown = is.lines.iter().take(MOST_LINES).map(usize::to_string);
+            let shown: Vec<String> = shown.collect();
+            let more = if is.lines.len() > MOST_LINES {
+                ", …"
+            } else {
+                ""
+            };
+            format!("{kind}: {} (line {}{more})", is.count, shown.join(", "))
+        })
+        .collect();
+    (!names.is_empty()).then(|| {
+        let message = format!(
+            "Readers of the page will not see all of its content. {}. This list is not exhaustive.",
+            names.join("; ")
+        );
+        Warning::new("hidden_text_added", message).at(Field::Content, line)
+    })
+}
+
+/// Keys and tokens; gives whether one of them is grave.
+pub(super) fn secrets(change: &Change, own: &[&str], warnings: &mut Vec<Warning>) -> bool {
+    let Some(after) = change.after() else {
+        return false;
+    };
+    let before = change.before();
+    let texts: [(Field, Text); 5] = [
+        (Field::Title, |page| &page.title),
+        (Field::Description, |page| &page.description),
+        (Field::Content, |page| &page.content),
+        (Field::ScriptCss, |page| &page.script_css),
+        (Field::ScriptJs, |page| &page.script_js),
+    ];
+    let mut is_any_grave = false;
+    for (field, text) in texts {
+        let (was, is) = (before.map_or("", text), text(after));
+        if was == is {
+            continue;
+        }
+        let found = |text: &str| -> Vec<(SecretKind, usize)> {
+            let found = secrets_in(text, own).into_iter();
+            found.map(|one| (one.kind, one.line)).collect()
+        };
+        let added = more(found(was), found(is));
+        let Some((_, line)) = added.first() else {
+            continue;
+        };
+        is_any_grave |= added.iter().any(|(kind, _)| kind.is_grave);
+        let mut names: Vec<String> = added.iter().map(|(kind, _)| kind.name.to_owned()).collect();
+        names.dedup();
+        let message = format!(
+            "It looks like a secret, and everybody who reads the page gets it: {}.",
+            named(&names)
+        );
+        let line = (field == Field::Content).then_some(*line);
+        warnings.push(Warning::new("secret_added", message).at(field, line));
+    }
+    is_any_grave
+}

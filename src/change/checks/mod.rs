@@ -1,0 +1,71 @@
+//! What a change adds that somebody should know of before it is made.
+//!
+//! Checks only warn; an operator's rules decide. Each looks at what the change adds, never at
+//! what stood on the page before, in time by the length of the texts.
+
+mod added;
+mod around;
+mod named;
+mod neighbours;
+mod texts;
+
+use url::Url;
+
+use super::plan::Change;
+use super::warning::Warning;
+use crate::page::LineCounts;
+pub use around::Surroundings;
+
+/// The codes of all checks, as rules name them.
+pub const CODES: [&str; 12] = [
+    "dead_link",
+    "same_title",
+    "path_differs_by_case",
+    "links_break",
+    "literal_escapes",
+    "much_removed",
+    "script_added",
+    "foreign_resource_added",
+    "hidden_text_added",
+    "secret_added",
+    "css_rules_dropped",
+    "cannot_return",
+];
+
+/// What the checks found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// What is to be said.
+    pub warnings: Vec<Warning>,
+    /// Whether the change adds a private key or what opens this wiki.
+    pub adds_grave_secret: bool,
+}
+
+impl Change {
+    /// Looks through what the change adds; `lines` are those of its content's difference.
+    #[must_use]
+    pub fn check(&self, lines: LineCounts, around: Surroundings<'_>) -> Checked {
+        let mut warnings = Vec::new();
+        neighbours::look(self, around, &mut warnings);
+        warnings.extend(texts::much_removed(self, lines));
+        warnings.extend(texts::literal_escapes(self));
+        warnings.extend(texts::css_rules_dropped(self));
+        added::active(self, around.wiki, &mut warnings);
+        warnings.extend(added::hidden(self));
+        let adds_grave_secret = added::secrets(self, around.own, &mut warnings);
+        Checked {
+            warnings,
+            adds_grave_secret,
+        }
+    }
+
+    /// Whether a check of it asks which pages there are: no other change costs a look at the
+    /// wiki's list.
+    #[must_use]
+    pub fn asks_for_neighbours(&self, wiki: &Url) -> bool {
+        neighbours::asks(self, wiki)
+    }
+}
+
+#[cfg(test)]
+mod tests;

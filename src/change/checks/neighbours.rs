@@ -1,0 +1,147 @@
+//! How a change stands to the other pages of the wiki.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use url::Url;
+
+use super::super::plan::Change;
+use super::super::warning::Warning;
+use super::around::Surroundings;
+use super::named::named;
+use crate::page::{
+    Field, Format, LinkKind, Locale, PagePath, PageReading, PageState, escaped, linked_page, links,
+};
+
+/// The most links of one page that are followed.
+const MOST_LINKS: usize = 2_000;
+/// The most characters of a title or place that are told.
+const MOST_CHARS: usize = 120;
+
+type Place = (Locale, PagePath);
+
+pub(super) fn asks(change: &Change, wiki: &Url) -> bool {
+    change
+        .after()
+        .is_some_and(|after| is_titled(change) || !links_added(change, after, wiki).is_empty())
+}
+
+pub(super) fn look(change: &Change, around: Surroundings<'_>, warnings: &mut Vec<Warning>) {
+    let (Some(after), Some(pages)) = (change.after(), around.pages) else {
+        return;
+    };
+    if is_titled(change) {
+        warnings.extend(same_title(after, change, pages));
+    }
+    warnings.extend(dead_links(change, after, around, pages));
+}
+
+/// Whether the page gets a title.
+fn is_titled(change: &Change) -> bool {
+    let is_same = |before: &PageState| {
+        let same = |after: &PageState| before.same(after, Field::Title);
+        change.after().is_some_and(same)
+    };
+    !change.before().is_some_and(is_same)
+}
+
+fn others<'a>(
+    after: &PageState,
+    change: &Change,
+    pages: &'a [Arc<PageReading>],
+) -> impl Iterator<Item = &'a PageReading> {
+    let id = change.target().id;
+    let locale = after.locale.clone();
+    let is_other =
+        move |page: &&PageReading| page.locale == locale && (id.is_none() || page.id != id);
+    pages.iter().map(|page| &**page).filter(is_other)
+}
+
+fn same_title(after: &PageState, change: &Change, pages: &[Arc<PageReading>]) -> Option<Warning> {
+    let plain = |title: &str| title.trim().to_lowercase();
+    let title = plain(&after.title);
+    let same: Vec<String> = others(after, change, pages)
+        .filter(|page| page.title.len() < 1_024 && plain(&page.title) == title)
+        .map(|page| {
+            format!(
+                "/{}/{}",
+                page.locale,
+                escaped(page.path.as_str(), MOST_CHARS)
+            )
+        })
+        .collect();
+    (!same.is_empty()).then(|| {
+        let message = format!("Another page has this title: {}.", named(&same));
+        Warning::new("same_title", message).at(Field::Title, None)
+    })
+}
+
+/// The places that a page's links lead to, each with its first line.
+fn places(page: &PageState, wiki: &Url) -> BTreeMap<Place, usize> {
+    let mut places = BTreeMap::new();
+    let from = (&page.locale, &page.path);
+    let found = links(&page.content, Format::of(None, Some(&page.editor)));
+    for link in found
+        .into_iter()
+        .filter(|link| link.kind == LinkKind::Link)
+        .take(MOST_LINKS)
+    {
+        if let Some(place) = linked_page(&link.target, from, wiki) {
+            places.entry(place).or_insert(link.line);
+        }
+    }
+    places
+}
+
+/// The places that links of the page lead to now and did not before.
+fn links_added(change: &Change, after: &PageState, wiki: &Url) -> Vec<(Place, usize)> {
+    let before = change.before();
+    let is_same = |before: &PageState| {
+        before.same(after, Field::Content) && before.same(after, Field::Editor) && !change.moves()
+    };
+    if before.is_some_and(is_same) {
+        return Vec::new();
+    }
+    let was = before.map(|page| places(page, wiki)).unwrap_or_default();
+    let is_new = |(place, _): &(Place, usize)| !was.contains_key(place);
+    places(after, wiki).into_iter().filter(is_new).collect()
+}
+
+fn dead_links(
+    change: &Change,
+    after: &PageState,
+    around: Surroundings<'_>,
+    pages: &[Arc<PageReading>],
+) -> Option<Warning> {
+    let added = links_added(change, after, around.wiki);
+    if added.is_empty() {
+        return None;
+    }
+    let mut there: HashSet<(&str, &str)> = others(after, change, pages)
+        .map(|page| (page.locale.as_str(), page.path.as_str()))
+        .collect();
+    there.extend(
+        pages
+            .iter()
+            .filter(|page| page.locale != after.locale)
+            .map(|page| (page.locale.as_str(), page.path.as_str())),
+    );
+    there.extend(around.made.iter().copied());
+    there.insert((after.locale.as_str(), after.path.as_str()));
+    let mut dead: Vec<(usize, String)> = added
+        .iter()
+        .filter(|((locale, path), _)| !there.contains(&(locale.as_str(), path.as_str())))
+        .map(|((locale, path), line)| (*line, escaped(&format!("/{locale}/{path}"), MOST_CHARS)))
+        .collect();
+    dead.sort();
+    let (line, _) = dead.first()?;
+    let line = *line;
+    let names: Vec<String> = dead.into_iter().map(|(_, place)| place).collect();
+    let what = if names.len() > 1 {
+        "These links lead"
+    } else {
+        "This link leads"
+    };
+    let message = format!("{what} to no page that this key sees: {}.", named(&names));
+    Some(Warning::new("dead_link", message).at(Field::Content, Some(line)))
+}

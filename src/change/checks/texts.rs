@@ -1,0 +1,56 @@
+//! What becomes of a page's own texts.
+
+use super::super::plan::Change;
+use super::super::warning::Warning;
+use super::named::named;
+use crate::page::{Field, LineCounts, Sheet, escaped};
+
+/// Fewer lines can go without a word.
+const MANY_LINES: usize = 20;
+/// The most characters of a rule that are told.
+const MOST_CHARS: usize = 120;
+
+/// More than half of a page's lines go, and more than a few.
+pub(super) fn much_removed(change: &Change, lines: LineCounts) -> Option<Warning> {
+    let before = change.before().filter(|_| change.after().is_some())?;
+    let all = before.content.lines().count();
+    (lines.removed > MANY_LINES && lines.removed.saturating_mul(2) > all).then(|| {
+        let message = format!(
+            "{} of the page's {all} lines go, {} come.",
+            lines.removed.min(all),
+            lines.added
+        );
+        Warning::new("much_removed", message).at(Field::Content, None)
+    })
+}
+
+/// Line breaks that were escaped once too often.
+pub(super) fn literal_escapes(change: &Change) -> Option<Warning> {
+    change.has_literal_escapes().then(|| {
+        let message = r"The new text has \n as two characters and no line break; where lines were meant, send it again with line breaks.";
+        Warning::new("literal_escapes", message).at(Field::Content, None)
+    })
+}
+
+/// Rules that the wiki will not store (W25).
+pub(super) fn css_rules_dropped(change: &Change) -> Option<Warning> {
+    let after = change.after()?;
+    let before = change.before().map_or("", |page| &page.script_css);
+    if after.script_css == before {
+        return None;
+    }
+    let was = Sheet::parse(before).not_stored();
+    let rules: Vec<String> = Sheet::parse(&after.script_css)
+        .not_stored()
+        .into_iter()
+        .filter(|rule| !was.contains(rule))
+        .map(|rule| escaped(&rule, MOST_CHARS))
+        .collect();
+    (!rules.is_empty()).then(|| {
+        let message = format!(
+            "The wiki stores no nested rule and none behind a brace too many: {}.",
+            named(&rules)
+        );
+        Warning::new("css_rules_dropped", message).at(Field::ScriptCss, None)
+    })
+}

@@ -1,0 +1,56 @@
+//! What is to be said beside a change, for people and for programs.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What is to be said beside a change: a code for programs, a sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Warning {
+    // The docs here would go into the schema of every tool that shows a change.
+    #[expect(missing_docs, reason = "see above: its name says it")]
+    pub code: Cow<'static, str>,
+    #[expect(missing_docs, reason = "see above: its name says it")]
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[expect(missing_docs, reason = "see `Warning::at`")]
+    pub at: Option<String>,
+}
+
+impl Warning {
+    /// A warning of the whole change.
+    pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self {
+            code: code.into(),
+            message: message.into(),
+            at: None,
+        }
+    }
+
+    /// The same, about a place: a field, with a line of its new text where it has lines, such as
+    /// `content:12`.
+    #[must_use]
+    pub fn at(self, field: crate::page::Field, line: Option<usize>) -> Self {
+        let at = match line {
+            Some(line) => format!("{field}:{line}"),
+            None => field.to_string(),
+        };
+        Self {
+            at: Some(at),
+            ..self
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)?;
+        match &self.at {
+            Some(at) => write!(f, " ({at})"),
+            None => Ok(()),
+        }
+    }
+}

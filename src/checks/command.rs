@@ -1,0 +1,52 @@
+//! A check as the settings file has it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::change::Change;
+use crate::page::Prefix;
+
+/// A command of an operator that looks at changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckCommand {
+    /// Its name.
+    pub name: String,
+    /// The program and its arguments; never empty.
+    pub argv: Vec<String>,
+    /// The directory that it is started in.
+    pub cwd: PathBuf,
+    /// What of our own environment is passed on to it.
+    pub environment: Vec<(&'static str, OsString)>,
+    /// What it finds there beside that.
+    pub env: Vec<(String, String)>,
+    /// It looks at pages at or below one of these alone; `None` selects all.
+    pub paths: Option<Vec<Prefix>>,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+impl CheckCommand {
+    /// The code that it warns with.
+    #[must_use]
+    pub fn code(&self) -> String {
+        format!("{}{}", Self::PREFIX, self.name)
+    }
+
+    /// What a program needs to find others and to write in the user's language; no setting of
+    /// ours is among it, and no key.
+    pub const PASSED_ON: [&'static str; 7] =
+        ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
+
+    /// How the codes of operators' checks begin.
+    pub const PREFIX: &'static str = "check:";
+
+    /// Whether it looks at a change.
+    #[must_use]
+    pub fn is_about(&self, change: &Change) -> bool {
+        self.paths.as_ref().is_none_or(|paths| {
+            let mut places = change.places();
+            places.any(|(locale, path)| paths.iter().any(|prefix| prefix.holds(locale, path)))
+        })
+    }
+}

@@ -1,0 +1,340 @@
+//! Running a check to its end, whatever it does.
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::{Value, json};
+
+use super::command::CheckCommand;
+use crate::change::{Change, Warning};
+use crate::page::escaped;
+
+/// How much of what it prints is told, in bytes.
+const MOST_SHOWN: usize = 2_048;
+/// How much of it is read at most, in bytes; the rest is thrown away unread when it is killed.
+const MOST_READ: u64 = 64 << 10;
+/// How often it is looked whether it has ended.
+const PAUSE: Duration = Duration::from_millis(5);
+/// How long what it printed is waited for when it has ended or was killed: a process that left
+/// its group may hold the pipe.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The warning, if it did not end well.
+    pub warning: Option<Warning>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Runs a check on a change. Blocks, for as long as the check may take and a moment more.
+#[must_use]
+pub fn run(check: &CheckCommand, change: &Change) -> Finding {
+    let began = Instant::now();
+    let ended = ended(check, &input(change));
+    let warning = match ended {
+        Ok(()) => None,
+        Err((why, said)) => {
+            let said = if said.trim().is_empty() {
+                String::new()
+            } else {
+                format!(" It says: {}", escaped(said.trim(), MOST_SHOWN))
+            };
+            Some(Warning::new(
+                check.code(),
+                format!("The check {why}.{said}"),
+            ))
+        }
+    };
+    Finding {
+        warning,
+        took: began.elapsed(),
+    }
+}
+
+/// What it reads.
+fn input(change: &Change) -> Value {
+    json!({
+        "v": 1,
+        "operation": change.operation(),
+        "fields": change.fields(),
+        "before": change.before(),
+        "after": change.after(),
+    })
+}
+
+/// Runs it; where it does not end well, why, and what it printed.
+fn ended(check: &CheckCommand, input: &Value) -> Result<(), (String, String)> {
+    let silent = |why: String| (why, String::new());
+    let (program, arguments) = check
+        .argv
+        .split_first()
+        .ok_or_else(|| silent("names no program".to_owned()))?;
+    let end = Instant::now() + check.timeout;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .current_dir(&check.cwd)
+        .env_clear()
+        .envs(check.environment.iter().map(|(name, value)| (name, value)))
+        .envs(check.env.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(|error| {
+            silent(match error.kind() {
+                ErrorKind::NotFound => {
+                    "cannot be run: its program or directory is not there".to_owned()
+                }
+                kind => format!("cannot be run: {kind}"),
+            })
+        })?;
+    let group = Group(Pid::from_child(&child));
+    let said = talk(&mut child, input.to_string());
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break Some(status),
+            Ok(None) if Instant::now() < end => std::thread::sleep(PAUSE),
+            _ => break None,
+        }
+    };
+    // What it started goes with it, whether it ended well or not.
+    drop(group);
+    if status.is_none() {
+        // Its end is near; one that cannot be waited for stays the system's.
+        let _ = child.wait();
+    }
+    let mut text = String::new();
+    for _ in 0..2 {
+        if let Ok(bytes) = said.recv_timeout(LAST_WORDS) {
+            text.push_str(&String::from_utf8_lossy(&bytes));
+        }
+    }
+    match status {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => Err((
+            status.code().map_or_else(
+                || "was ended by a signal".to_owned(),
+                |code| format!("ended with exit code {code}"),
+            ),
+            text,
+        )),
+        None => Err((
+            format!(
+                "took longer than {} s and was ended",
+                check.timeout.as_secs_f32()
+            ),
+            text,
+        )),
+    }
+}
+
+/// Gives it its input and takes what it prints, in threads of their own: a check that reads
+/// nothing, or prints without end, holds nobody up.
+fn talk(child: &mut Child, input: String) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, said) = mpsc::channel();
+    if let Some(mut stdin) = child.stdin.take() {
+        std::thread::spawn(move || {
+            // It need not read all of it, or any.
+            let _ = stdin.write_all(input.as_bytes());
+        });
+    }
+    if let Some(stdout) = child.stdout.take() {
+        std::thread::spawn(take(stdout, sender.clone()));
+    }
+    if let Some(stderr) = child.stderr.take() {
+        std::thread::spawn(take(stderr, sender));
+    }
+    said
+}
+
+/// Reads what is printed to its end, and gives the beginning.
+fn take(
+    mut stream: impl std::io::Read + Send + 'static,
+    sender: mpsc::Sender<Vec<u8>>,
+) -> impl FnOnce() + Send + 'static {
+    move || {
+        let mut said = Vec::new();
+        // What cannot be read was not said.
+        let _ = stream.by_ref().take(MOST_READ).read_to_end(&mut said);
+        // Nobody may wait for it any more.
+        let _ = sender.send(said);
+        // The rest is thrown away, so that the program need not stop for it.
+        let mut rest = [0_u8; 8 << 10];
+        while stream.read(&mut rest).is_ok_and(|read| read > 0) {}
+    }
+}
+
+/// All processes of a check; they end when this goes.
+struct Group(Pid);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = kill_process_group(self.0, Signal::KILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::{Duration, Instant};
+
+    use super::super::CheckCommand;
+    use super::{Finding, MOST_SHOWN, run};
+    use crate::change::Change;
+    use crate::page::PageState;
+
+    const LIMIT: Duration = Duration::from_secs(10);
+
+    fn change() -> Change {
+        let page = r#"{"id":7,"locale":"en","path":"docs/a","title":"A","description":"",
+            "content":"text\n","editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,
+            "publishStartDate":"","publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+        let before: PageState = serde_json::from_str(page).unwrap();
+        let after = PageState {
+            content: "other\n".to_owned(),
+            ..before.clone()
+        };
+        Change::between(before, after)
+    }
+
+    fn check(argv: &[&str]) -> CheckCommand {
+        CheckCommand {
+            name: "links".to_owned(),
+            argv: argv.iter().map(|part| (*part).to_owned()).collect(),
+            cwd: std::env::temp_dir(),
+            environment: CheckCommand::PASSED_ON
+                .into_iter()
+                .map(|name| (name, environment(name)))
+                .collect(),
+            env: vec![("MODE".to_owned(), "strict".to_owned())],
+            paths: None,
+            timeout: LIMIT,
+        }
+    }
+
+    /// The environment of a server, with a key in it.
+    fn environment(name: &str) -> std::ffi::OsString {
+        match name {
+            "PATH" => "/usr/bin:/bin".into(),
+            _ => "planted".into(),
+        }
+    }
+
+    fn ran(check: &CheckCommand) -> Finding {
+        run(check, &change())
+    }
+
+    fn told(argv: &[&str]) -> Option<String> {
+        let warning = ran(&check(argv)).warning?;
+        assert_eq!(warning.code, "check:links");
+        Some(warning.message)
+    }
+
+    #[test]
+    fn a_check_that_ends_well_says_nothing() {
+        assert_eq!(told(&["true"]), None);
+        assert_eq!(told(&["echo", "all is well"]), None);
+        // It need not read the change.
+        assert_eq!(told(&["sh", "-c", "exec <&-; exit 0"]), None);
+    }
+
+    #[test]
+    fn it_gets_the_change_and_no_shell_reads_its_arguments() {
+        let grep = r#""operation":"update".*"before":.*"content":"text\\n".*"after":.*other"#;
+        assert_eq!(told(&["grep", "-q", grep]), None);
+        let told = told(&["sh", "-c", "printf '%s' \"$1\"; exit 3", "x", "$HOME; *"]).unwrap();
+        assert_eq!(told, "The check ended with exit code 3. It says: $HOME; *");
+    }
+
+    #[test]
+    fn its_environment_holds_what_it_is_given_and_no_more() {
+        let told = told(&[
+            "sh",
+            "-c",
+            "env | cut -d= -f1 | sort | tr '\\n' ' '; exit 1",
+        ])
+        .unwrap();
+        let names = told.split_once("It says: ").unwrap().1.split(' ');
+        let names: Vec<&str> = names
+            .filter(|name| !["PWD", "SHLVL", "_", "OLDPWD"].contains(name))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "HOME", "LANG", "LC_ALL", "MODE", "PATH", "TMPDIR", "TZ", "USER"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_it_says_is_data_and_bounded() {
+        let told = told(&["sh", "-c", "yes x | head -c 100000; exit 1"]).unwrap();
+        assert!(told.len() < 3 * MOST_SHOWN, "{}", told.len());
+        let told =
+            self::told(&["sh", "-c", "printf 'a\\033[2Jb\\342\\200\\256c'; exit 1"]).unwrap();
+        assert!(
+            !told.contains('\u{1b}') && !told.contains('\u{202e}'),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn one_that_is_missing_hangs_forks_or_prints_without_end_is_bounded() {
+        let missing = told(&["/nonexistent/program"]).unwrap();
+        assert!(missing.starts_with("The check cannot be run"), "{missing}");
+        for (script, counts) in [
+            ("exec tail -f /dev/null", "took longer than"),
+            (
+                "tail -f /dev/null & tail -f /dev/null & wait",
+                "took longer than",
+            ),
+            (
+                "trap '' TERM INT HUP; while :; do :; done",
+                "took longer than",
+            ),
+            ("exec yes", "took longer than"),
+            ("kill -9 $$", "was ended by a signal"),
+            // A gigabyte, and one that leaves a child behind that holds its output.
+            ("head -c 1000000000 /dev/zero; exit 2", "exit code 2"),
+            ("tail -f /dev/null & exit 4", "exit code 4"),
+        ] {
+            let mut check = check(&["sh", "-c", script]);
+            if counts.starts_with("took") {
+                check.timeout = Duration::from_millis(100);
+            }
+            let began = Instant::now();
+            let message = ran(&check).warning.unwrap().message;
+            assert!(message.contains(counts), "{script}: {message}");
+            assert!(began.elapsed() < LIMIT, "{script}");
+        }
+    }
+
+    /// Whatever it started is gone: nothing holds the file any more that tells of them.
+    #[test]
+    fn nothing_of_its_group_lives_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let fifo = dir.path().join("alive");
+        let kind = rustix::fs::FileType::Fifo;
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, kind, mode, 0).unwrap();
+        let script = "exec 3<>\"$0\"; (tail -f /dev/null & tail -f /dev/null) & exit 1";
+        let path: &Path = &fifo;
+        let check = check(&["sh", "-c", script, path.to_str().unwrap()]);
+        assert!(ran(&check).warning.is_some());
+        // Without a reader, opening it to write without waiting fails.
+        let how = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
+        let until = Instant::now() + LIMIT;
+        while rustix::fs::open(path, how, rustix::fs::Mode::empty()).is_ok() {
+            assert!(Instant::now() < until, "something of its group lives on");
+            std::thread::yield_now();
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! What the operator adds to the gates, in words.
+
+use super::finding::Finding;
+use crate::checks::CheckCommand;
+use crate::config::Tables;
+use crate::rules::BUILT_IN;
+
+pub(super) fn found(tables: &Tables) -> Vec<Finding> {
+    let rules = tables.rules.rules();
+    let is_off = |name: &&str| !tables.rules.rules().any(|rule| rule.name() == *name);
+    let off: Vec<&str> = BUILT_IN.into_iter().filter(is_off).collect();
+    let off = (!off.is_empty()).then(|| {
+        let seen = format!("switched off: the built-in rules {}", off.join(", "));
+        Finding::good(seen)
+    });
+    rules
+        .map(|rule| Finding::good(rule.to_string()))
+        .chain(off)
+        .chain(tables.checks.iter().map(|check| Finding::good(told(check))))
+        .collect()
+}
+
+/// A check in words; its arguments may hold what they should not.
+fn told(check: &CheckCommand) -> String {
+    let program = check.argv.first().map_or("", String::as_str);
+    let paths = check.paths.as_ref().map_or_else(String::new, |paths| {
+        let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
+        format!(" at or below {}", paths.join(", "))
+    });
+    format!(
+        "{}: {program} looks at changes of pages{paths}, for {} s at most",
+        check.code(),
+        check.timeout.as_secs()
+    )
+}

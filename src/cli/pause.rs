@@ -1,0 +1,94 @@
+//! `wikijs-mcp pause` and `resume`: an operator stops all writes, and lets them go on.
+
+use serde_json::json;
+
+use super::actor::actor;
+use super::exit::Exit;
+use super::{Outcome, print, start, words};
+use crate::audit::{AuditError, AuditLog, CallId, Entry, Event, Told};
+
+/// Arguments of `pause`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Servers refuse writes with WRITES_PAUSED and the reason until `wikijs-mcp resume`; reading goes on. The\noperator's own commands `undo` and `proposals apply` work all the same, to take back what went wrong.\n\nExamples:\n  wikijs-mcp pause \"restoring the backup of Monday\"\n  wikijs-mcp pause \"an agent writes nonsense\" --json"
+)]
+pub(super) struct Pause {
+    /// The reason: one line of at most 500 characters, which agents can read
+    #[arg(value_name = "REASON", value_parser = words::reason)]
+    reason: String,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of `resume`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  wikijs-mcp resume\n  wikijs-mcp resume --json")]
+pub(super) struct Resume {
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Writes stop first and the record is made then: a log that fails must not keep them going.
+pub(super) async fn pause(arguments: Pause) -> Outcome {
+    let log = start::audit_log_to_come()?;
+    let told = Told::now(actor(), arguments.reason);
+    log.pause(told.clone())
+        .await
+        .map_err(|error| failed("writes are not paused", &error))?;
+    recorded(&log, "pause", "paused", Some(&told.reason))
+        .await
+        .map_err(|error| failed("writes are paused, but that is not on record", &error))?;
+    print::line(&if arguments.json {
+        json!({ "paused": told }).to_string()
+    } else {
+        "all writes through this audit directory are paused; `wikijs-mcp resume` lets them go on"
+            .to_owned()
+    });
+    Ok(Exit::Done)
+}
+
+/// The record is made first: no write goes on that it does not tell of.
+pub(super) async fn resume(arguments: &Resume) -> Outcome {
+    let log = start::audit_log_to_come()?;
+    let was = log.pauses().look();
+    if let Some(was) = &was {
+        let still = "writes stay paused";
+        recorded(&log, "resume", "resumed", Some(&was.to_string()))
+            .await
+            .map_err(|error| failed(still, &error))?;
+        log.resume().await.map_err(|error| failed(still, &error))?;
+    }
+    print::line(&match (arguments.json, &was) {
+        (true, was) => json!({ "resumed": was.is_some() }).to_string(),
+        (false, Some(was)) => print::harmless(&format!("writes go on; they were paused {was}")),
+        (false, None) => "writes were not paused".to_owned(),
+    });
+    Ok(Exit::Done)
+}
+
+/// Puts on record what the operator decided.
+async fn recorded(
+    log: &AuditLog,
+    tool: &'static str,
+    decision: &str,
+    reason: Option<&str>,
+) -> Result<(), AuditError> {
+    let caller = start::operator(tool);
+    let entry = Entry {
+        client: Some(caller.client),
+        actor: caller.actor,
+        tool: Some(tool.to_owned()),
+        gate: Some("operator".to_owned()),
+        decision: Some(decision.to_owned()),
+        reason: reason.map(str::to_owned),
+        ..Entry::new(CallId::new()?, Event::Pause)
+    };
+    log.record(entry).await?;
+    log.close().await
+}
+
+fn failed(what: &str, error: &AuditError) -> (Exit, String) {
+    (Exit::Failed, format!("{what}: {error}; {}", error.hint()))
+}

@@ -1,0 +1,88 @@
+//! `wikijs-mcp rules explain`: which rules hold for a change of which this much is known.
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::tables;
+use crate::change::Operation;
+use crate::cli::exit::Exit;
+use crate::cli::print::{Paint, harmless, painted};
+use crate::cli::words::{one_of, operation, operations};
+use crate::cli::{Outcome, print, start};
+use crate::page::Prefix;
+use crate::rules::{Could, Rule, Then};
+
+/// Arguments of `rules explain`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp rules explain --path legal/terms --operation delete\n  wikijs-mcp rules explain --client claude-code --json"
+)]
+pub(super) struct Arguments {
+    /// Who asks for the change
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
+    /// The page, with its locale where that matters (`docs/setup`, `de:docs/setup`)
+    #[arg(long, value_name = "PATH", value_parser = Prefix::sought)]
+    path: Option<Prefix>,
+    /// What is done: create, update, move or delete
+    #[arg(long, value_name = "KIND", value_parser = one_of(operations, operation), hide_possible_values = true)]
+    operation: Option<Operation>,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A rule that holds or may.
+#[derive(Serialize)]
+struct Told<'a> {
+    rule: &'a str,
+    then: Then,
+    /// `always`, or `may`: it asks for more than is known.
+    holds: &'static str,
+    says: String,
+}
+
+impl<'a> Told<'a> {
+    fn of(rule: &'a Rule, could: Could) -> Option<Self> {
+        let holds = match could {
+            Could::Holds => "always",
+            Could::May => "may",
+            Could::Never => return None,
+        };
+        Some(Self {
+            rule: rule.name(),
+            then: rule.then(),
+            holds,
+            says: rule.to_string(),
+        })
+    }
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    start::start_log(Some("warn"))?;
+    let tables = tables()?;
+    let path = arguments.path.as_ref();
+    let place = path.map(|prefix| (prefix.locale.as_ref(), &prefix.path));
+    let could = |rule: &Rule| rule.could(arguments.client.as_deref(), place, arguments.operation);
+    let told: Vec<Told<'_>> = tables
+        .rules
+        .rules()
+        .filter_map(|rule| Told::of(rule, could(rule)))
+        .collect();
+    if arguments.json {
+        print::line(&json!({ "rules": told }).to_string());
+        return Ok(Exit::Done);
+    }
+    if told.is_empty() {
+        print::line("no rule can hold");
+    }
+    for one in &told {
+        let (word, paint) = match one.holds {
+            "always" => ("holds", Paint::Yellow),
+            _ => ("may hold", Paint::Dim),
+        };
+        let word = painted(&format!("{word:<8}"), paint);
+        print::line(&format!("{word} {}", harmless(&one.says)));
+    }
+    Ok(Exit::Done)
+}

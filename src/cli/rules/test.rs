@@ -1,0 +1,298 @@
+//! `wikijs-mcp rules test`: the writes on record, held against the rules of today.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use serde::Serialize;
+use serde_json::json;
+use time::{Duration, OffsetDateTime};
+use url::Url;
+
+use super::tables;
+use crate::audit::{AuditLog, CallId, CallStory, Client, Ending, Rebuilt};
+use crate::change::{Operation, Surroundings};
+use crate::cli::exit::Exit;
+use crate::cli::print::{Paint, harmless};
+use crate::cli::table::{Cell, Table};
+use crate::cli::when::When;
+use crate::cli::{Outcome, print, start};
+use crate::config::AuditSettings;
+use crate::rules::{ChangeFacts, Facts, RuleBook, Then};
+
+/// How many calls are shown.
+const MOST_SHOWN: usize = 200;
+
+/// Arguments of `rules test`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Each write and proposal on record counts as a set of one; checks run again on the pages as they were\nkept, but those that ask the wiki (dead_link, same_title, …) and an operator's own. Takings back are\nexempt from rules.\n\nExamples:\n  wikijs-mcp rules test --since 30d\n  wikijs-mcp rules test --since 2030-01-31 --json"
+)]
+pub(super) struct Arguments {
+    /// Begun then or later: a date, an RFC 3339 time, or how long ago (`7d`, `24h`, `30m`)
+    #[arg(long, value_name = "WHEN", value_parser = When::parse)]
+    since: Option<When>,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A call for which a rule would have held.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Met {
+    call: CallId,
+    time: String,
+    client: String,
+    operation: Option<Operation>,
+    page: String,
+    rule: String,
+    then: Then,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+struct Found {
+    writes: u64,
+    /// By rule.
+    met: BTreeMap<String, (u64, &'static str)>,
+    /// The newest.
+    calls: VecDeque<Met>,
+    /// Whose pages are not kept any more: of them only the record was looked at.
+    without_pages: u64,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let log = start::audit_log()?;
+    let rules = tables()?.rules;
+    let settings = AuditSettings::read(&start::layers()?.source())
+        .map_err(|error| (Exit::Usage, error.to_string()))?;
+    let replay = Replay {
+        log: &log,
+        rules: &rules,
+        wiki: &settings.base_url,
+        since: arguments.since.map(When::begin),
+    };
+    let failed =
+        |error: crate::audit::AuditError| (Exit::Failed, format!("{error}; {}", error.hint()));
+    let found = replay.run().map_err(failed)?;
+    if arguments.json {
+        let rules: Vec<_> = found
+            .met
+            .iter()
+            .map(|(rule, (count, then))| json!({ "rule": rule, "then": then, "count": count }))
+            .collect();
+        let answer = json!({
+            "writes": found.writes,
+            "rules": rules,
+            "calls": found.calls,
+            "withoutPages": found.without_pages,
+        });
+        print::line(&answer.to_string());
+    } else {
+        show(&found);
+    }
+    Ok(Exit::Done)
+}
+
+struct Replay<'a> {
+    log: &'a AuditLog,
+    rules: &'a RuleBook,
+    wiki: &'a Url,
+    since: Option<OffsetDateTime>,
+}
+
+impl Replay<'_> {
+    fn run(&self) -> Result<Found, crate::audit::AuditError> {
+        let mut found = Found::default();
+        let mut days = Days::default();
+        let mut fault = None;
+        self.log.calls(|call| {
+            let ending = call.ending();
+            let is_asked_for = ending.is_write() || ending == Ending::Proposal;
+            let is_undo = call.latest(|record| record.undoes).is_some();
+            if !is_asked_for || is_undo || fault.is_some() {
+                return;
+            }
+            let began = call.began();
+            let writes_of_day = if self.rules.counts_writes() {
+                days.before(&call, ending.is_write())
+            } else {
+                0
+            };
+            if self.since.is_some_and(|since| began < Some(since)) {
+                return;
+            }
+            if let Err(error) = self.hold(&call, writes_of_day, &mut found) {
+                fault = Some(error);
+            }
+        })?;
+        fault.map_or(Ok(found), Err)
+    }
+
+    /// Holds the rules against a call.
+    fn hold(
+        &self,
+        call: &CallStory,
+        writes_of_day: u64,
+        found: &mut Found,
+    ) -> Result<(), crate::audit::AuditError> {
+        found.writes += 1;
+        let change = if let Rebuilt::Change(change) = self.log.rebuilt(call)? {
+            let lines = change.content_diff().1;
+            let around = Surroundings {
+                wiki: self.wiki,
+                pages: None,
+                made: &[],
+                own: &[],
+            };
+            Some(ChangeFacts::of(
+                &change,
+                lines,
+                &change.check(lines, around),
+            ))
+        } else {
+            found.without_pages += 1;
+            of_record(call)
+        };
+        let facts = Facts {
+            clients: names(call),
+            writes_of_day,
+            changes: change.into_iter().collect(),
+        };
+        let Some(verdict) = self.rules.verdict(&facts) else {
+            return Ok(());
+        };
+        let (name, then) = (verdict.rule.name(), verdict.then());
+        let (count, _) = found
+            .met
+            .entry(name.to_owned())
+            .or_insert((0, then.as_str()));
+        *count += 1;
+        found.calls.push_back(Met {
+            call: call.call,
+            time: call
+                .records
+                .first()
+                .map_or_else(String::new, |record| record.time.clone()),
+            client: call.who().unwrap_or_default().to_owned(),
+            operation: call.operation(),
+            page: page(call),
+            rule: name.to_owned(),
+            then,
+        });
+        if found.calls.len() > MOST_SHOWN {
+            found.calls.pop_front();
+        }
+        Ok(())
+    }
+}
+
+/// The names that a caller goes by.
+fn names(call: &CallStory) -> Vec<String> {
+    let client = call.proposer().or(call.client());
+    client.map_or_else(Vec::new, Client::names)
+}
+
+fn page(call: &CallStory) -> String {
+    let locale = call.latest(|record| record.locale.as_ref());
+    let path = call.place();
+    match (locale, path) {
+        (Some(locale), Some(path)) => format!("{locale}:{path}"),
+        _ => String::new(),
+    }
+}
+
+/// What the record alone tells of a change.
+fn of_record(call: &CallStory) -> Option<ChangeFacts> {
+    let record = call.records.last()?;
+    let locale = call.latest(|record| record.locale.clone())?;
+    let path = call.latest(|record| record.path.clone());
+    let new_path = call.latest(|record| record.new_path.clone());
+    Some(ChangeFacts {
+        operation: call.operation()?,
+        moves: new_path.is_some(),
+        places: [path, new_path]
+            .into_iter()
+            .flatten()
+            .map(|path| (locale.clone(), path))
+            .collect(),
+        fields: record.fields.clone(),
+        lines_removed: record.lines_removed,
+        ..ChangeFacts::empty()
+    })
+}
+
+/// How much each client wrote in the 24 hours before.
+#[derive(Default)]
+struct Days(HashMap<String, VecDeque<OffsetDateTime>>);
+
+impl Days {
+    fn before(&mut self, call: &CallStory, is_write: bool) -> u64 {
+        let Some(began) = call.began() else {
+            return 0;
+        };
+        let who = call.who().unwrap_or_default().to_owned();
+        let times = self.0.entry(who).or_default();
+        let day = Duration::days(1);
+        while times.front().is_some_and(|time| *time + day < began) {
+            times.pop_front();
+        }
+        let count = times.len();
+        if is_write {
+            times.push_back(began);
+        }
+        u64::try_from(count).unwrap_or(u64::MAX)
+    }
+}
+
+fn show(found: &Found) {
+    if !found.calls.is_empty() {
+        let head = [
+            "time (UTC)",
+            "call",
+            "client",
+            "operation",
+            "page",
+            "rule",
+            "then",
+        ];
+        let mut table = Table::new(&head);
+        for met in found.calls.iter().rev() {
+            let time = met.time.get(..19).unwrap_or(&met.time).replace('T', " ");
+            let paint = match met.then {
+                Then::Deny => Paint::Red,
+                Then::Review | Then::Person => Paint::Yellow,
+                Then::Preview => Paint::Dim,
+            };
+            table.row(vec![
+                harmless(&time).into(),
+                met.call.to_string().into(),
+                harmless(&met.client).into(),
+                met.operation.map_or("", Operation::as_str).into(),
+                harmless(&met.page).into(),
+                met.rule.clone().into(),
+                Cell::painted(met.then.as_str(), paint),
+            ]);
+        }
+        table.print();
+    }
+    let met: u64 = found.met.values().map(|(count, _)| count).sum();
+    let each: Vec<String> = found
+        .met
+        .iter()
+        .map(|(rule, (count, then))| format!("{rule} ({then}) {count}"))
+        .collect();
+    let each = match each.as_slice() {
+        [] => String::new(),
+        each => format!(": {}", each.join(", ")),
+    };
+    print::line(&format!(
+        "rules hold for {met} of {} writes and proposals on record{each}",
+        found.writes
+    ));
+    if found.without_pages > 0 {
+        print::note(&format!(
+            "of {} the pages are not kept any more: tags and checks of them were not looked at",
+            found.without_pages
+        ));
+    }
+}

@@ -1,0 +1,193 @@
+use std::path::Path;
+use std::time::Duration;
+
+use super::super::file::File;
+use super::{CHECK_MEMBERS, RULE_MEMBERS, Tables};
+use crate::rules::Then;
+
+fn read(text: &str) -> Result<Tables, Vec<String>> {
+    File::parse(Path::new("/etc/x/config.toml"), text)
+        .map(|file| file.tables)
+        .map_err(|faults| faults.iter().map(ToString::to_string).collect())
+}
+
+/// The faults, without the file's name.
+fn faults(text: &str) -> Vec<String> {
+    let faults = read(text).unwrap_err().into_iter();
+    faults
+        .map(|fault| fault.trim_start_matches("/etc/x/config.toml:").to_owned())
+        .collect()
+}
+
+#[test]
+fn rules_and_checks_are_read_whole() {
+    let tables = read(
+        r#"
+mutations_enabled = true
+rules_off = ["large-sets"]
+
+[[rules]]
+name = "legal"
+then = "review"
+why = "Ada looks at what binds us"
+paths = ["legal", "de:recht"]
+operations = ["update", "delete"]
+fields = ["content"]
+tags = ["Contract*"]
+clients = ["ci"]
+warnings = ["dead_link", "check:words"]
+lines_removed_over = 0
+pages_over = 3
+deletes_over = 1
+writes_per_day_over = 100
+
+[[rules]]
+name = "all"
+then = "preview"
+
+[[checks]]
+name = "words"
+argv = ["bin/words", "--strict"]
+cwd = "work"
+env = { MODE = "x" }
+paths = "docs"
+timeout = 3
+
+[[checks]]
+name = "plain"
+argv = ["vale"]
+"#,
+    )
+    .unwrap();
+    let told: Vec<String> = tables.rules.rules().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(told[0].starts_with("secrets (deny)"));
+    assert_eq!(
+        told[1],
+        "legal (review): a set of pages at or below legal or de:recht of changes of the kind update or delete of pages with the tag \"contract*\" in content by ci with the warning dead_link or check:words that removes more than 0 lines with more than 3 pages asked for with more than 1 deleted by a client with more than 100 writes in 24 hours waits until a person decides; Ada looks at what binds us"
+    );
+    assert_eq!(tables.rules.rules().last().unwrap().then(), Then::Preview);
+    let [words, plain] = tables.checks.as_slice() else {
+        panic!("{:?}", tables.checks);
+    };
+    assert_eq!(words.argv, ["/etc/x/bin/words", "--strict"]);
+    assert_eq!(words.cwd, Path::new("/etc/x/work"));
+    assert_eq!(words.timeout, Duration::from_secs(3));
+    assert_eq!(words.env, [("MODE".to_owned(), "x".to_owned())]);
+    assert_eq!(
+        (plain.argv.as_slice(), plain.timeout),
+        (&["vale".to_owned()][..], Duration::from_secs(10))
+    );
+    assert_eq!(plain.cwd, Path::new("/etc/x"));
+    assert_eq!(read("").unwrap(), Tables::default());
+}
+
+#[test]
+fn what_is_misspelt_is_told_with_the_line_and_the_nearest_known_word() {
+    for (text, fault) in [
+        (
+            "[[rules]]\nname = \"x\"\nthen = \"deny\"\npath = [\"a\"]\n",
+            "4: \"path\" is no member of a rule; did you mean paths?",
+        ),
+        (
+            "[[rules]]\nname = \"x\"\nthen = \"revew\"\n",
+            "3: then has \"revew\", which is none of preview, person, review, deny; did you mean review?",
+        ),
+        (
+            "[[rules]]\nname = \"x\"\nthen = \"deny\"\nwarnings = [\"deadlink\"]\n",
+            "4: warnings has \"deadlink\", which is none of dead_link, same_title, path_differs_by_case, links_break, literal_escapes, much_removed, script_added, foreign_resource_added, hidden_text_added, secret_added, css_rules_dropped, cannot_return; did you mean dead_link?",
+        ),
+        (
+            "[[rules]]\nname = \"x\"\nthen = \"deny\"\nfields = [\"scriptJS\"]\n",
+            "4: fields has \"scriptJS\", which is none of locale, path, title, description, content, editor, tags, isPublished, isPrivate, publishStartDate, publishEndDate, scriptCss, scriptJs; did you mean scriptJs?",
+        ),
+        (
+            "[[rules]]\nname = \"x\"\nthen = \"deny\"\noperations = [\"remove\"]\n",
+            "4: operations has \"remove\", which is none of create, update, move, delete; did you mean move?",
+        ),
+        (
+            "[[checks]]\nname = \"words\"\nargv = [\"x\"]\n[[rules]]\nname = \"x\"\nthen = \"deny\"\nwarnings = \"check:word\"\n",
+            "7: warnings has \"check:word\", and there is no such check; did you mean check:words?",
+        ),
+        (
+            "rules_off = [\"secret\"]\n",
+            "1: rules_off has \"secret\", which is none of secrets, large-sets; did you mean secrets?",
+        ),
+        (
+            "[[checks]]\nname = \"x\"\nargv = [\"x\"]\ncommand = \"y\"\n",
+            "4: \"command\" is no member of a check",
+        ),
+        (
+            "[[ruls]]\nname = \"x\"\n",
+            "1: \"ruls\" is no setting; did you mean rules?",
+        ),
+    ] {
+        assert_eq!(faults(text), [fault], "{text}");
+    }
+}
+
+#[test]
+fn what_is_missing_or_of_another_kind_is_told() {
+    for (text, fault) in [
+        (
+            "rules = 1\n",
+            "1: rules must be tables, each under a line [[rules]]",
+        ),
+        (
+            "[rules]\nname = \"x\"\n",
+            "1: rules must be tables, each under a line [[rules]]",
+        ),
+        ("[[rules]]\nname = \"x\"\n", "1: a rule needs then"),
+        ("[[rules]]\nthen = \"deny\"\n", "1: a rule needs name"),
+        ("[[checks]]\nname = \"x\"\n", "1: a check needs argv"),
+        (
+            "[[rules]]\nname = \"a b\"\nthen = \"deny\"\n",
+            "1: a rule's name must have 1 to 60 letters, digits, \"-\" and \"_\"",
+        ),
+        (
+            "[[rules]]\nname = \"secrets\"\nthen = \"deny\"\n",
+            "1: the name \"secrets\" is a built-in rule's; give this one another",
+        ),
+        (
+            "[[rules]]\nname = \"x\"\nthen = \"deny\"\n[[rules]]\nname = \"x\"\nthen = \"deny\"\n",
+            "1: two rules have the name \"x\"",
+        ),
+        (
+            "[[rules]]\nname = \"x\"\nthen = \"deny\"\npaths = []\n",
+            "4: paths must be an array of texts that is not empty, or one text",
+        ),
+        (
+            "[[rules]]\nname = \"x\"\nthen = \"deny\"\npaths = [\"a//b\"]\n",
+            "4: paths has \"a//b\", which must be made of whole segments, without \"//\", \".\" or \"..\"",
+        ),
+        (
+            "[[rules]]\nname = \"x\"\nthen = \"deny\"\npages_over = -1\n",
+            "4: pages_over must be a whole number from 0 to 1000000, without quotes",
+        ),
+        (
+            "[[checks]]\nname = \"x\"\nargv = []\n",
+            "3: argv must be a program and its arguments, such as [\"vale\", \"--output=line\"]",
+        ),
+        (
+            "[[checks]]\nname = \"x\"\nargv = [\"y\"]\ntimeout = 0\n",
+            "4: timeout must be a whole number of seconds from 1 to 60",
+        ),
+        (
+            "[[checks]]\nname = \"x\"\nargv = [\"y\"]\nenv = { A = 1 }\n",
+            "4: env must be a table of texts, such as { MODE = \"strict\" }",
+        ),
+    ] {
+        assert_eq!(faults(text), [fault], "{text}");
+    }
+    let two = faults("[[rules]]\nthn = \"deny\"\npaths = 1\n");
+    assert_eq!(two.len(), 4, "all at once: {two:?}");
+}
+
+#[test]
+fn every_member_is_read() {
+    let source = include_str!("../tables.rs");
+    for member in RULE_MEMBERS.iter().chain(&CHECK_MEMBERS) {
+        let reads = format!("(\"{member}\"");
+        assert!(source.contains(&reads), "{member}");
+    }
+}

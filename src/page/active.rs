@@ -1,0 +1,386 @@
+//! What of a page's source runs in its readers' browsers, and what it makes them load from other
+//! sites.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Parser, Tag as MarkdownTag};
+use url::Url;
+
+use super::html::{Tag, Token, scan};
+use super::outline::{Format, front_matter, options};
+use super::place::line_feeds;
+
+/// Something of a source that is more than text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Active {
+    /// What it is.
+    pub kind: ActiveKind,
+    /// In a word, by which two are told apart: an element, an attribute, the host of an address.
+    pub what: String,
+    /// Its line, from 1.
+    pub line: usize,
+}
+
+/// What something active does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ActiveKind {
+    /// It runs: a script, a handler, a `javascript:` address.
+    Script,
+    /// Browsers load it from another site without being asked: a picture, a style, a frame.
+    Foreign,
+}
+
+/// Attributes whose addresses browsers load by themselves.
+const LOADING: [&str; 7] = [
+    "src",
+    "srcset",
+    "poster",
+    "data",
+    "background",
+    "imagesrcset",
+    "xlink:href",
+];
+/// Elements whose `href` browsers load by themselves; on others it is a link.
+const LOADED_BY_HREF: [&str; 5] = ["link", "image", "use", "feimage", "base"];
+/// Addresses that run what stands behind them.
+const RUNNING: [&str; 3] = ["javascript:", "vbscript:", "data:text/html"];
+/// The longest word that is told of something, in characters.
+const MOST_CHARS: usize = 80;
+
+/// All that is active in a source, in its order. Code that is shown is not.
+#[must_use]
+pub fn active(text: &str, format: Format, wiki: &Url) -> Vec<Active> {
+    let mut found = Found {
+        wiki,
+        active: Vec::new(),
+    };
+    match format {
+        Format::Markdown => found.markdown(text),
+        Format::Html => found.html(text, 0..text.len()),
+        // Passed through as it is between these marks alone.
+        Format::AsciiDoc if text.contains("+++") || text.contains("pass:") => {
+            found.html(text, 0..text.len());
+        }
+        Format::AsciiDoc | Format::Other => {}
+    }
+    let (mut passed, mut line) = (0, 1);
+    found.active.sort_by_key(|(at, _)| *at);
+    let placed = found.active.into_iter().map(|(at, mut active)| {
+        line += line_feeds(text.get(passed..at).unwrap_or_default());
+        passed = passed.max(at);
+        active.line = line;
+        active
+    });
+    placed.collect()
+}
+
+/// What a style sheet loads from other sites.
+#[must_use]
+pub fn active_styles(css: &str, wiki: &Url) -> Vec<Active> {
+    let mut found = Found {
+        wiki,
+        active: Vec::new(),
+    };
+    found.css(css, 0);
+    let mut active: Vec<Active> = found.active.into_iter().map(|(_, active)| active).collect();
+    for one in &mut active {
+        one.line = 1;
+    }
+    active
+}
+
+struct Found<'a> {
+    wiki: &'a Url,
+    /// With the byte where each stands.
+    active: Vec<(usize, Active)>,
+}
+
+impl Found<'_> {
+    fn add(&mut self, kind: ActiveKind, what: impl AsRef<str>, at: usize) {
+        let what = super::escaped(what.as_ref(), MOST_CHARS);
+        self.active.push((
+            at,
+            Active {
+                kind,
+                what,
+                line: 0,
+            },
+        ));
+    }
+
+    fn markdown(&mut self, text: &str) {
+        let start = front_matter(text);
+        let body = text.get(start..).unwrap_or_default();
+        for (event, range) in Parser::new_ext(body, options()).into_offset_iter() {
+            let range = range.start + start..range.end + start;
+            match event {
+                Event::Start(MarkdownTag::HtmlBlock) | Event::InlineHtml(_) => {
+                    self.html(text, range);
+                }
+                Event::Start(MarkdownTag::Link { dest_url, .. }) if runs(&dest_url) => {
+                    self.add(ActiveKind::Script, scheme_of(&dest_url), range.start);
+                }
+                Event::Start(MarkdownTag::Image { dest_url, .. }) => {
+                    self.address("img", &dest_url, range.start);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn html(&mut self, text: &str, within: Range<usize>) {
+        let html = text.get(within.clone()).unwrap_or_default();
+        let mut is_in_style = false;
+        scan(html, |token, range| {
+            let at = within.start + range.start;
+            match token {
+                Token::Open(tag) => {
+                    is_in_style = tag.name() == "style";
+                    self.tag(tag, at);
+                }
+                Token::Text(css) if is_in_style => self.css(css, at),
+                Token::Close(_) => is_in_style = false,
+                _ => {}
+            }
+        });
+    }
+
+    fn tag(&mut self, tag: &Tag, at: usize) {
+        let element = tag.name();
+        if element == "script" {
+            self.add(ActiveKind::Script, "script", at);
+        }
+        let attributes = tag.attributes();
+        let is_meta = element == "meta";
+        for (name, value) in attributes.iter() {
+            if is_handler(name) {
+                self.add(ActiveKind::Script, name, at);
+            } else if name == "srcdoc" {
+                self.add(ActiveKind::Script, "srcdoc", at);
+            } else if runs(value) {
+                self.add(ActiveKind::Script, scheme_of(value), at);
+            } else if name == "style" {
+                self.css(value, at);
+            } else if name == "srcset" || name == "imagesrcset" {
+                for one in value.split(',') {
+                    let address = one.split_whitespace().next().unwrap_or_default();
+                    self.address(element, address, at);
+                }
+            } else if LOADING.contains(&name) || name == "href" && LOADED_BY_HREF.contains(&element)
+            {
+                self.address(element, value, at);
+            } else if is_meta && name == "content" {
+                // `<meta http-equiv="refresh" content="0; url=…">` leads readers away by itself.
+                let lower = value.to_ascii_lowercase();
+                if let Some((_, address)) = lower.split_once("url=") {
+                    let address = address.trim_matches(['"', '\'', ' ']);
+                    if runs(address) {
+                        self.add(ActiveKind::Script, scheme_of(address), at);
+                    } else {
+                        self.address("meta refresh", address, at);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The addresses of a style sheet or declaration.
+    fn css(&mut self, css: &str, at: usize) {
+        let lower = css.to_ascii_lowercase();
+        for mark in ["url(", "@import"] {
+            for (place, _) in lower.match_indices(mark) {
+                let rest = lower.get(place + mark.len()..).unwrap_or_default();
+                // An import's `url(` is found by itself.
+                let rest = rest.trim_start().trim_start_matches(['"', '\'']);
+                let end = rest.find(['"', '\'', ')', ';', ' ', '\n']);
+                let address = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+                self.address("style", address, at + place);
+            }
+        }
+    }
+
+    /// Takes an address that browsers load, if it is another site's.
+    fn address(&mut self, by: &str, address: &str, at: usize) {
+        let address: String = address.trim().chars().filter(|c| !c.is_control()).collect();
+        let is_far = address.starts_with("//")
+            || address
+                .split_once("://")
+                .is_some_and(|(scheme, _)| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        if !is_far {
+            return;
+        }
+        let Ok(url) = self.wiki.join(&address) else {
+            return;
+        };
+        let host = url.host_str().unwrap_or_default();
+        if host != self.wiki.host_str().unwrap_or_default() && !host.is_empty() {
+            self.add(ActiveKind::Foreign, format!("{by} from {host}"), at);
+        }
+    }
+}
+
+/// Whether an attribute holds a script: a handler, or what Wiki.js' own pages take for one.
+fn is_handler(name: &str) -> bool {
+    let is_on = |name: &str| {
+        name.strip_prefix("on")
+            .is_some_and(|event| event.len() > 2 && event.bytes().all(|b| b.is_ascii_alphabetic()))
+    };
+    is_on(name)
+        || name == "v-html"
+        || name.starts_with("v-on:")
+        || name
+            .strip_prefix('@')
+            .is_some_and(|event| !event.is_empty())
+}
+
+/// Whether an address runs what stands behind its scheme. Browsers drop control characters and
+/// white space before they look.
+fn runs(address: &str) -> bool {
+    let longest = 16;
+    let bare: String = address
+        .chars()
+        .filter(|c| !c.is_control() && !c.is_whitespace())
+        .take(longest)
+        .collect::<String>()
+        .to_ascii_lowercase();
+    RUNNING.iter().any(|scheme| bare.starts_with(scheme))
+}
+
+fn scheme_of(address: &str) -> &'static str {
+    let first = address.trim_start().chars().next();
+    match first.map(|c| c.to_ascii_lowercase()) {
+        Some('v') => "vbscript:",
+        Some('d') => "data:text/html",
+        _ => "javascript:",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ActiveKind, active, active_styles};
+    use crate::page::Format;
+    use proptest::prelude::*;
+    use url::Url;
+
+    fn wiki() -> Url {
+        Url::parse("https://wiki.example.org").unwrap()
+    }
+
+    fn found(text: &str, format: Format) -> Vec<(ActiveKind, String, usize)> {
+        let found = active(text, format, &wiki()).into_iter();
+        found.map(|one| (one.kind, one.what, one.line)).collect()
+    }
+
+    #[test]
+    fn what_runs_is_found_in_every_form() {
+        for (text, what) in [
+            ("<script>x()</script>", "script"),
+            ("text <script src=x.js></script>", "script"),
+            ("<ScRiPt >x</script>", "script"),
+            ("<a onclick=\"x()\">y</a>", "onclick"),
+            ("<img src=x onerror=x()>", "onerror"),
+            ("<svg onload=x()>", "onload"),
+            ("<a href=\"java\tscript:x()\">y</a>", "javascript:"),
+            ("<a href=' JavaScript:x()'>y</a>", "javascript:"),
+            ("<form action=javascript:x()>", "javascript:"),
+            ("<a href='data:text/html,x'>y</a>", "data:text/html"),
+            ("<iframe srcdoc='<p>x'></iframe>", "srcdoc"),
+            ("<p @click='x()'>y</p>", "@click"),
+            ("<p v-html='x'>y</p>", "v-html"),
+            ("[y](javascript:x())", "javascript:"),
+            (
+                "<meta http-equiv=refresh content='0; url=javascript:x()'>",
+                "javascript:",
+            ),
+        ] {
+            let found = found(text, Format::Markdown);
+            let whats: Vec<&str> = found.iter().map(|(_, what, _)| &**what).collect();
+            assert_eq!(whats, [what], "{text}");
+            assert_eq!(found[0].0, ActiveKind::Script);
+        }
+    }
+
+    #[test]
+    fn what_is_loaded_from_elsewhere_is_found_in_every_form() {
+        for (text, what) in [
+            ("![x](https://evil.example/x.png)", "img from evil.example"),
+            ("<img src=//evil.example/x>", "img from evil.example"),
+            (
+                "<img srcset='/a 1x, https://evil.example/b 2x'>",
+                "img from evil.example",
+            ),
+            (
+                "<iframe src='https://evil.example'></iframe>",
+                "iframe from evil.example",
+            ),
+            (
+                "<link rel=stylesheet href=https://evil.example/x.css>",
+                "link from evil.example",
+            ),
+            (
+                "<p style='background:url(https://evil.example/x)'>y</p>",
+                "style from evil.example",
+            ),
+            (
+                "<style>@import 'https://evil.example/x';</style>",
+                "style from evil.example",
+            ),
+            (
+                "<video poster=https://evil.example/x></video>",
+                "video from evil.example",
+            ),
+        ] {
+            let found = found(text, Format::Markdown);
+            let whats: Vec<&str> = found.iter().map(|(_, what, _)| &**what).collect();
+            assert_eq!(whats, [what], "{text}");
+            assert_eq!(found[0].0, ActiveKind::Foreign);
+        }
+        let css = "a{background:url( \"//evil.example/x\" )}b{background:url(/own.png)}";
+        assert_eq!(active_styles(css, &wiki()).len(), 1);
+    }
+
+    #[test]
+    fn what_is_shown_or_stays_on_the_wiki_is_not_active() {
+        for text in [
+            "`<script>` and `onclick=` are words",
+            "```html\n<script>x()</script>\n```",
+            "    <script>x()</script>",
+            "[a link](https://evil.example) and <https://evil.example>",
+            "<a href=https://evil.example>y</a>",
+            "![own](/x.png) ![own](https://wiki.example.org/x.png) ![own](x.png)",
+            "javascript: is a scheme, onclick=1 an attribute",
+            "<p class=onclick data-on=1 on=2>y</p>",
+            "<!-- <script>x()</script> -->",
+            "<img src='data:image/png;base64,AAAA'>",
+        ] {
+            assert_eq!(found(text, Format::Markdown), [], "{text}");
+        }
+        // No HTML in Markdown, and some in HTML.
+        assert_eq!(found("<svg/onload=x()>", Format::Markdown), []);
+        assert_eq!(found("<svg/onload=x()>", Format::Html).len(), 1);
+        assert_eq!(found("= A\n\n<script>x</script>\n", Format::AsciiDoc), []);
+        assert_eq!(
+            found("++++\n<script>x</script>\n++++\n", Format::AsciiDoc).len(),
+            1
+        );
+    }
+
+    #[test]
+    fn its_line_is_told() {
+        let text = "---\nt: 1\n---\n\none\n\n<p>\n<b onclick=x>y</b></p>\n\n![x](//e.example/x)\n";
+        let lines: Vec<usize> = found(text, Format::Markdown)
+            .into_iter()
+            .map(|(_, _, line)| line)
+            .collect();
+        assert_eq!(lines, [8, 10]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_too_strange(text in r#"[<>a-c="'/:()!\[\]@\n ]{0,80}"#) {
+            for format in [Format::Markdown, Format::Html, Format::AsciiDoc] {
+                let _ = found(&text, format);
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! All rules that hold on a server.
+
+use std::sync::LazyLock;
+
+use super::rule::{Rule, Then, When};
+
+/// The names of the rules that come with the program.
+pub const BUILT_IN: [&str; 2] = ["secrets", "large-sets"];
+
+/// The most pages that a set may ask for before somebody reviews it.
+const MOST_PAGES: u64 = 20;
+/// The most deletes.
+const MOST_DELETES: u64 = 1;
+/// The most rules of an operator.
+const MOST_RULES: usize = 200;
+
+static RULES: LazyLock<[Rule; 3]> = LazyLock::new(|| {
+    let built_in = |name: &str, when, then, why: &str| Rule {
+        name: name.to_owned(),
+        when,
+        then,
+        why: why.to_owned(),
+        is_built_in: true,
+    };
+    [
+        built_in(
+            "secrets",
+            When {
+                grave_secret: true,
+                ..When::default()
+            },
+            Then::Deny,
+            "a private key or a key of this wiki on a page is everybody's",
+        ),
+        built_in(
+            "large-sets",
+            When {
+                pages_over: Some(MOST_PAGES),
+                ..When::default()
+            },
+            Then::Review,
+            "many pages at once deserve a person's look",
+        ),
+        built_in(
+            "large-sets",
+            When {
+                deletes_over: Some(MOST_DELETES),
+                ..When::default()
+            },
+            Then::Review,
+            "several deletes at once deserve a person's look",
+        ),
+    ]
+});
+
+/// All rules that hold on a server: those that are built in and not switched off, then the
+/// operator's. The default holds those that are built in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleBook {
+    rules: Vec<Rule>,
+}
+
+impl Default for RuleBook {
+    fn default() -> Self {
+        Self {
+            rules: RULES.to_vec(),
+        }
+    }
+}
+
+impl RuleBook {
+    /// The operator's rules, and those that are built in but for some that are switched off.
+    ///
+    /// # Errors
+    /// One sentence, if a name stands for two rules.
+    pub fn new(rules: Vec<Rule>, off: &[&str]) -> Result<Self, String> {
+        if rules.len() > MOST_RULES {
+            return Err(format!("there are more than {MOST_RULES} rules"));
+        }
+        for (at, rule) in rules.iter().enumerate() {
+            if BUILT_IN.contains(&rule.name()) {
+                return Err(format!(
+                    "the name {:?} is a built-in rule's; give this one another",
+                    rule.name()
+                ));
+            }
+            let is_same = |other: &Rule| other.name() == rule.name();
+            if rules.iter().take(at).any(is_same) {
+                return Err(format!("two rules have the name {:?}", rule.name()));
+            }
+        }
+        let built_in = RULES.iter().filter(|rule| !off.contains(&rule.name()));
+        Ok(Self {
+            rules: built_in.cloned().chain(rules).collect(),
+        })
+    }
+
+    /// The rules, in the order in which they are looked at.
+    pub fn rules(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter()
+    }
+
+    /// Whether a rule is about one of these warnings.
+    #[must_use]
+    pub fn names_any(&self, codes: &[&str]) -> bool {
+        let mut warnings = self.rules().filter_map(|rule| rule.when.warnings.as_ref());
+        warnings.any(|all| all.iter().any(|code| codes.contains(&code.as_str())))
+    }
+
+    /// Whether a rule asks how much a client wrote in a day.
+    #[must_use]
+    pub fn counts_writes(&self) -> bool {
+        self.rules().any(Rule::counts_writes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUILT_IN, RULES, RuleBook};
+    use crate::rules::{Rule, Then, When};
+
+    fn rule(name: &str) -> Rule {
+        Rule::new(name, When::default(), Then::Deny, "").unwrap()
+    }
+
+    #[test]
+    fn a_name_stands_for_one_rule() {
+        assert!(RuleBook::new(vec![rule("a"), rule("b")], &[]).is_ok());
+        assert!(RuleBook::new(vec![rule("a"), rule("a")], &[]).is_err());
+        for built_in in BUILT_IN {
+            assert!(RuleBook::new(vec![rule(built_in)], &BUILT_IN).is_err());
+            assert!(RULES.iter().any(|rule| rule.name() == built_in));
+        }
+        assert!(RuleBook::new(vec![rule("a"); 201], &[]).is_err());
+    }
+}

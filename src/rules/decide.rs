@@ -1,0 +1,203 @@
+//! Which rules hold for a set of changes.
+
+use super::book::RuleBook;
+use super::facts::{ChangeFacts, Facts};
+use super::rule::{Rule, Then, When};
+use crate::change::Operation;
+use crate::page::{Locale, PagePath};
+
+/// The strictest rule that holds, and how many changes of the set it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict<'a> {
+    /// The rule.
+    pub rule: &'a Rule,
+    /// Which changes it is about: the first, as an index.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+}
+
+impl Verdict<'_> {
+    /// What the set needs.
+    #[must_use]
+    pub const fn then(&self) -> Then {
+        self.rule.then()
+    }
+}
+
+/// Whether a rule holds for what is known of a change before it is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Could {
+    /// It holds, whatever the change is.
+    Holds,
+    /// It holds for some such changes.
+    May,
+    /// It holds for none.
+    Never,
+}
+
+impl RuleBook {
+    /// The strictest rule that holds; of several, the first.
+    #[must_use]
+    pub fn verdict(&self, facts: &Facts) -> Option<Verdict<'_>> {
+        let all = self.all_that_hold(facts);
+        // `max_by_key` would take the last.
+        let strictest = all.iter().map(Verdict::then).max()?;
+        all.into_iter().find(|verdict| verdict.then() == strictest)
+    }
+
+    /// All rules that hold, in their order.
+    #[must_use]
+    pub fn all_that_hold(&self, facts: &Facts) -> Vec<Verdict<'_>> {
+        let verdict = |rule| held(rule, facts);
+        self.rules().filter_map(verdict).collect()
+    }
+}
+
+fn held<'a>(rule: &'a Rule, facts: &Facts) -> Option<Verdict<'a>> {
+    let when = &rule.when;
+    if !when.is_of_client(&facts.clients)
+        || when
+            .writes_per_day_over
+            .is_some_and(|over| facts.writes_of_day <= over)
+    {
+        return None;
+    }
+    let about = || {
+        let changes = facts.changes.iter().enumerate();
+        changes.filter(|(_, change)| when.is_about(change))
+    };
+    let (first, _) = about().next()?;
+    let asked_for = || about().filter(|(_, change)| change.is_asked_for);
+    let is_over = |over: Option<u64>, count: usize| {
+        over.is_none_or(|over| u64::try_from(count).is_ok_and(|count| count > over))
+    };
+    let deletes = asked_for().filter(|(_, change)| change.operation == Operation::Delete);
+    if !is_over(when.pages_over, asked_for().count())
+        || !is_over(when.deletes_over, deletes.count())
+    {
+        return None;
+    }
+    Some(Verdict {
+        rule,
+        first,
+        count: about().count(),
+    })
+}
+
+impl When {
+    fn is_of_client(&self, names: &[String]) -> bool {
+        self.clients.as_ref().is_none_or(|wanted| {
+            let is_wanted = |name: &String| {
+                let name = name.to_lowercase();
+                wanted.iter().any(|wanted| wanted.to_lowercase() == name)
+            };
+            names.iter().any(is_wanted)
+        })
+    }
+
+    /// Whether all that is asked of one change holds for this one.
+    fn is_about(&self, change: &ChangeFacts) -> bool {
+        fn any<T>(wanted: Option<&Vec<T>>, is_it: impl Fn(&T) -> bool) -> bool {
+            wanted.is_none_or(|wanted| wanted.iter().any(is_it))
+        }
+        any(self.paths.as_ref(), |prefix| {
+            let mut places = change.places.iter();
+            places.any(|(locale, path)| prefix.holds(locale, path))
+        }) && any(self.operations.as_ref(), |operation| {
+            change.operation == *operation || change.moves && *operation == Operation::Move
+        }) && any(self.fields.as_ref(), |field| change.fields.contains(field))
+            && any(self.tags.as_ref(), |tag| {
+                change.tags.iter().any(|own| tag.matches(own))
+            })
+            && any(self.warnings.as_ref(), |code| {
+                change.warnings.contains(code)
+            })
+            && self
+                .lines_removed_over
+                .is_none_or(|over| change.lines_removed > over)
+            && (!self.grave_secret || change.adds_grave_secret)
+    }
+
+    /// Whether it holds for a change of which no more is known than this.
+    #[must_use]
+    pub(super) fn could(
+        &self,
+        client: Option<&str>,
+        place: Option<(Option<&Locale>, &PagePath)>,
+        operation: Option<Operation>,
+    ) -> Could {
+        let of_client = match (&self.clients, client) {
+            (None, _) => Could::Holds,
+            (Some(_), Some(client)) if self.is_of_client(&[client.to_owned()]) => Could::Holds,
+            (Some(_), Some(_)) => Could::Never,
+            (Some(_), None) => Could::May,
+        };
+        let of_place = match (&self.paths, place) {
+            (None, _) => Could::Holds,
+            (Some(_), None) => Could::May,
+            (Some(paths), Some((locale, path))) => paths
+                .iter()
+                .map(|prefix| match (locale, &prefix.locale) {
+                    _ if !path.is_within(&prefix.path) => Could::Never,
+                    (Some(locale), Some(own)) if locale != own => Could::Never,
+                    (None, Some(_)) => Could::May,
+                    _ => Could::Holds,
+                })
+                .min_by_key(|could| could.rank())
+                // A move can bring the page from elsewhere, or there.
+                .map_or(Could::Never, |could| match (could, operation) {
+                    (Could::Never, None | Some(Operation::Move | Operation::Update)) => Could::May,
+                    (could, _) => could,
+                }),
+        };
+        let of_operation = match (&self.operations, operation) {
+            (None, _) => Could::Holds,
+            (Some(_), None) => Could::May,
+            (Some(all), Some(wanted)) if all.contains(&wanted) => Could::Holds,
+            // An update can move the page as well.
+            (Some(all), Some(Operation::Update)) if all.contains(&Operation::Move) => Could::May,
+            (Some(_), Some(_)) => Could::Never,
+        };
+        let asks_more = self.fields.is_some()
+            || self.tags.is_some()
+            || self.warnings.is_some()
+            || self.lines_removed_over.is_some()
+            || self.pages_over.is_some_and(|over| over > 0)
+            || self.deletes_over.is_some()
+            || self.writes_per_day_over.is_some()
+            || self.grave_secret;
+        let more = if asks_more { Could::May } else { Could::Holds };
+        let all = [of_client, of_place, of_operation, more];
+        all.into_iter()
+            .max_by_key(|could| could.rank())
+            .unwrap_or(Could::May)
+    }
+}
+
+impl Could {
+    /// The less it holds, the more.
+    const fn rank(self) -> u8 {
+        match self {
+            Self::Holds => 0,
+            Self::May => 1,
+            Self::Never => 2,
+        }
+    }
+}
+
+impl Rule {
+    /// Whether it holds for a change of which no more is known than this; `None` is not known.
+    #[must_use]
+    pub fn could(
+        &self,
+        client: Option<&str>,
+        place: Option<(Option<&Locale>, &PagePath)>,
+        operation: Option<Operation>,
+    ) -> Could {
+        self.when.could(client, place, operation)
+    }
+}
+
+#[cfg(test)]
+mod tests;

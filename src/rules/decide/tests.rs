@@ -1,0 +1,430 @@
+use super::Could;
+use crate::change::Operation;
+use crate::page::{Field, Locale, PagePath, Prefix, TagPattern};
+use crate::rules::{ChangeFacts, Facts, Rule, RuleBook, Then, When};
+
+fn change(operation: Operation, path: &str) -> ChangeFacts {
+    ChangeFacts {
+        operation,
+        moves: operation == Operation::Move,
+        places: vec![(Locale::as_stored("en"), PagePath::as_stored(path))],
+        fields: vec![Field::Content],
+        tags: vec!["legal".to_owned()],
+        warnings: Vec::new(),
+        lines_removed: 10,
+        adds_grave_secret: false,
+        is_asked_for: true,
+    }
+}
+
+fn facts(changes: Vec<ChangeFacts>) -> Facts {
+    Facts {
+        clients: vec!["ci".to_owned(), "Claude-Code".to_owned()],
+        writes_of_day: 5,
+        changes,
+    }
+}
+
+fn book(rules: Vec<Rule>) -> RuleBook {
+    RuleBook::new(rules, &["secrets", "large-sets"]).unwrap()
+}
+
+fn rule(name: &str, when: When, then: Then) -> Rule {
+    Rule::new(name, when, then, "because").unwrap()
+}
+
+fn holds(when: When, facts: &Facts) -> bool {
+    let book = book(vec![rule("x", when, Then::Deny)]);
+    book.verdict(facts).is_some()
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
+fn each_matcher_holds_from_its_bound_on_and_all_that_are_named_must() {
+    let update = facts(vec![change(Operation::Update, "docs/a")]);
+    let prefix = |text: &str| {
+        Some(vec![
+            Prefix::parse("other").unwrap(),
+            Prefix::parse(text).unwrap(),
+        ])
+    };
+    let word = |text: &str| Some(vec![text.to_owned()]);
+    let tag = |text: &str| Some(vec![TagPattern::new(text)]);
+    let cases: [(When, bool); 22] = [
+        (When::default(), true),
+        (
+            When {
+                paths: prefix("docs"),
+                ..When::default()
+            },
+            true,
+        ),
+        (
+            When {
+                paths: prefix("en:docs/a"),
+                ..When::default()
+            },
+            true,
+        ),
+        (
+            When {
+                paths: prefix("de:docs"),
+                ..When::default()
+            },
+            false,
+        ),
+        (
+            When {
+                paths: prefix("doc"),
+                ..When::default()
+            },
+            false,
+        ),
+        (
+            When {
+                operations: Some(vec![Operation::Update]),
+                ..When::default()
+            },
+            true,
+        ),
+        (
+            When {
+                operations: Some(vec![Operation::Move]),
+                ..When::default()
+            },
+            false,
+        ),
+        (
+            When {
+                fields: Some(vec![Field::Title, Field::Content]),
+                ..When::default()
+            },
+            true,
+        ),
+        (
+            When {
+                fields: Some(vec![Field::Title]),
+                ..When::default()
+            },
+            false,
+        ),
+        (
+            When {
+                tags: tag("leg*"),
+                ..When::default()
+            },
+            true,
+        ),
+        (
+            When {
+                tags: tag("leg"),
+                ..When::default()
+            },
+            false,
+        ),
+        (
+            When {
+                clients: word("claude-code"),
+                ..When::default()
+            },
+            true,
+        ),
+        (
+            When {
+                clients: word("claude"),
+                ..When::default()
+            },
+            false,
+        ),
+        (
+            When {
+                warnings: word("script_added"),
+                ..When::default()
+            },
+            false,
+        ),
+        (
+            When {
+                lines_removed_over: Some(9),
+                ..When::default()
+            },
+            true,
+        ),
+        (
+            When {
+                lines_removed_over: Some(10),
+                ..When::default()
+            },
+            false,
+        ),
+        (
+            When {
+                writes_per_day_over: Some(4),
+                ..When::default()
+            },
+            true,
+        ),
+        (
+            When {
+                writes_per_day_over: Some(5),
+                ..When::default()
+            },
+            false,
+        ),
+        (
+            When {
+                pages_over: Some(0),
+                ..When::default()
+            },
+            true,
+        ),
+        (
+            When {
+                pages_over: Some(1),
+                ..When::default()
+            },
+            false,
+        ),
+        (
+            When {
+                paths: prefix("docs"),
+                clients: word("nobody"),
+                ..When::default()
+            },
+            false,
+        ),
+        (
+            When {
+                deletes_over: Some(0),
+                ..When::default()
+            },
+            false,
+        ),
+    ];
+    for (when, wanted) in cases {
+        assert_eq!(holds(when.clone(), &update), wanted, "{when:?}");
+    }
+}
+
+#[test]
+fn an_update_that_moves_is_a_move_and_both_places_count() {
+    let mut moved = change(Operation::Update, "docs/a");
+    moved.moves = true;
+    moved
+        .places
+        .push((Locale::as_stored("en"), PagePath::as_stored("legal/a")));
+    let facts = facts(vec![moved]);
+    assert!(holds(
+        When {
+            operations: Some(vec![Operation::Move]),
+            paths: Some(vec![Prefix::parse("legal").unwrap()]),
+            ..When::default()
+        },
+        &facts
+    ));
+}
+
+/// Not one change by its place and another by its operation.
+#[test]
+fn one_change_must_have_all_that_is_asked_of_a_change() {
+    let set = facts(vec![
+        change(Operation::Update, "docs/a"),
+        change(Operation::Delete, "notes/b"),
+    ]);
+    let deletes_below = |path: &str| When {
+        paths: Some(vec![Prefix::parse(path).unwrap()]),
+        operations: Some(vec![Operation::Delete]),
+        ..When::default()
+    };
+    assert!(holds(deletes_below("notes"), &set));
+    assert!(!holds(deletes_below("docs"), &set));
+}
+
+#[test]
+fn sets_are_counted_by_what_was_asked_for_and_is_meant() {
+    let mut changes: Vec<ChangeFacts> = (0..3)
+        .map(|at| change(Operation::Delete, &format!("docs/{at}")))
+        .collect();
+    changes.push(change(Operation::Update, "notes/x"));
+    let over = |paths: Option<&str>, pages: Option<u64>, deletes: Option<u64>| When {
+        paths: paths.map(|path| vec![Prefix::parse(path).unwrap()]),
+        pages_over: pages,
+        deletes_over: deletes,
+        ..When::default()
+    };
+    let set = facts(changes.clone());
+    for (when, wanted) in [
+        (over(None, Some(3), None), true),
+        (over(None, Some(4), None), false),
+        (over(Some("docs"), Some(2), None), true),
+        (over(Some("docs"), Some(3), None), false),
+        (over(None, None, Some(2)), true),
+        (over(None, None, Some(3)), false),
+    ] {
+        assert_eq!(holds(when.clone(), &set), wanted, "{when:?}");
+    }
+    for change in &mut changes {
+        change.is_asked_for = false;
+    }
+    assert!(!holds(over(None, Some(0), None), &facts(changes)));
+}
+
+#[test]
+fn the_strictest_rule_wins_and_of_equals_the_first() {
+    let rules = [
+        ("a", Then::Preview),
+        ("b", Then::Review),
+        ("c", Then::Person),
+        ("d", Then::Review),
+    ];
+    let rules = rules.map(|(name, then)| rule(name, When::default(), then));
+    let book = book(rules.into());
+    let facts = facts(vec![change(Operation::Create, "a")]);
+    let verdict = book.verdict(&facts).unwrap();
+    assert_eq!((verdict.rule.name(), verdict.then()), ("b", Then::Review));
+    assert_eq!(book.all_that_hold(&facts).len(), 4);
+    assert_eq!(book.verdict(&self::facts(Vec::new())), None);
+}
+
+#[test]
+fn the_built_in_rules_hold_until_they_are_switched_off() {
+    let built_in = |off: &[&str]| RuleBook::new(Vec::new(), off).unwrap();
+    let mut key = change(Operation::Update, "a");
+    key.adds_grave_secret = true;
+    let key = facts(vec![key]);
+    let pages = |count: usize, operation| facts(vec![change(operation, "a"); count]);
+    for (off, facts, then) in [
+        (&[][..], &key, Some(("secrets", Then::Deny))),
+        (&["secrets"], &key, None),
+        (&["large-sets"], &key, Some(("secrets", Then::Deny))),
+        (&[], &pages(20, Operation::Update), None),
+        (
+            &[],
+            &pages(21, Operation::Update),
+            Some(("large-sets", Then::Review)),
+        ),
+        (&["large-sets"], &pages(21, Operation::Update), None),
+        (&[], &pages(1, Operation::Delete), None),
+        (
+            &[],
+            &pages(2, Operation::Delete),
+            Some(("large-sets", Then::Review)),
+        ),
+    ] {
+        let book = built_in(off);
+        let verdict = book.verdict(facts);
+        let found = verdict.map(|verdict| (verdict.rule.name(), verdict.then()));
+        assert_eq!(found, then, "{off:?}");
+    }
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
+fn what_could_hold_is_told_before_a_change_is_made() {
+    let paths = |text: &str| When {
+        paths: Some(vec![Prefix::parse(text).unwrap()]),
+        ..When::default()
+    };
+    let place = PagePath::as_stored("docs/a");
+    let elsewhere = PagePath::as_stored("notes");
+    let (en, de) = (Locale::as_stored("en"), Locale::as_stored("de"));
+    for (when, client, place, operation, could) in [
+        (When::default(), None, None, None, Could::Holds),
+        (paths("docs"), None, None, None, Could::May),
+        (
+            paths("docs"),
+            None,
+            Some((None, &place)),
+            None,
+            Could::Holds,
+        ),
+        (
+            paths("de:docs"),
+            None,
+            Some((None, &place)),
+            None,
+            Could::May,
+        ),
+        (
+            paths("de:docs"),
+            None,
+            Some((Some(&de), &place)),
+            None,
+            Could::Holds,
+        ),
+        (
+            paths("de:docs"),
+            None,
+            Some((Some(&en), &place)),
+            Some(Operation::Delete),
+            Could::Never,
+        ),
+        (
+            paths("docs"),
+            None,
+            Some((None, &elsewhere)),
+            Some(Operation::Create),
+            Could::Never,
+        ),
+        // A page can be moved there from elsewhere.
+        (
+            paths("docs"),
+            None,
+            Some((None, &elsewhere)),
+            Some(Operation::Move),
+            Could::May,
+        ),
+        (
+            When {
+                clients: Some(vec!["ci".to_owned()]),
+                ..When::default()
+            },
+            Some("CI"),
+            None,
+            None,
+            Could::Holds,
+        ),
+        (
+            When {
+                clients: Some(vec!["ci".to_owned()]),
+                ..When::default()
+            },
+            Some("other"),
+            None,
+            None,
+            Could::Never,
+        ),
+        (
+            When {
+                operations: Some(vec![Operation::Move]),
+                ..When::default()
+            },
+            None,
+            None,
+            Some(Operation::Update),
+            Could::May,
+        ),
+        (
+            When {
+                operations: Some(vec![Operation::Create]),
+                ..When::default()
+            },
+            None,
+            None,
+            Some(Operation::Delete),
+            Could::Never,
+        ),
+        (
+            When {
+                lines_removed_over: Some(1),
+                ..When::default()
+            },
+            None,
+            None,
+            None,
+            Could::May,
+        ),
+    ] {
+        assert_eq!(when.could(client, place, operation), could, "{when:?}");
+    }
+}

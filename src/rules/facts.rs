@@ -1,0 +1,80 @@
+//! What rules are asked of.
+
+use crate::change::{Change, Checked, Operation};
+use crate::page::{Field, LineCounts, Locale, PagePath};
+
+/// What rules know of a set of changes; a single write is a set of one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The names that the client goes by, and those of the clients that it acts for.
+    pub clients: Vec<String>,
+    /// How many writes it made in the last 24 hours; asked for only where a rule counts them.
+    pub writes_of_day: u64,
+    /// The changes.
+    pub changes: Vec<ChangeFacts>,
+}
+
+/// What rules know of one change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeFacts {
+    /// What is done with the page.
+    pub operation: Operation,
+    /// Whether the page comes to another place.
+    pub moves: bool,
+    /// Where it stands before and after.
+    pub places: Vec<(Locale, PagePath)>,
+    /// The fields that change.
+    pub fields: Vec<Field>,
+    /// Its tags before and after.
+    pub tags: Vec<String>,
+    /// The codes that checks warn of it with.
+    pub warnings: Vec<String>,
+    /// How many lines of its content go.
+    pub lines_removed: u64,
+    /// Whether it adds a private key or what opens this wiki.
+    pub adds_grave_secret: bool,
+    /// Whether it was asked for; one that only mends links was not.
+    pub is_asked_for: bool,
+}
+
+impl ChangeFacts {
+    /// A change of which nothing is known.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self {
+            operation: Operation::Update,
+            moves: false,
+            places: Vec::new(),
+            fields: Vec::new(),
+            tags: Vec::new(),
+            warnings: Vec::new(),
+            lines_removed: 0,
+            adds_grave_secret: false,
+            is_asked_for: true,
+        }
+    }
+
+    /// The facts of a change that was asked for, and of what checks found of it.
+    #[must_use]
+    pub fn of(change: &Change, lines: LineCounts, checked: &Checked) -> Self {
+        let pages = || [change.before(), change.after()].into_iter().flatten();
+        let mut tags: Vec<String> = pages().flat_map(|page| page.tags.clone()).collect();
+        tags.sort_unstable();
+        tags.dedup();
+        let codes = checked.warnings.iter();
+        Self {
+            operation: change.operation(),
+            moves: change.moves(),
+            places: change
+                .places()
+                .map(|(locale, path)| (locale.clone(), path.clone()))
+                .collect(),
+            fields: change.fields(),
+            tags,
+            warnings: codes.map(|warning| warning.code.to_string()).collect(),
+            lines_removed: u64::try_from(lines.removed).unwrap_or(u64::MAX),
+            adds_grave_secret: checked.adds_grave_secret,
+            is_asked_for: true,
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! A rule: which changes it is about, and what they need.
+
+use serde::Serialize;
+
+use crate::change::Operation;
+use crate::page::{Field, Prefix, TagPattern};
+
+/// What a change needs, from the mildest to the strictest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Then {
+    /// A preview, and its token.
+    Preview,
+    /// A person's yes, asked for during the call.
+    Person,
+    /// It stays open until a person decides.
+    Review,
+    /// Nothing helps.
+    Deny,
+}
+
+impl Then {
+    /// All of them, the mildest first.
+    pub const ALL: [Self; 4] = [Self::Preview, Self::Person, Self::Review, Self::Deny];
+
+    /// The word for it, in settings and on record.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Preview => "preview",
+            Self::Person => "person",
+            Self::Review => "review",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// Which changes a rule is about: all that is named must hold. Of a list, one of its members
+/// must; `None` selects all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct When {
+    /// The page stands, or shall stand, at or below one of these.
+    pub paths: Option<Vec<Prefix>>,
+    /// What is done with it; an update that also moves the page is both.
+    pub operations: Option<Vec<Operation>>,
+    /// One of these fields changes.
+    pub fields: Option<Vec<Field>>,
+    /// The page has such a tag, before or after.
+    pub tags: Option<Vec<TagPattern>>,
+    /// A client of this name asks for it, whatever the letter case.
+    pub clients: Option<Vec<String>>,
+    /// A check warns of it with one of these codes.
+    pub warnings: Option<Vec<String>>,
+    /// More lines of its content go than these.
+    pub lines_removed_over: Option<u64>,
+    /// The set has more such changes than these, of those asked for.
+    pub pages_over: Option<u64>,
+    /// The set has more such deletes than these.
+    pub deletes_over: Option<u64>,
+    /// The client has made more writes than these in the last 24 hours.
+    pub writes_per_day_over: Option<u64>,
+    /// It adds a private key or what opens this wiki; the built-in rules alone ask that.
+    pub(super) grave_secret: bool,
+}
+
+/// A rule of an operator, or one that is built in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    pub(super) name: String,
+    pub(super) when: When,
+    pub(super) then: Then,
+    pub(super) why: String,
+    pub(super) is_built_in: bool,
+}
+
+/// The longest name, in characters.
+const LONGEST_NAME: usize = 60;
+/// The longest reason, in characters.
+const LONGEST_WHY: usize = 200;
+
+impl Rule {
+    /// A rule of an operator.
+    ///
+    /// # Errors
+    /// One fragment about its name or reason.
+    pub fn new(
+        name: impl Into<String>,
+        when: When,
+        then: Then,
+        why: impl Into<String>,
+    ) -> Result<Self, String> {
+        let (name, why) = (name.into(), why.into());
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_letter) {
+            return Err(format!(
+                "name must have 1 to {LONGEST_NAME} letters, digits, \"-\" and \"_\""
+            ));
+        }
+        if why.chars().count() > LONGEST_WHY || why.chars().any(char::is_control) {
+            return Err(format!(
+                "why must be one line of at most {LONGEST_WHY} characters"
+            ));
+        }
+        Ok(Self {
+            name,
+            when,
+            then,
+            why,
+            is_built_in: false,
+        })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What a change that it is about needs.
+    #[must_use]
+    pub const fn then(&self) -> Then {
+        self.then
+    }
+
+    /// Why it stands, in its operator's words; may be empty.
+    #[must_use]
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+
+    /// Whether it comes with the program.
+    #[must_use]
+    pub const fn is_built_in(&self) -> bool {
+        self.is_built_in
+    }
+
+    /// Whether it asks how much a client wrote in a day.
+    #[must_use]
+    pub const fn counts_writes(&self) -> bool {
+        self.when.writes_per_day_over.is_some()
+    }
+
+    /// Why it can be about no change at all, if so.
+    #[must_use]
+    pub fn matches_nothing(&self, allowed: Option<&[Prefix]>, denied: &[Prefix]) -> Option<String> {
+        let when = &self.when;
+        let only = |wanted: &[Operation]| {
+            let operations = when.operations.as_deref();
+            operations.is_some_and(|all| all.iter().all(|one| wanted.contains(one)))
+        };
+        if let Some(paths) = &when.paths {
+            let is_open = |path: &Prefix| {
+                let meets = |all: &[Prefix]| all.iter().any(|one| one.and(path).is_some());
+                let is_denied = denied
+                    .iter()
+                    .any(|one| one.and(path).as_ref() == Some(path));
+                allowed.is_none_or(meets) && !is_denied
+            };
+            if !paths.iter().any(is_open) {
+                return Some("nothing may be written below its paths".to_owned());
+            }
+        }
+        if when.deletes_over.is_some() && when.operations.is_some() && !has(when, Operation::Delete)
+        {
+            return Some("it counts deletes and is about none".to_owned());
+        }
+        let is_place = |field: &Field| matches!(field, Field::Path | Field::Locale);
+        if only(&[Operation::Move])
+            && when
+                .fields
+                .as_ref()
+                .is_some_and(|fields| !fields.iter().any(is_place))
+        {
+            return Some("a move changes path and locale alone".to_owned());
+        }
+        let counts_removed = when.lines_removed_over.is_some();
+        if counts_removed && only(&[Operation::Create]) {
+            return Some("a create removes no lines".to_owned());
+        }
+        let leaves = ["cannot_return", "links_break"];
+        let is_of_leaving = |code: &String| leaves.contains(&code.as_str());
+        if only(&[Operation::Delete])
+            && when
+                .warnings
+                .as_ref()
+                .is_some_and(|codes| !codes.iter().any(is_of_leaving))
+        {
+            return Some("a delete adds nothing that its warnings are about".to_owned());
+        }
+        (when.pages_over.is_some_and(|over| over >= MOST_ASKED_FOR)
+            || when.deletes_over.is_some_and(|over| over >= MOST_ASKED_FOR))
+        .then(|| format!("a set has at most {MOST_ASKED_FOR} changes that were asked for"))
+    }
+}
+
+/// The most changes that one set can ask for.
+const MOST_ASKED_FOR: u64 = 200;
+
+fn has(when: &When, wanted: Operation) -> bool {
+    when.operations
+        .as_ref()
+        .is_none_or(|all| all.contains(&wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Rule, Then, When};
+    use crate::change::Operation;
+    use crate::page::{Field, Prefix};
+
+    fn prefixes(texts: &[&str]) -> Vec<Prefix> {
+        texts
+            .iter()
+            .map(|text| Prefix::parse(text).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn names_and_reasons_have_bounds() {
+        let rule = |name: &str, why: &str| Rule::new(name, When::default(), Then::Deny, why);
+        assert!(rule("legal-pages_2", "ask Ada").is_ok());
+        assert!(rule("x", "").is_ok());
+        for bad in ["", "a b", "ä", "a.b", &"x".repeat(61)] {
+            assert!(rule(bad, "").is_err(), "{bad}");
+        }
+        for bad in ["a\nb", &"x".repeat(201)] {
+            assert!(rule("x", bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_rule_that_can_be_about_no_change_is_found() {
+        let (allowed, denied) = (prefixes(&["docs", "notes"]), prefixes(&["docs/secret"]));
+        for (when, matches_nothing) in [
+            (When::default(), false),
+            (
+                When {
+                    paths: Some(prefixes(&["docs/legal"])),
+                    ..When::default()
+                },
+                false,
+            ),
+            (
+                When {
+                    paths: Some(prefixes(&["legal"])),
+                    ..When::default()
+                },
+                true,
+            ),
+            (
+                When {
+                    paths: Some(prefixes(&["docs/secret/plans"])),
+                    ..When::default()
+                },
+                true,
+            ),
+            (
+                When {
+                    paths: Some(prefixes(&["docs/secret", "docs"])),
+                    ..When::default()
+                },
+                false,
+            ),
+            (
+                When {
+                    operations: Some(vec![Operation::Move]),
+                    fields: Some(vec![Field::Title]),
+                    ..When::default()
+                },
+                true,
+            ),
+            (
+                When {
+                    operations: Some(vec![Operation::Move, Operation::Update]),
+                    fields: Some(vec![Field::Title]),
+                    ..When::default()
+                },
+                false,
+            ),
+            (
+                When {
+                    operations: Some(vec![Operation::Create]),
+                    lines_removed_over: Some(3),
+                    ..When::default()
+                },
+                true,
+            ),
+            (
+                When {
+                    operations: Some(vec![Operation::Update]),
+                    deletes_over: Some(3),
+                    ..When::default()
+                },
+                true,
+            ),
+            (
+                When {
+                    operations: Some(vec![Operation::Delete]),
+                    warnings: Some(vec!["script_added".to_owned()]),
+                    ..When::default()
+                },
+                true,
+            ),
+            (
+                When {
+                    operations: Some(vec![Operation::Delete]),
+                    warnings: Some(vec!["links_break".to_owned()]),
+                    ..When::default()
+                },
+                false,
+            ),
+            (
+                When {
+                    pages_over: Some(200),
+                    ..When::default()
+                },
+                true,
+            ),
+        ] {
+            let rule = Rule::new("x", when, Then::Deny, "").unwrap();
+            let found = rule.matches_nothing(Some(&allowed), &denied);
+            assert_eq!(found.is_some(), matches_nothing, "{rule:?}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! A rule in words.
+
+use std::fmt;
+
+use super::rule::{Rule, Then, When};
+
+impl Then {
+    /// What becomes of a change, as the end of a sentence.
+    const fn told(self) -> &'static str {
+        match self {
+            Self::Preview => "needs the token of a preview",
+            Self::Person => "needs a person's yes",
+            Self::Review => "waits until a person decides",
+            Self::Deny => "is refused",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    /// `legal (deny): a change of pages below legal is refused; ask Ada`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} ({}): {} {}",
+            self.name,
+            self.then.as_str(),
+            self.when,
+            self.then.told()
+        )?;
+        match self.why.as_str() {
+            "" => Ok(()),
+            why => write!(f, "; {why}"),
+        }
+    }
+}
+
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts_set = self.pages_over.is_some() || self.deletes_over.is_some();
+        match &self.operations {
+            _ if counts_set => f.write_str("a set")?,
+            None => f.write_str("a change")?,
+            Some(operations) => {
+                let words = operations
+                    .iter()
+                    .map(|one| format!("a {one}").replace("a update", "an update"));
+                f.write_str(&either(words))?;
+            }
+        }
+        let mut parts: Vec<String> = Vec::new();
+        if let Some(paths) = &self.paths {
+            parts.push(format!("of pages at or below {}", either(paths)));
+        }
+        if let Some(operations) = self.operations.as_ref().filter(|_| counts_set) {
+            parts.push(format!("of changes of the kind {}", either(operations)));
+        }
+        if let Some(tags) = &self.tags {
+            let tags = tags.iter().map(|tag| format!("{:?}", tag.as_str()));
+            parts.push(format!("of pages with the tag {}", either(tags)));
+        }
+        if let Some(fields) = &self.fields {
+            parts.push(format!("in {}", either(fields)));
+        }
+        if let Some(clients) = &self.clients {
+            parts.push(format!("by {}", either(clients)));
+        }
+        if let Some(warnings) = &self.warnings {
+            parts.push(format!("with the warning {}", either(warnings)));
+        }
+        if self.grave_secret {
+            parts.push("that adds a private key or a key or token of this wiki".to_owned());
+        }
+        if let Some(over) = self.lines_removed_over {
+            parts.push(format!("that removes more than {over} lines"));
+        }
+        if let Some(over) = self.pages_over {
+            parts.push(format!("with more than {over} pages asked for"));
+        }
+        if let Some(over) = self.deletes_over {
+            parts.push(format!("with more than {over} deleted"));
+        }
+        if let Some(over) = self.writes_per_day_over {
+            parts.push(format!(
+                "by a client with more than {over} writes in 24 hours"
+            ));
+        }
+        for part in parts {
+            write!(f, " {part}")?;
+        }
+        Ok(())
+    }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+fn either<T: ToString>(words: impl IntoIterator<Item = T>) -> String {
+    let words: Vec<String> = words.into_iter().map(|word| word.to_string()).collect();
+    match words.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::change::Operation;
+    use crate::page::{Field, Prefix, TagPattern};
+    use crate::rules::{Rule, RuleBook, Then, When};
+
+    #[test]
+    fn rules_are_told_in_words() {
+        let rule = |when, then, why: &str| Rule::new("x", when, then, why).unwrap().to_string();
+        let prefix = |text: &str| Prefix::parse(text).unwrap();
+        assert_eq!(
+            rule(When::default(), Then::Preview, ""),
+            "x (preview): a change needs the token of a preview"
+        );
+        let when = When {
+            paths: Some(vec![prefix("legal"), prefix("de:recht")]),
+            operations: Some(vec![Operation::Update, Operation::Delete]),
+            fields: Some(vec![Field::Content]),
+            tags: Some(vec![TagPattern::new("v*")]),
+            clients: Some(vec!["ci".to_owned()]),
+            warnings: Some(vec!["dead_link".to_owned()]),
+            lines_removed_over: Some(5),
+            writes_per_day_over: Some(50),
+            ..When::default()
+        };
+        assert_eq!(
+            rule(when, Then::Review, "ask Ada"),
+            "x (review): an update or a delete of pages at or below legal or de:recht of pages with the tag \"v*\" in content by ci with the warning dead_link that removes more than 5 lines by a client with more than 50 writes in 24 hours waits until a person decides; ask Ada"
+        );
+        let told: Vec<String> = RuleBook::default()
+            .rules()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "secrets (deny): a change that adds a private key or a key or token of this wiki is refused; a private key or a key of this wiki on a page is everybody's",
+                "large-sets (review): a set with more than 20 pages asked for waits until a person decides; many pages at once deserve a person's look",
+                "large-sets (review): a set with more than 1 deleted waits until a person decides; several deletes at once deserve a person's look",
+            ]
+        );
+    }
+}
