@@ -21,9 +21,9 @@ use super::reference::{percent_decoded, way_below};
 use super::{Locale, PagePath};
 
 /// Names of a file at whose address the wiki answers with a page.
-const PAGE_ENDINGS: [&str; 3] = [".md", ".html", ".txt"];
+pub(super) const PAGE_ENDINGS: [&str; 3] = [".md", ".html", ".txt"];
 /// What else the wiki keeps for itself at the beginning of an address, beside [`RESERVED`].
-const OWN_ADDRESSES: [&str; 2] = ["graphql", "healthz"];
+pub(super) const OWN_ADDRESSES: [&str; 2] = ["graphql", "healthz"];
 
 /// What a link does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +131,7 @@ const fn closes_to_addresses(tag: &Tag<'_>) -> bool {
 }
 
 /// Addresses that stand in a text by themselves.
-fn addresses(text: &str, range: Range<usize>) -> Vec<PageLink> {
+pub(super) fn addresses(text: &str, range: Range<usize>) -> Vec<PageLink> {
     let words = text.get(range.clone()).unwrap_or_default();
     let ends = |c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"' | '|' | '`');
     let mut found = Vec::new();
@@ -150,14 +150,31 @@ fn addresses(text: &str, range: Range<usize>) -> Vec<PageLink> {
         if let Some(scheme) = scheme {
             let start = at - scheme.len();
             let address = words.get(start..at + length).unwrap_or_default();
-            // Marks of the sentence around it.
-            let address = address.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', ')']);
+            let address = without_marks(address);
             let bytes = range.start + start..range.start + start + address.len();
             found.push(link(LinkKind::Link, bytes, address));
         }
         passed = at + length;
     }
     found
+}
+
+/// An address without the marks of the sentence around it; brackets that it opens itself it
+/// keeps.
+fn without_marks(address: &str) -> &str {
+    let count = |bracket: char| address.matches(bracket).count();
+    let mut surplus = count(')').saturating_sub(count('('));
+    let mut address = address;
+    loop {
+        address = address.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*']);
+        match address.strip_suffix(')') {
+            Some(inner) if surplus > 0 => {
+                surplus -= 1;
+                address = inner;
+            }
+            _ => return address,
+        }
+    }
 }
 
 /// The links of HTML that stands somewhere in a text.
@@ -359,6 +376,13 @@ mod tests {
                 "Go to **https://wiki.example.org/a**, `https://wiki.example.org/no`; xhttps://b, ://c"
             ),
             ["https://wiki.example.org/a", "https://b"]
+        );
+        assert_eq!(
+            targets("(see https://wiki.example.org/a(b).) (https://wiki.example.org/c(d))."),
+            [
+                "https://wiki.example.org/a(b)",
+                "https://wiki.example.org/c(d)"
+            ]
         );
     }
 

@@ -21,6 +21,7 @@ mod lines;
 mod link;
 mod listing;
 mod locale;
+mod mend_links;
 mod outline;
 mod part;
 mod part_kind;
@@ -55,6 +56,9 @@ pub use index::{Index, word_count};
 pub use lines::{LineCounts, unified_diff};
 pub use link::{LinkKind, PageLink, can_be_linked, linked_page, links};
 pub use locale::Locale;
+pub use mend_links::{
+    LeftLink, LinkedSite, MendedLink, MendedText, Moves, PagePlace, WhyLeft, leads_to, mend_links,
+};
 pub use outline::{Format, Heading, Outline};
 pub use part::{PartSelector, PartStep};
 pub use part_kind::PartKind;

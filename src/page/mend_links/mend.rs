@@ -1,0 +1,387 @@
+//! Mending: what of a text has to change, and what cannot.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::super::outline::Format;
+use super::super::place::line_feeds;
+use super::find::{Written, written_links};
+use super::named::named_places;
+use super::resolve::{Leads, LinkedSite, PagePlace, Seat, resolve};
+use super::rewrite::{Form, from_root};
+
+/// Which pages move: from where to where.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Moves(HashMap<PagePlace, PagePlace>);
+
+impl Moves {
+    /// The place that a page has when all are moved.
+    #[must_use]
+    pub fn after(&self, place: &PagePlace) -> PagePlace {
+        self.0.get(place).unwrap_or(place).clone()
+    }
+
+    /// The place that a page at this place goes to, if it moves.
+    #[must_use]
+    pub fn of(&self, place: &PagePlace) -> Option<&PagePlace> {
+        self.0.get(place)
+    }
+
+    /// Each with the place before and the place after.
+    pub fn iter(&self) -> impl Iterator<Item = (&PagePlace, &PagePlace)> {
+        self.0.iter()
+    }
+}
+
+impl FromIterator<(PagePlace, PagePlace)> for Moves {
+    fn from_iter<I: IntoIterator<Item = (PagePlace, PagePlace)>>(moves: I) -> Self {
+        let moves = moves.into_iter().filter(|(from, to)| from != to);
+        Self(moves.collect())
+    }
+}
+
+/// A link that was mended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MendedLink {
+    /// Its line in the text before, from 1.
+    pub line: usize,
+    /// Its target as it was written.
+    pub before: String,
+    /// Its target now.
+    pub after: String,
+}
+
+/// Why a link was left that leads to a place where its page no longer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WhyLeft {
+    /// It stands in `<code>` or `<pre>`.
+    InCode,
+    /// The bytes of its target could not be told surely.
+    NotFound,
+    /// No form of it leads to the new place as the wiki resolves it.
+    NoAddress,
+    /// It names the wiki by another scheme or port, or without a scheme.
+    OtherAddress,
+    /// The page is neither Markdown nor HTML; it names the place.
+    Format,
+}
+
+impl WhyLeft {
+    /// The reason in words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::InCode => "in code",
+            Self::NotFound => "its target cannot be told apart in the source",
+            Self::NoAddress => "no such link leads to the new place",
+            Self::OtherAddress => "another scheme or port than the wiki's",
+            Self::Format => "neither Markdown nor HTML",
+        }
+    }
+}
+
+/// A link that was left as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftLink {
+    /// Its line in the text before, from 1.
+    pub line: usize,
+    /// Its target as it is written.
+    pub link: String,
+    /// Why.
+    pub why: WhyLeft,
+}
+
+/// A text whose links were mended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MendedText {
+    /// The text; as it was where nothing was mended.
+    pub text: String,
+    /// What was mended, in page order.
+    pub mended: Vec<MendedLink>,
+    /// What should have been and could not be, in page order.
+    pub left: Vec<LeftLink>,
+}
+
+/// Mends the links of a page that stands at a place before the pages move.
+///
+/// Every link that led to an old place leads to the new one, and, if the page itself moves, its
+/// other links lead where they led before: at once, as the wiki renders the page before it
+/// moves it, and whenever it is rendered again. What could not be written surely is left and
+/// named. In time by the text's length.
+#[must_use]
+pub fn mend_links(
+    text: &str,
+    format: Format,
+    page: &PagePlace,
+    moves: &Moves,
+    site: &LinkedSite,
+) -> MendedText {
+    let mender = Mender {
+        page,
+        after: moves.after(page),
+        moves,
+        site,
+    };
+    if matches!(format, Format::AsciiDoc | Format::Other) {
+        return mender.only_named(text);
+    }
+    let links = written_links(text, format, host(site));
+    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    let mut faults: Vec<(usize, &str, WhyLeft)> = Vec::new();
+    for link in &links {
+        match mender.needed(link, text) {
+            Need::Nothing => {}
+            Need::Edit(range, way) => edits.push((range, way)),
+            Need::Left(why) => faults.push((link.at, &link.target, why)),
+        }
+    }
+    // A link's target stands behind those of the images in it.
+    edits.sort_by_key(|(range, _)| range.start);
+    let new = applied(text, &edits);
+    let is_sure = edits.is_empty() || mender.is_as_meant(&links, &new, format);
+    if !is_sure {
+        let places = edits.drain(..).filter_map(|(range, _)| {
+            let link = links.iter().find(|link| {
+                link.range
+                    .as_ref()
+                    .is_some_and(|held| held.start <= range.start && range.end <= held.end)
+            })?;
+            Some((link.at, link.target.as_str(), WhyLeft::NotFound))
+        });
+        faults.extend(places);
+        faults.sort_by_key(|(at, ..)| *at);
+    }
+    let mut lines = Lines::of(text);
+    let mended = edits
+        .iter()
+        .map(|(range, way)| MendedLink {
+            line: lines.at(range.start),
+            before: text.get(range.clone()).unwrap_or_default().to_owned(),
+            after: way.clone(),
+        })
+        .collect();
+    let mut lines = Lines::of(text);
+    let left = faults
+        .into_iter()
+        .map(|(at, link, why)| LeftLink {
+            line: lines.at(at),
+            link: link.to_owned(),
+            why,
+        })
+        .collect();
+    let text = if is_sure { new } else { text.to_owned() };
+    MendedText { text, mended, left }
+}
+
+/// The places of pages that the links of a page lead to, each with its line and target.
+#[must_use]
+pub fn leads_to(
+    text: &str,
+    format: Format,
+    page: &PagePlace,
+    site: &LinkedSite,
+) -> Vec<(usize, String, PagePlace)> {
+    let mut lines = Lines::of(text);
+    let mut found = Vec::new();
+    for link in written_links(text, format, host(site)) {
+        if let Leads::Page(_, place) = resolve(&link.target, link.carrier, Seat::at(page), site) {
+            found.push((lines.at(link.at), link.target, place));
+        }
+    }
+    found
+}
+
+fn host(site: &LinkedSite) -> &str {
+    site.address.host_str().unwrap_or_default()
+}
+
+/// Whether a target begins with a scheme that is no web address's. The wiki takes some of these
+/// for ways below the page; people do not.
+fn has_other_scheme(target: &str) -> bool {
+    let scheme = target.split(':').next().unwrap_or_default();
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    is_scheme
+        && scheme.len() < target.len()
+        && !["http", "https"]
+            .iter()
+            .any(|web| scheme.eq_ignore_ascii_case(web))
+}
+
+/// What has to be done about a link.
+enum Need {
+    Nothing,
+    Edit(Range<usize>, String),
+    Left(WhyLeft),
+}
+
+/// A page before and after.
+struct Mender<'a> {
+    page: &'a PagePlace,
+    after: PagePlace,
+    moves: &'a Moves,
+    site: &'a LinkedSite,
+}
+
+impl Mender<'_> {
+    /// Where a link should lead when all pages are moved.
+    fn wanted(&self, link: &Written) -> Leads {
+        let before = resolve(&link.target, link.carrier, Seat::at(self.page), self.site);
+        match before {
+            Leads::Page(view, place) => Leads::Page(view, self.moves.after(&place)),
+            before => before,
+        }
+    }
+
+    /// Whether a target leads there, now and whenever the page is rendered again.
+    fn leads(&self, target: &str, link: &Written, wanted: &Leads) -> bool {
+        let seats = [
+            Seat {
+                rendered: self.page,
+                read: &self.after,
+            },
+            Seat::at(&self.after),
+        ];
+        seats
+            .into_iter()
+            .all(|seat| resolve(target, link.carrier, seat, self.site) == *wanted)
+    }
+
+    fn needed(&self, link: &Written, text: &str) -> Need {
+        if has_other_scheme(&link.target) {
+            return Need::Nothing;
+        }
+        let wanted = self.wanted(link);
+        let (view, to) = match &wanted {
+            Leads::Here => return Need::Nothing,
+            Leads::Elsewhere => return self.of_other_address(link),
+            _ if self.leads(&link.target, link, &wanted) => return Need::Nothing,
+            Leads::Page(view, to) => (*view, Some(to)),
+            Leads::OfWiki(_) => (None, None),
+        };
+        if link.is_in_code {
+            return Need::Left(WhyLeft::InCode);
+        }
+        let Some(range) = &link.range else {
+            return Need::Left(WhyLeft::NotFound);
+        };
+        let ways = |form: &Form<'_>| match (to, &wanted) {
+            (Some(to), _) => form.ways_to(view, to, &self.after, self.site),
+            (None, Leads::OfWiki(way)) => vec![from_root(way)],
+            (None, _) => Vec::new(),
+        };
+        let good = Form::of(&link.target, self.site)
+            .into_iter()
+            .find_map(|form| {
+                let is_good = |way: &String| {
+                    self.leads(&[form.address, way, form.rest].concat(), link, &wanted)
+                };
+                Some((form, ways(&form).into_iter().find(is_good)?))
+            });
+        let Some((form, way)) = good else {
+            return Need::Left(WhyLeft::NoAddress);
+        };
+        let raw = text.get(range.clone()).unwrap_or_default();
+        let start = link.writing.behind(raw, form.address.len());
+        let end = link
+            .writing
+            .behind(raw, form.address.len() + form.way.len());
+        match (start, end) {
+            (Some(start), Some(end)) => Need::Edit(range.start + start..range.start + end, way),
+            _ => Need::Left(WhyLeft::NotFound),
+        }
+    }
+
+    /// A link that leads elsewhere by its address, but to this wiki for all that people know.
+    fn of_other_address(&self, link: &Written) -> Need {
+        let host = self.site.address.host_str().unwrap_or_default();
+        let Some(at) = link.target.to_ascii_lowercase().find(host) else {
+            return Need::Nothing;
+        };
+        let before = link.target.get(..at).unwrap_or_default();
+        let rest = link.target.get(at + host.len()..).unwrap_or_default();
+        let is_host = matches!(before.to_ascii_lowercase().as_str(), "http://" | "https://");
+        let Some(way) = rest.find('/').and_then(|at| rest.get(at..)) else {
+            return Need::Nothing;
+        };
+        let is_port = rest.starts_with([':', '/']);
+        let target = format!("{}{way}", self.site.address.as_str().trim_end_matches('/'));
+        match resolve(&target, link.carrier, Seat::at(self.page), self.site) {
+            Leads::Page(_, place) if is_host && is_port && self.moves.of(&place).is_some() => {
+                Need::Left(WhyLeft::OtherAddress)
+            }
+            _ => Need::Nothing,
+        }
+    }
+
+    /// Whether the new text has the same links, each leading where it should.
+    fn is_as_meant(&self, before: &[Written], new: &str, format: Format) -> bool {
+        let after = written_links(new, format, host(self.site));
+        before.len() == after.len()
+            && before.iter().zip(&after).all(|(before, after)| {
+                let is_same = before.target == after.target;
+                before.carrier == after.carrier
+                    && before.is_in_code == after.is_in_code
+                    && (is_same || self.leads(&after.target, after, &self.wanted(before)))
+            })
+    }
+
+    /// What a source in another format names.
+    fn only_named(&self, text: &str) -> MendedText {
+        let mut lines = Lines::of(text);
+        let mut left = Vec::new();
+        for (at, word, place) in named_places(text, self.page, self.site) {
+            if self.moves.of(&place).is_some() {
+                left.push(LeftLink {
+                    line: lines.at(at),
+                    link: word.to_owned(),
+                    why: WhyLeft::Format,
+                });
+            }
+        }
+        MendedText {
+            text: text.to_owned(),
+            mended: Vec::new(),
+            left,
+        }
+    }
+}
+
+/// A text with other bytes at some places, which are in order.
+fn applied(text: &str, edits: &[(Range<usize>, String)]) -> String {
+    let mut new = String::with_capacity(text.len());
+    let mut passed = 0;
+    for (range, way) in edits {
+        new.push_str(text.get(passed..range.start).unwrap_or_default());
+        new.push_str(way);
+        passed = range.end;
+    }
+    new.push_str(text.get(passed..).unwrap_or_default());
+    new
+}
+
+/// The lines of places that are asked for in order.
+struct Lines<'a> {
+    text: &'a str,
+    passed: usize,
+    line: usize,
+}
+
+impl<'a> Lines<'a> {
+    const fn of(text: &'a str) -> Self {
+        Self {
+            text,
+            passed: 0,
+            line: 1,
+        }
+    }
+
+    fn at(&mut self, place: usize) -> usize {
+        let between = self.text.get(self.passed..place).unwrap_or_default();
+        self.line += line_feeds(between);
+        self.passed = self.passed.max(place);
+        self.line
+    }
+}

@@ -1,0 +1,16 @@
+//! The links of a page mended after pages moved: each that led to an old place leads to the
+//! new one as the wiki resolves it, and nothing else of the text changes.
+
+mod find;
+mod html;
+mod mend;
+mod named;
+mod raw;
+mod resolve;
+mod rewrite;
+
+pub use mend::{LeftLink, MendedLink, MendedText, Moves, WhyLeft, leads_to, mend_links};
+pub use resolve::{LinkedSite, PagePlace};
+
+#[cfg(test)]
+mod tests;
