@@ -134,6 +134,7 @@ async fn view(
             HTML,
             reader_view::of(
                 page,
+                &store.html(page),
                 store.rendered_at(page.id).filter(|_| cached.is_none()),
                 &access,
                 &theme,

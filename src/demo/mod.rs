@@ -17,6 +17,7 @@
 //! ```
 
 mod access;
+mod anchors;
 mod clock;
 mod controls;
 mod css;

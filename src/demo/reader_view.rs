@@ -52,6 +52,7 @@ fn rights(access: &Access, path: &str) -> Value {
 /// escaped, are in one element; the time is that of the last update's first step.
 pub(super) fn of(
     page: &PageRow,
+    html: &str,
     rendered_at: Option<&str>,
     access: &Access,
     theme: &Theme,
@@ -76,6 +77,6 @@ pub(super) fn of(
     format!(
         "{head}<div id=\"root\"><page{}><template slot=\"contents\"><div>{}</div></template><template slot=\"comments\"><div><comments></comments></div></template></page></div></body></html>",
         attributes.concat(),
-        rendered(page)
+        html
     )
 }

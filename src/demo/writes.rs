@@ -3,7 +3,7 @@
 use super::access::Access;
 use super::fault::Fault;
 use super::state::Shared;
-use super::store::{NewPage, PageChange, PageRow, Store};
+use super::store::{Happened, NewPage, PageChange, PageRow, Store};
 
 /// One step of a write, applied to the store at once.
 ///
@@ -60,8 +60,17 @@ pub(super) async fn create(
     begin(shared).await;
     let id = step(shared, |store| store.create(new, access))?;
     step(shared, |store| store.write_tags(id, &new.tags))?;
+    step(shared, |store| {
+        store.render_links(id);
+        Ok(())
+    })?;
     rebuild_tree(shared).await?;
-    read_back(shared, id)
+    let page = read_back(shared, id)?;
+    step(shared, |store| {
+        store.reconnect(&page.place(), Happened::Created);
+        Ok(())
+    })?;
+    Ok(page)
 }
 
 /// Updates a page and answers it as it is before the move that may follow.
@@ -153,10 +162,14 @@ pub(super) async fn delete(shared: &Shared, id: i64, access: &Access) -> Result<
     rebuild_tree(shared).await
 }
 
-/// Renders a page anew, which changes nothing here.
+/// Renders a page anew.
 pub(super) async fn render(shared: &Shared, id: i64) -> Result<(), Fault> {
     begin(shared).await;
-    read_back(shared, id).map(|_| ())
+    read_back(shared, id)?;
+    step(shared, |store| {
+        store.render_links(id);
+        Ok(())
+    })
 }
 
 fn read_back(shared: &Shared, id: i64) -> Result<PageRow, Fault> {

@@ -6,7 +6,6 @@ use super::errors::{error, missing};
 use super::scalars::Date;
 use crate::demo::access::Access;
 use crate::demo::fault::Fault;
-use crate::demo::reader_view;
 use crate::demo::store::{PageRow, Store, TagRow};
 use crate::fields::page_fields;
 
@@ -43,6 +42,7 @@ impl From<TagRow> for PageTag {
 /// A page as one caller sees it.
 pub(super) struct Page {
     row: PageRow,
+    html: String,
     tags: Vec<TagRow>,
     access: Access,
     /// The answer of a write lacks locale and editor (W6).
@@ -54,6 +54,7 @@ impl Page {
     pub(super) fn read(store: &Store, row: &PageRow, access: &Access) -> Self {
         Self {
             row: row.clone(),
+            html: store.html(row),
             tags: store.tag_rows(&row.tags),
             access: access.clone(),
             written: false,
@@ -138,8 +139,8 @@ impl Page {
         self.gate(&["read:source", "write:pages"], self.row.content.as_str())
     }
 
-    async fn render(&self) -> Option<String> {
-        Some(reader_view::rendered(&self.row))
+    async fn render(&self) -> Option<&str> {
+        Some(&self.html)
     }
 
     async fn toc(&self) -> Option<&str> {

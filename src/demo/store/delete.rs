@@ -1,6 +1,6 @@
 //! `pages.delete` (W18).
 
-use super::Store;
+use super::{Happened, Store};
 use crate::demo::access::Access;
 use crate::demo::fault::{Fault, WikiError};
 
@@ -12,8 +12,10 @@ impl Store {
         if !access.may(&["delete:pages"], &page.path) {
             return Err(WikiError::DeleteForbidden.into());
         }
+        let place = page.place();
         self.keep_version(id, "deleted")?;
         self.remove(id);
+        self.reconnect(&place, Happened::Deleted);
         Ok(())
     }
 }

@@ -1,8 +1,13 @@
-//! `pages.links`: which page links to which (W21).
+//! `pages.links`: which page links to which, and the HTML that says so (W21).
+//!
+//! Measured on 2.5.314: both are made when a page is rendered, by a create or an update, where
+//! it stands then; an update that moves renders before it moves. A move changes neither. What
+//! the wiki repairs in the HTML of others it finds by the place where a page comes to be.
 
 use super::{PageRow, Store};
 use crate::demo::access::Access;
-use crate::demo::sql::LOCALES;
+use crate::demo::anchors::{Anchored, anchored};
+use crate::demo::reader_view;
 
 /// The links of one page.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,132 +18,135 @@ pub(in crate::demo) struct PageLinks {
     pub(in crate::demo) links: Vec<String>,
 }
 
+/// A page as it was rendered.
+#[derive(Debug)]
+pub(super) struct Rendered {
+    /// What it was made of: a page that a test altered is rendered anew.
+    content: String,
+    editor: String,
+    made: Anchored,
+}
+
+/// What happened at a place.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::demo) enum Happened<'a> {
+    /// A page came to be there.
+    Created,
+    /// A page came there from another place.
+    MovedFrom(&'a str),
+    /// The page there went.
+    Deleted,
+}
+
 impl Store {
-    /// The links of every page of a locale, oldest page first.
+    /// The links of every page of a locale, oldest page first, as far as the caller may read
+    /// both ends.
     pub(in crate::demo) fn links(&self, locale: &str, access: &Access) -> Vec<PageLinks> {
+        let is_shown = |link: &String| {
+            let path = link.split_once('/').map_or("", |(_, path)| path);
+            access.may(&["read:pages"], path)
+        };
         self.pages()
             .filter(|page| page.locale == locale && access.may(&["read:pages"], &page.path))
-            .map(|page| PageLinks {
-                id: page.id,
-                path: format!("{}/{}", page.locale, page.path),
-                title: page.title.clone(),
-                links: links_of(page),
+            .filter_map(|page| {
+                let all = self.links_of(page);
+                let is_without = all.is_empty();
+                let links: Vec<String> = all.into_iter().filter(is_shown).collect();
+                (is_without || !links.is_empty()).then(|| PageLinks {
+                    id: page.id,
+                    path: format!("{}/{}", page.locale, page.path),
+                    title: page.title.clone(),
+                    links,
+                })
             })
             .collect()
     }
-}
 
-/// Where a page's links lead within the wiki, each once.
-fn links_of(page: &PageRow) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let mut in_code = false;
-    for line in page.content.lines() {
-        if line.trim_start().starts_with("```") {
-            in_code = !in_code;
-        }
-        if in_code {
-            continue;
-        }
-        for target in targets(line) {
-            match resolve(page, target) {
-                Some(link) if !found.contains(&link) => found.push(link),
-                _ => {}
-            }
-        }
+    /// The HTML that the wiki has of a page.
+    pub(in crate::demo) fn html(&self, page: &PageRow) -> String {
+        self.shown(page).html
     }
-    found
-}
 
-/// The targets of the links on a line, written in Markdown or in HTML.
-fn targets(line: &str) -> Vec<&str> {
-    let markdown = line
-        .match_indices("](")
-        .filter(|(at, _)| !is_image(line, *at))
-        .filter_map(|(at, found)| line.get(at + found.len()..))
-        .filter_map(|rest| rest.split([')', ' ']).next());
-    let html = line
-        .match_indices("href=\"")
-        .filter_map(|(at, found)| line.get(at + found.len()..))
-        .filter_map(|rest| rest.split('"').next());
-    markdown.chain(html).collect()
-}
-
-/// Whether the bracket that closes at `at` is an image's.
-fn is_image(line: &str, at: usize) -> bool {
-    let before = line.get(..at).unwrap_or_default();
-    before
-        .rfind('[')
-        .and_then(|open| before.get(..open))
-        .is_some_and(|text| text.ends_with('!'))
-}
-
-/// Locale and path of a target; nothing for what leaves the wiki or the page.
-fn resolve(page: &PageRow, target: &str) -> Option<String> {
-    // One with a dot is a file's for the wiki: measured on 2.5.314.
-    if target.contains('.') {
-        return None;
+    /// A page as it was rendered, or as it would be now if a test wrote it.
+    fn shown(&self, page: &PageRow) -> Anchored {
+        self.kept(page)
+            .map_or_else(|| self.anchored(page), |kept| kept.made.clone())
     }
-    let target = target.split(['#', '?']).next().unwrap_or_default();
-    if target.is_empty() || target.starts_with("//") || target.contains(':') {
-        return None;
-    }
-    let Some(absolute) = target.strip_prefix('/') else {
-        return Some(format!("{}/{}", page.locale, beside(&page.path, target)));
-    };
-    let absolute = absolute.trim_end_matches('/');
-    let locale = absolute.split('/').next().unwrap_or_default();
-    if LOCALES.contains(&locale) {
-        Some(absolute.to_owned())
-    } else {
-        Some(format!("{}/{absolute}", page.locale))
-    }
-}
 
-/// A relative target, taken from the page itself as if it were a folder.
-fn beside(path: &str, target: &str) -> String {
-    let mut segments: Vec<&str> = path.split('/').collect();
-    for segment in target.split('/') {
-        if !segment.is_empty() {
-            segments.push(segment);
+    fn kept(&self, page: &PageRow) -> Option<&Rendered> {
+        let kept = self.shown.get(&page.id);
+        kept.filter(|kept| kept.content == page.content && kept.editor == page.editor)
+    }
+
+    fn links_of(&self, page: &PageRow) -> Vec<String> {
+        let may_link = ["](", "]:", "<"]
+            .iter()
+            .any(|mark| page.content.contains(mark));
+        match self.kept(page) {
+            Some(kept) => kept.made.links.clone(),
+            None if may_link => anchored(page, &reader_view::rendered(page), |_| false).links,
+            None => Vec::new(),
         }
     }
-    segments.join("/")
-}
 
-#[cfg(test)]
-mod tests {
-    use super::links_of;
-    use crate::demo::store::PageRow;
-
-    fn links(content: &str) -> Vec<String> {
-        links_of(&PageRow {
-            path: "docs/alpha".to_owned(),
-            content: content.to_owned(),
-            ..PageRow::default()
+    fn anchored(&self, page: &PageRow) -> Anchored {
+        let html = reader_view::rendered(page);
+        anchored(page, &html, |place| {
+            place
+                .split_once('/')
+                .is_some_and(|(locale, path)| self.page_at(locale, path).is_some())
         })
     }
 
-    #[test]
-    fn an_absolute_link_has_its_locale_or_the_page_s() {
-        assert_eq!(links("See [b](/en/docs/beta)."), ["en/docs/beta"]);
-        assert_eq!(
-            links("[b](/docs/beta#top) [d](/de/start)"),
-            ["en/docs/beta", "de/start"]
-        );
+    /// Renders a page where it stands. Links that it had already keep their order.
+    pub(in crate::demo) fn render_links(&mut self, id: i64) {
+        let Some(page) = self.page(id) else { return };
+        let mut made = self.anchored(page);
+        let (content, editor) = (page.content.clone(), page.editor.clone());
+        if let Some(past) = self.shown.get(&id) {
+            let mut links = past.made.links.clone();
+            links.retain(|link| made.links.contains(link));
+            let new = made
+                .links
+                .iter()
+                .filter(|link| !past.made.links.contains(link));
+            links.extend(new.cloned());
+            made.links = links;
+        }
+        let rendered = Rendered {
+            content,
+            editor,
+            made,
+        };
+        self.shown.insert(id, rendered);
     }
 
-    #[test]
-    fn a_relative_link_takes_the_page_for_a_folder() {
-        assert_eq!(
-            links("[b](beta) [c](/gamma/)"),
-            ["en/docs/alpha/beta", "en/gamma"]
-        );
-        assert!(links("[c](../gamma) [d](./delta) [e](e.md)").is_empty());
+    /// Keeps how a page is shown before it changes its place, unless it is kept already.
+    pub(super) fn keep_shown(&mut self, id: i64) {
+        if let Some(page) = self.page(id) {
+            let rendered = Rendered {
+                made: self.shown(page),
+                content: page.content.clone(),
+                editor: page.editor.clone(),
+            };
+            self.shown.insert(id, rendered);
+        }
     }
 
-    #[test]
-    fn code_images_anchors_and_other_sites_are_no_links() {
-        let content = "[a](#top) [b](https://example.org/x) ![i](/en/i)\n```\n[c](/en/c)\n```\n";
-        assert!(links(content).is_empty());
+    /// Repairs the HTML of the pages that link to a place, as far as the wiki does.
+    pub(in crate::demo) fn reconnect(&mut self, place: &str, happened: Happened<'_>) {
+        let link = |place: &str, validity: &str| {
+            format!("<a href=\"/{place}\" class=\"is-internal-link is-{validity}-page\">")
+        };
+        let (from, to) = match happened {
+            Happened::Created => (link(place, "invalid"), link(place, "valid")),
+            Happened::MovedFrom(old) => (link(old, "valid"), link(place, "valid")),
+            Happened::Deleted => (link(place, "valid"), link(place, "invalid")),
+        };
+        for rendered in self.shown.values_mut() {
+            if rendered.made.links.iter().any(|link| link == place) {
+                rendered.made.html = rendered.made.html.replace(&from, &to);
+            }
+        }
     }
 }

@@ -19,7 +19,7 @@ mod update;
 
 pub(in crate::demo) use create::NewPage;
 pub(in crate::demo) use history::{HistoryEntry, Version};
-pub(in crate::demo) use links::PageLinks;
+pub(in crate::demo) use links::{Happened, PageLinks};
 pub(in crate::demo) use list::{Direction, ListQuery, Listed, OrderBy};
 pub use page::PageRow;
 pub use tables::Store;

@@ -1,6 +1,6 @@
-//! `pages.move` (W14).
+//! `pages.move` (W14, W21).
 
-use super::Store;
+use super::{Happened, Store};
 use crate::demo::access::Access;
 use crate::demo::fault::{Fault, WikiError};
 use crate::demo::{path, sql};
@@ -36,6 +36,8 @@ impl Store {
         ];
         sql::check("pages", &columns)?;
         sql::check_locale("pages", &columns, to_locale)?;
+        let old = self.existing(id)?.place();
+        self.keep_shown(id);
         if let Some(page) = self.page_mut(id) {
             if page.title == path::last_segment(&page.path) {
                 path::last_segment(&to_path).clone_into(&mut page.title);
@@ -44,6 +46,9 @@ impl Store {
             to_locale.clone_into(&mut page.locale);
         }
         self.touch(id);
+        let new = self.existing(id)?.place();
+        self.reconnect(&new, Happened::MovedFrom(&old));
+        self.reconnect(&new, Happened::Created);
         Ok(())
     }
 }

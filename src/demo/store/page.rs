@@ -105,6 +105,11 @@ impl PageRow {
         crate::demo::sql::content_type(&self.editor).unwrap_or("text")
     }
 
+    /// Locale and path, as links name it.
+    pub(in crate::demo) fn place(&self) -> String {
+        format!("{}/{}", self.locale, self.path)
+    }
+
     /// SHA-1 of locale and path, in hex: the name under which the wiki caches the page.
     pub(in crate::demo) fn hash(&self) -> String {
         let place = format!("{}|{}|", self.locale, self.path);

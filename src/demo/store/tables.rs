@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::PageRow;
 use super::history::VersionRow;
+use super::links::Rendered;
 use super::tags::TagRow;
 use super::tree::TreeNode;
 use crate::demo::clock::Clock;
@@ -25,6 +26,8 @@ pub struct Store {
     pub(super) clock: Clock,
     /// What the view that readers see tells instead of a page's time.
     rendered: BTreeMap<i64, String>,
+    /// Pages as they were rendered.
+    pub(super) shown: BTreeMap<i64, Rendered>,
     last_page: i64,
     last_version: i64,
 }
@@ -83,10 +86,12 @@ impl Store {
             let shown = std::mem::replace(&mut page.updated_at, now);
             self.rendered.insert(id, shown);
         }
+        self.render_links(id);
     }
 
     /// Takes a page away and answers it.
     pub fn remove(&mut self, id: i64) -> Option<PageRow> {
+        self.shown.remove(&id);
         self.pages.remove(&id)
     }
 

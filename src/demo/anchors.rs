@@ -1,0 +1,178 @@
+//! What rendering makes of the links of a page's HTML: measured on 2.5.314, with namespacing.
+//!
+//! Full addresses of the wiki itself are taken for others' here: a demo wiki's address is not
+//! known where pages are kept.
+
+use super::store::PageRow;
+
+/// A page's HTML with its links as readers get them, and the places that they lead to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Anchored {
+    pub(super) html: String,
+    /// Locale and path of each, in page order, repeated ones too.
+    pub(super) links: Vec<String>,
+}
+
+/// Rewrites the links of a page's HTML; `exists` tells whether a page is at a place.
+pub(super) fn anchored(page: &PageRow, html: &str, exists: impl Fn(&str) -> bool) -> Anchored {
+    let mut made = Anchored::default();
+    let mut rest = html;
+    while let Some(at) = rest.find("<") {
+        let (before, tag) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        made.html.push_str(before);
+        let length = length_of(tag);
+        let (tag, behind) = tag.split_at_checked(length).unwrap_or((tag, ""));
+        rest = behind;
+        match href_of(tag) {
+            Some((start, end)) => {
+                let href = tag.get(start..end).unwrap_or_default();
+                let (href, class, place) = of_href(page, href, &exists);
+                made.links.extend(place);
+                made.html.push_str(tag.get(..start).unwrap_or_default());
+                made.html.push_str(&href);
+                let tail = tag.get(end..).unwrap_or_default();
+                let tail = tail.strip_suffix('>').unwrap_or(tail);
+                made.html.push_str(tail);
+                if !class.is_empty() {
+                    made.html.push_str(&format!(" class=\"{class}\""));
+                }
+                made.html.push('>');
+            }
+            None => made.html.push_str(tag),
+        }
+    }
+    made.html.push_str(rest);
+    made
+}
+
+/// How long the tag or comment is that a text begins with.
+fn length_of(text: &str) -> usize {
+    if text.starts_with("<!--") {
+        return text.find("-->").map_or(text.len(), |at| at + 3);
+    }
+    let mut quote = None;
+    for (at, byte) in text.bytes().enumerate() {
+        match (quote, byte) {
+            (None, b'>') => return at + 1,
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (Some(open), byte) if open == byte => quote = None,
+            _ => {}
+        }
+    }
+    // A sign that opens no tag.
+    1
+}
+
+/// Where the value of a link's `href` begins and ends in its tag.
+fn href_of(tag: &str) -> Option<(usize, usize)> {
+    let is_link = tag.starts_with("<a ") || tag.starts_with("<a\n");
+    let at = tag.find("href=").filter(|_| is_link)? + "href=".len();
+    let value = tag.get(at..)?;
+    match value.chars().next()? {
+        quote @ ('"' | '\'') => {
+            let length = value.get(1..)?.find(quote)?;
+            Some((at + 1, at + 1 + length))
+        }
+        _ => {
+            let length = value.find([' ', '\n', '>'])?;
+            Some((at, at + length))
+        }
+    }
+}
+
+/// What becomes of a link: its `href`, its classes, and the place that it leads to.
+fn of_href(
+    page: &PageRow,
+    href: &str,
+    exists: &impl Fn(&str) -> bool,
+) -> (String, &'static str, Option<String>) {
+    let is_left = ["#", "mailto:", "tel:"]
+        .iter()
+        .any(|start| href.starts_with(start));
+    if href.is_empty() || is_left {
+        return (href.to_owned(), "", None);
+    }
+    if href.contains("://") {
+        return (href.to_owned(), "is-external-link", None);
+    }
+    let mut bytes = href.bytes();
+    let is_view = (
+        bytes.next(),
+        bytes.next().map(|byte| byte.is_ascii_alphabetic()),
+    ) == (Some(b'/'), Some(true))
+        && matches!(bytes.next(), None | Some(b'/'));
+    if is_view {
+        return (href.to_owned(), "is-system-link", None);
+    }
+    if href.contains('.') {
+        return (href.to_owned(), "is-asset-link", None);
+    }
+    let PageRow { locale, path, .. } = page;
+    let href = match (href.starts_with('/'), path.as_str()) {
+        (true, _) if href.as_bytes().get(3) == Some(&b'/') => href.to_owned(),
+        (true, _) => format!("/{locale}{href}"),
+        (false, "home") => format!("/{locale}/{href}"),
+        (false, path) => format!("/{locale}/{path}/{href}"),
+    };
+    let place = href.split(['#', '?']).next().unwrap_or_default();
+    let place = place.trim_matches('/').to_owned();
+    let class = if exists(&place) {
+        "is-internal-link is-valid-page"
+    } else {
+        "is-internal-link is-invalid-page"
+    };
+    (href, class, Some(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::anchored;
+    use crate::demo::store::PageRow;
+
+    fn links(path: &str, hrefs: &[&str]) -> Vec<String> {
+        let page = PageRow {
+            path: path.to_owned(),
+            ..PageRow::default()
+        };
+        let html: Vec<String> = hrefs
+            .iter()
+            .map(|href| format!("<p><a href=\"{href}\">x</a></p>"))
+            .collect();
+        anchored(&page, &html.concat(), |_| false).links
+    }
+
+    #[test]
+    fn an_absolute_link_has_its_locale_or_the_page_s() {
+        let hrefs = ["/en/docs/beta", "/docs/beta#top", "/de/start", "/gamma/"];
+        let led = ["en/docs/beta", "en/docs/beta", "de/start", "en/gamma"];
+        assert_eq!(links("docs/alpha", &hrefs), led);
+    }
+
+    #[test]
+    fn a_relative_link_takes_the_page_for_a_folder() {
+        assert_eq!(links("docs/alpha", &["beta"]), ["en/docs/alpha/beta"]);
+        assert_eq!(links("home", &["beta"]), ["en/beta"]);
+        assert!(links("docs/alpha", &["../gamma", "./delta", "e.md"]).is_empty());
+    }
+
+    #[test]
+    fn anchors_views_and_other_sites_are_no_links_to_pages() {
+        let hrefs = ["#top", "https://example.org/x", "/e/en/docs", "mailto:a"];
+        assert!(links("docs/alpha", &hrefs).is_empty());
+    }
+
+    #[test]
+    fn links_are_shown_as_what_they_are() {
+        let page = PageRow {
+            path: "docs/alpha".to_owned(),
+            ..PageRow::default()
+        };
+        let html =
+            "a < b <!-- <a href=\"/x\"> --> <a href='/docs/b' title=\">\">b</a> <a name=\"c\">";
+        let made = anchored(&page, html, |place| place == "en/docs/b");
+        assert_eq!(
+            made.html,
+            "a < b <!-- <a href=\"/x\"> --> <a href='/en/docs/b' title=\">\" class=\"is-internal-link is-valid-page\">b</a> <a name=\"c\">"
+        );
+    }
+}
