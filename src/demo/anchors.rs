@@ -17,7 +17,7 @@ pub(super) struct Anchored {
 pub(super) fn anchored(page: &PageRow, html: &str, exists: impl Fn(&str) -> bool) -> Anchored {
     let mut made = Anchored::default();
     let mut rest = html;
-    while let Some(at) = rest.find("<") {
+    while let Some(at) = rest.find('<') {
         let (before, tag) = rest.split_at_checked(at).unwrap_or((rest, ""));
         made.html.push_str(before);
         let length = length_of(tag);
@@ -34,7 +34,7 @@ pub(super) fn anchored(page: &PageRow, html: &str, exists: impl Fn(&str) -> bool
                 let tail = tail.strip_suffix('>').unwrap_or(tail);
                 made.html.push_str(tail);
                 if !class.is_empty() {
-                    made.html.push_str(&format!(" class=\"{class}\""));
+                    made.html.extend([" class=\"", class, "\""]);
                 }
                 made.html.push('>');
             }
@@ -68,15 +68,12 @@ fn href_of(tag: &str) -> Option<(usize, usize)> {
     let is_link = tag.starts_with("<a ") || tag.starts_with("<a\n");
     let at = tag.find("href=").filter(|_| is_link)? + "href=".len();
     let value = tag.get(at..)?;
-    match value.chars().next()? {
-        quote @ ('"' | '\'') => {
-            let length = value.get(1..)?.find(quote)?;
-            Some((at + 1, at + 1 + length))
-        }
-        _ => {
-            let length = value.find([' ', '\n', '>'])?;
-            Some((at, at + length))
-        }
+    let first = value.chars().next()?;
+    if matches!(first, '"' | '\'') {
+        let length = value.get(1..)?.find(first)?;
+        Some((at + 1, at + 1 + length))
+    } else {
+        Some((at, at + value.find([' ', '\n', '>'])?))
     }
 }
 

@@ -12,10 +12,10 @@ use super::all_pages::AllPages;
 use super::error::WikiError;
 use super::gone::GonePage;
 use super::key::ApiKey;
+use super::site::SiteLocales;
 use super::standing::Standing;
 use super::tags::TagTitles;
 use super::whole::Flights;
-use crate::page::Locale;
 
 /// How long it is believed that a key is good: a wiki may make all keys a guest's without a word.
 const GOOD: Duration = Duration::from_mins(10);
@@ -47,7 +47,7 @@ pub(super) struct Keyed {
     /// The titles of tags, as they were listed last.
     pub(super) tag_titles: Mutex<Option<TagTitles>>,
     /// The locales of the site, and when they were asked for.
-    pub(super) locales: Mutex<Option<(Instant, Vec<Locale>)>>,
+    pub(super) locales: Mutex<Option<(Instant, SiteLocales)>>,
     /// Held by whoever asks the wiki what it takes the key for.
     pub(super) asking: Mutex<()>,
     known: Lock<Known>,

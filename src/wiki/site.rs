@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{LocalizationConfig, SearchEngines, localization_config, search_engines};
-use crate::page::Locale;
+use crate::page::{LinkedSite, Locale};
 
 /// How long it is believed which locales the site has.
 const LIFE: Duration = Duration::from_mins(10);
@@ -17,6 +17,8 @@ pub struct SiteLocales {
     pub primary: Locale,
     /// All of them.
     pub all: Vec<Locale>,
+    /// Whether the addresses of pages begin with a locale.
+    pub has_namespaces: bool,
 }
 
 impl SiteLocales {
@@ -35,7 +37,11 @@ impl SiteLocales {
         if !all.contains(&primary) {
             all.insert(0, primary.clone());
         }
-        Ok(Self { primary, all })
+        Ok(Self {
+            primary,
+            all,
+            has_namespaces: config.namespacing,
+        })
     }
 }
 
@@ -53,26 +59,44 @@ impl Wiki {
 
     /// The locales that the site has, asked once in ten minutes; none where it does not say.
     pub async fn locales(&self) -> Vec<Locale> {
-        let keyed = self.keyed();
-        let mut known = keyed.locales.lock().await;
-        if let Some((at, locales)) = &*known
-            && at.elapsed() < LIFE
-        {
-            return locales.clone();
-        }
-        let data = self
-            .query::<LocalizationConfig>(localization_config::Variables)
-            .await;
-        match data.and_then(SiteLocales::of) {
-            Ok(site) => {
-                *known = Some((Instant::now(), site.all.clone()));
-                site.all
-            }
+        match self.site_locales().await {
+            Ok(site) => site.all,
             Err(error) => {
                 tracing::debug!(%error, "the locales of the site could not be read");
                 Vec::new()
             }
         }
+    }
+
+    /// What decides where links lead, but for `absoluteLinks`, which the wiki tells nobody
+    /// without manage:system.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn linked_site(&self) -> Result<LinkedSite, WikiError> {
+        let site = self.site_locales().await?;
+        Ok(LinkedSite {
+            address: self.settings.base_url.clone(),
+            locale: site.primary,
+            has_namespaces: site.has_namespaces,
+            relative_from_root: false,
+        })
+    }
+
+    async fn site_locales(&self) -> Result<SiteLocales, WikiError> {
+        let keyed = self.keyed();
+        let mut known = keyed.locales.lock().await;
+        if let Some((at, locales)) = &*known
+            && at.elapsed() < LIFE
+        {
+            return Ok(locales.clone());
+        }
+        let data = self
+            .query::<LocalizationConfig>(localization_config::Variables)
+            .await;
+        let site = data.and_then(SiteLocales::of)?;
+        *known = Some((Instant::now(), site.clone()));
+        Ok(site)
     }
 
     /// The key of the search engine that is on, if one is.

@@ -79,6 +79,7 @@ mod kill;
 #[cfg(feature = "demo")]
 mod left_out;
 #[cfg(feature = "demo")]
+mod linkers;
 mod lists;
 #[cfg(feature = "demo")]
 mod logging;

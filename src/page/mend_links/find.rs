@@ -60,7 +60,7 @@ pub(super) fn written_links(text: &str, format: Format, host: &str) -> Vec<Writt
         Format::Markdown => Markdown::of(text, host),
         Format::Html => {
             let mut html = HtmlLinks::default();
-            html.add(text, text, |range| Some(range));
+            html.add(text, text, Some);
             html.links
         }
         Format::AsciiDoc | Format::Other => Vec::new(),

@@ -7,7 +7,7 @@ use super::super::outline::Format;
 use super::super::place::line_feeds;
 use super::find::{Written, written_links};
 use super::named::named_places;
-use super::resolve::{Leads, LinkedSite, PagePlace, Seat, resolve};
+use super::resolve::{Carrier, Leads, LinkedSite, PagePlace, Seat, resolve};
 use super::rewrite::{Form, from_root};
 
 /// Which pages move: from where to where.
@@ -25,11 +25,6 @@ impl Moves {
     #[must_use]
     pub fn of(&self, place: &PagePlace) -> Option<&PagePlace> {
         self.0.get(place)
-    }
-
-    /// Each with the place before and the place after.
-    pub fn iter(&self) -> impl Iterator<Item = (&PagePlace, &PagePlace)> {
-        self.0.iter()
     }
 }
 
@@ -116,79 +111,50 @@ pub fn mend_links(
     moves: &Moves,
     site: &LinkedSite,
 ) -> MendedText {
-    let mender = Mender {
+    let work = Mender {
         page,
         after: moves.after(page),
         moves,
         site,
     };
     if matches!(format, Format::AsciiDoc | Format::Other) {
-        return mender.only_named(text);
+        return work.only_named(text);
     }
-    let links = written_links(text, format, host(site));
-    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
-    let mut faults: Vec<(usize, &str, WhyLeft)> = Vec::new();
-    for link in &links {
-        match mender.needed(link, text) {
+    let found = written_links(text, format, host(site));
+    let mut edits = Vec::new();
+    let mut faults: Vec<(&Written, WhyLeft)> = Vec::new();
+    for link in &found {
+        match work.needed(link, text) {
             Need::Nothing => {}
-            Need::Edit(range, way) => edits.push((range, way)),
-            Need::Left(why) => faults.push((link.at, &link.target, why)),
+            Need::Edit(range, way) => edits.push(Edit { range, way, link }),
+            Need::Left(why) => faults.push((link, why)),
         }
     }
     // A link's target stands behind those of the images in it.
-    edits.sort_by_key(|(range, _)| range.start);
+    edits.sort_by_key(|edit| edit.range.start);
     let new = applied(text, &edits);
-    let is_sure = edits.is_empty() || mender.is_as_meant(&links, &new, format);
+    let is_sure = edits.is_empty() || work.is_as_meant(&found, &new, format);
     if !is_sure {
-        let places = edits.drain(..).filter_map(|(range, _)| {
-            let link = links.iter().find(|link| {
-                link.range
-                    .as_ref()
-                    .is_some_and(|held| held.start <= range.start && range.end <= held.end)
-            })?;
-            Some((link.at, link.target.as_str(), WhyLeft::NotFound))
-        });
-        faults.extend(places);
-        faults.sort_by_key(|(at, ..)| *at);
+        let unsure = edits.drain(..).map(|edit| (edit.link, WhyLeft::NotFound));
+        faults.extend(unsure);
+        faults.sort_by_key(|(link, _)| link.at);
     }
     let mut lines = Lines::of(text);
-    let mended = edits
-        .iter()
-        .map(|(range, way)| MendedLink {
-            line: lines.at(range.start),
-            before: text.get(range.clone()).unwrap_or_default().to_owned(),
-            after: way.clone(),
-        })
-        .collect();
+    let anew = edits.into_iter().map(|edit| MendedLink {
+        line: lines.at(edit.range.start),
+        before: text.get(edit.range).unwrap_or_default().to_owned(),
+        after: edit.way,
+    });
+    let mended = anew.collect();
     let mut lines = Lines::of(text);
-    let left = faults
-        .into_iter()
-        .map(|(at, link, why)| LeftLink {
-            line: lines.at(at),
-            link: link.to_owned(),
-            why,
-        })
-        .collect();
+    let kept = faults.into_iter().map(|(link, why)| LeftLink {
+        line: lines.at(link.at),
+        link: link.target.clone(),
+        why,
+    });
+    let left = kept.collect();
     let text = if is_sure { new } else { text.to_owned() };
     MendedText { text, mended, left }
-}
-
-/// The places of pages that the links of a page lead to, each with its line and target.
-#[must_use]
-pub fn leads_to(
-    text: &str,
-    format: Format,
-    page: &PagePlace,
-    site: &LinkedSite,
-) -> Vec<(usize, String, PagePlace)> {
-    let mut lines = Lines::of(text);
-    let mut found = Vec::new();
-    for link in written_links(text, format, host(site)) {
-        if let Leads::Page(_, place) = resolve(&link.target, link.carrier, Seat::at(page), site) {
-            found.push((lines.at(link.at), link.target, place));
-        }
-    }
-    found
 }
 
 fn host(site: &LinkedSite) -> &str {
@@ -208,6 +174,22 @@ fn has_other_scheme(target: &str) -> bool {
         && !["http", "https"]
             .iter()
             .any(|web| scheme.eq_ignore_ascii_case(web))
+}
+
+/// The place of a page that a link leads to, by its target as it is read from a source.
+#[must_use]
+pub fn linked_place(target: &str, page: &PagePlace, site: &LinkedSite) -> Option<PagePlace> {
+    match resolve(target, Carrier::Anchor, Seat::at(page), site) {
+        Leads::Page(_, place) => Some(place),
+        Leads::Here | Leads::OfWiki(_) | Leads::Elsewhere => None,
+    }
+}
+
+/// A way that is written anew.
+struct Edit<'a> {
+    range: Range<usize>,
+    way: String,
+    link: &'a Written,
 }
 
 /// What has to be done about a link.
@@ -349,14 +331,14 @@ impl Mender<'_> {
     }
 }
 
-/// A text with other bytes at some places, which are in order.
-fn applied(text: &str, edits: &[(Range<usize>, String)]) -> String {
+/// A text with its edits, which are in order.
+fn applied(text: &str, edits: &[Edit<'_>]) -> String {
     let mut new = String::with_capacity(text.len());
     let mut passed = 0;
-    for (range, way) in edits {
-        new.push_str(text.get(passed..range.start).unwrap_or_default());
-        new.push_str(way);
-        passed = range.end;
+    for edit in edits {
+        new.push_str(text.get(passed..edit.range.start).unwrap_or_default());
+        new.push_str(&edit.way);
+        passed = edit.range.end;
     }
     new.push_str(text.get(passed..).unwrap_or_default());
     new

@@ -9,7 +9,7 @@ mod raw;
 mod resolve;
 mod rewrite;
 
-pub use mend::{LeftLink, MendedLink, MendedText, Moves, WhyLeft, leads_to, mend_links};
+pub use mend::{LeftLink, MendedLink, MendedText, Moves, WhyLeft, linked_place, mend_links};
 pub use resolve::{LinkedSite, PagePlace};
 
 #[cfg(test)]

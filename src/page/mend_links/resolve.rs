@@ -15,7 +15,7 @@
 use url::Url;
 
 use super::super::link::{OWN_ADDRESSES, PAGE_ENDINGS};
-use super::super::path::is_locale_like;
+use super::super::locale::is_locale_like;
 use super::super::reference::{percent_decoded, way_below};
 use super::super::{Locale, PagePath};
 

@@ -2,7 +2,7 @@
 
 use super::super::Locale;
 use super::super::link::PAGE_ENDINGS;
-use super::super::path::is_locale_like;
+use super::super::locale::is_locale_like;
 use super::resolve::{LinkedSite, PagePlace, push_coded};
 
 /// A link's target, taken apart.

@@ -225,7 +225,8 @@ fn leads(text: &str, format: Format, page: &PagePlace, site: &LinkedSite) -> Lea
 /// What stands before and behind the link's target.
 fn around(text: &str, format: Format) -> (String, String) {
     let range = written_links(text, format)[0].range.clone().unwrap();
-    (text[..range.start].to_owned(), text[range.end..].to_owned())
+    let part = |range: std::ops::Range<usize>| text.get(range).unwrap().to_owned();
+    (part(0..range.start), part(range.end..text.len()))
 }
 
 #[test]
@@ -604,16 +605,16 @@ proptest! {
             ranges.sort_by_key(|range| range.start);
             let (mut kept, mut passed) = (String::new(), 0);
             for range in ranges {
-                kept.push_str(&text[passed..range.start]);
+                kept.push_str(text.get(passed..range.start).unwrap());
                 kept.push('\0');
                 passed = range.end;
             }
-            kept + &text[passed..]
+            kept + text.get(passed..).unwrap()
         };
         prop_assert_eq!(rest(&text, &old), rest(&mended.text, &new));
         for link in &new {
             if let Some(range) = &link.range {
-                prop_assert_eq!(link.writing.said(&mended.text[range.clone()]), link.target.clone());
+                prop_assert_eq!(link.writing.said(mended.text.get(range.clone()).unwrap()), link.target.clone());
             }
         }
     }

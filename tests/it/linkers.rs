@@ -1,0 +1,141 @@
+//! A page that leaves its place: who links there is named before.
+
+use serde_json::{Value, json};
+use wikijs_mcp::demo::DemoWiki;
+
+use crate::harness::{Served, Setup, id_of, members, page, wiki_of};
+
+const UPDATE: &str = "wikijs_update_page";
+const DELETE: &str = "wikijs_delete_page";
+
+const LINKED: &[(&str, &str)] = &[
+    ("docs/a", "# A\n\n[me](/docs/a) [b](./b)\n"),
+    ("docs/b", "[a](./a)\n"),
+    ("docs/c", "[a](/en/docs/a#x) [a](/docs/a)\n"),
+    ("docs/d", "`[a](/docs/a)` and [b](/docs/b)\n"),
+    ("other/e", "<a href=\"/docs/a.md\">a</a>\n"),
+];
+
+/// Pages of both locales; one of them is named by its locale.
+async fn linked() -> DemoWiki {
+    let wiki = wiki_of(LINKED).await;
+    wiki.with_store(|store| {
+        let mut german = page("docs/f", "[a](/en/docs/a) [f](/docs/a)\n");
+        "de".clone_into(&mut german.locale);
+        store.add(german);
+    });
+    wiki
+}
+
+async fn preview(served: &Served, tool: &'static str, arguments: Value) -> Value {
+    let preview = served.call(tool, arguments).await.unwrap();
+    assert_eq!(preview["dryRun"], true, "{preview}");
+    preview
+}
+
+fn warning(preview: &Value) -> Vec<&str> {
+    let warnings = preview["warnings"].as_array().into_iter().flatten();
+    let warnings = warnings.filter_map(Value::as_str);
+    warnings.filter(|text| text.starts_with("link")).collect()
+}
+
+#[tokio::test]
+async fn the_preview_of_a_move_or_a_delete_names_the_pages_that_link_there() {
+    let wiki = linked().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.admin)
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .serve()
+        .await;
+    let id = id_of(&wiki, "docs/a");
+    let linking = ["docs/b", "docs/c", "other/e", "/de/docs/f"];
+    for (tool, arguments) in [
+        (UPDATE, json!({ "id": id, "path": "docs/new" })),
+        (UPDATE, json!({ "id": id, "locale": "de" })),
+        (DELETE, json!({ "id": id })),
+    ] {
+        let preview = preview(&served, tool, arguments.clone()).await;
+        assert_eq!(
+            members(&preview, "linkedFrom", "path"),
+            linking,
+            "{arguments}"
+        );
+        assert_eq!(
+            warning(&preview),
+            ["links_break: 4 pages link here, and those links will lead nowhere."]
+        );
+    }
+    for unmoved in [
+        json!({ "id": id, "title": "New" }),
+        json!({ "id": id, "path": "docs/a", "title": "New" }),
+    ] {
+        let preview = preview(&served, UPDATE, unmoved).await;
+        assert!(preview.get("linkedFrom").is_none() && warning(&preview).is_empty());
+    }
+    let alone = json!({ "id": id_of(&wiki, "other/e"), "path": "docs/new" });
+    let preview = preview(&served, UPDATE, alone).await;
+    assert!(preview.get("linkedFrom").is_none() && warning(&preview).is_empty());
+}
+
+#[tokio::test]
+async fn the_preview_of_a_move_says_which_links_of_the_page_itself_break() {
+    let wiki = linked().await;
+    let served = Setup::indexed(&wiki, |keys| &keys.admin)
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .serve()
+        .await;
+    let id = id_of(&wiki, "docs/a");
+    let own = async |arguments| {
+        let preview = preview(&served, UPDATE, arguments).await;
+        let warnings = preview["warnings"].as_array().unwrap().iter();
+        let mut own = warnings.filter_map(Value::as_str).map(str::to_owned);
+        own.find(|warning| warning.starts_with("own_links_break:"))
+    };
+    // One leads to the page itself, one is relative to its folder.
+    assert_eq!(
+        own(json!({ "id": id, "path": "other/a" })).await.unwrap(),
+        "own_links_break: 2 links of the page itself lead elsewhere once it is moved (lines 3)."
+    );
+    assert_eq!(
+        own(json!({ "id": id, "path": "docs/z" })).await.unwrap(),
+        "own_links_break: 1 links of the page itself lead elsewhere once it is moved (lines 3)."
+    );
+    let id = id_of(&wiki, "docs/c");
+    assert_eq!(own(json!({ "id": id, "path": "other/c" })).await, None);
+}
+
+#[tokio::test]
+async fn only_pages_that_the_key_may_read_are_named_as_linking() {
+    let wiki = linked().await;
+    let rights = ["read:pages", "read:source", "write:pages", "manage:pages"];
+    let key = wiki.key_with(&rights, "docs");
+    let served = Setup::at(&wiki.address(), &key)
+        .with("WIKI_INDEX", "memory")
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .serve()
+        .await;
+    let id = id_of(&wiki, "docs/a");
+    let preview = preview(&served, UPDATE, json!({ "id": id, "path": "docs/new" })).await;
+    let linking = members(&preview, "linkedFrom", "path");
+    assert_eq!(linking, ["docs/b", "docs/c", "/de/docs/f"], "{preview}");
+}
+
+#[tokio::test]
+async fn without_an_index_the_link_graph_alone_is_asked_and_that_is_said() {
+    let wiki = linked().await;
+    let served = Setup::of(&wiki, |keys| &keys.admin)
+        .with("WIKI_INDEX", "off")
+        .serve()
+        .await;
+    let id = id_of(&wiki, "docs/a");
+    let preview = preview(&served, DELETE, json!({ "id": id })).await;
+    assert_eq!(
+        members(&preview, "linkedFrom", "path"),
+        ["docs/c", "/de/docs/f"]
+    );
+    let warning = warning(&preview).concat();
+    assert!(
+        warning.contains("links_break: 2 pages link here"),
+        "{warning}"
+    );
+    assert!(warning.contains("only the wiki's link graph"), "{warning}");
+}
