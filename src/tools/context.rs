@@ -97,20 +97,16 @@ impl Context {
             Locale::as_stored(&target.locale),
             PagePath::as_stored(&target.path),
         );
-        let looked = Linkers::of(self, &place, target.id).await;
+        let looked = Linkers::of(&self.wiki, &self.index, &place, target.id).await;
         let to = new_place(preview, &place);
         let warnings = &mut preview.notes.warnings;
         // What the link graph of one locale tells alone.
-        let is_partial = |warning: &String| {
-            ["linked_from:", "links_unknown:"]
-                .iter()
-                .any(|code| warning.starts_with(code))
-        };
-        warnings.retain(|warning| !is_partial(warning));
+        let partial = ["linked_from", "links_unknown"];
+        warnings.retain(|warning| !partial.contains(&warning.code.as_ref()));
         let (linked_from, warning) = Linkers::told(looked);
         warnings.extend(warning);
         if let (Some(id), Some(to)) = (target.id, to) {
-            warnings.extend(own_links(self, id, &place, to).await);
+            warnings.extend(own_links(&self.wiki, id, &place, to).await);
         }
         preview.linked_from = linked_from;
     }

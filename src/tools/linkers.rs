@@ -1,13 +1,17 @@
 //! Which pages link to a place that a page is about to leave, or has left.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::context::Context;
-use crate::error::Failure;
+use crate::change::Warning;
+use crate::index::ContentIndex;
 use crate::page::{Format, Locale, Moves, PagePlace, linked_place, mend_links};
+use crate::wiki::Wiki;
 use crate::write::LinkedFrom;
 
+/// The warning that links lead nowhere.
+const BREAKS: &str = "links_break";
 /// How long is looked for them.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How much of that the index is given for what was written last.
@@ -28,27 +32,32 @@ pub(super) struct Linkers {
 impl Linkers {
     /// Looks for them in the wiki's link graph and in the indexed sources; nothing where that
     /// takes too long, or the wiki does not tell.
-    pub(super) async fn of(context: &Context, place: &PagePlace, own: Option<i64>) -> Option<Self> {
-        let found = tokio::time::timeout(PATIENCE, Self::found(context, place, own)).await;
-        found.ok()?.ok()
+    pub(super) async fn of(
+        wiki: &Wiki,
+        index: &Arc<ContentIndex>,
+        place: &PagePlace,
+        own: Option<i64>,
+    ) -> Option<Self> {
+        let found = tokio::time::timeout(PATIENCE, Self::found(wiki, index, place, own)).await;
+        found.ok()?
     }
 
     async fn found(
-        context: &Context,
+        wiki: &Wiki,
+        index: &Arc<ContentIndex>,
         place: &PagePlace,
         own: Option<i64>,
-    ) -> Result<Self, Failure> {
-        let _turn = context.turn().await?;
-        let wiki = &context.wiki;
-        let pages = wiki.pages_now().await?;
+    ) -> Option<Self> {
+        let _turn = index.turn_to_scan().await?;
+        let pages = wiki.pages_now().await.ok()?;
         let locales: BTreeSet<&Locale> = pages.iter().map(|page| &page.locale).collect();
-        let graph = wiki.link_graph(&locales).await?;
+        let graph = wiki.link_graph(&locales).await.ok()?;
         let mut linking: BTreeSet<i64> = graph
             .into_iter()
             .filter(|page| page.to.contains(place))
             .map(|page| page.id)
             .collect();
-        let gap = of_sources(context, place, &mut linking).await;
+        let gap = of_sources(wiki, index, place, &mut linking).await;
         let named: BTreeMap<i64, LinkedFrom> = pages
             .iter()
             .filter_map(|page| {
@@ -64,7 +73,7 @@ impl Linkers {
                 Some((id, LinkedFrom { id, path, title }))
             })
             .collect();
-        Ok(Self {
+        Some(Self {
             count: named.len(),
             named: named.into_values().take(MAX_NAMED).collect(),
             gap,
@@ -72,14 +81,15 @@ impl Linkers {
     }
 
     /// What is to be said of them: the pages, and a warning.
-    pub(super) fn told(looked: Option<Self>) -> (Vec<LinkedFrom>, Option<String>) {
+    pub(super) fn told(looked: Option<Self>) -> (Vec<LinkedFrom>, Option<Warning>) {
         let Some(Self { count, named, gap }) = looked else {
-            let unknown = "links_break: which pages link here could not be read; links that lead here will lead nowhere.";
-            return (Vec::new(), Some(unknown.to_owned()));
+            let unknown =
+                "which pages link here could not be read; links that lead here will lead nowhere.";
+            return (Vec::new(), Some(Warning::new(BREAKS, unknown)));
         };
         let warning = match (count, gap) {
             (0, None) => return (named, None),
-            (0, Some(gap)) => format!("links_break: no page is known to link here, but {gap}."),
+            (0, Some(gap)) => format!("no page is known to link here, but {gap}."),
             (count, gap) => {
                 let pages = if count == 1 {
                     "page links"
@@ -87,25 +97,23 @@ impl Linkers {
                     "pages link"
                 };
                 let gap = gap.map_or_else(String::new, |gap| format!("; {gap}"));
-                format!(
-                    "links_break: {count} {pages} here, and those links will lead nowhere{gap}."
-                )
+                format!("{count} {pages} here, and those links will lead nowhere{gap}.")
             }
         };
-        (named, Some(warning))
+        (named, Some(Warning::new(BREAKS, warning)))
     }
 }
 
 /// What is to be said of a page's own links that lead elsewhere, or nowhere, once it is moved.
 pub(super) async fn own_links(
-    context: &Context,
+    wiki: &Wiki,
     id: i64,
     from: &PagePlace,
     to: PagePlace,
-) -> Option<String> {
+) -> Option<Warning> {
     let read = async {
-        let page = context.wiki.page_by_id(id).await.ok()?;
-        let site = context.wiki.linked_site().await.ok()?;
+        let page = wiki.page_by_id(id).await.ok()?;
+        let site = wiki.linked_site().await.ok()?;
         Some((page, site))
     };
     let (page, site) = tokio::time::timeout(PATIENCE, read).await.ok()??;
@@ -123,32 +131,29 @@ pub(super) async fn own_links(
     } else {
         ""
     };
-    (count > 0).then(|| {
-        format!(
-            "own_links_break: {count} links of the page itself lead elsewhere once it is moved (lines {}{cut}).",
-            shown.join(", ")
-        )
-    })
+    let message = format!(
+        "{count} links of the page itself lead elsewhere once it is moved (lines {}{cut}).",
+        shown.join(", ")
+    );
+    (count > 0).then(|| Warning::new("own_links_break", message))
 }
 
 /// Adds the pages whose indexed sources link to a place; says what the index lacks.
 async fn of_sources(
-    context: &Context,
+    wiki: &Wiki,
+    index: &Arc<ContentIndex>,
     place: &PagePlace,
     linking: &mut BTreeSet<i64>,
 ) -> Option<String> {
     const NONE: &str =
         "only the wiki's link graph was looked at, which leaves out links with a dot (../x, x.md)";
-    if !context.index.is_on() {
+    if !index.is_on() {
         return Some(NONE.to_owned());
     }
     // What is not there in time comes later.
-    let ready = tokio::time::timeout(CATCHING_UP, context.index.ready(|_, _| {}));
+    let ready = tokio::time::timeout(CATCHING_UP, index.ready(|_, _| {}));
     drop(ready.await);
-    let (Ok((links, without)), Ok(site)) = (
-        context.index.links().await,
-        context.wiki.linked_site().await,
-    ) else {
+    let (Ok((links, without)), Ok(site)) = (index.links().await, wiki.linked_site().await) else {
         return Some(NONE.to_owned());
     };
     for link in links {
@@ -157,7 +162,7 @@ async fn of_sources(
             linking.insert(link.id);
         }
     }
-    let (covered, _) = context.index.now();
+    let (covered, _) = index.now();
     let lacking = covered.of.saturating_sub(covered.pages) + without;
     if covered.pages == 0 {
         return Some(NONE.to_owned());

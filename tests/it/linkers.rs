@@ -33,10 +33,17 @@ async fn preview(served: &Served, tool: &'static str, arguments: Value) -> Value
     preview
 }
 
-fn warning(preview: &Value) -> Vec<&str> {
+/// What is warned of with this code.
+fn warned<'a>(preview: &'a Value, code: &str) -> Vec<&'a str> {
     let warnings = preview["warnings"].as_array().into_iter().flatten();
-    let warnings = warnings.filter_map(Value::as_str);
-    warnings.filter(|text| text.starts_with("link")).collect()
+    let warnings = warnings.filter(|warning| warning["code"] == code);
+    warnings
+        .filter_map(|warning| warning["message"].as_str())
+        .collect()
+}
+
+fn warning(preview: &Value) -> Vec<&str> {
+    warned(preview, "links_break")
 }
 
 #[tokio::test]
@@ -61,7 +68,7 @@ async fn the_preview_of_a_move_or_a_delete_names_the_pages_that_link_there() {
         );
         assert_eq!(
             warning(&preview),
-            ["links_break: 4 pages link here, and those links will lead nowhere."]
+            ["4 pages link here, and those links will lead nowhere."]
         );
     }
     for unmoved in [
@@ -86,18 +93,18 @@ async fn the_preview_of_a_move_says_which_links_of_the_page_itself_break() {
     let id = id_of(&wiki, "docs/a");
     let own = async |arguments| {
         let preview = preview(&served, UPDATE, arguments).await;
-        let warnings = preview["warnings"].as_array().unwrap().iter();
-        let mut own = warnings.filter_map(Value::as_str).map(str::to_owned);
-        own.find(|warning| warning.starts_with("own_links_break:"))
+        warned(&preview, "own_links_break")
+            .first()
+            .map(|own| (*own).to_owned())
     };
     // One leads to the page itself, one is relative to its folder.
     assert_eq!(
         own(json!({ "id": id, "path": "other/a" })).await.unwrap(),
-        "own_links_break: 2 links of the page itself lead elsewhere once it is moved (lines 3)."
+        "2 links of the page itself lead elsewhere once it is moved (lines 3)."
     );
     assert_eq!(
         own(json!({ "id": id, "path": "docs/z" })).await.unwrap(),
-        "own_links_break: 1 links of the page itself lead elsewhere once it is moved (lines 3)."
+        "1 links of the page itself lead elsewhere once it is moved (lines 3)."
     );
     let id = id_of(&wiki, "docs/c");
     assert_eq!(own(json!({ "id": id, "path": "other/c" })).await, None);
@@ -133,9 +140,6 @@ async fn without_an_index_the_link_graph_alone_is_asked_and_that_is_said() {
         ["docs/c", "/de/docs/f"]
     );
     let warning = warning(&preview).concat();
-    assert!(
-        warning.contains("links_break: 2 pages link here"),
-        "{warning}"
-    );
+    assert!(warning.contains("2 pages link here"), "{warning}");
     assert!(warning.contains("only the wiki's link graph"), "{warning}");
 }

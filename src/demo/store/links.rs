@@ -4,6 +4,7 @@
 //! it stands then; an update that moves renders before it moves. A move changes neither. What
 //! the wiki repairs in the HTML of others it finds by the place where a page comes to be.
 
+use super::rendered::Rendered;
 use super::{PageRow, Store};
 use crate::demo::access::Access;
 use crate::demo::anchors::{Anchored, anchored};
@@ -16,15 +17,6 @@ pub(in crate::demo) struct PageLinks {
     pub(in crate::demo) path: String,
     pub(in crate::demo) title: String,
     pub(in crate::demo) links: Vec<String>,
-}
-
-/// A page as it was rendered.
-#[derive(Debug)]
-pub(super) struct Rendered {
-    /// What it was made of: a page that a test altered is rendered anew.
-    content: String,
-    editor: String,
-    made: Anchored,
 }
 
 /// What happened at a place.

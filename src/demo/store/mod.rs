@@ -10,6 +10,7 @@ mod links;
 mod list;
 mod move_page;
 mod page;
+mod rendered;
 mod restore;
 mod search;
 mod tables;

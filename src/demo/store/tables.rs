@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::PageRow;
 use super::history::VersionRow;
-use super::links::Rendered;
+use super::rendered::Rendered;
 use super::tags::TagRow;
 use super::tree::TreeNode;
 use crate::demo::clock::Clock;

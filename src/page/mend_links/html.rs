@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::super::html::{Tag, Token, scan};
-use super::find::Written;
 use super::raw::Writing;
 use super::resolve::Carrier;
+use super::written::Written;
 
 /// Attributes that hold a link.
 const LINKING: [&str; 3] = ["href", "src", "xlink:href"];

@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use super::super::outline::Format;
 use super::super::place::line_feeds;
-use super::find::{Written, written_links};
+use super::find::written_links;
 use super::named::named_places;
 use super::resolve::{Carrier, Leads, LinkedSite, PagePlace, Seat, resolve};
 use super::rewrite::{Form, from_root};
+use super::written::Written;
 
 /// Which pages move: from where to where.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -8,6 +8,7 @@ mod named;
 mod raw;
 mod resolve;
 mod rewrite;
+mod written;
 
 pub use mend::{LeftLink, MendedLink, MendedText, Moves, WhyLeft, linked_place, mend_links};
 pub use resolve::{LinkedSite, PagePlace};

@@ -4,9 +4,10 @@ use proptest::prelude::*;
 use serde_json::Value;
 use url::Url;
 
-use super::find::{Written, written_links as written_links_of};
+use super::find::written_links as written_links_of;
 use super::mend::{MendedText, Moves, WhyLeft, mend_links};
 use super::resolve::{Carrier, Leads, LinkedSite, PagePlace, Seat, resolve};
+use super::written::Written;
 use crate::page::{Format, Locale, PagePath};
 
 /// Where each form of link leads on a real 2.5.314, from places of several depths in both

@@ -1,0 +1,12 @@
+//! What rendering made of a page.
+
+use crate::demo::anchors::Anchored;
+
+/// A page as it was rendered.
+#[derive(Debug)]
+pub(super) struct Rendered {
+    /// What it was made of: a page that a test altered is rendered anew.
+    pub(super) content: String,
+    pub(super) editor: String,
+    pub(super) made: Anchored,
+}
