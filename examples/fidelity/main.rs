@@ -217,6 +217,7 @@ fn site(prefix: &str, audit: &TempDir, key: Option<&String>) -> Result<Local, St
                 ..Client::default()
             },
             actor: None,
+            is_decided: false,
             session: SessionId::new("fidelity"),
             asker: Asker::Nobody,
             narrowing: None,
