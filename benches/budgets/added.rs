@@ -1,6 +1,7 @@
 //! What the server adds to a call of the wiki: the same request through it and without it,
 //! turn by turn.
 
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use tokio::runtime::Runtime;
@@ -12,8 +13,7 @@ use crate::server::Server;
 use crate::stats::{median, milliseconds};
 use crate::wiki::Wiki;
 
-/// Where the kernel puts the three sides on its cores stays so for as long as a server lives, so
-/// several are asked.
+/// How many servers are asked.
 pub(crate) const SERVERS: usize = 5;
 const TURNS: usize = 600;
 const WARM_UP: usize = 200;
@@ -22,6 +22,8 @@ const WARM_UP: usize = 200;
 const WIKI_THERE: f64 = 0.2;
 
 pub(crate) fn measure() -> Vec<Figure> {
+    // Where the kernel puts client, server and wiki on several cores changes both times by a half.
+    let _one = OneCore::hold();
     let wiki = Wiki::start();
     let runs = (0..SERVERS).map(|_| {
         let mut server = Server::start(&wiki.address(), wiki.key()).ready();
@@ -78,4 +80,33 @@ pub(crate) fn added(what: &'static str, most: f64, runs: &[Times]) -> Figure {
     let added = median(runs.iter().map(|times| times.added).collect());
     let most = most * (own / WIKI_THERE).max(1.0);
     Figure::at_most(what, Unit::Milliseconds, added, most).beside(own)
+}
+
+/// This process and all that it starts run on one core, as long as this lives; where there is no
+/// `taskset`, on all of them.
+struct OneCore;
+
+impl OneCore {
+    fn hold() -> Self {
+        run_on("0");
+        Self
+    }
+}
+
+impl Drop for OneCore {
+    fn drop(&mut self) {
+        // The kernel leaves out those that are not there.
+        run_on("0-1023");
+    }
+}
+
+fn run_on(cores: &str) {
+    let process = std::process::id().to_string();
+    let done = Command::new("taskset")
+        .args(["-a", "-c", "-p", cores, &process])
+        .stdout(Stdio::null())
+        .status();
+    if !done.is_ok_and(|status| status.success()) {
+        eprintln!("taskset could not be run: what is added to a call is measured on all cores");
+    }
 }

@@ -37,6 +37,20 @@ fn more<K: Ord + Clone>(before: Vec<(K, usize)>, after: Vec<(K, usize)>) -> Vec<
     after.into_iter().filter(is_new).collect()
 }
 
+/// What a page has more of after a change than before. The page as it was is looked through only
+/// where there is something now.
+fn added<K: Ord + Clone>(
+    before: Option<&PageState>,
+    after: &PageState,
+    look: &(impl Fn(&PageState) -> Vec<(K, usize)> + ?Sized),
+) -> Vec<(K, usize)> {
+    let is = look(after);
+    if is.is_empty() {
+        return is;
+    }
+    more(before.map(look).unwrap_or_default(), is)
+}
+
 fn format(page: &PageState) -> Format {
     Format::of(None, Some(&page.editor))
 }
@@ -66,7 +80,7 @@ pub(super) fn active(change: &Change, wiki: &Url, warnings: &mut Vec<Warning>) {
         if !is_changed(field) && !is_changed(Field::Editor) {
             continue;
         }
-        let added = more(before.map(look).unwrap_or_default(), look(after));
+        let added = added(before, after, look);
         for (kind, code, says) in [
             (
                 ActiveKind::Script,
@@ -108,7 +122,11 @@ pub(super) fn hidden(change: &Change) -> Option<Warning> {
     let look = |page: &PageState| {
         HiddenText::of(&page.content, format(page), Some(&page.script_css)).unwrap_or_default()
     };
-    let (was, is) = (before.map(look).unwrap_or_default(), look(after));
+    let is = look(after);
+    if is.kinds().iter().all(|(_, of_kind)| of_kind.count == 0) {
+        return None;
+    }
+    let was = before.map(look).unwrap_or_default();
     let mut line = None;
     let names: Vec<String> = was
         .kinds()
@@ -157,11 +175,11 @@ pub(super) fn secrets(change: &Change, own: &[&str], warnings: &mut Vec<Warning>
         if was == is {
             continue;
         }
-        let found = |text: &str| -> Vec<(SecretKind, usize)> {
-            let found = secrets_in(text, own).into_iter();
+        let found = |page: &PageState| -> Vec<(SecretKind, usize)> {
+            let found = secrets_in(text(page), own).into_iter();
             found.map(|one| (one.kind, one.line)).collect()
         };
-        let added = more(found(was), found(is));
+        let added = added(before, after, &found);
         let Some((_, line)) = added.first() else {
             continue;
         };

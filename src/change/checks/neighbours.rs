@@ -102,9 +102,13 @@ fn links_added(change: &Change, after: &PageState, wiki: &Url) -> Vec<(Place, us
     if before.is_some_and(is_same) {
         return Vec::new();
     }
+    let is = places(after, wiki);
+    if is.is_empty() {
+        return Vec::new();
+    }
     let was = before.map(|page| places(page, wiki)).unwrap_or_default();
     let is_new = |(place, _): &(Place, usize)| !was.contains_key(place);
-    places(after, wiki).into_iter().filter(is_new).collect()
+    is.into_iter().filter(is_new).collect()
 }
 
 fn dead_links(
