@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use time::OffsetDateTime;
 
+use super::blocking::blocking;
 use super::reader::{runs, scan};
 use super::steps::Steps;
 use super::story::MAX_RECORDS;
@@ -96,6 +97,25 @@ impl AuditLog {
         }
         gathering.end();
         Ok(unreadable)
+    }
+
+    /// The calls of a set of changes, about in order of their ends.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn calls_of_set(&self, set: CallId) -> Result<Vec<CallStory>, AuditError> {
+        let log = self.clone();
+        blocking(move || {
+            let mut calls = Vec::new();
+            log.calls(|call| {
+                let is_of = |record: &Record| record.set == Some(set);
+                if call.call != set && call.records.iter().any(is_of) {
+                    calls.push(call);
+                }
+            })?;
+            Ok(calls)
+        })
+        .await
     }
 
     /// The newest calls that a filter takes, begun before another call if one is given, at most

@@ -2,7 +2,23 @@
 
 use crate::error::{Code, Failure};
 use crate::server::App;
-use crate::write::{Answer, Applied, Caller, Plan, Preview};
+use crate::write::{Answer, Applied, Caller, Plan, Preview, SetAnswer, SetPreview};
+
+/// What an operator is shown.
+pub(super) enum Shown {
+    /// One change.
+    One(Box<Preview>),
+    /// A set of many.
+    Set(Box<SetPreview>),
+}
+
+/// What was done.
+pub(super) enum Done {
+    /// One change, or nothing.
+    One(Box<Applied>),
+    /// A set of many.
+    Set(Box<SetAnswer>),
+}
 
 /// Previews a write and sends it if `says_yes` to the preview; nothing if it does not. A write
 /// that has nothing to do asks nobody.
@@ -13,8 +29,8 @@ pub(super) async fn confirmed(
     app: &App,
     caller: &Caller,
     plan: Plan,
-    says_yes: impl FnOnce(&Preview) -> bool,
-) -> Result<Option<Applied>, Failure> {
+    says_yes: impl FnOnce(&Shown) -> bool,
+) -> Result<Option<Done>, Failure> {
     let write = async |confirm| {
         let written = app
             .writer
@@ -25,18 +41,37 @@ pub(super) async fn confirmed(
             Err(failure) => Err(app.wiki.explained(failure).await),
         }
     };
-    let preview = match write(None).await? {
-        Answer::Preview(preview) => preview,
-        Answer::Applied(applied) => return Ok(Some(*applied)),
+    let shown = match write(None).await? {
+        Answer::Preview(preview) => Shown::One(preview),
+        Answer::SetPreview(preview) => Shown::Set(preview),
+        Answer::Applied(applied) => return Ok(Some(Done::One(applied))),
+        Answer::Set(set) => return Ok(Some(Done::Set(set))),
     };
-    if !says_yes(&preview) {
+    if !says_yes(&shown) {
         return Ok(None);
     }
-    match write(preview.confirm.map(|confirm| confirm.token)).await? {
-        Answer::Applied(applied) => Ok(Some(*applied)),
-        Answer::Preview(_) => Err(Failure::new(
+    let confirm = match shown {
+        Shown::One(preview) => preview.confirm,
+        Shown::Set(preview) => preview.confirm,
+    };
+    match write(confirm.map(|confirm| confirm.token)).await? {
+        Answer::Applied(applied) => Ok(Some(Done::One(applied))),
+        Answer::Set(set) => Ok(Some(Done::Set(set))),
+        Answer::Preview(_) | Answer::SetPreview(_) => Err(Failure::new(
             Code::InternalError,
             "The write ended as a preview.",
         )),
+    }
+}
+
+/// The one change that was done, by a command that makes no sets.
+pub(super) fn one(done: Option<Done>) -> Result<Option<Applied>, Failure> {
+    match done {
+        Some(Done::One(applied)) => Ok(Some(*applied)),
+        Some(Done::Set(_)) => Err(Failure::new(
+            Code::InternalError,
+            "The write ended as a set.",
+        )),
+        None => Ok(None),
     }
 }

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use similar::{ChangeTag, TextDiff};
 
+use super::confirmed::Shown;
 use super::print::{self, Paint};
-use crate::write::{Applied, Preview};
+use crate::write::{Applied, Preview, SetAnswer};
 
 /// How long the words of changed lines may be compared; past that more is marked than need be.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -27,6 +28,65 @@ pub(super) fn preview(preview: &Preview) -> Vec<String> {
     lines.extend(diff(&preview.diff));
     lines.extend(warnings(&preview.notes.warnings));
     lines
+}
+
+/// What an operator says yes to.
+pub(super) fn shown(shown: &Shown) -> Vec<String> {
+    match shown {
+        Shown::One(one) => preview(one),
+        Shown::Set(set) => {
+            let mut lines = vec![format!("{} changes:", set.changes.len())];
+            for change in &set.changes {
+                let place = print::place(&change.target.locale, &change.target.path);
+                lines.push(format!(
+                    "{} {place} ({})",
+                    change.operation, change.target.url
+                ));
+                lines.extend(fields(&change.values));
+                lines.extend(diff(&change.diff));
+                lines.extend(warnings(&change.warnings));
+            }
+            lines.extend(warnings(&set.notes.warnings));
+            lines
+        }
+    }
+}
+
+/// A set that was done, in a line for each change.
+pub(super) fn set_done(word: &str, set: &SetAnswer) {
+    for member in &set.members {
+        let place = print::place(&member.target.locale, &member.target.path);
+        print::line(&format!(
+            "{}: {} {place}, call {}",
+            member.word(),
+            member.operation,
+            member.call
+        ));
+    }
+    print::line(&format!(
+        "{word}: {} changes, set {}",
+        set.members.len(),
+        set.call
+    ));
+    print::lines(&warnings(&set.notes.warnings));
+}
+
+/// The same for a program.
+pub(super) fn set_json(set: &SetAnswer) -> Value {
+    let changes = set.members.iter().map(|member| {
+        json!({
+            "outcome": member.word(),
+            "operation": member.operation.as_str(),
+            "target": member.target,
+            "callId": member.call.to_string(),
+        })
+    });
+    json!({
+        "outcome": set.outcome.as_str(),
+        "changes": changes.collect::<Vec<_>>(),
+        "warnings": set.notes.warnings,
+        "callId": set.call.to_string(),
+    })
 }
 
 /// A write that was done, in a line.

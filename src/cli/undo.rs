@@ -1,6 +1,6 @@
 //! `wikijs-mcp undo`: an operator takes a write back.
 
-use super::confirmed::confirmed;
+use super::confirmed::{Done, Shown, confirmed};
 use super::exit::Exit;
 use super::proposals::since;
 use super::{Outcome, pager, print, show_change, start};
@@ -8,7 +8,7 @@ use crate::audit::CallSelector;
 use crate::error::{Code, Failure};
 use crate::page::NewPath;
 use crate::server::App;
-use crate::write::{Plan, Preview, Undo};
+use crate::write::{Plan, Undo};
 
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
@@ -68,8 +68,8 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
 }
 
 async fn take_back(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
-    let says_yes = |preview: &Preview| {
-        let shown = show_change::preview(preview);
+    let says_yes = |shown: &Shown| {
+        let shown = show_change::shown(shown);
         if !arguments.yes {
             return pager::agrees(&shown, "Take it back?");
         }
@@ -83,10 +83,18 @@ async fn take_back(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
         .map_err(|failure| refused(failure, arguments.json))?;
     match undone {
         None => Err((Exit::Refused, "not taken back".to_owned())),
-        Some(applied) if applied.is_unchanged => {
+        Some(Done::Set(set)) => {
+            if arguments.json {
+                print::line(&show_change::set_json(&set).to_string());
+            } else {
+                show_change::set_done("taken back", &set);
+            }
+            Ok(Exit::Done)
+        }
+        Some(Done::One(applied)) if applied.is_unchanged => {
             Err((Exit::Refused, "there is nothing to take back".to_owned()))
         }
-        Some(applied) => {
+        Some(Done::One(applied)) => {
             if arguments.json {
                 print::line(&show_change::applied_json(&applied).to_string());
             } else {

@@ -130,7 +130,7 @@ pub const SETTINGS: &[Setting] = &[
         "WIKI_TOOLSETS",
         List,
         "`pages`",
-        "The tools that are offered, comma-separated: `pages` (the ten), `undo`, `proposals`.",
+        "The tools that are offered, comma-separated: `pages` (the ten), `undo`, `proposals`, `drafts` (sets of many changes).",
     ),
     setting(
         "WIKI_TOOLS",

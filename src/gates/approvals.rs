@@ -64,11 +64,10 @@ struct Subject {
 impl Subject {
     /// None if only this one set can be approved.
     fn of(set: &ChangeSet) -> Option<Self> {
-        let mut changes = set.iter();
-        let (Some(only), None) = (changes.next(), changes.next()) else {
+        if set.is_list() {
             return None;
-        };
-        let change = &only.change;
+        }
+        let change = &set.first().change;
         let operation = change.operation();
         let is_light = match operation {
             Operation::Create | Operation::Update => !change.moves(),

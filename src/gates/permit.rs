@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::set::ChangeSet;
-use crate::audit::OnRecord;
+use super::set::{ChangeSet, SetChange};
+use crate::audit::{CallId, OnRecord};
 use crate::change::{Change, StepKind};
+use crate::page::PageState;
 
 /// Proof that every gate opened for this very set: the gate *confirm* alone makes one, of the proof
 /// of the gate before it and of what confirms the set.
@@ -52,9 +53,46 @@ impl Permit {
     pub(super) fn of(set: ChangeSet) -> Self {
         let change = set.first().change.clone();
         Self {
-            steps: change.steps().into(),
+            // A list is sent by the permits of its changes.
+            steps: if set.is_list() {
+                VecDeque::new()
+            } else {
+                change.steps().into()
+            },
             change: Arc::new(change),
             set,
+        }
+    }
+
+    /// The permits of a list's changes, in order, each under a call of its own.
+    ///
+    /// # Errors
+    /// If no id can be had.
+    pub(crate) fn split<E>(
+        self,
+        mut id: impl FnMut() -> Result<CallId, E>,
+    ) -> Result<Vec<Self>, E> {
+        let own = |one: &SetChange| Ok(Self::of(ChangeSet::of(id()?, one.clone())));
+        self.set.iter().map(own).collect()
+    }
+
+    /// The same permit for the page as it was just read.
+    ///
+    /// # Errors
+    /// The page as it was shown and as it is, where a field is not as it was shown.
+    pub(crate) fn on(self, fresh: PageState) -> Result<Self, Box<(PageState, PageState)>> {
+        match self.change.before() {
+            Some(before) if !before.difference(&fresh).is_empty() => {
+                Err(Box::new((before.clone(), fresh)))
+            }
+            _ => Ok(Self::of(self.set.on(fresh))),
+        }
+    }
+
+    /// Proof that what it lets through may be taken back.
+    pub(crate) const fn may_go_back(&self) -> MayGoBack {
+        MayGoBack {
+            call: self.set.id(),
         }
     }
 
@@ -86,6 +124,22 @@ impl Permit {
     }
 }
 
+/// Proof that the write of a call was let through, and so may be taken back by whoever sent it,
+/// once.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct MayGoBack {
+    call: CallId,
+}
+
+impl MayGoBack {
+    /// The permit of the change that takes the write back, under a call of its own; `None` for
+    /// any other change.
+    pub(crate) fn permit(self, id: CallId, back: SetChange) -> Option<Permit> {
+        (back.undoes == Some(self.call)).then(|| Permit::of(ChangeSet::of(id, back)))
+    }
+}
+
 impl Step {
     /// The change that it is a part of.
     #[must_use]
@@ -101,7 +155,76 @@ impl Step {
 
     /// The call on whose record it stands.
     #[must_use]
-    pub fn call(&self) -> crate::audit::CallId {
+    pub fn call(&self) -> CallId {
         self.record.call()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Permit;
+    use crate::audit::CallId;
+    use crate::change::{Change, StepKind};
+    use crate::gates::{ChangeSet, SetChange};
+    use crate::page::PageState;
+
+    fn page(id: i64, title: &str) -> PageState {
+        let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
+            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
+            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+        PageState {
+            id: Some(id),
+            title: title.to_owned(),
+            ..serde_json::from_str(page).unwrap()
+        }
+    }
+
+    fn change(id: i64) -> SetChange {
+        Change::between(page(id, "A"), page(id, "B")).into()
+    }
+
+    fn call() -> CallId {
+        CallId::new().unwrap()
+    }
+
+    #[test]
+    fn the_permit_of_a_list_sends_nothing_but_by_those_of_its_changes_in_order() {
+        let set = ChangeSet::list(call(), vec![change(1), change(2)]).unwrap();
+        let permit = Permit::of(set);
+        assert_eq!(permit.upcoming(), None);
+        let permits = Permit::split(permit, CallId::new).unwrap();
+        let pages: Vec<_> = permits.iter().map(|permit| permit.set().page()).collect();
+        assert_eq!(pages, [Some(1), Some(2)]);
+        assert_ne!(permits[0].set().id(), permits[1].set().id());
+        for permit in &permits {
+            assert_eq!(permit.upcoming(), Some(StepKind::Update));
+        }
+    }
+
+    #[test]
+    fn a_permit_holds_for_the_page_as_it_was_shown_whoever_touched_it_and_for_no_other_state() {
+        let permit = || Permit::of(ChangeSet::of(call(), change(1)));
+        let touched = PageState {
+            updated_at: Some("2026-01-01T00:00:00.000Z".to_owned().into()),
+            ..page(1, "A")
+        };
+        let fresh = permit().on(touched.clone()).unwrap();
+        assert_eq!(fresh.change().before(), Some(&touched));
+        let (before, now) = *permit().on(page(1, "C")).unwrap_err();
+        assert_eq!((&*before.title, &*now.title), ("A", "C"));
+    }
+
+    #[test]
+    fn only_the_write_that_was_let_through_may_be_taken_back() {
+        let permit = Permit::of(ChangeSet::of(call(), change(1)));
+        let back = |undoes| SetChange {
+            change: Change::between(page(1, "B"), page(1, "A")),
+            undoes,
+        };
+        let own = Some(permit.set().id());
+        for (undoes, expected) in [(own, true), (Some(call()), false), (None, false)] {
+            let given = permit.may_go_back().permit(call(), back(undoes));
+            assert_eq!(given.is_some(), expected, "{undoes:?}");
+        }
     }
 }

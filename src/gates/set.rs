@@ -4,7 +4,7 @@ use std::iter;
 
 use crate::audit::{CallId, ProposalId};
 use crate::change::Change;
-use crate::page::PageState;
+use crate::page::{PagePath, PageState};
 
 /// A change of a set, and the call that it takes back, if it is an undo.
 #[derive(Debug, Clone)]
@@ -32,6 +32,29 @@ impl From<Change> for SetChange {
     }
 }
 
+/// A page that was meant, and that a set does not change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its id.
+    pub id: i64,
+    /// Its path, where it is known.
+    pub path: Option<PagePath>,
+    /// Why, as a fragment.
+    pub why: &'static str,
+}
+
+impl LeftOut {
+    /// A page that was read.
+    #[must_use]
+    pub fn of(page: &PageState, why: &'static str) -> Self {
+        Self {
+            id: page.id.unwrap_or_default(),
+            path: Some(page.path.clone()),
+            why,
+        }
+    }
+}
+
 /// An ordered list of changes with one id, shown, confirmed and put on record as one. A single
 /// write is a set of one, under the id of its call. No set is empty.
 #[derive(Debug, Clone)]
@@ -40,6 +63,17 @@ pub struct ChangeSet {
     first: SetChange,
     others: Vec<SetChange>,
     proposal: Option<ProposalId>,
+    /// Where it was asked for as a list, however many changes that has.
+    list: Option<List>,
+}
+
+/// What belongs to a set that was asked for as a list.
+#[derive(Debug, Clone)]
+struct List {
+    left_out: Vec<LeftOut>,
+    keeps_on_failure: bool,
+    /// The set that it takes back.
+    undoes: Option<CallId>,
 }
 
 impl ChangeSet {
@@ -51,7 +85,91 @@ impl ChangeSet {
             first: change.into(),
             others: Vec::new(),
             proposal: None,
+            list: None,
         }
+    }
+
+    /// A set that was asked for as a list; `None` if that is empty.
+    #[must_use]
+    pub fn list(id: CallId, changes: Vec<SetChange>) -> Option<Self> {
+        let mut changes = changes.into_iter();
+        Some(Self {
+            id,
+            first: changes.next()?,
+            others: changes.collect(),
+            proposal: None,
+            list: Some(List {
+                left_out: Vec::new(),
+                keeps_on_failure: false,
+                undoes: None,
+            }),
+        })
+    }
+
+    /// The same list, with the pages that were meant and that it does not change.
+    #[must_use]
+    pub fn without(mut self, left_out: Vec<LeftOut>) -> Self {
+        if let Some(list) = &mut self.list {
+            list.left_out = left_out;
+        }
+        self
+    }
+
+    /// The same list, of which stays what was applied where a later change fails, or does not.
+    #[must_use]
+    pub const fn keeping(mut self, keeps_on_failure: bool) -> Self {
+        if let Some(list) = &mut self.list {
+            list.keeps_on_failure = keeps_on_failure;
+        }
+        self
+    }
+
+    /// The same list, which takes a set back.
+    #[must_use]
+    pub const fn undoing(mut self, set: CallId) -> Self {
+        if let Some(list) = &mut self.list {
+            list.undoes = Some(set);
+        }
+        self
+    }
+
+    /// The set that it takes back, if it was asked for as that.
+    #[must_use]
+    pub fn undoes(&self) -> Option<CallId> {
+        self.list.as_ref()?.undoes
+    }
+
+    /// The same set with its changes made anew, each of the page as it was just read.
+    #[must_use]
+    pub fn with_changes(self, changes: Vec<SetChange>) -> Self {
+        match Self::list(self.id, changes) {
+            Some(anew) => Self {
+                proposal: self.proposal,
+                list: self.list,
+                ..anew
+            },
+            None => self,
+        }
+    }
+
+    /// Whether it was asked for as a list: it is shown, sent and answered as one, be it of a
+    /// single change.
+    #[must_use]
+    pub const fn is_list(&self) -> bool {
+        self.list.is_some()
+    }
+
+    /// The pages that were meant and that it does not change.
+    #[must_use]
+    pub fn left_out(&self) -> &[LeftOut] {
+        self.list.as_ref().map_or(&[], |list| &list.left_out)
+    }
+
+    /// Whether what was applied stays where a later change fails.
+    #[must_use]
+    pub fn keeps_on_failure(&self) -> bool {
+        let list = self.list.as_ref();
+        list.is_some_and(|list| list.keeps_on_failure)
     }
 
     /// The same set, which applies a proposal.
@@ -107,6 +225,8 @@ impl ChangeSet {
     #[must_use]
     pub fn is_same_write(&self, other: &Self) -> bool {
         self.others.len() == other.others.len()
+            && self.is_list() == other.is_list()
+            && self.keeps_on_failure() == other.keeps_on_failure()
             && self
                 .iter()
                 .zip(other.iter())

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::context::Context;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, Write};
+use super::output::{WRITE_ANSWER, Written};
 use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::change::NewPage;
 use crate::error::Failure;
@@ -63,9 +63,9 @@ impl Tool for CreatePage {
     const IN_PREVIEW: &'static [&'static str] = &["title", "content"];
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = Write;
+    type Output = Written;
 
-    async fn run(context: Context, input: Input) -> Result<Write, Failure> {
+    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
         let (locale, path) = input::new_place(&context.wiki, &input.path, input.locale.as_deref())?;
         let page = NewPage {
             locale: locale.unwrap_or_else(|| context.locale(None)),
@@ -92,6 +92,6 @@ impl Tool for CreatePage {
         context
             .write(Plan::Create(Box::new(page)), input.confirm)
             .await
-            .map(Write::from)
+            .map(Written::from)
     }
 }

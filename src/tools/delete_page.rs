@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::context::Context;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, Write};
+use super::output::{WRITE_ANSWER, Written};
 use super::tool::{Explained, Kind, NAMED_BY_ID, TEXT_BYTES, Tool};
 use crate::error::Failure;
 use crate::write::{Delete, Plan};
@@ -40,14 +40,14 @@ impl Tool for DeletePage {
     const EXPLAINED: Explained = NAMED_BY_ID;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = Write;
+    type Output = Written;
 
-    async fn run(context: Context, input: Input) -> Result<Write, Failure> {
+    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
         let plan = Plan::Delete(Delete {
             id: input.id,
             trash: input.trash.or(input.confirm.is_none().then_some(false)),
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
         });
-        context.write(plan, input.confirm).await.map(Write::from)
+        context.write(plan, input.confirm).await.map(Written::from)
     }
 }

@@ -4,6 +4,7 @@
 //! what it does. A new one is one file and one line in the registry's list.
 
 mod arguments;
+mod bulk_update_pages;
 mod changes;
 mod comparison;
 mod confirmed;
@@ -14,6 +15,7 @@ pub mod cursor;
 mod delete_page;
 mod double_colon;
 mod faults;
+mod get_change_set;
 mod get_page_by_id;
 mod get_page_by_path;
 mod get_page_history;

@@ -8,9 +8,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::change::Warning;
+use crate::gates::LeftOut;
 use crate::page::{Date, Field, PageReading, escape_hidden};
 use crate::wiki::Wiki;
-use crate::write::{Answer, LinkedFrom, Notes, Target};
+use crate::write::{Answer, Applied, LinkedFrom, Notes, Preview, SetLine, SetMember, Target};
 
 /// The member that says who wrote a page last.
 pub(super) const AUTHOR: &str = "authorName";
@@ -176,13 +177,20 @@ impl WholePage {
     }
 }
 
-impl From<Answer> for Write {
-    fn from(answer: Answer) -> Self {
+/// The answer about one change.
+enum One {
+    Preview(Box<Preview>),
+    Applied(Box<Applied>),
+}
+
+impl Write {
+    /// The answer about one change; of a set it is another shape.
+    fn of(answer: One) -> Self {
         let names = |fields: Vec<Field>| fields.into_iter().map(Field::name).collect();
         let unchecked = |notes: &Notes| notes.is_unchecked.then_some("none");
         let count = |lines: usize| i64::try_from(lines).unwrap_or(i64::MAX);
         match answer {
-            Answer::Preview(preview) => Self {
+            One::Preview(preview) => Self {
                 dry_run: true,
                 operation: preview.operation.as_str(),
                 outcome: None,
@@ -207,7 +215,7 @@ impl From<Answer> for Write {
                 proposal: preview.proposal.map(|id| id.to_string()),
                 call_id: preview.call.to_string(),
             },
-            Answer::Applied(applied) => Self {
+            One::Applied(applied) => Self {
                 dry_run: false,
                 operation: applied.operation.as_str(),
                 outcome: Some(if applied.is_unchanged {
@@ -234,6 +242,165 @@ impl From<Answer> for Write {
                 proposal: None,
                 call_id: applied.call.to_string(),
             },
+        }
+    }
+}
+
+/// What a write of one change, or of many, would do, or did.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Written {
+    One(Box<Write>),
+    Preview(SetShown),
+    Set(SetDone),
+}
+
+/// What a set of changes would do.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SetShown {
+    dry_run: bool,
+    /// How many changes there are.
+    pages: i64,
+    changes: Vec<ChangeShown>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<PageLeftOut>,
+    #[serde(skip_serializing_if = "is_default")]
+    lines_added: i64,
+    #[serde(skip_serializing_if = "is_default")]
+    lines_removed: i64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirm: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirm_expires_at: Option<String>,
+    call_id: String,
+}
+
+/// What one change of a set would do.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ChangeShown {
+    operation: &'static str,
+    target: Target,
+    changed: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    changes: Map<String, Value>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    diff: String,
+    #[serde(skip_serializing_if = "is_default")]
+    lines_added: i64,
+    #[serde(skip_serializing_if = "is_default")]
+    lines_removed: i64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
+}
+
+/// What came of a set.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SetDone {
+    outcome: &'static str,
+    /// How many changes there are, and how many of them are applied.
+    pages: i64,
+    applied: i64,
+    changes: Vec<ChangeDone>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<PageLeftOut>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
+    call_id: String,
+}
+
+/// What came of one change of a set.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ChangeDone {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<i64>,
+    path: String,
+    outcome: &'static str,
+    call_id: String,
+}
+
+/// A page that was meant, and that a set does not change.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PageLeftOut {
+    id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    why: &'static str,
+}
+
+impl From<LeftOut> for PageLeftOut {
+    fn from(page: LeftOut) -> Self {
+        Self {
+            id: page.id,
+            path: page.path.map(|path| path.as_str().to_owned()),
+            why: page.why,
+        }
+    }
+}
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+impl From<Answer> for Written {
+    fn from(answer: Answer) -> Self {
+        let left_out = |pages: Vec<LeftOut>| pages.into_iter().map(PageLeftOut::from).collect();
+        match answer {
+            Answer::Preview(preview) => Self::One(Box::new(Write::of(One::Preview(preview)))),
+            Answer::Applied(applied) => Self::One(Box::new(Write::of(One::Applied(applied)))),
+            Answer::SetPreview(shown) => Self::Preview(SetShown {
+                dry_run: true,
+                pages: count(shown.changes.len()),
+                changes: shown.changes.into_iter().map(ChangeShown::from).collect(),
+                left_out: left_out(shown.left_out),
+                lines_added: count(shown.lines.added),
+                lines_removed: count(shown.lines.removed),
+                warnings: shown.notes.warnings,
+                confirm: shown.confirm.as_ref().map(|confirm| confirm.token.clone()),
+                confirm_expires_at: shown.confirm.map(|confirm| confirm.expires_at),
+                call_id: shown.call.to_string(),
+            }),
+            Answer::Set(set) => Self::Set(SetDone {
+                outcome: set.outcome.as_str(),
+                pages: count(set.members.len()),
+                applied: count(set.members.iter().filter(|one| one.is_there()).count()),
+                changes: set.members.iter().map(ChangeDone::of).collect(),
+                left_out: left_out(set.left_out),
+                warnings: set.notes.warnings,
+                call_id: set.call.to_string(),
+            }),
+        }
+    }
+}
+
+impl From<SetLine> for ChangeShown {
+    fn from(line: SetLine) -> Self {
+        Self {
+            operation: line.operation.as_str(),
+            target: line.target,
+            changed: line.changed.into_iter().map(Field::name).collect(),
+            changes: line.values,
+            diff: line.diff,
+            lines_added: count(line.lines.added),
+            lines_removed: count(line.lines.removed),
+            warnings: line.warnings,
+        }
+    }
+}
+
+impl ChangeDone {
+    fn of(member: &SetMember) -> Self {
+        Self {
+            id: member.target.id,
+            path: member.target.path.clone(),
+            outcome: member.word(),
+            call_id: member.call.to_string(),
         }
     }
 }

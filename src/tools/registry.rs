@@ -92,6 +92,8 @@ pub(super) const TOOLS: &[Known] = &[
     known::<super::undo_write::UndoWrite>(Toolset::Undo),
     known::<super::list_proposals::ListProposals>(Toolset::Proposals),
     known::<super::get_proposal::GetProposal>(Toolset::Proposals),
+    known::<super::bulk_update_pages::BulkUpdatePages>(Toolset::Drafts),
+    known::<super::get_change_set::GetChangeSet>(Toolset::Drafts),
 ];
 
 struct Entry {

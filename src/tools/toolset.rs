@@ -13,11 +13,13 @@ pub enum Toolset {
     Undo,
     /// What became of proposals.
     Proposals,
+    /// Sets of many changes.
+    Drafts,
 }
 
 impl Toolset {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Pages, Self::Undo, Self::Proposals];
+    pub const ALL: [Self; 4] = [Self::Pages, Self::Undo, Self::Proposals, Self::Drafts];
 
     /// Its name in settings.
     #[must_use]
@@ -26,6 +28,7 @@ impl Toolset {
             Self::Pages => "pages",
             Self::Undo => "undo",
             Self::Proposals => "proposals",
+            Self::Drafts => "drafts",
         }
     }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::context::Context;
 use super::input;
-use super::output::{WRITE_ANSWER, Write};
+use super::output::{WRITE_ANSWER, Written};
 use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::audit::CallSelector;
 use crate::error::Failure;
@@ -42,9 +42,9 @@ impl Tool for UndoWrite {
     const KIND: Kind = Kind::Change;
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = Write;
+    type Output = Written;
 
-    async fn run(context: Context, input: Input) -> Result<Write, Failure> {
+    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
         let call = CallSelector::parse(&input.call_id).map_err(|_| {
             input::invalid_argument(
                 "callId",
@@ -64,6 +64,6 @@ impl Tool for UndoWrite {
         context
             .write(Plan::Undo(undo), input.confirm)
             .await
-            .map(Write::from)
+            .map(Written::from)
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::context::Context;
 use super::input::{self, rule};
-use super::output::{WRITE_ANSWER, Write};
+use super::output::{WRITE_ANSWER, Written};
 use super::tool::{Explained, Kind, TEXT_BYTES, Tool};
 use crate::change::{Edits, NewContent, NewTags};
 use crate::error::Failure;
@@ -111,6 +111,15 @@ pub(super) struct TextEdit {
     new_text: String,
 }
 
+impl From<TextEdit> for page::TextEdit {
+    fn from(edit: TextEdit) -> Self {
+        Self {
+            old_text: edit.old_text,
+            new_text: edit.new_text,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Mode {
@@ -139,9 +148,9 @@ impl Tool for UpdatePage {
         ),
     ];
     type Input = Input;
-    type Output = Write;
+    type Output = Written;
 
-    async fn run(context: Context, input: Input) -> Result<Write, Failure> {
+    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
         let edits = edits(&context.wiki, &input)?;
         if edits.is_empty() && input.from_version.is_none() && input.confirm.is_none() {
             let failure = input::invalid_argument("", "nothing to change is named");
@@ -156,7 +165,7 @@ impl Tool for UpdatePage {
             accept_loss: accept_loss.into_iter().map(Field::from).collect(),
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
         });
-        context.write(plan, input.confirm).await.map(Write::from)
+        context.write(plan, input.confirm).await.map(Written::from)
     }
 }
 
@@ -213,10 +222,7 @@ fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
         return Ok(Some(NewContent::Whole(content.clone())));
     }
     if let Some(edits) = &input.edits {
-        let edits = edits.iter().cloned().map(|edit| page::TextEdit {
-            old_text: edit.old_text,
-            new_text: edit.new_text,
-        });
+        let edits = edits.iter().cloned().map(page::TextEdit::from);
         return Ok(Some(NewContent::Edits(edits.collect())));
     }
     if let Some(patch) = &input.patch {

@@ -1,10 +1,12 @@
 //! What a caller is answered where nothing went wrong.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::audit::{CallId, ProposalId};
+use crate::audit::{CallId, Outcome, ProposalId};
 use crate::change::{Operation, Warning, cut, short};
+use crate::error::{Code, Failure};
+use crate::gates::LeftOut;
 use crate::page::{Field, LineCounts};
 
 /// The answer to a write that was previewed, applied, or had nothing to do.
@@ -14,6 +16,10 @@ pub enum Answer {
     Preview(Box<Preview>),
     /// It was sent and the page is as promised, or there was nothing to send.
     Applied(Box<Applied>),
+    /// Nothing was sent; these changes would be.
+    SetPreview(Box<SetPreview>),
+    /// A set of changes was sent, or is being sent.
+    Set(Box<SetAnswer>),
 }
 
 /// The page that a write is about.
@@ -115,4 +121,173 @@ pub struct Applied {
     pub unverified: Vec<Field>,
     /// What the caller should know, and what the page was held against.
     pub notes: Notes,
+}
+
+/// What a set of changes would do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SetPreview {
+    /// The call, whose id is the set's.
+    pub call: CallId,
+    /// What each change does.
+    pub changes: Vec<SetLine>,
+    /// The pages that were meant and that it does not change.
+    pub left_out: Vec<LeftOut>,
+    /// How many lines of content are added and removed, all changes together.
+    pub lines: LineCounts,
+    /// What the operator should know.
+    pub notes: Notes,
+    /// The token that confirms it, and until when; none in a dry run.
+    pub confirm: Option<crate::gates::Previewed>,
+}
+
+/// What one change of a set does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SetLine {
+    /// The word for it.
+    pub operation: Operation,
+    /// The page as it is.
+    pub target: Target,
+    /// The fields that change.
+    pub changed: Vec<Field>,
+    /// Each changed field with its values before and after; the content left out.
+    pub values: Map<String, Value>,
+    /// The difference of the content; empty where it has no room.
+    pub diff: String,
+    /// Whether it has none.
+    pub is_cut: bool,
+    /// How many lines of it are added and removed.
+    pub lines: LineCounts,
+    /// The call that it takes back.
+    pub undoes: Option<CallId>,
+    /// What is to be said of it.
+    pub warnings: Vec<Warning>,
+}
+
+/// What came of a set of changes, as far as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SetAnswer {
+    /// The call, whose id is the set's.
+    pub call: CallId,
+    /// What came of the whole.
+    pub outcome: SetOutcome,
+    /// What came of each change, in order.
+    pub members: Vec<SetMember>,
+    /// The pages that were meant and that it does not change.
+    pub left_out: Vec<LeftOut>,
+    /// What the caller should know.
+    pub notes: Notes,
+}
+
+/// What came of a set as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetOutcome {
+    /// It is being sent.
+    Applying,
+    /// All of it is there.
+    Applied,
+    /// There was nothing to send.
+    Unchanged,
+    /// Nothing of it stays.
+    NotApplied,
+    /// Some of it stays.
+    PartlyApplied,
+    /// Nobody knows what came of a change; nothing more was sent.
+    Unknown,
+    /// The server ended before all of it was sent.
+    Interrupted,
+}
+
+impl SetOutcome {
+    /// The word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Applying => "applying",
+            Self::Applied => "applied",
+            Self::Unchanged => "unchanged",
+            Self::NotApplied => "not_applied",
+            Self::PartlyApplied => "partly_applied",
+            Self::Unknown => "unknown",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// What came of one change of a set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SetMember {
+    /// Its call.
+    pub call: CallId,
+    /// The word for it.
+    pub operation: Operation,
+    /// The page, as it was found last.
+    pub target: Target,
+    /// The fields that change.
+    pub changed: Vec<Field>,
+    /// What came of it; none as long as it was not sent.
+    pub outcome: Option<Outcome>,
+    /// The call that took it back.
+    pub taken_back: Option<CallId>,
+    /// Why it was not applied, or not taken back.
+    pub failure: Option<Failure>,
+}
+
+impl SetMember {
+    /// It was applied.
+    pub(super) fn is_applied(&mut self, applied: &Applied) {
+        self.outcome = Some(Outcome::Applied);
+        self.target = applied.target.clone();
+    }
+
+    /// It was not applied, or not wholly.
+    pub(super) fn has_failed(&mut self, failure: Failure) {
+        self.outcome = Some(match failure.code {
+            Code::OutcomeUnknown => Outcome::Unknown,
+            Code::PartlyApplied => Outcome::PartlyApplied,
+            _ => Outcome::NotApplied,
+        });
+        self.failure = Some(failure);
+    }
+
+    /// It could not be taken back.
+    pub(super) fn stays(&mut self, failure: Failure) {
+        self.failure = Some(failure);
+    }
+
+    /// Whether something of it is on the wiki.
+    #[must_use]
+    pub const fn is_there(&self) -> bool {
+        matches!(
+            self.outcome,
+            Some(Outcome::Applied | Outcome::PartlyApplied)
+        ) && self.taken_back.is_none()
+    }
+
+    /// It as details of a failure have it.
+    pub(super) fn told(&self) -> Value {
+        let mut told = json!({
+            "callId": self.call.to_string(),
+            "id": self.target.id,
+            "path": self.target.path,
+            "outcome": self.word(),
+        });
+        if let (Some(failure), Some(told)) = (&self.failure, told.as_object_mut()) {
+            told.insert("code".to_owned(), failure.code.as_str().into());
+            told.insert("why".to_owned(), failure.message.as_str().into());
+        }
+        if let (Some(by), Some(told)) = (&self.taken_back, told.as_object_mut()) {
+            told.insert("takenBackBy".to_owned(), by.to_string().into());
+        }
+        told
+    }
+
+    /// The word for what came of it.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match (self.taken_back, self.outcome) {
+            (Some(_), _) => "taken_back",
+            (None, Some(outcome)) => outcome.as_str(),
+            (None, None) => "not_sent",
+        }
+    }
 }

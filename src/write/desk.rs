@@ -12,6 +12,7 @@ use crate::gates::{
 use crate::page::PageReading;
 use crate::wiki::Wiki;
 
+use super::answer::SetAnswer;
 use super::caller::Caller;
 use super::docket::Docket;
 use super::house::House;
@@ -141,6 +142,12 @@ impl Desk {
     /// The policy as it holds for a caller.
     pub(super) fn policy_for(&self, caller: &Caller) -> Policy {
         self.narrowed_policy(caller.narrowing.as_deref(), caller.asker.can_ask())
+    }
+
+    /// A set of many changes that this session sent, as far as it is.
+    #[must_use]
+    pub fn change_set(&self, session: &SessionId, id: CallId) -> Option<SetAnswer> {
+        self.house.sets.find(session, id)
     }
 
     /// A session saw a page: a later change of its content by that session is held against it.

@@ -44,6 +44,22 @@ impl Docket {
         self.entry.path = Some(path.clone());
     }
 
+    /// It is a set of changes.
+    pub(super) const fn is_set(&mut self) {
+        self.entry.operation = Some(Operation::Update);
+        self.entry.set = Some(self.entry.call);
+    }
+
+    /// What goes on record of one change of a set, under its own call.
+    pub(super) fn of_member(&self, member: &ChangeSet) -> Self {
+        let mut docket = self.clone();
+        docket.entry.set = Some(self.entry.call);
+        docket.entry.call = member.id();
+        docket.entry.fields.clear();
+        docket.about(member);
+        docket
+    }
+
     /// It is to do something to a page of which nothing but the id is known yet.
     pub(super) const fn names(&mut self, operation: Operation, id: i64) {
         self.entry.operation = Some(operation);
@@ -95,6 +111,13 @@ impl Docket {
 
     /// The changes are made: what they are about is known.
     pub(super) fn about(&mut self, set: &ChangeSet) {
+        if set.is_list() {
+            self.is_set();
+            let fields = set.iter().flat_map(|one| one.change.fields());
+            self.entry.fields = fields.collect();
+            self.entry.undoes = set.undoes();
+            return;
+        }
         let change = &set.first().change;
         let target = change.target();
         self.entry.operation = Some(change.operation());
@@ -196,8 +219,8 @@ impl Docket {
     }
 
     /// Checks warn of it.
-    pub(super) fn warned(&mut self, warnings: &[Warning]) {
-        let mut codes: Vec<String> = warnings.iter().map(|one| one.code.to_string()).collect();
+    pub(super) fn warned<'a>(&mut self, warnings: impl Iterator<Item = &'a Warning>) {
+        let mut codes: Vec<String> = warnings.map(|one| one.code.to_string()).collect();
         codes.sort_unstable();
         codes.dedup();
         self.entry.warnings = codes;

@@ -14,6 +14,7 @@ use super::proposals::Room;
 use super::purge::Purges;
 use super::recover::Recovery;
 use super::refusals::Refusals;
+use super::sets::Sets;
 
 /// What the writers of one server share: it settles with the server's own key what earlier runs
 /// left open, has the log purged, and waits at the end for the writes of all.
@@ -24,6 +25,8 @@ pub(super) struct House {
     pub(super) recovery: Recovery,
     /// Writes under way, and what else must not be cut short.
     pub(super) tasks: TaskTracker,
+    /// The sets that are being sent, and the last ones that were.
+    pub(super) sets: Sets,
     /// The room that proposals take.
     pub(super) room: Arc<Room>,
     purges: Purges,
@@ -45,6 +48,7 @@ impl House {
             refusals: Refusals::default(),
             recovery: Recovery::new(Arc::clone(wiki), Arc::clone(audit), patience, keep),
             tasks: TaskTracker::new(),
+            sets: Sets::default(),
             room: Arc::new(Room::new(keep)),
             purges: Purges::new(Arc::clone(audit), policy, keep),
         }

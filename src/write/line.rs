@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::change::Warning;
 use crate::error::Failure;
-use crate::gates::{self, ConfirmMode, Policy, Refusal};
+use crate::gates::{self, Allowed, ConfirmMode, Policy, Refusal, SessionId};
 use crate::wiki::Sender;
 
 use super::answer::{Answer, Applied, Preview};
@@ -23,7 +23,8 @@ use super::desk::Desk;
 use super::docket::Docket;
 use super::route::{Brought, Route};
 use super::source::Plan;
-use super::stages::{ask, check, open, read, rule, send, show, turn};
+use super::stages::check::Checked;
+use super::stages::{apply, ask, check, many, open, read, rule, send, show, turn};
 
 /// What came of a write.
 pub(super) enum Passed {
@@ -98,7 +99,7 @@ async fn once(
     let (enabled, route) = Route::of(policy, session, brought)?;
     let wrote_whole = source.says_whole_content() || route.wrote_whole(desk, session);
     let mut turn = match &route {
-        Route::Send(warrant) => Some(turn::take(desk, session, source, warrant).await?),
+        Route::Send(warrant) => turn::take(desk, session, source, warrant).await?,
         Route::Preview | Route::Open | Route::Ask => None,
     };
     let read = match read::changes(desk, session, docket.call(), source, &route).await {
@@ -114,7 +115,7 @@ async fn once(
     };
     let mut checked = check::look(&desk.wiki, policy, allowed.set(), seen).await?;
     docket.counted(checked.lines);
-    docket.warned(&checked.notes.warnings);
+    docket.warned(checked.warnings());
     let route = match rule::held(desk, policy, caller, &mut checked, route).await? {
         rule::Way::On(route) => route,
         rule::Way::Ask => {
@@ -122,6 +123,17 @@ async fn once(
             return Ok(Passed::Asked(Box::new(asked)));
         }
     };
+    if allowed.set().is_list() {
+        // Each change takes a turn of its own.
+        drop(turn);
+        let all = &mut Many {
+            desk,
+            sender,
+            docket,
+            session,
+        };
+        return all.go(policy, route, allowed, checked).await;
+    }
     match route {
         Route::Open => {
             let preview = open::open(desk, docket, session, allowed.set(), checked).await;
@@ -158,6 +170,48 @@ async fn once(
     }
 }
 
+/// A set that was asked for as a list, at the end of the line.
+struct Many<'a> {
+    desk: &'a Arc<Desk>,
+    sender: &'a Arc<Sender>,
+    docket: &'a mut Docket,
+    session: &'a SessionId,
+}
+
+impl Many<'_> {
+    async fn go(
+        &mut self,
+        policy: &Policy,
+        route: Route,
+        allowed: Allowed<'_>,
+        checked: Checked,
+    ) -> Result<Passed, Refusal> {
+        let (desk, docket, session) = (self.desk, &mut *self.docket, self.session);
+        let set = allowed.set();
+        match route {
+            _ if set.is_nothing() => {
+                let unchanged = many::nothing_to_do(desk, docket, set, checked).await?;
+                Ok(Passed::Answer(Answer::Set(Box::new(unchanged))))
+            }
+            Route::Open | Route::Preview => {
+                let gives_token = matches!(route, Route::Preview);
+                let shown = many::show(desk, docket, session, set, checked, gives_token).await?;
+                Ok(Passed::Answer(Answer::SetPreview(Box::new(shown))))
+            }
+            Route::Ask => Ok(Passed::Asked(Box::new(ask::ToAsk::of(set, checked)))),
+            Route::Send(warrant) => {
+                let confirmation = warrant.spend(desk, session)?;
+                docket.confirmed(&policy.confirm, confirmation.approval());
+                let permit = gates::confirm(allowed, confirmation)?;
+                let job = (docket.clone(), checked);
+                apply::in_its_own_task(desk, self.sender, session, permit, job)
+                    .await
+                    .map(Passed::Sent)
+            }
+        }
+    }
+}
+
 impl Passed {
     fn previewed(preview: Preview) -> Self {
         Self::Answer(Answer::Preview(Box::new(preview)))
@@ -177,7 +231,7 @@ impl Passed {
         match self {
             Self::Sent(_) => true,
             Self::Answer(Answer::Preview(preview)) => preview.proposal.is_some(),
-            Self::Answer(Answer::Applied(_)) | Self::Asked(_) => false,
+            Self::Answer(_) | Self::Asked(_) => false,
         }
     }
 
@@ -196,6 +250,8 @@ impl Passed {
         match answer {
             Answer::Preview(preview) => &mut preview.notes,
             Answer::Applied(applied) => &mut applied.notes,
+            Answer::SetPreview(preview) => &mut preview.notes,
+            Answer::Set(set) => &mut set.notes,
         }
         .warnings
         .push(warning);

@@ -25,12 +25,16 @@ mod recover;
 mod refusals;
 mod review;
 mod route;
+mod sets;
 mod shown;
 mod source;
 mod stages;
 mod used;
 
-pub use answer::{Answer, Applied, LinkedFrom, Notes, Preview, Target};
+pub use answer::{
+    Answer, Applied, LinkedFrom, Notes, Preview, SetAnswer, SetLine, SetMember, SetOutcome,
+    SetPreview, Target,
+};
 pub use asker::{Ask, Asker, HandedOut, Handout, Question, Reply};
 pub use caller::{Caller, Extent};
 pub use deletions::Deleted;
@@ -43,4 +47,4 @@ pub use patience::Patience;
 pub use proposals::Proposals;
 pub use refusals::Refusals;
 pub use review::Review;
-pub use source::{Apply, Delete, Plan, Undo, Update};
+pub use source::{Apply, Bulk, Delete, MAX_PAGES, Plan, Undo, Update, Which};

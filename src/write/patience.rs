@@ -13,6 +13,8 @@ pub struct Patience {
     pub apart: Duration,
     /// How long other writes are waited for.
     pub queueing: Duration,
+    /// How long a call waits for a set of many changes before it answers how far that is.
+    pub answering: Duration,
 }
 
 impl Default for Patience {
@@ -22,6 +24,7 @@ impl Default for Patience {
             pause: Duration::from_millis(250),
             apart: Duration::from_secs(1),
             queueing: Duration::from_secs(20),
+            answering: Duration::from_secs(45),
         }
     }
 }

@@ -30,6 +30,7 @@ pub(crate) const QUICK: Patience = Patience {
     pause: Duration::from_millis(10),
     apart: Duration::from_millis(50),
     queueing: Duration::from_secs(20),
+    answering: Duration::from_secs(45),
 };
 
 /// The index made without haste or delay: as fast as the wiki answers, and looked at again by

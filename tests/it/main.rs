@@ -137,6 +137,8 @@ mod search;
 mod security;
 #[cfg(feature = "demo")]
 mod servers;
+#[cfg(feature = "demo")]
+mod sets;
 mod settings;
 #[cfg(feature = "demo")]
 mod shares;

@@ -313,7 +313,11 @@ fn only_its_room_touches_what_is_its_own() {
         files_that_contain("reqwest::Client"),
         ["src/wiki/transport.rs"]
     );
-    assert_eq!(files_that_contain("Permit::of("), ["src/gates/confirm.rs"]);
+    // The second makes permits of what the first let through: of its parts, and of their way back.
+    assert_eq!(
+        files_that_contain("Permit::of("),
+        ["src/gates/confirm.rs", "src/gates/permit.rs"]
+    );
     // Who within the crate may make what a permit comes of, and what sends it.
     for (text, file) in [
         ("gates::confirm(", "src/write/line.rs"),
@@ -325,6 +329,8 @@ fn only_its_room_touches_what_is_its_own() {
         ("self.approvals.give(", "src/write/memory/in_process.rs"),
         (".approve(approver(", "src/write/stages/ask.rs"),
         ("Sender::with_wiki(", "src/server/app.rs"),
+        ("permit.split(", "src/write/stages/apply.rs"),
+        ("may_go_back.permit(", "src/write/stages/apply.rs"),
         ("sender.pinned(", "src/write/stages/send.rs"),
         ("sending.send(", "src/write/stages/send.rs"),
         ("audit.attempt(", "src/write/stages/record.rs"),

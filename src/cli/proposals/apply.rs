@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::super::advice::advice;
-use super::super::confirmed::confirmed;
+use super::super::confirmed::{Shown, confirmed, one};
 use super::super::{Outcome, pager, print, show_change, start};
 use super::{Exit, Which, hindered};
 use crate::audit::{CallId, ProposalId};
 use crate::error::{Code, Failure};
 use crate::server::App;
-use crate::write::{Applied, Apply, Caller, Plan, Preview, Undo};
+use crate::write::{Applied, Apply, Caller, Plan, Undo};
 
 /// Arguments of `proposals apply`.
 #[derive(Debug, clap::Args)]
@@ -102,10 +102,10 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
 
 async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Arguments) -> Said {
     let write = async |merge| {
-        let says_yes = |preview: &Preview| {
+        let says_yes = |preview: &Shown| {
             let named = print::painted("proposal", print::Paint::Bold);
             let mut shown = vec![format!("{named} {id}:")];
-            shown.extend(show_change::preview(preview));
+            shown.extend(show_change::shown(preview));
             if arguments.yes {
                 if !arguments.json {
                     print::lines(&shown);
@@ -120,7 +120,7 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
             pager::agrees(&shown, question)
         };
         let plan = Plan::Proposal(Apply { id, merge });
-        match confirmed(app, caller, plan, says_yes).await {
+        match confirmed(app, caller, plan, says_yes).await.and_then(one) {
             Ok(Some(applied)) => Said::Applied(Box::new(applied)),
             Ok(None) => Said::Declined,
             Err(failure) => Said::Failed(failure),
@@ -198,7 +198,8 @@ async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Fai
                 path: None,
             };
             let caller = start::operator("undo");
-            if let Some(undone) = confirmed(app, &caller, Plan::Undo(undo), |_| true).await? {
+            let undone = confirmed(app, &caller, Plan::Undo(undo), |_| true).await;
+            if let Some(undone) = undone.and_then(one)? {
                 show_change::applied("taken back", &undone);
             }
         } else {

@@ -201,7 +201,7 @@ fn newer(known: &Date, base: PageState, now: PageState) -> Failure {
 }
 
 /// The conflict of a page that was written since a change of it was shown.
-pub(super) fn since_shown(previewed: PageState, fresh: PageState, next: &str) -> Failure {
+pub(in crate::write) fn since_shown(previewed: PageState, fresh: PageState, next: &str) -> Failure {
     let updated_at = fresh.updated_at.clone();
     let failure = Failure::new(
         Code::EditConflict,

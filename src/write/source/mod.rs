@@ -1,5 +1,6 @@
 //! What makes the changes of a set: one file for each kind of write, and one entry in [`Plan`].
 
+mod bulk;
 pub(super) mod conflict;
 mod create;
 mod delete;
@@ -20,6 +21,7 @@ use super::desk::Desk;
 use super::docket::Docket;
 use conflict::{ConflictCheck, Stopped};
 
+pub use bulk::{Bulk, MAX_PAGES, Which};
 pub use delete::Delete;
 pub use proposal::Apply;
 pub use undo::Undo;
@@ -38,6 +40,8 @@ pub enum Plan {
     Undo(Undo),
     /// A proposal is applied.
     Proposal(Apply),
+    /// Many pages are edited in the same way.
+    Bulk(Box<Bulk>),
 }
 
 impl Plan {
@@ -49,6 +53,7 @@ impl Plan {
             Self::Delete(source) => source,
             Self::Undo(source) => source,
             Self::Proposal(source) => source,
+            Self::Bulk(source) => &**source,
         }
     }
 }
@@ -84,6 +89,12 @@ pub(super) trait Source: Sync {
     /// The page whose turn it takes, as far as that is known before the page is read.
     fn page_of_turn<'a>(&'a self, _: &'a Desk) -> Later<'a, Option<i64>> {
         Box::pin(async { None })
+    }
+
+    /// Whether it takes one turn for all that it does, before anything is read; else each of its
+    /// changes takes its own.
+    fn has_turn(&self) -> bool {
+        true
     }
 
     /// Whether the wiki may rebuild its tree for it (W19).
@@ -136,11 +147,7 @@ async fn again(
     look: impl AsyncFnOnce(&whole_page::ToWrite) -> Result<(), Stopped>,
 ) -> Result<Read, Stopped> {
     if !agrees {
-        return Err(Failure::new(
-            Code::ConfirmMismatch,
-            "This call asks for something else than the preview that the token was given for.",
-        )
-        .into());
+        return Err(mismatch().into());
     }
     let change = &shown.first().change;
     let Some((before, id)) = change.before().and_then(|page| Some((page, page.id?))) else {
@@ -157,6 +164,13 @@ async fn again(
     }
     look(&read).await?;
     Ok(checked(shown.on(read.page)))
+}
+
+fn mismatch() -> Failure {
+    Failure::new(
+        Code::ConfirmMismatch,
+        "This call asks for something else than the preview that the token was given for.",
+    )
 }
 
 /// The page of what was shown, as it was.

@@ -1,8 +1,10 @@
 //! Taking a write back, from what the audit log kept of it.
 
+use std::collections::HashSet;
+
 use serde_json::json;
 
-use crate::audit::{CallSelector, CallStory, Client, Outcome};
+use crate::audit::{CallId, CallSelector, CallStory, Client, Outcome};
 use crate::change::{Change, StepKind, UndoFault, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SessionId, SetChange};
@@ -11,7 +13,7 @@ use crate::wiki::{Wiki, WikiError};
 
 use super::{Call, Later, Read, Source, Stopped, again, checked, whole_page};
 use crate::write::desk::Desk;
-use crate::write::docket::Docket;
+use crate::write::docket::{Docket, unavailable};
 use crate::write::faults::with_difference;
 use crate::write::past::nothing;
 
@@ -71,8 +73,16 @@ impl Source for Undo {
 
     fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
         Box::pin(async move {
-            let change = change(call.desk, self).await?;
-            Ok(checked(ChangeSet::of(call.id, change)))
+            let desk = call.desk;
+            // What an earlier run left open may be the very write that is meant.
+            desk.recovered().await;
+            Ok(checked(match meant(desk, self).await? {
+                Meant::Set(set) => of_set(call, self, set).await?,
+                Meant::One(story) => {
+                    let change = change_of(desk, self, *story).await?;
+                    ChangeSet::of(call.id, change)
+                }
+            }))
         })
     }
 
@@ -82,6 +92,22 @@ impl Source for Undo {
         shown: ChangeSet,
     ) -> Later<'a, Result<Read, Stopped>> {
         Box::pin(async move {
+            if shown.is_list() {
+                let desk = call.desk;
+                let agrees = match meant(desk, self).await? {
+                    // The last write is the one that was shown, whatever was written since.
+                    Meant::Set(set) => shown.undoes() == Some(set) || self.call.is_last(),
+                    Meant::One(_) => self.call.is_last(),
+                };
+                let set = shown.undoes().filter(|_| agrees && self.path.is_none());
+                let set = set.ok_or_else(super::mismatch)?;
+                let left = left_of_set(desk, self, set).await?;
+                let left = left.iter().map(|one| Some(one.call));
+                if !shown.iter().map(|one| one.undoes).eq(left) {
+                    return Err(super::mismatch().into());
+                }
+                return super::bulk::still_so(call, shown).await;
+            }
             let only = shown.first();
             // The last write is the one that was shown, whatever was written since.
             let takes_back = if self.call.is_last() {
@@ -98,11 +124,15 @@ impl Source for Undo {
 }
 
 /// Makes the change that takes a write back, of the page as it is now.
-pub(super) async fn change(desk: &Desk, undo: &Undo) -> Result<SetChange, Failure> {
-    let past = &desk.past;
+pub(in crate::write) async fn change(desk: &Desk, undo: &Undo) -> Result<SetChange, Failure> {
     // What an earlier run left open may be the very write that is meant.
     desk.recovered().await;
     let story = undone(desk, undo).await?;
+    change_of(desk, undo, story).await
+}
+
+async fn change_of(desk: &Desk, undo: &Undo, story: CallStory) -> Result<SetChange, Failure> {
+    let past = &desk.past;
     if let Some(by) = story.undone_by {
         return Err(
             nothing("That write was taken back already.").detail("undoneBy", by.to_string())
@@ -138,6 +168,94 @@ pub(super) async fn change(desk: &Desk, undo: &Undo) -> Result<SetChange, Failur
         change,
         undoes: Some(story.call),
     })
+}
+
+/// What an undo means.
+enum Meant {
+    /// A write of one change.
+    One(Box<CallStory>),
+    /// A set of many, each under a call of its own.
+    Set(CallId),
+}
+
+async fn meant(desk: &Desk, undo: &Undo) -> Result<Meant, Failure> {
+    let failure = match undone(desk, undo).await {
+        Ok(story) => {
+            let mut sets = story.records.iter().filter_map(|record| record.set);
+            return Ok(if sets.any(|set| set == story.call) {
+                Meant::Set(story.call)
+            } else {
+                Meant::One(Box::new(story))
+            });
+        }
+        Err(failure) => failure,
+    };
+    // A set that was cut short has no record of its own.
+    let Some(set) = undo.call.named() else {
+        return Err(failure);
+    };
+    let calls = desk.audit.calls_of_set(set).await;
+    let calls = calls.map_err(|error| unavailable(&error))?;
+    let is_own = |call: &CallStory| {
+        let client = call
+            .records
+            .iter()
+            .find_map(|record| record.client.as_ref());
+        let owner = undo.owner.as_ref();
+        owner.is_none_or(|owner| client.is_some_and(|client| client.is_same_owner(owner)))
+    };
+    if calls.is_empty() || !calls.iter().all(is_own) {
+        return Err(failure);
+    }
+    Ok(Meant::Set(set))
+}
+
+/// What is left to take back of a set, the last first.
+async fn left_of_set(desk: &Desk, undo: &Undo, set: CallId) -> Result<Vec<CallStory>, Failure> {
+    let calls = desk.audit.calls_of_set(set).await;
+    let calls = calls.map_err(|error| unavailable(&error))?;
+    let own: HashSet<CallId> = calls.iter().map(|call| call.call).collect();
+    // What took changes of the set back when it failed is no change of the set.
+    let is_change = |call: &CallStory| {
+        let mut undoes = call.records.iter().filter_map(|record| record.undoes);
+        !undoes.any(|undone| own.contains(&undone))
+    };
+    let mut left: Vec<CallStory> = calls.into_iter().filter(is_change).collect();
+    let is_unknown = |call: &CallStory| matches!(call.outcome(), Some(Outcome::Unknown) | None);
+    let is_sent = |call: &CallStory| call.is_open() || call.outcome().is_some();
+    if !undo.force
+        && let Some(unknown) = left.iter().find(|call| is_sent(call) && is_unknown(call))
+    {
+        return Err(nothing(
+            "Whether a change of that set was applied is not known; look at its page.",
+        )
+        .detail("call", unknown.call.to_string())
+        .detail("id", unknown.id()));
+    }
+    left.retain(|call| {
+        matches!(
+            call.outcome(),
+            Some(Outcome::Applied | Outcome::PartlyApplied)
+        ) && call.undone_by.is_none()
+    });
+    left.reverse();
+    Ok(left)
+}
+
+/// The set that takes a set back.
+async fn of_set(call: Call<'_>, undo: &Undo, set: CallId) -> Result<ChangeSet, Failure> {
+    if undo.path.is_some() {
+        return Err(stays());
+    }
+    let mut changes = Vec::new();
+    for story in left_of_set(call.desk, undo, set).await? {
+        let of_change = story.call;
+        let change = change_of(call.desk, undo, story).await;
+        changes.push(change.map_err(|failure| failure.detail("call", of_change.to_string()))?);
+    }
+    ChangeSet::list(call.id, changes)
+        .map(|back| back.undoing(set))
+        .ok_or_else(|| nothing("Nothing of that set is left to take back."))
 }
 
 /// What is on record of the call that an undo means.

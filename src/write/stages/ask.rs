@@ -27,6 +27,7 @@ pub(in crate::write) struct ToAsk {
     diff: String,
     lines: LineCounts,
     warnings: Vec<Warning>,
+    each: Vec<Vec<Warning>>,
 }
 
 impl ToAsk {
@@ -37,6 +38,7 @@ impl ToAsk {
             diff: checked.diff,
             lines: checked.lines,
             warnings: checked.notes.warnings,
+            each: checked.each,
         }
     }
 }
@@ -99,12 +101,18 @@ async fn ask(
         diff,
         lines,
         warnings,
+        each,
     }: ToAsk,
     limit: Duration,
 ) -> Result<Approved, Refusal> {
     let only = set.first();
+    let message = if set.is_list() {
+        question::message_of_set(&set, &each, &warnings)
+    } else {
+        question::message(&only.change, only.undoes, (&diff, lines), &warnings)
+    };
     let question = Question {
-        message: question::message(&only.change, only.undoes, (&diff, lines), &warnings),
+        message,
         scopes: Scope::offered(&caller.session, &set),
     };
     match &caller.asker {

@@ -1,14 +1,15 @@
 //! What is to be known of a set before it is shown or sent: whether it fits a request, whether new
 //! places are free, and what is to be said of it.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::change::{self, Change, Surroundings, Warning};
 use crate::checks;
 use crate::gates::{ChangeSet, ConfirmMode, Gate, Policy, Refusal, SetChange};
-use crate::page::{Field, LineCounts};
+use crate::page::{Field, LineCounts, Locale, PagePath};
 use crate::rules::ChangeFacts;
-use crate::wiki::Wiki;
+use crate::wiki::{AllPages, Wiki};
 
 use crate::write::answer::Notes;
 use crate::write::new_place;
@@ -25,12 +26,21 @@ const OF_LIST: [&str; 2] = ["dead_link", "same_title"];
 pub(in crate::write) struct Checked {
     /// What is to be said of it.
     pub(in crate::write) notes: Notes,
-    /// The difference of the content.
+    /// What is to be said of each change of a list, in order; of a single one, the notes say it.
+    pub(in crate::write) each: Vec<Vec<Warning>>,
+    /// The difference of the content; of a list, none.
     pub(in crate::write) diff: String,
-    /// How many lines of it are added and removed.
+    /// How many lines of content are added and removed, all changes together.
     pub(in crate::write) lines: LineCounts,
     /// What rules are asked of each change; nothing of one that takes another write back.
     pub(in crate::write) facts: Vec<ChangeFacts>,
+}
+
+impl Checked {
+    /// All that is to be said, of the set and of each change.
+    pub(in crate::write) fn warnings(&self) -> impl Iterator<Item = &Warning> {
+        self.notes.warnings.iter().chain(self.each.iter().flatten())
+    }
 }
 
 /// What is known of a set before it is looked at.
@@ -62,7 +72,7 @@ pub(in crate::write) async fn look(
     let mut notes = Notes {
         warnings: Vec::new(),
         is_unchecked: seen.conflict == ConflictCheck::None,
-        undoes: set.first().undoes,
+        undoes: set.first().undoes.filter(|_| !set.is_list()),
         replaces: None,
     };
     let made: Vec<(&str, &str)> = set
@@ -72,74 +82,120 @@ pub(in crate::write) async fn look(
         .collect();
     // What the list of pages tells was said then; a rule wants to know it as it is now.
     let asks_list = !seen.was_shown || policy.rules.names_any(&OF_LIST);
-    let until = Instant::now() + CHECKING;
-    let mut facts = Vec::new();
-    let (diff, lines) = set.first().change.content_diff();
-    for (at, one) in set.iter().enumerate() {
-        let there = new_place::look(wiki, &one.change)
-            .await
-            .map_err(at_change)?;
-        let mut found = lost_by(&one.change);
-        found.extend(there);
-        found.extend(cannot_return(&one.change));
-        let lines = match at {
-            0 => lines,
-            _ => one.change.content_diff().1,
+    let pages = pages_around(wiki, set, asks_list).await;
+    let around = Around {
+        wiki,
+        policy,
+        made: &made,
+        pages: pages.as_deref(),
+        until: Instant::now() + CHECKING,
+    };
+    let (mut facts, mut each) = (Vec::new(), Vec::new());
+    let mut freed: Vec<(&Locale, &PagePath)> = Vec::new();
+    let (diff, mut lines) = match set.is_list() {
+        true => (String::new(), LineCounts::default()),
+        false => set.first().change.content_diff(),
+    };
+    for one in set.iter() {
+        let change = &one.change;
+        let own = if set.is_list() {
+            change.content_diff().1
+        } else {
+            lines
         };
-        let checked = checked(wiki, policy, one, lines, &made, asks_list).await;
-        found.extend(checked.warnings);
-        if one.undoes.is_none() {
-            found.extend(by_operator(policy, &one.change, until).await);
-            facts.push(ChangeFacts::of(
-                &one.change,
-                lines,
-                &change::Checked {
-                    warnings: found.clone(),
-                    adds_grave_secret: checked.adds_grave_secret,
-                },
-            ));
+        let mut found = lost_by(change);
+        let place = change.after().map(|page| (&page.locale, &page.path));
+        // A place that an earlier change of the set frees is free.
+        if place.is_none_or(|place| !freed.contains(&place)) {
+            let there = new_place::look(wiki, change).await.map_err(at_change)?;
+            found.extend(there);
         }
-        notes.warnings.extend(found);
+        let leaves = change.moves() || change.after().is_none();
+        let left = change.before().filter(|_| leaves);
+        freed.extend(left.map(|page| (&page.locale, &page.path)));
+        found.extend(cannot_return(change));
+        facts.extend(around.look(one, own, &mut found).await);
+        if set.is_list() {
+            lines.added = lines.added.saturating_add(own.added);
+            lines.removed = lines.removed.saturating_add(own.removed);
+            each.push(found);
+        } else {
+            notes.warnings.extend(found);
+        }
     }
     notes.warnings.extend(seen.said);
     Ok(Checked {
         notes,
+        each,
         diff,
         lines,
         facts,
     })
 }
 
-/// Runs our own checks. Which pages there are is asked only where a check needs it, and not for
-/// what takes a write back.
-async fn checked(
-    wiki: &Wiki,
-    policy: &Policy,
-    one: &SetChange,
-    lines: LineCounts,
-    made: &[(&str, &str)],
-    asks_list: bool,
-) -> change::Checked {
+/// The list of all pages, where a check needs it: once for the whole set, and not for what takes
+/// a write back.
+async fn pages_around(wiki: &Wiki, set: &ChangeSet, asks_list: bool) -> Option<Arc<AllPages>> {
     let base = &wiki.settings().base_url;
-    let asks_list = asks_list && one.undoes.is_none();
-    let pages = if asks_list && one.change.asks_for_neighbours(base) {
+    let asks = |one: &SetChange| one.undoes.is_none() && one.change.asks_for_neighbours(base);
+    if asks_list && set.iter().any(asks) {
         // A key that may see no list is warned of nothing that the list tells.
         wiki.pages_as_of(Instant::now()).await.ok()
     } else {
         None
-    };
-    let key = wiki.key();
-    let mut own = vec![key.expose()];
-    if let ConfirmMode::Token(token) = &policy.confirm {
-        own.push(token.expose());
     }
-    let around = Surroundings {
-        wiki: base,
-        pages: pages.as_ref().map(|pages| pages.shared()),
-        made,
-        own: &own,
-    };
-    one.change.check(lines, around)
+}
+
+/// What stands around the changes of a set while they are looked at.
+struct Around<'a> {
+    wiki: &'a Wiki,
+    policy: &'a Policy,
+    /// The places of the pages that the set makes or changes.
+    made: &'a [(&'a str, &'a str)],
+    pages: Option<&'a AllPages>,
+    /// When no further check of the operator's is begun.
+    until: Instant,
+}
+
+impl Around<'_> {
+    /// Adds what our own checks and the operator's find; gives what rules are asked of the change.
+    async fn look(
+        &self,
+        one: &SetChange,
+        lines: LineCounts,
+        found: &mut Vec<Warning>,
+    ) -> Option<ChangeFacts> {
+        let checked = self.checked(one, lines);
+        found.extend(checked.warnings);
+        if one.undoes.is_some() {
+            return None;
+        }
+        found.extend(by_operator(self.policy, &one.change, self.until).await);
+        let checked = change::Checked {
+            warnings: found.clone(),
+            adds_grave_secret: checked.adds_grave_secret,
+        };
+        Some(ChangeFacts::of(&one.change, lines, &checked))
+    }
+
+    /// Runs our own checks.
+    fn checked(&self, one: &SetChange, lines: LineCounts) -> change::Checked {
+        let key = self.wiki.key();
+        let mut own = vec![key.expose()];
+        if let ConfirmMode::Token(token) = &self.policy.confirm {
+            own.push(token.expose());
+        }
+        let around = Surroundings {
+            wiki: &self.wiki.settings().base_url,
+            pages: self
+                .pages
+                .filter(|_| one.undoes.is_none())
+                .map(AllPages::shared),
+            made: self.made,
+            own: &own,
+        };
+        one.change.check(lines, around)
+    }
 }
 
 /// Runs the operator's checks, one after another, apart from the async threads.

@@ -2,8 +2,10 @@
 //! says what goes in and what comes out.
 
 pub(super) mod answer;
+pub(super) mod apply;
 pub(super) mod ask;
 pub(super) mod check;
+pub(super) mod many;
 pub(super) mod open;
 pub(super) mod outcome;
 pub(super) mod question;

@@ -1,7 +1,10 @@
 //! What a person is asked: plain text in which nobody else can speak in our words.
 
+use std::iter;
+
 use crate::audit::CallId;
 use crate::change::{Change, Warning};
+use crate::gates::ChangeSet;
 use crate::page::{Field, LineCounts, PageState, is_invisible};
 
 use super::check::leaves_for_good;
@@ -97,10 +100,64 @@ pub(in crate::write) fn message(
     // What stands above in words of its own is not said twice.
     let is_said =
         |code: &str| ["hidden_text_added", "cannot_return", "loss_accepted"].contains(&code);
-    for warning in warnings.iter().filter(|warning| !is_said(&warning.code)) {
-        text.say("Warning:");
-        text.quote(&warning.to_string(), MAX_LINES_OF_VALUE, &mut room);
+    text.warn(
+        warnings.iter().filter(|warning| !is_said(&warning.code)),
+        &mut room,
+    );
+    text.said
+}
+
+/// How many changes of a set are told one by one.
+const MOST_CHANGES: usize = 20;
+
+/// The question about a set of many changes.
+pub(in crate::write) fn message_of_set(
+    set: &ChangeSet,
+    each: &[Vec<Warning>],
+    warnings: &[Warning],
+) -> String {
+    let all = set.iter().count();
+    let mut text = Text::default();
+    text.say(&format!(
+        "Shall these {all} changes be written to the wiki?"
+    ));
+    text.say(&format!(
+        "Lines that begin with \"{}\" are text of the page or of the model, not of this server.",
+        MARK.trim_end()
+    ));
+    let mut room = VALUES;
+    let (mut diffs, mut counts) = (String::new(), LineCounts::default());
+    let each = each.iter().map(Vec::as_slice).chain(iter::repeat(&[][..]));
+    for (number, (one, warnings)) in set.iter().zip(each).enumerate() {
+        let change = &one.change;
+        let (diff, lines) = change.content_diff();
+        diffs.push_str(&diff);
+        counts.added += lines.added;
+        counts.removed += lines.removed;
+        if number >= MOST_CHANGES {
+            continue;
+        }
+        let target = change.target();
+        let id = target.id.map(|id| format!(", page {id}"));
+        let names: Vec<&str> = change.fields().into_iter().map(Field::name).collect();
+        text.say(&format!(
+            "{}{}: {}",
+            change.operation(),
+            id.unwrap_or_default(),
+            names.join(", ")
+        ));
+        let place = format!("{}/{}", target.locale.as_str(), target.path.as_str());
+        text.quote(&place, VALUES.lines, &mut room);
+        text.warn(warnings.iter(), &mut room);
     }
+    text.warn(warnings.iter(), &mut room);
+    if all > MOST_CHANGES {
+        text.say(&format!(
+            "({} more changes are not told here)",
+            all - MOST_CHANGES
+        ));
+    }
+    text.differ("content", &diffs, counts);
     text.said
 }
 
@@ -123,6 +180,14 @@ impl Text {
             self.said.push('\n');
         }
         self.said.push_str(line);
+    }
+
+    /// What checks warn of, as text that is not ours.
+    fn warn<'a>(&mut self, warnings: impl Iterator<Item = &'a Warning>, room: &mut Room) {
+        for warning in warnings {
+            self.say("Warning:");
+            self.quote(&warning.to_string(), MAX_LINES_OF_VALUE, room);
+        }
     }
 
     /// Text that is not ours.

@@ -48,11 +48,7 @@ pub(in crate::write) async fn in_its_own_task(
     let tasks = &desk.house.tasks;
     let awaited = tasks.token();
     if tasks.is_closed() {
-        let failure = Failure::new(
-            Code::AuditUnavailable,
-            "The server is ending; nothing was sent.",
-        );
-        return Err(Refusal::at(Gate::Record, failure));
+        return Err(Refusal::at(Gate::Record, is_ending()));
     }
     let (own_desk, sender) = (Arc::clone(desk), Arc::clone(sender));
     let write = async move {
@@ -74,7 +70,7 @@ pub(in crate::write) async fn in_its_own_task(
 
 /// Sends one step after another, each once and on record before; the next only after the one
 /// before was read back as applied.
-async fn carry_out(
+pub(super) async fn carry_out(
     desk: &Desk,
     sender: &Sender,
     mut permit: Permit,
@@ -145,6 +141,14 @@ fn note_written(memory: &dyn Memory, knowing: &Knowing, settled: &Settled) {
     {
         memory.note_written(&knowing.session, id, at, knowing.wrote_whole);
     }
+}
+
+/// The server takes no more writes.
+pub(super) fn is_ending() -> Failure {
+    Failure::new(
+        Code::AuditUnavailable,
+        "The server is ending; nothing was sent.",
+    )
 }
 
 /// Nobody knows how far a write came.

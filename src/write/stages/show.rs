@@ -101,6 +101,7 @@ pub(super) async fn preview(
         mut notes,
         diff,
         lines,
+        each: _,
         facts: _,
     } = checked;
     let change = &set.first().change;

@@ -26,9 +26,12 @@ pub(in crate::write) async fn take(
     session: &SessionId,
     source: &dyn Source,
     warrant: &Warrant,
-) -> Result<Turn, Refusal> {
+) -> Result<Option<Turn>, Refusal> {
     // What an earlier run left open may be in the way.
     desk.recovered().await;
+    if !source.has_turn() {
+        return Ok(None);
+    }
     let page = match warrant {
         // A token that counts for nothing must not wait for its turn.
         Warrant::Preview(token) => desk
@@ -50,7 +53,17 @@ pub(in crate::write) async fn take(
         let held = desk.proposals.hold_open(id).await;
         turn.proposal = Some(held.map_err(|failure| Refusal::at(Gate::Change, failure))?);
     }
-    Ok(turn)
+    Ok(Some(turn))
+}
+
+/// The turn of one change of a set: it is given back before the next.
+pub(super) async fn of_change(
+    desk: &Desk,
+    page: Option<i64>,
+    rebuilds_tree: bool,
+) -> Result<Turn, Refusal> {
+    let turn = locks(&desk.audit, page, rebuilds_tree, desk.patience.queueing).await;
+    turn.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))
 }
 
 /// Waits for a page and for the tree, so long at most for both.

@@ -1,0 +1,134 @@
+//! `wikijs_bulk_update_pages`: the same edit of many pages, as one set.
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::input::{self, rule};
+use super::output::{WRITE_ANSWER, Written};
+use super::tool::{Kind, TEXT_BYTES, Tool};
+use super::update_page::TextEdit;
+use crate::change::NewTags;
+use crate::error::Failure;
+use crate::page;
+use crate::wiki::ListQuery;
+use crate::write::{Bulk, Plan, Which};
+
+/// The tool.
+pub(super) struct BulkUpdatePages;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// A preview's token (other arguments must be as there), or the operator's.
+    #[garde(skip)]
+    confirm: Option<String>,
+    /// These pages; else all that path and tags find.
+    #[garde(inner(length(min = 1, max = 200), inner(range(min = 1, max = 2_147_483_647))))]
+    ids: Option<Vec<i64>>,
+    /// At or below it.
+    #[garde(custom(rule::optional(rule::text)))]
+    path: Option<String>,
+    /// "*": all.
+    #[garde(custom(rule::optional(rule::locales)))]
+    locale: Option<String>,
+    /// With all of these.
+    #[garde(inner(inner(custom(rule::required(rule::tag)))))]
+    tags: Option<Vec<String>>,
+    #[garde(inner(inner(custom(rule::required(rule::tag)))))]
+    add_tags: Option<Vec<String>>,
+    #[garde(inner(inner(custom(rule::required(rule::tag)))))]
+    remove_tags: Option<Vec<String>>,
+    /// Wherever it stands in the source, in order.
+    #[garde(length(min = 1, max = 100), dive)]
+    replace_all: Option<Vec<TextEdit>>,
+    #[garde(skip)]
+    is_published: Option<bool>,
+    /// How many pages must be found; else nothing is sent.
+    #[garde(range(min = 1, max = 200))]
+    expect_pages: Option<u32>,
+    /// Default takeBack: what was applied before a change that fails.
+    #[garde(skip)]
+    on_failure: Option<OnFailure>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+enum OnFailure {
+    TakeBack,
+    Keep,
+}
+
+impl Tool for BulkUpdatePages {
+    const NAME: &'static str = "wikijs_bulk_update_pages";
+    const TITLE: &'static str = "Bulk update pages";
+    const DESCRIPTION: &'static str = "Edit many pages (200 at most) in the same way as one reviewed set: tags, publishing, a text wherever it stands. All are checked before the first is sent; if one fails, what was applied is taken back. Without confirm you may get a preview and a token: show the user, then call again with confirm alone.";
+    const ANSWER: &'static str = WRITE_ANSWER;
+    const KIND: Kind = Kind::Change;
+    // Which pages and which edit it is, all of them are to be read again from the preview.
+    const IN_PREVIEW: &'static [&'static str] = &["ids"];
+    const MOST_BYTES: usize = TEXT_BYTES;
+    type Input = Input;
+    type Output = Written;
+
+    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
+        let confirm = input.confirm.clone();
+        let plan = Plan::Bulk(Box::new(bulk(&context, input).await?));
+        context.write(plan, confirm).await.map(Written::from)
+    }
+}
+
+async fn bulk(context: &Context, input: Input) -> Result<Bulk, Failure> {
+    let read = |tags: Option<Vec<String>>| tags.map(input::tags).transpose();
+    let (add, remove) = (read(input.add_tags)?, read(input.remove_tags)?);
+    let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());
+    if add.iter().any(|tag| remove.contains(tag)) {
+        let fault = "has a tag that addTags has, too";
+        return Err(input::invalid_argument("removeTags", fault));
+    }
+    let tags = !(add.is_empty() && remove.is_empty());
+    let tags = tags.then_some(NewTags::Some { add, remove });
+    let replace_all = input.replace_all.unwrap_or_default();
+    if tags.is_none() && replace_all.is_empty() && input.is_published.is_none() {
+        let failure = input::invalid_argument("", "nothing to change is named");
+        return Err(failure.hint("Name addTags, removeTags, replaceAll or isPublished."));
+    }
+    let is_listed = input.path.is_some() || input.tags.is_some();
+    let which = match input.ids {
+        Some(_) if is_listed => {
+            let fault = "cannot stand beside path or tags: they find the pages";
+            return Err(input::invalid_argument("ids", fault));
+        }
+        Some(ids) => Which::Ids(ids),
+        None if !is_listed => {
+            let failure = input::invalid_argument("", "no pages are named");
+            return Err(failure.hint("Name ids, path or tags."));
+        }
+        None => {
+            let wiki = &context.wiki;
+            let (locales, path) =
+                input::places(wiki, input.path.as_deref(), input.locale.as_deref())?;
+            let (tags, tag_patterns) = input::tag_filters(wiki, input.tags).await?;
+            Which::Listed(Box::new(ListQuery {
+                locale: locales.one,
+                path,
+                tags,
+                tag_patterns,
+                ..ListQuery::default()
+            }))
+        }
+    };
+    Ok(Bulk {
+        which,
+        tags,
+        replace_all: replace_all.into_iter().map(page::TextEdit::from).collect(),
+        is_published: input.is_published,
+        expect_pages: input
+            .expect_pages
+            .and_then(|count| usize::try_from(count).ok()),
+        keeps_on_failure: input.on_failure == Some(OnFailure::Keep),
+    })
+}

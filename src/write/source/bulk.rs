@@ -1,0 +1,352 @@
+//! The same edit of many pages, as one set.
+
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use serde_json::json;
+
+use crate::change::{Change, Edits, NewContent, NewTags};
+use crate::error::{Code, Failure};
+use crate::gates::{ChangeSet, LeftOut, SetChange};
+use crate::page::{PageState, TextEdit, check_content};
+use crate::wiki::{ListQuery, Wiki};
+
+use super::whole_page::{self, ToWrite};
+use super::{Call, Later, Read, Source, Stopped, checked, conflict};
+use crate::write::desk::Desk;
+use crate::write::docket::Docket;
+
+/// The most pages of a set that is asked for.
+pub const MAX_PAGES: usize = 200;
+/// What to do next where a page is not as it was shown.
+const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
+/// How many pages are read side by side.
+const AT_ONCE: usize = 4;
+
+/// The same edit of many pages.
+#[derive(Debug, Clone)]
+pub struct Bulk {
+    /// Of which pages.
+    pub which: Which,
+    /// Tags that come and go.
+    pub tags: Option<NewTags>,
+    /// Texts that are replaced wherever they stand, in order.
+    pub replace_all: Vec<TextEdit>,
+    /// Whether readers see the pages.
+    pub is_published: Option<bool>,
+    /// How many pages there must be.
+    pub expect_pages: Option<usize>,
+    /// Whether what was applied stays where a later change fails.
+    pub keeps_on_failure: bool,
+}
+
+/// Which pages are meant.
+#[derive(Debug, Clone)]
+pub enum Which {
+    /// These.
+    Ids(Vec<i64>),
+    /// All that a list finds.
+    Listed(Box<ListQuery>),
+}
+
+impl Which {
+    /// The ids of the pages that are there, in order, each once.
+    async fn found(&self, wiki: &Wiki) -> Result<Vec<i64>, Failure> {
+        let mut ids: Vec<i64> = match self {
+            Self::Ids(ids) => ids.clone(),
+            Self::Listed(query) => {
+                let part = wiki.list(query, MAX_PAGES + 1).await?;
+                part.pages.iter().filter_map(|page| page.id).collect()
+            }
+        };
+        ids.sort_unstable();
+        ids.dedup();
+        if ids.len() > MAX_PAGES {
+            return Err(Failure::new(
+                Code::TooLarge,
+                format!("More than {MAX_PAGES} pages are meant; nothing was sent."),
+            )
+            .hint("Name fewer pages in one call, such as those below a longer path.")
+            .detail("most", MAX_PAGES));
+        }
+        Ok(ids)
+    }
+}
+
+impl Bulk {
+    /// The pages that are meant, as many as they must be.
+    async fn pages(&self, wiki: &Wiki) -> Result<Vec<i64>, Failure> {
+        let ids = self.which.found(wiki).await?;
+        let is_expected = self
+            .expect_pages
+            .is_none_or(|expected| expected == ids.len());
+        if ids.is_empty() || !is_expected {
+            let found = ids.len();
+            return Err(Failure::new(
+                Code::InvalidInput,
+                format!("{found} pages were found; nothing was sent."),
+            )
+            .hint("Look with wikijs_list_pages at which pages these are; expectPages must be their number.")
+            .detail("found", found)
+            .detail("fields", json!([{ "path": "expectPages" }])));
+        }
+        Ok(ids)
+    }
+
+    /// The same with tags as the wiki has them: those that come are meant without the `#` before
+    /// them, unless there is one that begins so.
+    async fn completed(&self, wiki: &Wiki) -> Result<Self, Failure> {
+        let mut own = self.clone();
+        if let Some(added) = own.tags.as_mut().and_then(NewTags::added_mut) {
+            *added = wiki.without_hash(std::mem::take(added)).await?;
+        }
+        Ok(own)
+    }
+
+    /// The change that it makes of a page as it is, or why it makes none.
+    fn of(&self, before: PageState) -> Result<Change, &'static str> {
+        let mut content = before.content.clone();
+        for edit in &self.replace_all {
+            content = content.replace(&edit.old_text, &edit.new_text);
+        }
+        if content != before.content && check_content(&content).is_err() {
+            return Err("it would be left without content");
+        }
+        let edits = Edits {
+            content: (content != before.content).then_some(NewContent::Whole(content)),
+            tags: self.tags.clone(),
+            is_published: self.is_published,
+            ..Edits::default()
+        };
+        let change = Change::update(before, edits).map_err(|_| "it cannot be changed so")?;
+        if change.is_empty() {
+            return Err("it already is as asked for");
+        }
+        Ok(change)
+    }
+
+    /// The set of all changes; where none is to be made, the changes do nothing.
+    fn set(&self, call: Call<'_>, pages: Vec<Result<ToWrite, LeftOut>>) -> Option<ChangeSet> {
+        let (mut changes, mut left_out, mut idle) = (Vec::new(), Vec::new(), None);
+        for page in pages {
+            let page = match page {
+                Ok(read) => read.page,
+                Err(unread) => {
+                    left_out.push(unread);
+                    continue;
+                }
+            };
+            match self.of(page.clone()) {
+                Ok(change) => changes.push(SetChange::from(change)),
+                Err(why) => {
+                    left_out.push(LeftOut::of(&page, why));
+                    idle = Some(page);
+                }
+            }
+        }
+        if changes.is_empty() {
+            let page = idle?;
+            changes.push(Change::between(page.clone(), page).into());
+        }
+        let set = ChangeSet::list(call.id, changes)?;
+        Some(set.without(left_out).keeping(self.keeps_on_failure))
+    }
+
+    /// Whether it asks for the same as what was shown, of the pages that are meant now.
+    fn agrees_with(&self, shown: &ChangeSet, ids: &[i64]) -> bool {
+        let is_same = |one: &SetChange| {
+            let Some(before) = one.change.before() else {
+                return false;
+            };
+            let asked = self.of(before.clone()).map(SetChange::from);
+            asked.is_ok_and(|asked| asked.is_same_write(one))
+        };
+        let mut shown_ids: Vec<i64> = shown
+            .iter()
+            .filter_map(|one| one.change.before()?.id)
+            .chain(shown.left_out().iter().map(|page| page.id))
+            .collect();
+        shown_ids.sort_unstable();
+        shown_ids.dedup();
+        shown.is_list()
+            && shown.proposal().is_none()
+            && shown.keeps_on_failure() == self.keeps_on_failure
+            && shown.iter().all(is_same)
+            && shown_ids == ids
+    }
+}
+
+/// Reads a page, or says why it is left out: it is there, but not all of it can be read back.
+async fn read(wiki: &Wiki, id: i64) -> Result<Result<ToWrite, LeftOut>, Failure> {
+    match whole_page::to_write(wiki, id, &[]).await {
+        Ok(read) => Ok(Ok(read)),
+        Err(failure) if failure.code == Code::FieldUnreadable => Ok(Err(LeftOut {
+            id,
+            path: None,
+            why: "this key cannot read back all of its fields",
+        })),
+        Err(failure) => Err(failure.detail("id", id)),
+    }
+}
+
+impl Source for Bulk {
+    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        docket.is_set();
+        Box::pin(async {})
+    }
+
+    // Each of its changes takes a turn of its own.
+    fn has_turn(&self) -> bool {
+        false
+    }
+
+    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            let wiki = &call.desk.wiki;
+            let own = self.completed(wiki).await?;
+            let ids = own.pages(wiki).await?;
+            let pages: Vec<_> = stream::iter(ids)
+                .map(|id| read(wiki, id))
+                .buffered(AT_ONCE)
+                .try_collect()
+                .await?;
+            let set = own.set(call, pages).ok_or_else(|| {
+                Failure::new(
+                    Code::FieldUnreadable,
+                    "This key cannot read back all fields of any of these pages.",
+                )
+            })?;
+            Ok(checked(set))
+        })
+    }
+
+    fn shown_again<'a>(
+        &'a self,
+        call: Call<'a>,
+        shown: ChangeSet,
+    ) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            let wiki = &call.desk.wiki;
+            let own = self.completed(wiki).await?;
+            let ids = own.pages(wiki).await?;
+            if !own.agrees_with(&shown, &ids) {
+                return Err(super::mismatch().into());
+            }
+            still_so(call, shown).await
+        })
+    }
+}
+
+/// A set that was shown, if each of its pages still is as it was shown.
+pub(super) async fn still_so(call: Call<'_>, shown: ChangeSet) -> Result<Read, Stopped> {
+    let wiki = &call.desk.wiki;
+    let changes: Vec<SetChange> = shown.iter().cloned().collect();
+    let fresh: Vec<SetChange> = stream::iter(changes)
+        .map(|one| async move {
+            let change = one.change;
+            let page = change
+                .before()
+                .and_then(|page| Some((page.clone(), page.id?)));
+            let Some((before, id)) = page else {
+                return Ok(SetChange { change, ..one });
+            };
+            let read = whole_page::to_write(wiki, id, change.lost()).await;
+            let read = read.map_err(|failure| failure.detail("id", id))?;
+            if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
+                let path = before.path.as_str().to_owned();
+                let failure = conflict::since_shown(before, read.page, NEXT);
+                return Err(failure.detail("id", id).detail("path", path));
+            }
+            let change = change.on(read.page);
+            Ok(SetChange {
+                change,
+                undoes: one.undoes,
+            })
+        })
+        .buffered(AT_ONCE)
+        .try_collect()
+        .await?;
+    Ok(checked(shown.with_changes(fresh)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bulk, Which};
+    use crate::audit::CallId;
+    use crate::change::{Change, NewTags};
+    use crate::gates::{ChangeSet, LeftOut, SetChange};
+    use crate::page::{PageState, TextEdit};
+
+    fn page(id: i64, content: &str) -> PageState {
+        let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
+            "editor":"markdown","tags":["old"],"isPublished":true,"isPrivate":false,
+            "publishStartDate":"","publishEndDate":"","scriptCss":"","scriptJs":""}"#;
+        PageState {
+            id: Some(id),
+            content: content.to_owned(),
+            ..serde_json::from_str(page).unwrap()
+        }
+    }
+
+    fn bulk(old_text: &str, new_text: &str) -> Bulk {
+        Bulk {
+            which: Which::Ids(vec![1, 2]),
+            tags: None,
+            replace_all: vec![TextEdit {
+                old_text: old_text.to_owned(),
+                new_text: new_text.to_owned(),
+            }],
+            is_published: None,
+            expect_pages: None,
+            keeps_on_failure: false,
+        }
+    }
+
+    #[test]
+    fn a_text_is_replaced_wherever_it_stands_and_a_page_without_it_is_left_out() {
+        let own = bulk("x", "y");
+        let change = own.of(page(1, "x and x")).unwrap();
+        assert_eq!(change.after().unwrap().content, "y and y");
+        assert_eq!(own.of(page(1, "z")), Err("it already is as asked for"));
+        let emptied = bulk("x", "").of(page(1, "x"));
+        assert_eq!(emptied, Err("it would be left without content"));
+    }
+
+    #[test]
+    fn tags_come_and_go_and_what_has_them_already_is_left_out() {
+        let own = Bulk {
+            replace_all: Vec::new(),
+            tags: Some(NewTags::Some {
+                add: vec!["new".to_owned()],
+                remove: vec!["old".to_owned()],
+            }),
+            ..bulk("", "")
+        };
+        let change = own.of(page(1, "x")).unwrap();
+        let after = change.after().unwrap().clone();
+        assert_eq!(after.tags, ["new"]);
+        assert_eq!(own.of(after), Err("it already is as asked for"));
+    }
+
+    #[test]
+    fn a_token_counts_for_the_same_edit_of_the_same_pages() {
+        let call = CallId::new().unwrap();
+        let own = bulk("x", "y");
+        let change = |id| SetChange::from(own.of(page(id, "x")).unwrap());
+        let shown = ChangeSet::list(call, vec![change(1), change(2)]).unwrap();
+        assert!(own.agrees_with(&shown, &[1, 2]));
+        assert!(!own.agrees_with(&shown, &[1]));
+        assert!(!own.agrees_with(&shown, &[1, 2, 3]));
+        assert!(!bulk("x", "z").agrees_with(&shown, &[1, 2]));
+        let keeps = Bulk {
+            keeps_on_failure: true,
+            ..own.clone()
+        };
+        assert!(!keeps.agrees_with(&shown, &[1, 2]));
+        // What was left out was meant, too.
+        let shown = ChangeSet::list(call, vec![change(1)]).unwrap();
+        assert!(!own.agrees_with(&shown, &[1, 2]));
+        let shown = shown.without(vec![LeftOut::of(&page(2, "z"), "why")]);
+        assert!(own.agrees_with(&shown, &[1, 2]));
+        let single = ChangeSet::of(call, Change::delete(page(1, "x")));
+        assert!(!own.agrees_with(&single, &[1]));
+    }
+}

@@ -1,0 +1,361 @@
+//! A set of many changes is sent: one change after another, each in its own turn, looked at again,
+//! on record and sent once. The first that is not applied stops it, and what was applied is taken
+//! back; after an outcome that nobody knows nothing more is sent.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tracing::Instrument as _;
+
+use crate::audit::{CallId, Outcome};
+use crate::error::{Code, Failure};
+use crate::gates::{ChangeSet, Gate, MayGoBack, Permit, Refusal, SessionId, SetChange};
+use crate::notice;
+use crate::page::LineCounts;
+use crate::wiki::Sender;
+
+use super::check::Checked;
+use super::send::{self, broke_off};
+use super::show::target;
+use super::turn;
+use crate::write::answer::{Answer, Applied, Notes, SetAnswer, SetMember, SetOutcome};
+use crate::write::desk::Desk;
+use crate::write::docket::{Docket, unavailable};
+use crate::write::sets::Progress;
+use crate::write::source::undo::{self, Undo};
+use crate::write::source::whole_page;
+use crate::write::{new_place, source::conflict};
+
+/// What to do next where a page is not as it was shown.
+const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
+
+/// Sends a set in a task of its own: it goes on when the client leaves. An answer is given as soon
+/// as it is done, or within the time that a call may take.
+///
+/// # Errors
+/// That the server is ending: nothing is sent then.
+pub(in crate::write) async fn in_its_own_task(
+    desk: &Arc<Desk>,
+    sender: &Arc<Sender>,
+    session: &SessionId,
+    permit: Permit,
+    (docket, checked): (Docket, Checked),
+) -> Result<Result<Answer, Failure>, Refusal> {
+    let tasks = &desk.house.tasks;
+    let awaited = tasks.token();
+    if tasks.is_closed() {
+        return Err(Refusal::at(Gate::Record, send::is_ending()));
+    }
+    let at_record = |error| Refusal::at(Gate::Record, unavailable(&error));
+    let set = permit.set().clone();
+    let permits = permit.split(CallId::new).map_err(at_record)?;
+    let progress: Progress = Arc::new(Mutex::new(at_first(desk, &docket, &set, &permits, checked)));
+    desk.house.sets.begin(session, &progress);
+    let run = Run {
+        desk: Arc::clone(desk),
+        sender: Arc::clone(sender),
+        docket,
+        progress: Arc::clone(&progress),
+    };
+    let keeps = set.keeps_on_failure();
+    let call = set.id();
+    let work = async move {
+        let end = call.during(Box::pin(run.all(permits, keeps))).await;
+        run.end(end).await;
+        drop(awaited);
+    };
+    let task = tasks.spawn(notice::told_as_here(work.in_current_span()));
+    match tokio::time::timeout(desk.patience.answering, task).await {
+        Ok(Err(_)) => Ok(Err(broke_off())),
+        // Where it goes on, the answer says how far it is.
+        Ok(Ok(())) | Err(_) => Ok(told(&progress)),
+    }
+}
+
+/// What is to be answered of a set as far as it is.
+pub(in crate::write) fn told(progress: &Progress) -> Result<Answer, Failure> {
+    let answer = progress
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
+    match failure_of(&answer) {
+        Some(failure) => Err(failure),
+        None => Ok(Answer::Set(Box::new(answer))),
+    }
+}
+
+fn at_first(
+    desk: &Desk,
+    docket: &Docket,
+    set: &ChangeSet,
+    permits: &[Permit],
+    checked: Checked,
+) -> SetAnswer {
+    let member = |permit: &Permit| {
+        let change = permit.change();
+        SetMember {
+            call: permit.set().id(),
+            operation: change.operation(),
+            target: target(&desk.wiki, change.target()),
+            changed: change.fields(),
+            outcome: None,
+            taken_back: None,
+            failure: None,
+        }
+    };
+    SetAnswer {
+        call: docket.call(),
+        outcome: SetOutcome::Applying,
+        members: permits.iter().map(member).collect(),
+        left_out: set.left_out().to_vec(),
+        notes: checked.notes,
+    }
+}
+
+/// How the sending of a set ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// All is applied.
+    Applied,
+    /// A change was not applied, and nobody shall take back what was.
+    Kept,
+    /// A change was not applied; all that was is taken back.
+    TakenBack,
+    /// A change was not applied, and not all that was could be taken back.
+    NotAllTakenBack,
+    /// Nobody knows what came of a change; nothing more was sent.
+    Unknown,
+    /// The server ends.
+    Interrupted,
+}
+
+/// A set that is being sent.
+struct Run {
+    desk: Arc<Desk>,
+    sender: Arc<Sender>,
+    docket: Docket,
+    progress: Progress,
+}
+
+/// A change that may have to be taken back.
+struct Done {
+    /// Its place in the set.
+    place: usize,
+    /// Its call.
+    call: CallId,
+    may_go_back: MayGoBack,
+}
+
+impl Run {
+    /// Sends one change after another.
+    async fn all(&self, permits: Vec<Permit>, keeps: bool) -> End {
+        let mut done = Vec::new();
+        for (place, permit) in permits.into_iter().enumerate() {
+            if self.desk.house.tasks.is_closed() {
+                return End::Interrupted;
+            }
+            let (call, may_go_back) = (permit.set().id(), permit.may_go_back());
+            let back = Done {
+                place,
+                call,
+                may_go_back,
+            };
+            match self.one(permit).await {
+                Ok(applied) => {
+                    self.note(place, |member| member.is_applied(&applied));
+                    self.warn(applied.notes);
+                    done.push(back);
+                }
+                Err(failure) => {
+                    let code = failure.code;
+                    self.note(place, |member| member.has_failed(failure));
+                    if code == Code::OutcomeUnknown {
+                        return End::Unknown;
+                    }
+                    // What was written in part goes back as well.
+                    if code == Code::PartlyApplied {
+                        done.push(back);
+                    }
+                    return match (keeps, done.is_empty()) {
+                        (true, false) => End::Kept,
+                        (_, true) => End::TakenBack,
+                        (false, false) => self.take_back(done).await,
+                    };
+                }
+            }
+        }
+        End::Applied
+    }
+
+    /// Sends one change: in its turn, and if its page still is as it was shown.
+    async fn one(&self, permit: Permit) -> Result<Applied, Failure> {
+        let desk = &self.desk;
+        let change = permit.change();
+        let mut docket = self.docket.of_member(permit.set());
+        let page = change.before().and_then(|page| page.id);
+        let rebuilds_tree = change.steps().iter().any(|step| step.rebuilds_tree());
+        // The turn is given back with this change, so that other writers get theirs.
+        let _turn = match turn::of_change(desk, page, rebuilds_tree).await {
+            Ok(turn) => turn,
+            Err(refusal) => return Err(self.refused(&docket, refusal).await),
+        };
+        let permit = match self.looked_at_again(permit).await {
+            Ok(permit) => permit,
+            Err(failure) => {
+                let refusal = Refusal::at(Gate::Change, failure);
+                return Err(self.refused(&docket, refusal).await);
+            }
+        };
+        let checked = plain(permit.change().content_diff().1);
+        docket.counted(checked.lines);
+        let sent = send::carry_out(desk, &self.sender, permit, &mut docket, checked, None);
+        Box::pin(sent).await
+    }
+
+    async fn looked_at_again(&self, permit: Permit) -> Result<Permit, Failure> {
+        let wiki = &self.desk.wiki;
+        new_place::look(wiki, permit.change()).await?;
+        let change = permit.change();
+        let Some(id) = change.before().and_then(|page| page.id) else {
+            return Ok(permit);
+        };
+        let read = whole_page::to_write(wiki, id, change.lost()).await?;
+        permit
+            .on(read.page)
+            .map_err(|states| conflict::since_shown(states.0, states.1, NEXT))
+    }
+
+    /// Takes back what was applied, the last first.
+    async fn take_back(&self, done: Vec<Done>) -> End {
+        let mut end = End::TakenBack;
+        for done in done.into_iter().rev() {
+            let place = done.place;
+            let back = if self.desk.house.tasks.is_closed() {
+                Err(send::is_ending())
+            } else {
+                self.back(done).await
+            };
+            match back {
+                Ok(by) => self.note(place, |member| member.taken_back = Some(by)),
+                Err(failure) => {
+                    tracing::error!(%failure, "a change of a set could not be taken back");
+                    self.note(place, |member| member.stays(failure));
+                    end = End::NotAllTakenBack;
+                }
+            }
+        }
+        end
+    }
+
+    /// Takes one change back, on record; gives the call that did.
+    async fn back(&self, done: Done) -> Result<CallId, Failure> {
+        let desk = &self.desk;
+        let id = CallId::new().map_err(|error| unavailable(&error))?;
+        let undo = Undo {
+            call: done.call.into(),
+            session: None,
+            owner: None,
+            force: false,
+            path: None,
+        };
+        let back: SetChange = undo::change(desk, &undo).await?;
+        let page = back.change.before().and_then(|page| page.id);
+        let turn = turn::of_change(desk, page, true).await;
+        let _turn = turn.map_err(|refusal| refusal.failure)?;
+        new_place::look(&desk.wiki, &back.change).await?;
+        let permit = done.may_go_back.permit(id, back).ok_or_else(broke_off)?;
+        let mut docket = self.docket.of_member(permit.set());
+        let checked = plain(permit.change().content_diff().1);
+        docket.counted(checked.lines);
+        let sent = send::carry_out(desk, &self.sender, permit, &mut docket, checked, None);
+        Box::pin(sent).await.map(|_| id)
+    }
+
+    async fn refused(&self, docket: &Docket, refusal: Refusal) -> Failure {
+        self.desk.record_refusal(docket, &refusal).await;
+        refusal.failure
+    }
+
+    fn note(&self, place: usize, note: impl FnOnce(&mut SetMember)) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(member) = progress.members.get_mut(place) {
+            note(member);
+        }
+    }
+
+    fn warn(&self, notes: Notes) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        for warning in notes.warnings {
+            if !progress.notes.warnings.contains(&warning) {
+                progress.notes.warnings.push(warning);
+            }
+        }
+    }
+
+    /// Says how it ended: on record, under the call of the set, then to whoever asks.
+    async fn end(&self, end: End) {
+        let (outcome, on_record) = match end {
+            End::Applied => (SetOutcome::Applied, Outcome::Applied),
+            End::Kept | End::NotAllTakenBack => (SetOutcome::PartlyApplied, Outcome::PartlyApplied),
+            End::TakenBack => (SetOutcome::NotApplied, Outcome::NotApplied),
+            End::Unknown => (SetOutcome::Unknown, Outcome::Unknown),
+            End::Interrupted => (SetOutcome::Interrupted, Outcome::PartlyApplied),
+        };
+        let entry = self.docket.outcome(on_record, None, None);
+        if let Err(error) = self.desk.audit.record(entry).await {
+            let call = self.docket.call();
+            tracing::error!(%error, %call, "the end of a set could not be put on record");
+        }
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.outcome = outcome;
+    }
+}
+
+fn plain(lines: LineCounts) -> Checked {
+    Checked {
+        notes: Notes::default(),
+        each: Vec::new(),
+        diff: String::new(),
+        lines,
+        facts: Vec::new(),
+    }
+}
+
+/// What a caller is told of a set that was not applied whole.
+fn failure_of(answer: &SetAnswer) -> Option<Failure> {
+    let applied = answer.members.iter().filter(|one| one.is_there()).count();
+    let all = answer.members.len();
+    let cause = answer.members.iter().find_map(|one| one.failure.as_ref());
+    let why = cause.map_or("", |cause| cause.message.as_str());
+    let (code, message) = match answer.outcome {
+        SetOutcome::Applied | SetOutcome::Applying | SetOutcome::Unchanged => return None,
+        SetOutcome::NotApplied => (
+            cause
+                .filter(|_| !answer.members.iter().any(|one| one.taken_back.is_some()))
+                .map_or(Code::NotApplied, |cause| cause.code),
+            format!("A change of the set was not applied; nothing of the set stays. {why}"),
+        ),
+        SetOutcome::PartlyApplied => (
+            Code::PartlyApplied,
+            format!("A change of the set was not applied; {applied} of {all} changes stay. {why}"),
+        ),
+        SetOutcome::Unknown => (
+            Code::OutcomeUnknown,
+            format!(
+                "What came of a change of the set could not be found out; nothing more was sent, and {applied} of {all} changes stay. {why}"
+            ),
+        ),
+        SetOutcome::Interrupted => (
+            Code::PartlyApplied,
+            format!("The server ended while the set was sent; {applied} of {all} changes stay."),
+        ),
+    };
+    let changes: Vec<_> = answer.members.iter().map(SetMember::told).collect();
+    let failure = Failure::new(code, message.trim_end())
+        .hint("Look at details.changes. Call again without confirm for what is left, or have the set taken back by its callId.")
+        .detail("outcome", answer.outcome.as_str())
+        .detail("changes", changes);
+    Some(match cause {
+        Some(cause) => failure.detail("cause", cause.code.as_str()),
+        None => failure,
+    })
+}

@@ -1,0 +1,100 @@
+//! A set of many changes is shown, and not sent.
+
+use crate::audit::Outcome;
+use crate::change::Warning;
+use crate::gates::{ChangeSet, Gate, Refusal, SessionId};
+use crate::wiki::Wiki;
+
+use super::check::Checked;
+use super::show;
+use crate::write::answer::{SetAnswer, SetLine, SetOutcome, SetPreview};
+use crate::write::desk::Desk;
+use crate::write::docket::{Docket, unavailable};
+
+/// The most bytes of differences that a preview shows, all changes together; a change whose
+/// difference has no room is told by its numbers.
+const MAX_DIFFS: usize = 32 * 1024;
+
+/// Shows a set, with a token that confirms it where one is given; on record.
+pub(in crate::write) async fn show(
+    desk: &Desk,
+    docket: &Docket,
+    session: &SessionId,
+    set: &ChangeSet,
+    checked: Checked,
+    gives_token: bool,
+) -> Result<SetPreview, Refusal> {
+    show::record(desk, docket, gives_token).await?;
+    let confirm = if gives_token {
+        let kept = desk.memory.preview(session, set.clone());
+        Some(kept.map_err(|failure| Refusal::at(Gate::Record, failure))?)
+    } else {
+        None
+    };
+    let mut notes = checked.notes;
+    let changes = lines(&desk.wiki, set, &checked.each);
+    let hidden = changes.iter().filter(|line| line.is_cut).count();
+    if hidden > 0 {
+        notes.warnings.push(Warning::new(
+            "diffs_not_shown",
+            format!("the differences of {hidden} changes have no room here; preview these pages alone to see them."),
+        ));
+    }
+    Ok(SetPreview {
+        call: docket.call(),
+        changes,
+        left_out: set.left_out().to_vec(),
+        lines: checked.lines,
+        notes,
+        confirm,
+    })
+}
+
+/// What each change of a set does.
+pub(super) fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>]) -> Vec<SetLine> {
+    let mut room = MAX_DIFFS;
+    let changes = set
+        .iter()
+        .zip(each)
+        .filter(|(one, _)| !one.change.is_empty());
+    changes
+        .map(|(one, warnings)| {
+            let change = &one.change;
+            let (diff, lines) = change.content_diff();
+            let is_cut = diff.len() > room;
+            let diff = if is_cut { String::new() } else { diff };
+            room -= diff.len();
+            SetLine {
+                operation: change.operation(),
+                target: show::target(wiki, change.target()),
+                changed: change.fields(),
+                values: change.values(),
+                diff,
+                is_cut,
+                lines,
+                undoes: one.undoes,
+                warnings: warnings.clone(),
+            }
+        })
+        .collect()
+}
+
+/// Answers that all pages already are as asked for; on record.
+pub(in crate::write) async fn nothing_to_do(
+    desk: &Desk,
+    docket: &Docket,
+    set: &ChangeSet,
+    checked: Checked,
+) -> Result<SetAnswer, Refusal> {
+    desk.audit
+        .record(docket.outcome(Outcome::Unchanged, None, None))
+        .await
+        .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
+    Ok(SetAnswer {
+        call: docket.call(),
+        outcome: SetOutcome::Unchanged,
+        members: Vec::new(),
+        left_out: set.left_out().to_vec(),
+        notes: checked.notes,
+    })
+}

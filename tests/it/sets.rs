@@ -1,0 +1,477 @@
+//! Sets of many changes: shown and confirmed as one, sent one after another, taken back together.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use wikijs_mcp::audit::{Event, Outcome, Record};
+use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_mcp::write::Patience;
+
+use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
+use crate::harness::{QUICK, Served, Setup, mutations, sample_wiki};
+use crate::process::Program;
+
+const BULK: &str = "wikijs_bulk_update_pages";
+
+/// The ids of the first pages of the sample, in order.
+fn some(wiki: &DemoWiki, count: usize) -> Vec<i64> {
+    let mut ids: Vec<i64> = wiki.with_store(|store| {
+        let pages = store.pages().filter(|page| page.editor == "markdown");
+        pages.map(|page| page.id).collect()
+    });
+    ids.sort_unstable();
+    ids.truncate(count);
+    assert_eq!(ids.len(), count);
+    ids
+}
+
+fn all(wiki: &DemoWiki) -> Vec<PageRow> {
+    let timeless = |page: &PageRow| PageRow {
+        updated_at: String::new(),
+        ..page.clone()
+    };
+    let mut pages: Vec<PageRow> = wiki.with_store(|store| store.pages().map(timeless).collect());
+    pages.sort_by_key(|page| page.id);
+    pages
+}
+
+fn tagged(wiki: &DemoWiki, tag: &str) -> Vec<i64> {
+    let has = |page: &&PageRow| page.tags.iter().any(|own| own == tag);
+    let mut ids: Vec<i64> =
+        wiki.with_store(|store| store.pages().filter(has).map(|page| page.id).collect());
+    ids.sort_unstable();
+    ids
+}
+
+async fn served(address: &str, wiki: &DemoWiki) -> Served {
+    served_with(address, wiki, QUICK).await
+}
+
+async fn served_with(address: &str, wiki: &DemoWiki, patience: Patience) -> Served {
+    let mut setup =
+        Setup::at(address, &wiki.keys().admin).with("WIKI_TOOLSETS", "pages,undo,drafts");
+    setup.patience = patience;
+    setup.serve().await
+}
+
+fn tag(ids: &[i64]) -> Value {
+    json!({ "ids": ids, "addTags": ["set"], "expectPages": ids.len() })
+}
+
+/// The records of one event of the changes: the end of the set itself is none of them.
+fn of(records: &[Record], event: Event) -> Vec<&Record> {
+    let is_it = |one: &&Record| one.event == event && one.step.is_some();
+    records.iter().filter(is_it).collect()
+}
+
+#[tokio::test]
+async fn many_pages_are_edited_as_one_set_that_is_shown_first() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let (ids, before) = (some(&wiki, 5), all(&wiki));
+    let shown = served.call(BULK, tag(&ids)).await.unwrap();
+    assert_eq!(shown["dryRun"], true);
+    assert_eq!(shown["pages"], 5);
+    assert_eq!(shown["changes"].as_array().unwrap().len(), 5);
+    assert_eq!(shown["changes"][0]["target"]["id"], ids[0]);
+    assert_eq!(shown["changes"][0]["changed"], json!(["tags"]));
+    assert_eq!(mutations(&wiki).len(), 0);
+
+    let mut arguments = tag(&ids);
+    arguments["confirm"] = shown["confirm"].clone();
+    let done = served.call(BULK, arguments.clone()).await.unwrap();
+    assert_eq!(
+        (&done["outcome"], &done["applied"]),
+        (&json!("applied"), &json!(5))
+    );
+    assert_eq!(tagged(&wiki, "set"), ids);
+    let mut expected = before;
+    for page in expected.iter_mut().filter(|page| ids.contains(&page.id)) {
+        page.tags.push("set".to_owned());
+        page.tags.sort();
+    }
+    let mut now = all(&wiki);
+    for page in &mut now {
+        page.tags.sort();
+    }
+    for page in &mut expected {
+        page.tags.sort();
+    }
+    assert_eq!(now, expected);
+    // Each change is a call of its own, on record once before and once after it was sent.
+    assert_eq!(mutations(&wiki).len(), 5);
+    let records = served.records();
+    for event in [Event::Attempt, Event::Outcome] {
+        let of_event = of(&records, event);
+        assert_eq!(of_event.len(), 5);
+        for (record, change) in of_event.iter().zip(done["changes"].as_array().unwrap()) {
+            assert_eq!(record.set.unwrap().to_string(), done["callId"]);
+            assert_eq!(record.call.unwrap().to_string(), change["callId"]);
+            assert_eq!(record.id.unwrap(), change["id"]);
+        }
+    }
+    // The token is used up.
+    let again = served.call(BULK, arguments).await.unwrap_err();
+    assert_eq!(again["code"], "CONFIRM_EXPIRED");
+    // What is so already is left out, and nothing is sent.
+    let nothing = served.call(BULK, tag(&ids)).await.unwrap();
+    assert_eq!(nothing["outcome"], "unchanged");
+    assert_eq!(nothing["leftOut"].as_array().unwrap().len(), 5);
+    assert_eq!(mutations(&wiki).len(), 5);
+}
+
+#[tokio::test]
+async fn another_number_of_pages_than_expected_sends_nothing() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let ids = some(&wiki, 3);
+    for (arguments, code) in [
+        (
+            json!({ "ids": ids, "addTags": ["set"], "expectPages": 2 }),
+            "INVALID_INPUT",
+        ),
+        (
+            json!({ "path": "no/such", "addTags": ["set"] }),
+            "INVALID_INPUT",
+        ),
+        (json!({ "addTags": ["set"] }), "INVALID_INPUT"),
+        (json!({ "ids": ids }), "INVALID_INPUT"),
+        (
+            json!({ "ids": ids, "path": "docs", "addTags": ["set"] }),
+            "INVALID_INPUT",
+        ),
+        (
+            json!({ "ids": [999_999], "addTags": ["set"] }),
+            "PAGE_NOT_FOUND",
+        ),
+    ] {
+        let refused = served.call(BULK, arguments.clone()).await.unwrap_err();
+        assert_eq!(refused["code"], code, "{arguments}: {refused}");
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_set_of_which_one_page_changed_since_it_was_shown_is_refused_whole() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let ids = some(&wiki, 4);
+    let mut arguments = tag(&ids);
+    arguments["confirm"] = served.call(BULK, tag(&ids)).await.unwrap()["confirm"].clone();
+    wiki.with_store(|store| "Theirs".clone_into(&mut store.page_mut(ids[2]).unwrap().title));
+    let refused = served.call(BULK, arguments).await.unwrap_err();
+    assert_eq!(refused["code"], "EDIT_CONFLICT", "{refused}");
+    assert_eq!(refused["details"]["id"], ids[2]);
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_token_counts_for_no_other_edit_and_no_other_pages() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let ids = some(&wiki, 3);
+    let token = served.call(BULK, tag(&ids)).await.unwrap()["confirm"].clone();
+    for arguments in [
+        json!({ "ids": ids, "addTags": ["other"], "confirm": token }),
+        json!({ "ids": &ids[..2], "addTags": ["set"], "expectPages": 2, "confirm": token }),
+        json!({ "ids": ids, "addTags": ["set"], "onFailure": "keep", "confirm": token }),
+    ] {
+        let refused = served.call(BULK, arguments.clone()).await.unwrap_err();
+        assert_eq!(
+            refused["code"], "CONFIRM_MISMATCH",
+            "{arguments}: {refused}"
+        );
+    }
+    let single = json!({ "id": ids[0], "confirm": token });
+    let refused = served.call("wikijs_update_page", single).await.unwrap_err();
+    assert_eq!(refused["code"], "CONFIRM_MISMATCH");
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+/// How many requests come in between the confirmed call of a set and its third mutation.
+async fn requests_before_the_third() -> usize {
+    let wiki = sample_wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let served = served(&faulty.address(), &wiki).await.acquainted().await;
+    let ids = some(&wiki, 4);
+    let mut arguments = tag(&ids);
+    arguments["confirm"] = served.call(BULK, tag(&ids)).await.unwrap()["confirm"].clone();
+    let count = faulty.seen().len();
+    served.call(BULK, arguments).await.unwrap();
+    let seen = faulty.seen();
+    let mutations = (count..seen.len()).filter(|place| seen[*place].is_mutation);
+    mutations.collect::<Vec<_>>()[2] - count
+}
+
+/// A set of four whose third change meets a fault: the wiki, what is answered, and the server.
+async fn third_meets(fault: Fault, more: Value) -> (DemoWiki, FaultyWiki, Served, Value) {
+    let before = requests_before_the_third().await;
+    let wiki = sample_wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let served = served(&faulty.address(), &wiki).await.acquainted().await;
+    let mut arguments = tag(&some(&wiki, 4));
+    for (name, value) in more.as_object().unwrap() {
+        arguments[name] = value.clone();
+    }
+    let shown = served.call(BULK, arguments.clone()).await.unwrap();
+    arguments["confirm"] = shown["confirm"].clone();
+    faulty.on_request_after(before, fault);
+    let failed = served.call(BULK, arguments).await.unwrap_err();
+    (wiki, faulty, served, failed)
+}
+
+fn refusal() -> Fault {
+    let refusal = json!({ "data": { "pages": { "update": { "responseResult": {
+        "succeeded": false, "errorCode": 6009, "slug": "PageUpdateForbidden", "message": "No." } } } } });
+    let reply = Reply::say(200, "application/json", &refusal.to_string());
+    Fault::new(Reach::Never, reply)
+}
+
+fn outcomes(failed: &Value) -> Vec<&str> {
+    let changes = failed["details"]["changes"].as_array().unwrap();
+    changes
+        .iter()
+        .map(|one| one["outcome"].as_str().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn the_first_change_that_fails_stops_the_set_and_what_was_applied_is_taken_back() {
+    let untouched = all(&sample_wiki().await);
+    let (wiki, faulty, served, failed) = third_meets(refusal(), json!({})).await;
+    assert_eq!(failed["code"], "NOT_APPLIED", "{failed}");
+    assert_eq!(failed["details"]["outcome"], "not_applied");
+    assert_eq!(
+        outcomes(&failed),
+        ["taken_back", "taken_back", "not_applied", "not_sent"]
+    );
+    let created = |pages: Vec<PageRow>| -> Vec<PageRow> {
+        let plain = |page: PageRow| PageRow {
+            created_at: String::new(),
+            ..page
+        };
+        pages.into_iter().map(plain).collect()
+    };
+    assert_eq!(created(all(&wiki)), created(untouched));
+    // Three were tried, two went back, the last applied first; each on record under the set.
+    assert_eq!(faulty.mutations().len(), 5);
+    let records = served.records();
+    let attempts = of(&records, Event::Attempt);
+    let pages: Vec<_> = attempts.iter().map(|record| record.id.unwrap()).collect();
+    assert_eq!(pages[3..], [pages[1], pages[0]]);
+    let undone: Vec<_> = attempts.iter().map(|record| record.undoes).collect();
+    let calls: Vec<_> = attempts.iter().map(|record| record.call).collect();
+    assert_eq!(undone, [None, None, None, calls[1], calls[0]]);
+    let set = attempts[0].set.unwrap();
+    assert_eq!(failed["details"]["callId"], set.to_string());
+    assert!(attempts.iter().all(|record| record.set == Some(set)));
+}
+
+#[tokio::test]
+async fn what_was_applied_stays_where_that_is_asked_for() {
+    let (wiki, faulty, _served, failed) =
+        third_meets(refusal(), json!({ "onFailure": "keep" })).await;
+    assert_eq!(failed["code"], "PARTLY_APPLIED", "{failed}");
+    assert_eq!(
+        outcomes(&failed),
+        ["applied", "applied", "not_applied", "not_sent"]
+    );
+    assert_eq!(tagged(&wiki, "set"), some(&wiki, 2));
+    assert_eq!(faulty.mutations().len(), 3);
+}
+
+#[tokio::test]
+async fn after_an_outcome_that_nobody_knows_nothing_more_is_sent() {
+    let cut = Fault::new(Reach::Never, Reply::Cut);
+    let (wiki, faulty, served, failed) = third_meets(cut, json!({})).await;
+    assert_eq!(failed["code"], "OUTCOME_UNKNOWN", "{failed}");
+    assert_eq!(failed["details"]["outcome"], "unknown");
+    assert_eq!(
+        outcomes(&failed),
+        ["applied", "applied", "unknown", "not_sent"]
+    );
+    assert_eq!(tagged(&wiki, "set"), some(&wiki, 2));
+    assert_eq!(faulty.mutations().len(), 3);
+    let records = served.records();
+    let unknown = of(&records, Event::Outcome);
+    assert_eq!(unknown[2].outcome, Some(Outcome::Unknown));
+}
+
+#[tokio::test]
+async fn a_set_that_takes_long_is_answered_with_how_far_it_is_and_goes_on() {
+    let wiki = sample_wiki().await;
+    let patience = Patience {
+        answering: Duration::ZERO,
+        ..QUICK
+    };
+    let served = served_with(&wiki.address(), &wiki, patience).await;
+    let ids = some(&wiki, 4);
+    let answer = served.confirmed(BULK, tag(&ids)).await.unwrap();
+    assert_eq!(answer["outcome"], "applying", "{answer}");
+    assert_eq!(answer["pages"], 4);
+    // The end of the server stops it behind the change under way, and waits for that.
+    served.app.writer.finish().await;
+    let sent = mutations(&wiki).len();
+    assert!(sent < 5, "{sent}");
+    assert_eq!(tagged(&wiki, "set"), ids[..sent]);
+    let records = served.records();
+    assert_eq!(of(&records, Event::Attempt).len(), sent);
+    assert_eq!(of(&records, Event::Outcome).len(), sent);
+}
+
+#[tokio::test]
+async fn a_set_in_a_dry_run_is_shown_and_no_token_is_given() {
+    let wiki = sample_wiki().await;
+    let served = Setup::of(&wiki, |keys| &keys.admin)
+        .with("WIKI_TOOLSETS", "pages,drafts")
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await;
+    let shown = served.call(BULK, tag(&some(&wiki, 2))).await.unwrap();
+    assert_eq!(
+        (&shown["dryRun"], &shown["pages"]),
+        (&json!(true), &json!(2))
+    );
+    assert!(shown.get("confirm").is_none(), "{shown}");
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_place_that_is_denied_refuses_the_whole_set() {
+    let wiki = sample_wiki().await;
+    let ids = some(&wiki, 3);
+    let path = wiki.with_store(|store| store.page(ids[1]).unwrap().path.clone());
+    let served = Setup::of(&wiki, |keys| &keys.admin)
+        .with("WIKI_TOOLSETS", "pages,drafts")
+        .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", &path)
+        .serve()
+        .await;
+    let refused = served.call(BULK, tag(&ids)).await.unwrap_err();
+    assert_eq!(refused["code"], "PATH_DENIED", "{refused}");
+    assert_eq!(refused["details"]["path"], path);
+}
+
+#[tokio::test]
+async fn undo_takes_a_whole_set_back_as_a_set_and_then_there_is_nothing_left() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let (ids, before) = (some(&wiki, 4), all(&wiki));
+    let done = served.confirmed(BULK, tag(&ids)).await.unwrap();
+    let undo = json!({ "callId": done["callId"] });
+    let shown = served
+        .call("wikijs_undo_write", undo.clone())
+        .await
+        .unwrap();
+    assert_eq!(
+        (&shown["dryRun"], &shown["pages"]),
+        (&json!(true), &json!(4))
+    );
+    // The last comes first.
+    assert_eq!(shown["changes"][0]["target"]["id"], ids[3]);
+    let undone = served
+        .confirmed("wikijs_undo_write", undo.clone())
+        .await
+        .unwrap();
+    assert_eq!(undone["outcome"], "applied", "{undone}");
+    assert_eq!(all(&wiki), before);
+    assert_eq!(mutations(&wiki).len(), 8);
+    let nothing = served.call("wikijs_undo_write", undo).await.unwrap_err();
+    assert_eq!(nothing["code"], "NOTHING_TO_UNDO", "{nothing}");
+    // What took the set back is a set, which can be taken back as well.
+    let again = json!({ "callId": undone["callId"] });
+    let again = served.confirmed("wikijs_undo_write", again).await.unwrap();
+    assert_eq!(again["outcome"], "applied", "{again}");
+    assert_eq!(tagged(&wiki, "set"), ids);
+}
+
+#[tokio::test]
+async fn one_change_of_a_set_can_be_taken_back_alone_and_the_set_then_without_it() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let ids = some(&wiki, 3);
+    let done = served.confirmed(BULK, tag(&ids)).await.unwrap();
+    let one = json!({ "callId": done["changes"][1]["callId"] });
+    served.confirmed("wikijs_undo_write", one).await.unwrap();
+    assert_eq!(tagged(&wiki, "set"), [ids[0], ids[2]]);
+    let all = json!({ "callId": done["callId"] });
+    let undone = served.confirmed("wikijs_undo_write", all).await.unwrap();
+    assert_eq!(undone["pages"], 2, "{undone}");
+    assert_eq!(tagged(&wiki, "set"), Vec::<i64>::new());
+}
+
+#[tokio::test]
+async fn what_failed_and_went_back_leaves_nothing_to_undo() {
+    let (_wiki, faulty, served, failed) = third_meets(refusal(), json!({})).await;
+    let sent = faulty.mutations().len();
+    let undo = json!({ "callId": failed["details"]["callId"] });
+    let nothing = served.call("wikijs_undo_write", undo).await.unwrap_err();
+    assert_eq!(nothing["code"], "NOTHING_TO_UNDO", "{nothing}");
+    assert_eq!(faulty.mutations().len(), sent);
+}
+
+#[tokio::test]
+async fn whoever_sent_a_set_is_told_how_far_it_is_and_nobody_else() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki.address(), &wiki).await;
+    let ids = some(&wiki, 2);
+    let done = served.confirmed(BULK, tag(&ids)).await.unwrap();
+    let which = json!({ "id": done["callId"] });
+    let told = served.call("wikijs_get_change_set", which).await.unwrap();
+    assert_eq!(told, done);
+    let unknown = json!({ "id": "0123456789abcdef" });
+    let refused = served.call("wikijs_get_change_set", unknown).await;
+    assert_eq!(refused.unwrap_err()["code"], "INVALID_INPUT");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_that_was_killed_is_settled_by_reading_and_can_be_taken_back_whole() {
+    let wiki = sample_wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let dir = Arc::new(TempDir::new().unwrap());
+    let (ids, before) = (some(&wiki, 4), all(&wiki));
+    let mut program = Program::serve(
+        &[],
+        &[
+            ("WIKI_BASE_URL", &faulty.address()),
+            ("WIKI_API_TOKEN", &wiki.keys().admin),
+            ("WIKI_MUTATIONS_ENABLED", "true"),
+            ("WIKI_MUTATION_DRY_RUN", "false"),
+            ("WIKI_TOOLSETS", "pages,drafts"),
+            ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+        ],
+    );
+    let shown = program.call(BULK, &tag(&ids));
+    let mut arguments = tag(&ids);
+    arguments["confirm"] = shown["confirm"].clone();
+    let silent = || Fault::new(Reach::Before, Reply::Silence);
+    faulty.on_mutations_after(2, silent());
+    program.begin(BULK, &arguments);
+    faulty.mutations_arrive(3).await;
+    program.kill();
+    faulty.on_mutations_after(usize::MAX, silent());
+
+    let setup = Setup::at(&faulty.address(), &wiki.keys().admin);
+    let setup = setup.with("WIKI_TOOLSETS", "pages,undo,drafts");
+    let served = setup.in_dir(&dir).serve().await;
+    served.app.desk.recovered().await;
+    assert_eq!(faulty.mutations().len(), 3);
+    assert_eq!(tagged(&wiki, "set"), ids[..3]);
+    let records = served.records();
+    let outcomes: Vec<_> = of(&records, Event::Outcome)
+        .into_iter()
+        .map(|record| record.outcome.unwrap())
+        .collect();
+    assert_eq!(outcomes, [Outcome::Applied; 3]);
+    let set = of(&records, Event::Attempt)[0].set.unwrap().to_string();
+    assert!(
+        of(&records, Event::Outcome)
+            .iter()
+            .all(|one| one.set.unwrap().to_string() == set)
+    );
+    let undo = json!({ "callId": set });
+    let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    assert_eq!(undone["pages"], 3, "{undone}");
+    assert_eq!(all(&wiki), before);
+}
