@@ -92,9 +92,10 @@ pub(in crate::write) async fn look(
     };
     let (mut facts, mut each) = (Vec::new(), Vec::new());
     let mut freed: Vec<(&Locale, &PagePath)> = Vec::new();
-    let (diff, mut lines) = match set.is_list() {
-        true => (String::new(), LineCounts::default()),
-        false => set.first().change.content_diff(),
+    let (diff, mut lines) = if set.is_list() {
+        (String::new(), LineCounts::default())
+    } else {
+        set.first().change.content_diff()
     };
     for one in set.iter() {
         let change = &one.change;
