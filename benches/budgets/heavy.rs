@@ -67,7 +67,8 @@ impl Large {
         let wiki = runtime
             .block_on(DemoWiki::start(DemoOptions::empty()))
             .expect("the embedded wiki starts");
-        pages::plant(&wiki, PAGES);
+        // As in the real one: a search is of one locale unless it names another.
+        pages::plant(&wiki, PAGES, Some("en"));
         Self {
             address: wiki.address(),
             key: wiki.keys().admin.clone(),

@@ -53,7 +53,7 @@ async fn main() -> std::io::Result<()> {
         ..DemoOptions::empty()
     };
     let wiki = DemoWiki::start(options).await?;
-    let bytes = pages::plant(&wiki, arguments.pages);
+    let bytes = pages::plant(&wiki, arguments.pages, None);
     let told = json!({
         "address": wiki.address(),
         "pages": arguments.pages,

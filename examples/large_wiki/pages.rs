@@ -28,12 +28,13 @@ impl Dice {
     }
 }
 
-/// Puts so many pages into a wiki; gives the bytes of their content.
-pub(crate) fn plant(wiki: &DemoWiki, count: usize) -> usize {
+/// Puts so many pages into a wiki, each in its own locale or all in this one; gives the bytes of
+/// their content.
+pub(crate) fn plant(wiki: &DemoWiki, count: usize, all_in: Option<&str>) -> usize {
     wiki.with_store(|store| {
         (0..count)
             .map(|number| {
-                let page = page_in(number, count, None);
+                let page = page_in(number, count, all_in);
                 let bytes = page.content.len();
                 store.add(page);
                 bytes
