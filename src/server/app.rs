@@ -62,10 +62,13 @@ impl App {
         let audit = Arc::new(log_of(&settings.audit_dir, &settings.wiki.name));
         let (wiki, sender) = Sender::with_wiki(settings.wiki, &run.to_string())?;
         let (policy, keep) = (settings.policy, settings.keep);
-        let desk = Arc::new(Desk::new(Arc::clone(&wiki), audit, policy, patience, keep));
+        let index = Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index));
+        let (of_wiki, of_index) = (Arc::clone(&wiki), Arc::clone(&index));
+        let desk = Desk::new(of_wiki, of_index, audit, policy, patience, keep);
+        let desk = Arc::new(desk);
         let writer = Writer::new(Arc::clone(&desk), sender);
         Ok(Self {
-            index: Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index)),
+            index,
             watch: Arc::new(Watch::new(Arc::clone(&wiki), settings.watch)),
             wiki,
             writer: Arc::new(writer),
@@ -85,11 +88,12 @@ impl App {
     /// One sentence about the key.
     pub fn for_key(&self, key: ApiKey) -> Result<Self, String> {
         let wiki = Arc::new(self.wiki.with_key(key)?);
-        let writer = Arc::new(self.writer.for_key(&wiki));
+        let index = Arc::new(self.index.for_key(Arc::clone(&wiki)));
+        let writer = Arc::new(self.writer.for_key(&wiki, &index));
         Ok(Self {
             desk: Arc::clone(writer.desk()),
             writer,
-            index: Arc::new(self.index.for_key(Arc::clone(&wiki))),
+            index,
             watch: Arc::new(self.watch.for_key(Arc::clone(&wiki))),
             wiki,
             codec: codec()?,

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use super::linkers::{Linkers, own_links};
-use crate::change::Operation;
 use crate::error::{Code, Failure};
 use crate::index::{ContentIndex, Coverage};
 use crate::notice::Notice;
-use crate::page::{Locale, PagePath, PagePlace, PageReading};
+use crate::page::{Locale, PageReading};
 use crate::wiki::{Wiki, WikiError};
-use crate::write::{Answer, Caller, Desk, Extent, Plan, Preview, Sight, Writer};
+use crate::write::{Answer, Caller, Desk, Extent, Plan, Sight, Writer};
 
 /// How far a call is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -81,36 +79,6 @@ impl Context {
         self.desk.note_read(&self.caller.session, page, sight);
     }
 
-    /// Names the pages that link to the place that a page would leave.
-    async fn name_linkers(&self, preview: &mut Preview) {
-        let moves = ["path", "locale"];
-        let leaves = preview.operation == Operation::Delete
-            || preview.target.id.is_some()
-                && moves
-                    .iter()
-                    .any(|field| preview.changes.contains_key(*field));
-        if !leaves {
-            return;
-        }
-        let target = &preview.target;
-        let place = (
-            Locale::as_stored(&target.locale),
-            PagePath::as_stored(&target.path),
-        );
-        let looked = Linkers::of(&self.wiki, &self.index, &place, target.id).await;
-        let to = new_place(preview, &place);
-        let warnings = &mut preview.notes.warnings;
-        // What the link graph of one locale tells alone.
-        let partial = ["linked_from", "links_unknown"];
-        warnings.retain(|warning| !partial.contains(&warning.code.as_ref()));
-        let (linked_from, warning) = Linkers::told(looked);
-        warnings.extend(warning);
-        if let (Some(id), Some(to)) = (target.id, to) {
-            warnings.extend(own_links(&self.wiki, id, &place, to).await);
-        }
-        preview.linked_from = linked_from;
-    }
-
     /// Takes a plan through the gates.
     pub(super) async fn write(
         self,
@@ -120,10 +88,7 @@ impl Context {
         let extent = self.caller.extent;
         let may_delete = !matches!(plan, Plan::Create(_) | Plan::Update(_));
         let caller = self.caller.clone();
-        let mut answer = self.writer.write(caller, plan, confirm).await;
-        if let Ok(Answer::Preview(preview)) = &mut answer {
-            self.name_linkers(preview).await;
-        }
+        let answer = self.writer.write(caller, plan, confirm).await;
         // Whatever came of it: a search that follows shall see it.
         if may_delete {
             self.wiki.forget_pages().await;
@@ -136,14 +101,4 @@ impl Context {
             answer => answer,
         })
     }
-}
-
-/// Where a page would go, if it would stay a page.
-fn new_place(preview: &Preview, (locale, path): &PagePlace) -> Option<PagePlace> {
-    let after = |field: &str| preview.changes.get(field)?.get("after")?.as_str();
-    (preview.operation != Operation::Delete).then(|| {
-        let locale = after("locale").map_or_else(|| locale.clone(), Locale::as_stored);
-        let path = after("path").map_or_else(|| path.clone(), PagePath::as_stored);
-        (locale, path)
-    })
 }

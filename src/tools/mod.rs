@@ -22,7 +22,6 @@ mod get_page_history;
 mod get_page_tree;
 mod get_proposal;
 pub mod input;
-mod linkers;
 mod links;
 mod list_pages;
 mod list_proposals;

@@ -202,10 +202,10 @@ impl Write {
                 lines_removed: count(preview.lines.removed),
                 updated_at: None,
                 unverified: Vec::new(),
-                linked_from: preview.linked_from,
                 conflict_check: unchecked(&preview.notes),
                 replaces: preview.notes.replaces.map(|id| id.to_string()),
                 undoes: preview.notes.undoes.map(|id| id.to_string()),
+                linked_from: preview.notes.linked_from,
                 warnings: preview.notes.warnings,
                 confirm: preview
                     .confirm
@@ -232,10 +232,10 @@ impl Write {
                 lines_removed: count(applied.lines.removed),
                 updated_at: applied.updated_at,
                 unverified: names(applied.unverified),
-                linked_from: Vec::new(),
                 conflict_check: unchecked(&applied.notes),
                 replaces: None,
                 undoes: applied.notes.undoes.map(|id| id.to_string()),
+                linked_from: applied.notes.linked_from,
                 warnings: applied.notes.warnings,
                 confirm: None,
                 confirm_expires_at: None,
@@ -269,6 +269,8 @@ pub(super) struct SetShown {
     lines_added: i64,
     #[serde(skip_serializing_if = "is_default")]
     lines_removed: i64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    linked_from: Vec<LinkedFrom>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Warning>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -308,6 +310,8 @@ pub(super) struct SetDone {
     changes: Vec<ChangeDone>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<PageLeftOut>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    linked_from: Vec<LinkedFrom>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Warning>,
     call_id: String,
@@ -361,6 +365,7 @@ impl From<Answer> for Written {
                 left_out: left_out(shown.left_out),
                 lines_added: count(shown.lines.added),
                 lines_removed: count(shown.lines.removed),
+                linked_from: shown.notes.linked_from,
                 warnings: shown.notes.warnings,
                 confirm: shown.confirm.as_ref().map(|confirm| confirm.token.clone()),
                 confirm_expires_at: shown.confirm.map(|confirm| confirm.expires_at),
@@ -372,6 +377,7 @@ impl From<Answer> for Written {
                 applied: count(set.members.iter().filter(|one| one.is_there()).count()),
                 changes: set.members.iter().map(ChangeDone::of).collect(),
                 left_out: left_out(set.left_out),
+                linked_from: set.notes.linked_from,
                 warnings: set.notes.warnings,
                 call_id: set.call.to_string(),
             }),

@@ -39,7 +39,7 @@ pub struct Target {
     pub url: String,
 }
 
-/// A page that links to one which shall go.
+/// A page that links to a place which a page leaves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LinkedFrom {
     /// Its id.
@@ -55,6 +55,8 @@ pub struct LinkedFrom {
 pub struct Notes {
     /// What to know of it.
     pub warnings: Vec<Warning>,
+    /// Pages that link to places which pages leave; at most twenty.
+    pub linked_from: Vec<LinkedFrom>,
     /// Whether the page was held against nothing but its state in this very call.
     pub is_unchecked: bool,
     /// The call that it takes back, if it is an undo.
@@ -79,8 +81,6 @@ pub struct Preview {
     pub diff: String,
     /// How many lines of it are added and removed.
     pub lines: LineCounts,
-    /// Pages that link to one which shall go; at most twenty.
-    pub linked_from: Vec<LinkedFrom>,
     /// What the operator should know, and what the page was held against.
     pub notes: Notes,
     /// The token that confirms it, and until when; none in a dry run.

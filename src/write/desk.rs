@@ -9,6 +9,7 @@ use crate::error::Failure;
 use crate::gates::{
     Asked, ConfirmMode, Gate, Narrowing, Policy, Refusal, SessionId, Verdict, dry_run,
 };
+use crate::index::ContentIndex;
 use crate::page::PageReading;
 use crate::wiki::Wiki;
 
@@ -28,6 +29,8 @@ use super::used::of_used;
 #[derive(Debug)]
 pub struct Desk {
     pub(super) wiki: Arc<Wiki>,
+    /// What the sources of its pages say, as far as this key may read them.
+    pub(super) index: Arc<ContentIndex>,
     pub(super) audit: Arc<AuditLog>,
     pub(super) policy: Policy,
     pub(super) memory: Box<dyn Memory>,
@@ -43,24 +46,26 @@ impl Desk {
     #[must_use]
     pub fn new(
         wiki: Arc<Wiki>,
+        index: Arc<ContentIndex>,
         audit: Arc<AuditLog>,
         policy: Policy,
         patience: Patience,
         keep: Keep,
     ) -> Self {
         let house = House::new(&wiki, &audit, &policy, patience, keep);
-        Self::of(wiki, audit, policy, patience, Arc::new(house))
+        Self::of((wiki, index), audit, policy, patience, Arc::new(house))
     }
 
     /// The same with another key: one log, one policy, but previews, approvals and remembered
     /// reads of its own.
-    pub(super) fn for_key(&self, wiki: Arc<Wiki>) -> Self {
+    pub(super) fn for_key(&self, wiki: Arc<Wiki>, index: Arc<ContentIndex>) -> Self {
         let (audit, policy) = (Arc::clone(&self.audit), self.policy.clone());
-        Self::of(wiki, audit, policy, self.patience, Arc::clone(&self.house))
+        let house = Arc::clone(&self.house);
+        Self::of((wiki, index), audit, policy, self.patience, house)
     }
 
     fn of(
-        wiki: Arc<Wiki>,
+        (wiki, index): (Arc<Wiki>, Arc<ContentIndex>),
         audit: Arc<AuditLog>,
         policy: Policy,
         patience: Patience,
@@ -71,6 +76,7 @@ impl Desk {
             memory: Box::new(InProcess::new(&policy)),
             proposals: Proposals::new(past.clone(), patience.queueing, Arc::clone(&house.room)),
             wiki,
+            index,
             audit,
             policy,
             past,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::audit::CallId;
 use crate::error::Failure;
+use crate::index::ContentIndex;
 use crate::wiki::{Sender, Wiki};
 
 use super::answer::Answer;
@@ -31,8 +32,9 @@ impl Writer {
     /// A writer to the same wiki with another key: one log, one policy, but previews, approvals
     /// and remembered reads of its own.
     #[must_use]
-    pub fn for_key(&self, wiki: &Arc<Wiki>) -> Self {
-        let desk = Arc::new(self.desk.for_key(Arc::clone(wiki)));
+    pub fn for_key(&self, wiki: &Arc<Wiki>, index: &Arc<ContentIndex>) -> Self {
+        let desk = self.desk.for_key(Arc::clone(wiki), Arc::clone(index));
+        let desk = Arc::new(desk);
         Self::new(desk, self.sender.for_key(Arc::clone(wiki)))
     }
 

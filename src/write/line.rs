@@ -113,7 +113,7 @@ async fn once(
         said: source.said(desk, allowed.set()),
         was_shown: route.was_shown(),
     };
-    let mut checked = check::look(&desk.wiki, policy, allowed.set(), seen).await?;
+    let mut checked = check::look(desk, policy, allowed.set(), seen).await?;
     docket.counted(checked.lines);
     docket.warned(checked.warnings());
     let route = match rule::held(desk, policy, caller, &mut checked, route).await? {

@@ -15,6 +15,7 @@ mod door;
 mod faults;
 mod house;
 mod line;
+mod linkers;
 mod memory;
 mod new_place;
 mod past;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use wikijs_mcp::demo::DemoWiki;
 
 use crate::harness::{Served, Setup, id_of, members, page, wiki_of};
+use crate::person::{self, BOTH};
 
 const UPDATE: &str = "wikijs_update_page";
 const DELETE: &str = "wikijs_delete_page";
@@ -108,6 +109,61 @@ async fn the_preview_of_a_move_says_which_links_of_the_page_itself_break() {
     );
     let id = id_of(&wiki, "docs/c");
     assert_eq!(own(json!({ "id": id, "path": "other/c" })).await, None);
+}
+
+/// Not only previews: rules decide by it, and what was sent without a preview says it afterwards.
+#[tokio::test]
+async fn a_rule_may_forbid_what_breaks_links_and_what_was_sent_says_it_too() {
+    let wiki = linked().await;
+    let table = "[[rules]]\nname = \"whole\"\nthen = \"deny\"\nwarnings = [\"links_break\"]\noperations = [\"move\", \"delete\"]\n";
+    let ruled = Setup::indexed(&wiki, |keys| &keys.admin)
+        .with_tables(table)
+        .serve()
+        .await;
+    let id = id_of(&wiki, "docs/a");
+    for (tool, arguments) in [
+        (UPDATE, json!({ "id": id, "path": "docs/new" })),
+        (DELETE, json!({ "id": id })),
+    ] {
+        let refused = ruled.call(tool, arguments).await.unwrap_err();
+        assert_eq!(refused["code"], "RULE_DENIED", "{refused}");
+    }
+    // Nobody links to this one.
+    let alone = json!({ "id": id_of(&wiki, "other/e"), "path": "docs/new" });
+    preview(&ruled, UPDATE, alone).await;
+
+    let token = "0123456789abcdef0123456789abcdef";
+    let served = Setup::indexed(&wiki, |keys| &keys.admin)
+        .with("WIKI_CONFIRM", "token")
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", token)
+        .serve()
+        .await;
+    let moved = json!({ "id": id, "path": "docs/new", "confirm": token });
+    let moved = served.call(UPDATE, moved).await.unwrap();
+    assert_eq!(moved["outcome"], "applied", "{moved}");
+    let linking = members(&moved, "linkedFrom", "path");
+    assert_eq!(linking, ["docs/b", "docs/c", "other/e", "/de/docs/f"]);
+    assert_eq!(warning(&moved).len(), 1, "{moved}");
+}
+
+#[tokio::test]
+async fn a_person_who_is_asked_is_told_which_links_break() {
+    let wiki = linked().await;
+    let setup = person::setup(&wiki).with("WIKI_INDEX", "memory");
+    let (served, mut person) = person::serve(setup, BOTH[0]).await;
+    let id = id_of(&wiki, "docs/a");
+    let asking = async {
+        let asked = person.is_asked().await;
+        let message = asked.message.clone();
+        asked.answers("no");
+        message
+    };
+    let moved = json!({ "id": id, "path": "docs/new" });
+    let (message, _) = tokio::join!(asking, served.call(UPDATE, moved));
+    assert!(
+        message.contains("links_break: 4 pages link here"),
+        "{message}"
+    );
 }
 
 #[tokio::test]

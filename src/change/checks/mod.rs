@@ -17,11 +17,12 @@ use crate::page::LineCounts;
 pub use around::Surroundings;
 
 /// The codes of all checks, as rules name them.
-pub const CODES: [&str; 12] = [
+pub const CODES: [&str; 13] = [
     "dead_link",
     "same_title",
     "path_differs_by_case",
     "links_break",
+    "own_links_break",
     "literal_escapes",
     "much_removed",
     "script_added",

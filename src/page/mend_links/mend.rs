@@ -7,7 +7,7 @@ use super::super::outline::Format;
 use super::super::place::line_feeds;
 use super::find::written_links;
 use super::named::named_places;
-use super::resolve::{Carrier, Leads, LinkedSite, PagePlace, Seat, resolve};
+use super::resolve::{Leads, LinkedSite, PagePlace, Seat, resolve};
 use super::rewrite::{Form, from_root};
 use super::written::Written;
 
@@ -175,15 +175,6 @@ fn has_other_scheme(target: &str) -> bool {
         && !["http", "https"]
             .iter()
             .any(|web| scheme.eq_ignore_ascii_case(web))
-}
-
-/// The place of a page that a link leads to, by its target as it is read from a source.
-#[must_use]
-pub fn linked_place(target: &str, page: &PagePlace, site: &LinkedSite) -> Option<PagePlace> {
-    match resolve(target, Carrier::Anchor, Seat::at(page), site) {
-        Leads::Page(_, place) => Some(place),
-        Leads::Here | Leads::OfWiki(_) | Leads::Elsewhere => None,
-    }
 }
 
 /// A way that is written anew.

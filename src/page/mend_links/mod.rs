@@ -10,8 +10,8 @@ mod resolve;
 mod rewrite;
 mod written;
 
-pub use mend::{LeftLink, MendedLink, MendedText, Moves, WhyLeft, linked_place, mend_links};
-pub use resolve::{LinkedSite, PagePlace};
+pub use mend::{LeftLink, MendedLink, MendedText, Moves, WhyLeft, mend_links};
+pub use resolve::{LinkBase, LinkedSite, PagePlace};
 
 #[cfg(test)]
 mod tests;

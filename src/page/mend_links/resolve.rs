@@ -12,6 +12,8 @@
 //!   said, one segment of one character dropped, some signs cut out, `.md`, `.html` and `.txt`
 //!   answered by the page without them.
 
+use std::borrow::Borrow;
+
 use url::Url;
 
 use super::super::link::{OWN_ADDRESSES, PAGE_ENDINGS};
@@ -78,7 +80,39 @@ pub(super) enum Leads {
 
 /// Where a link leads from a page.
 pub(super) fn resolve(target: &str, carrier: Carrier, seat: Seat<'_>, site: &LinkedSite) -> Leads {
-    site.followed(&href(target, carrier, seat.rendered, site), seat.read)
+    let href = href(target, carrier, seat.rendered, site);
+    site.followed(&href, || site.read_at(seat.read))
+}
+
+/// A page whose links are followed: its address is made once for all of them.
+#[derive(Debug)]
+pub struct LinkBase<'a> {
+    page: &'a PagePlace,
+    site: &'a LinkedSite,
+    address: Option<Url>,
+}
+
+impl<'a> LinkBase<'a> {
+    /// A page of a wiki.
+    #[must_use]
+    pub fn of(page: &'a PagePlace, site: &'a LinkedSite) -> Self {
+        let address = site.read_at(page);
+        Self {
+            page,
+            site,
+            address,
+        }
+    }
+
+    /// The place of a page that a link leads to, by its target as it is read from a source.
+    #[must_use]
+    pub fn place(&self, target: &str) -> Option<PagePlace> {
+        let href = href(target, Carrier::Anchor, self.page, self.site);
+        match self.site.followed(&href, || self.address.as_ref()) {
+            Leads::Page(_, place) => Some(place),
+            Leads::Here | Leads::OfWiki(_) | Leads::Elsewhere => None,
+        }
+    }
 }
 
 /// What a page's HTML has for a link, rendered at a place.
@@ -123,8 +157,8 @@ impl LinkedSite {
         }
     }
 
-    /// Where a browser gets by an `href` of a page that it reads at a place.
-    fn followed(&self, href: &str, read: &PagePlace) -> Leads {
+    /// Where a browser gets by an `href` of a page that it reads at an address.
+    fn followed<A: Borrow<Url>>(&self, href: &str, read_at: impl FnOnce() -> Option<A>) -> Leads {
         let href = href.trim_matches(|c: char| c <= ' ');
         if href.is_empty() || href.starts_with('#') {
             return Leads::Here;
@@ -146,10 +180,11 @@ impl LinkedSite {
             return way_below(&address, &self.address)
                 .map_or(Leads::Elsewhere, |way| self.answered(way));
         }
-        let Some(base) = self.read_at(read) else {
+        let Some(base) = read_at() else {
             return Leads::Elsewhere;
         };
-        base.join(href)
+        base.borrow()
+            .join(href)
             .map_or(Leads::Elsewhere, |url| self.answered(url.path()))
     }
 

@@ -12,6 +12,8 @@ use crate::rules::ChangeFacts;
 use crate::wiki::{AllPages, Wiki};
 
 use crate::write::answer::Notes;
+use crate::write::desk::Desk;
+use crate::write::linkers;
 use crate::write::new_place;
 use crate::write::source::conflict::ConflictCheck;
 
@@ -20,6 +22,9 @@ const CHECKING: Duration = Duration::from_mins(1);
 
 /// The warnings for which the list of all pages is asked.
 const OF_LIST: [&str; 2] = ["dead_link", "same_title"];
+
+/// The warnings for which all links are looked at.
+const OF_LINKS: [&str; 2] = [linkers::BREAKS, linkers::OWN_BREAK];
 
 /// What was found of a set.
 #[derive(Debug)]
@@ -60,17 +65,19 @@ pub(in crate::write) struct Seen {
 /// # Errors
 /// `TOO_LARGE`, `PAGE_EXISTS`, or what the wiki says.
 pub(in crate::write) async fn look(
-    wiki: &Wiki,
+    desk: &Desk,
     policy: &Policy,
     set: &ChangeSet,
     seen: Seen,
 ) -> Result<Checked, Refusal> {
+    let wiki = &*desk.wiki;
     let at_change = |failure| Refusal::at(Gate::Change, failure);
     for one in set.iter() {
         Wiki::check_size(&one.change).map_err(|error| at_change(error.into()))?;
     }
     let mut notes = Notes {
         warnings: Vec::new(),
+        linked_from: Vec::new(),
         is_unchecked: seen.conflict == ConflictCheck::None,
         undoes: set.first().undoes.filter(|_| !set.is_list()),
         replaces: None,
@@ -82,7 +89,17 @@ pub(in crate::write) async fn look(
         .collect();
     // What the list of pages tells was said then; a rule wants to know it as it is now.
     let asks_list = !seen.was_shown || policy.rules.names_any(&OF_LIST);
-    let pages = pages_around(wiki, set, asks_list).await;
+    let asks_links = !seen.was_shown || policy.rules.names_any(&OF_LINKS);
+    let listed = Box::pin(pages_around(wiki, set, asks_list));
+    let linked = Box::pin(async {
+        if asks_links {
+            linkers::look(desk, set).await
+        } else {
+            Vec::new()
+        }
+    });
+    let (pages, linked) = tokio::join!(listed, linked);
+    let mut linked = linked.into_iter();
     let around = Around {
         wiki,
         policy,
@@ -91,6 +108,7 @@ pub(in crate::write) async fn look(
         until: Instant::now() + CHECKING,
     };
     let (mut facts, mut each) = (Vec::new(), Vec::new());
+    let mut linked_from = Vec::new();
     let mut freed: Vec<(&Locale, &PagePath)> = Vec::new();
     let (diff, mut lines) = if set.is_list() {
         (String::new(), LineCounts::default())
@@ -115,6 +133,9 @@ pub(in crate::write) async fn look(
         let left = change.before().filter(|_| leaves);
         freed.extend(left.map(|page| (&page.locale, &page.path)));
         found.extend(cannot_return(change));
+        let around_it = linked.next().unwrap_or_default();
+        found.extend(around_it.warnings);
+        linked_from.extend(around_it.linked_from);
         facts.extend(around.look(one, own, &mut found).await);
         if set.is_list() {
             lines.added = lines.added.saturating_add(own.added);
@@ -125,6 +146,7 @@ pub(in crate::write) async fn look(
         }
     }
     notes.warnings.extend(seen.said);
+    notes.linked_from = linkers::first_named(linked_from);
     Ok(Checked {
         notes,
         each,

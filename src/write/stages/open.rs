@@ -31,5 +31,11 @@ pub(in crate::write) async fn open(
         )));
         Some(id)
     };
-    Ok(show::preview(&desk.wiki, docket.call(), set, checked, (None, proposal)).await)
+    Ok(show::preview(
+        &desk.wiki,
+        docket.call(),
+        set,
+        checked,
+        (None, proposal),
+    ))
 }

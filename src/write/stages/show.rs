@@ -10,13 +10,10 @@ use crate::page::{LineCounts, PageState};
 use crate::wiki::Wiki;
 
 use super::check::Checked;
-use crate::write::answer::{Applied, LinkedFrom, Notes, Preview, Target};
+use crate::write::answer::{Applied, Notes, Preview, Target};
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
 use crate::write::source::conflict::{Stopped, with_merged};
-
-/// The most linking pages that the preview of a delete names.
-const MAX_LINKING: usize = 20;
 
 /// Shows a set, with a token that confirms it; on record.
 pub(in crate::write) async fn show(
@@ -27,7 +24,13 @@ pub(in crate::write) async fn show(
     checked: Checked,
 ) -> Result<Preview, Refusal> {
     let token = keep(desk, docket, session, set).await?;
-    Ok(preview(&desk.wiki, docket.call(), set, checked, (Some(token), None)).await)
+    Ok(preview(
+        &desk.wiki,
+        docket.call(),
+        set,
+        checked,
+        (Some(token), None),
+    ))
 }
 
 /// What a caller is told of changes that could not be made. Where they could be merged with what
@@ -90,7 +93,7 @@ pub(super) async fn record(desk: &Desk, docket: &Docket, has_token: bool) -> Res
 }
 
 /// Says what a set would do.
-pub(super) async fn preview(
+pub(super) fn preview(
     wiki: &Wiki,
     call: CallId,
     set: &ChangeSet,
@@ -105,15 +108,11 @@ pub(super) async fn preview(
         facts: _,
     } = checked;
     let change = &set.first().change;
-    let mut linked_from = Vec::new();
-    let warnings = &mut notes.warnings;
     if change.operation() == Operation::Delete {
-        warnings.push(Warning::new(
-            "lost_for_good",
-            "the wiki keeps no history, comments or id of a deleted page; the audit log keeps the \
-             page itself.",
-        ));
-        linked_from = linking_pages(wiki, change.target(), warnings).await;
+        let lost = "the wiki keeps no history, comments or id of a deleted page; the audit log \
+                    keeps the page itself.";
+        let lost = Warning::new("lost_for_good", lost);
+        notes.warnings.insert(0, lost);
     }
     Preview {
         call,
@@ -122,43 +121,10 @@ pub(super) async fn preview(
         changes: change.values(),
         diff,
         lines,
-        linked_from,
         notes,
         confirm,
         proposal,
     }
-}
-
-async fn linking_pages(
-    wiki: &Wiki,
-    page: &PageState,
-    warnings: &mut Vec<Warning>,
-) -> Vec<LinkedFrom> {
-    let linking = match wiki.pages_linking_to(&page.locale, &page.path).await {
-        Ok(linking) => linking,
-        Err(error) => {
-            warnings.push(Warning::new(
-                "links_unknown",
-                format!("which pages link here could not be read ({error})."),
-            ));
-            return Vec::new();
-        }
-    };
-    if !linking.is_empty() {
-        warnings.push(Warning::new(
-            "linked_from",
-            format!("{} pages of this locale link here.", linking.len()),
-        ));
-    }
-    linking
-        .into_iter()
-        .take(MAX_LINKING)
-        .map(|page| LinkedFrom {
-            id: page.id,
-            path: page.path.as_str().to_owned(),
-            title: page.title,
-        })
-        .collect()
 }
 
 /// Answers that the page already is as asked for; on record. What was proposed is then applied.

@@ -1,0 +1,393 @@
+//! Which pages link to the places that the changes of a set leave, and which links of a page that
+//! moves will lead elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::change::{Change, Warning};
+use crate::gates::{ChangeSet, SetChange};
+use crate::index::{Coverage, IndexedLink};
+use crate::page::{
+    Format, LinkBase, LinkKind, LinkedSite, Moves, PagePlace, PageState, links, mend_links,
+};
+use crate::wiki::{AllPages, LinksOfPage, Wiki, WikiError};
+
+use super::answer::LinkedFrom;
+use super::desk::Desk;
+
+/// The warning that links lead nowhere.
+pub(super) const BREAKS: &str = "links_break";
+/// The warning that links of the page itself lead elsewhere.
+pub(super) const OWN_BREAK: &str = "own_links_break";
+/// How long is looked for them.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How much of that the index is given for what was written last.
+const CATCHING_UP: Duration = Duration::from_secs(1);
+/// The most pages that are named.
+pub(super) const MAX_NAMED: usize = 20;
+/// After so many links the clock is looked at.
+const LINKS_AT_ONCE: usize = 1_000;
+
+/// What is to be said of the links around a change.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Around {
+    /// The first of the pages that link to the place that its page leaves.
+    pub(super) linked_from: Vec<LinkedFrom>,
+    /// Warnings of them, and of the page's own links.
+    pub(super) warnings: Vec<Warning>,
+}
+
+/// Looks at the links around each change of a set, in order, as far as the key may read and the
+/// time goes. A set that leaves no place asks the wiki nothing.
+pub(super) async fn look(desk: &Desk, set: &ChangeSet) -> Vec<Around> {
+    if set.iter().all(|one| left_place(&one.change).is_none()) {
+        return Vec::new();
+    }
+    let until = Instant::now() + PATIENCE;
+    let known = tokio::time::timeout(PATIENCE, Known::of(desk)).await.ok();
+    let Some(Some(known)) = known else {
+        return set.iter().map(|one| unknown(&one.change)).collect();
+    };
+    let set = set.clone();
+    let looked = tokio::task::spawn_blocking(move || known.around(&set, until));
+    looked.await.unwrap_or_default()
+}
+
+/// The first of the pages that link to any of the places that a set leaves, each once.
+pub(super) fn first_named(mut pages: Vec<LinkedFrom>) -> Vec<LinkedFrom> {
+    pages.sort_by_key(|page| page.id);
+    pages.dedup_by_key(|page| page.id);
+    pages.truncate(MAX_NAMED);
+    pages
+}
+
+/// The place that a change leaves.
+fn left_place(change: &Change) -> Option<PagePlace> {
+    let leaves = change.moves() || change.after().is_none();
+    change.before().filter(|_| leaves).map(place_of)
+}
+
+fn place_of(page: &PageState) -> PagePlace {
+    (page.locale.clone(), page.path.clone())
+}
+
+/// What is said where nobody could look.
+fn unknown(change: &Change) -> Around {
+    let message =
+        "which pages link here could not be read; links that lead here will lead nowhere.";
+    let warnings = left_place(change).map(|_| Warning::new(BREAKS, message));
+    Around {
+        linked_from: Vec::new(),
+        warnings: warnings.into_iter().collect(),
+    }
+}
+
+/// The links of the wiki, as far as the key is told of them.
+struct Known {
+    pages: Arc<AllPages>,
+    graph: Vec<LinksOfPage>,
+    links: Vec<IndexedLink>,
+    site: LinkedSite,
+    /// What was not looked at.
+    gap: Option<String>,
+    /// Held as long as all of this is.
+    _turn: tokio::sync::OwnedSemaphorePermit,
+}
+
+impl Known {
+    async fn of(desk: &Desk) -> Option<Self> {
+        let (wiki, index) = (&desk.wiki, &desk.index);
+        // Before the turn: nobody waits for one while the index is filled. What is not there in
+        // time comes later.
+        if index.is_on() {
+            drop(tokio::time::timeout(CATCHING_UP, index.ready(|_, _| {})).await);
+        }
+        let turn = index.turn_to_scan().await?;
+        let sources = async {
+            if index.is_on() {
+                index.links().await.ok()
+            } else {
+                None
+            }
+        };
+        let (graph, sources, site) = tokio::join!(graph_of(wiki), sources, wiki.linked_site());
+        let (pages, graph) = graph.ok()?;
+        let (links, gap) = match sources {
+            Some((links, without)) => (links, gap(index.now().0, without)),
+            None => (Vec::new(), Some(ONLY_GRAPH.to_owned())),
+        };
+        Some(Self {
+            pages,
+            site: as_rendered(site.ok()?, &links, &graph),
+            graph,
+            links,
+            gap,
+            _turn: turn,
+        })
+    }
+
+    /// What is to be said of each change.
+    fn around(&self, set: &ChangeSet, until: Instant) -> Vec<Around> {
+        let left: HashSet<PagePlace> = set
+            .iter()
+            .filter_map(|one| left_place(&one.change))
+            .collect();
+        let (linking, is_whole) = self.linking(&left, until);
+        let gap = if is_whole {
+            self.gap.clone()
+        } else {
+            Some("not all links could be looked at in time".to_owned())
+        };
+        let of_set: HashMap<i64, HashSet<PagePlace>> = set
+            .iter()
+            .filter_map(|one| Some((one.change.before()?.id?, self.afterwards(&one.change))))
+            .collect();
+        let moves = moves(set);
+        let around = |one: &SetChange| {
+            let Some(place) = left_place(&one.change) else {
+                return Around::default();
+            };
+            let own = one.change.target().id;
+            let still_links = |id: &i64| of_set.get(id).is_none_or(|to| to.contains(&place));
+            let ids = linking.get(&place).into_iter().flatten();
+            let ids: BTreeSet<i64> = ids
+                .copied()
+                .filter(|id| Some(*id) != own && still_links(id))
+                .collect();
+            let mut warnings: Vec<Warning> = told(ids.len(), gap.as_deref()).into_iter().collect();
+            warnings.extend(self.own_links(one, &place, &moves));
+            Around {
+                linked_from: self.named(&ids, &place),
+                warnings,
+            }
+        };
+        set.iter().map(around).collect()
+    }
+
+    /// The pages that link to each of some places; and whether all links were looked at.
+    fn linking(
+        &self,
+        left: &HashSet<PagePlace>,
+        until: Instant,
+    ) -> (HashMap<PagePlace, BTreeSet<i64>>, bool) {
+        let mut linking: HashMap<PagePlace, BTreeSet<i64>> = HashMap::new();
+        for page in &self.graph {
+            for to in page.to.iter().filter(|to| left.contains(*to)) {
+                linking.entry(to.clone()).or_default().insert(page.id);
+            }
+        }
+        // They come page by page, and each page's address is made once.
+        for (at, links) in self.links.chunk_by(|a, b| a.id == b.id).enumerate() {
+            if (at + 1).is_multiple_of(LINKS_AT_ONCE) && Instant::now() >= until {
+                return (linking, false);
+            }
+            let Some(first) = links.first() else { continue };
+            let page = (first.locale.clone(), first.path.clone());
+            let base = LinkBase::of(&page, &self.site);
+            let places = links.iter().filter_map(|link| base.place(&link.target));
+            for to in places.filter(|to| left.contains(to)) {
+                linking.entry(to).or_default().insert(first.id);
+            }
+        }
+        (linking, true)
+    }
+
+    /// Where a page of the set links to when all of it is written.
+    fn afterwards(&self, change: &Change) -> HashSet<PagePlace> {
+        let Some(page) = change.after() else {
+            return HashSet::new();
+        };
+        let place = place_of(page);
+        let base = LinkBase::of(&place, &self.site);
+        let links = links(&page.content, Format::of(None, Some(&page.editor)));
+        let links = links.iter().filter(|link| link.kind == LinkKind::Link);
+        links.filter_map(|link| base.place(&link.target)).collect()
+    }
+
+    fn named(&self, ids: &BTreeSet<i64>, place: &PagePlace) -> Vec<LinkedFrom> {
+        let pages = self.pages.iter();
+        let named: BTreeMap<i64, LinkedFrom> = pages
+            .filter_map(|page| {
+                let id = page.id.filter(|id| ids.contains(id))?;
+                let path = if page.locale == place.0 {
+                    page.path.as_str().to_owned()
+                } else {
+                    format!("/{}/{}", page.locale, page.path)
+                };
+                let title = page.title.clone();
+                Some((id, LinkedFrom { id, path, title }))
+            })
+            .collect();
+        named.into_values().take(MAX_NAMED).collect()
+    }
+
+    /// What is to be said of a page's own links that lead elsewhere, or nowhere, once it is moved.
+    fn own_links(&self, one: &SetChange, place: &PagePlace, moves: &Moves) -> Option<Warning> {
+        let page = one.change.after()?;
+        let format = Format::of(None, Some(&page.editor));
+        let mended = mend_links(&page.content, format, place, moves, &self.site);
+        let lines = mended.mended.iter().map(|link| link.line);
+        let lines: BTreeSet<usize> = lines
+            .chain(mended.left.iter().map(|link| link.line))
+            .collect();
+        let count = mended.mended.len() + mended.left.len();
+        let shown: Vec<String> = lines.iter().take(MAX_NAMED).map(usize::to_string).collect();
+        let cut = if lines.len() > MAX_NAMED {
+            " and on"
+        } else {
+            ""
+        };
+        let message = format!(
+            "{count} links of the page itself lead elsewhere once it is moved (lines {}{cut}).",
+            shown.join(", ")
+        );
+        (count > 0).then(|| Warning::new(OWN_BREAK, message))
+    }
+}
+
+/// Where the pages of a set go.
+fn moves(set: &ChangeSet) -> Moves {
+    set.iter()
+        .filter_map(|one| Some((one.change.before()?, one.change.after()?)))
+        .map(|(before, after)| (place_of(before), place_of(after)))
+        .collect()
+}
+
+async fn graph_of(wiki: &Wiki) -> Result<(Arc<AllPages>, Vec<LinksOfPage>), WikiError> {
+    let pages = wiki.pages_as_of(Instant::now()).await?;
+    let locales = pages.iter().map(|page| &page.locale).collect();
+    let graph = wiki.link_graph(&locales).await?;
+    Ok((pages, graph))
+}
+
+/// The site with `absoluteLinks` as the link graph shows it: the wiki tells nobody that it takes
+/// relative links from its root, but where its pages link to by them.
+fn as_rendered(site: LinkedSite, links: &[IndexedLink], graph: &[LinksOfPage]) -> LinkedSite {
+    let graph: HashMap<i64, &LinksOfPage> = graph.iter().map(|page| (page.id, page)).collect();
+    let rooted = LinkedSite {
+        relative_from_root: true,
+        ..site.clone()
+    };
+    let (mut from_page, mut from_root) = (0_usize, 0_usize);
+    for links in links.chunk_by(|a, b| a.id == b.id) {
+        let relative = |link: &&IndexedLink| {
+            !link.target.starts_with('/') && !link.target.contains(['.', ':', '#'])
+        };
+        let mut relative = links.iter().filter(relative).peekable();
+        let (Some(first), Some(known)) = (
+            links.first(),
+            links.first().and_then(|link| graph.get(&link.id)),
+        ) else {
+            continue;
+        };
+        if relative.peek().is_none() {
+            continue;
+        }
+        let page = (first.locale.clone(), first.path.clone());
+        let (own, root) = (LinkBase::of(&page, &site), LinkBase::of(&page, &rooted));
+        for link in relative {
+            let is_known = |base: &LinkBase<'_>| {
+                let place = base.place(&link.target);
+                place.is_some_and(|place| known.to.contains(&place))
+            };
+            match (is_known(&own), is_known(&root)) {
+                (true, false) => from_page += 1,
+                (false, true) => from_root += 1,
+                _ => {}
+            }
+        }
+    }
+    if from_root > from_page { rooted } else { site }
+}
+
+const ONLY_GRAPH: &str =
+    "only the wiki's link graph was looked at, which leaves out links with a dot (../x, x.md)";
+
+/// What the index lacks.
+fn gap(covered: Coverage, without: usize) -> Option<String> {
+    if covered.pages == 0 {
+        return Some(ONLY_GRAPH.to_owned());
+    }
+    let lacking = covered.of.saturating_sub(covered.pages) + without;
+    (lacking > 0).then(|| {
+        let of = covered.of;
+        format!("the sources of {lacking} of {of} pages were not looked at")
+    })
+}
+
+/// The warning of so many pages that link to a place.
+fn told(count: usize, gap: Option<&str>) -> Option<Warning> {
+    let message = match (count, gap) {
+        (0, None) => return None,
+        (0, Some(gap)) => format!("no page is known to link here, but {gap}."),
+        (count, gap) => {
+            let pages = if count == 1 {
+                "page links"
+            } else {
+                "pages link"
+            };
+            let gap = gap.map_or_else(String::new, |gap| format!("; {gap}"));
+            format!("{count} {pages} here, and those links will lead nowhere{gap}.")
+        }
+    };
+    Some(Warning::new(BREAKS, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::{as_rendered, told};
+    use crate::index::IndexedLink;
+    use crate::page::{LinkedSite, Locale, PagePath};
+    use crate::wiki::LinksOfPage;
+
+    #[test]
+    fn relative_links_lead_from_the_root_where_the_graph_shows_it() {
+        let site = LinkedSite {
+            address: Url::parse("https://wiki.example.org").unwrap(),
+            locale: Locale::as_stored("en"),
+            has_namespaces: false,
+            relative_from_root: false,
+        };
+        let place = |path: &str| (Locale::as_stored("en"), PagePath::as_stored(path));
+        for (target, graph, from_root) in [
+            ("beta", Some("docs/a/beta"), false),
+            ("beta", Some("beta"), true),
+            ("beta", Some("gamma"), false),
+            ("./beta", Some("beta"), false),
+            ("/beta", Some("beta"), false),
+            ("beta", None, false),
+        ] {
+            let (locale, path) = place("docs/a");
+            let graph: Vec<LinksOfPage> = graph
+                .map(|to| LinksOfPage {
+                    id: 7,
+                    locale: locale.clone(),
+                    path: path.clone(),
+                    to: vec![place(to)],
+                })
+                .into_iter()
+                .collect();
+            let link = IndexedLink {
+                id: 7,
+                locale,
+                path,
+                line: 1,
+                target: target.to_owned(),
+            };
+            let seen = as_rendered(site.clone(), &[link], &graph);
+            assert_eq!(seen.relative_from_root, from_root, "{target} {graph:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_warned_of_only_where_all_was_looked_at() {
+        assert_eq!(told(0, None), None);
+        let message = |count, gap| told(count, gap).unwrap().message;
+        assert!(message(0, Some("x")).ends_with("but x."));
+        assert!(message(1, None).starts_with("1 page links here"));
+        assert!(message(2, Some("x")).ends_with("nowhere; x."));
+    }
+}
