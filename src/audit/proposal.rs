@@ -8,16 +8,18 @@ use super::{CallId, Client, Entry, Event, KeptState, KeyDigest, ProposalId, Reco
 use crate::change::Operation;
 use crate::page::{Date, Field, LineCounts, Locale, PagePath};
 
-/// The form of proposal that is written; a reader must not guess at a newer one.
-pub(super) const VERSION: u32 = 1;
+/// The newest form of proposal that is written; a reader must not guess at a newer one.
+pub(super) const VERSION: u32 = 2;
+/// The form of a proposal of one change, which older readers know.
+const OF_ONE: u32 = 1;
 /// The longest reason for a rejection, in characters.
 pub const MAX_WHY: usize = 500;
 
 /// A proposal as its file has it; the members are in this order.
 ///
-/// The page before and after is in the kept states. All but the title, the session and the times
-/// is in the record of its making too: whoever changes the file alone changes nothing that is
-/// applied.
+/// It is of one change, or of a set: its own members tell the first change then, `others` the rest.
+/// The page before and after is in the kept states. All but titles, the session and the times is in
+/// the records of its making too: whoever changes the file alone changes nothing that is applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
@@ -74,6 +76,40 @@ pub struct Proposal {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub before: Option<KeptState>,
     /// The kept state after.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub after: Option<KeptState>,
+    /// Whether it is a set that was asked for as a list, be it of a single change.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_list: bool,
+    /// The other changes of a set, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub others: Vec<ProposedChange>,
+}
+
+/// One change of a proposal; the members are those of [`Proposal`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "they are said at `Proposal`")]
+pub struct ProposedChange {
+    pub operation: Operation,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub page: Option<i64>,
+    pub locale: Locale,
+    pub path: PagePath,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub new_path: Option<PagePath>,
+    pub title: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub updated_at: Option<Date>,
+    pub fields: Vec<Field>,
+    pub lines_added: usize,
+    pub lines_removed: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub lost: Vec<Field>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub undoes: Option<CallId>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub before: Option<KeptState>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<KeptState>,
 }
@@ -136,8 +172,39 @@ impl ProposalState {
 }
 
 impl Proposal {
-    /// The form of a new one.
-    pub const VERSION: u32 = VERSION;
+    /// The form of a new one: of a set, or of one change.
+    #[must_use]
+    pub const fn version(is_list: bool) -> u32 {
+        if is_list { VERSION } else { OF_ONE }
+    }
+
+    /// All its changes, in order.
+    pub fn changes(&self) -> impl Iterator<Item = ProposedChange> {
+        let first = ProposedChange {
+            operation: self.operation,
+            page: self.page,
+            locale: self.locale.clone(),
+            path: self.path.clone(),
+            new_path: self.new_path.clone(),
+            title: self.title.clone(),
+            updated_at: self.updated_at.clone(),
+            fields: self.fields.clone(),
+            lines_added: self.lines_added,
+            lines_removed: self.lines_removed,
+            lost: self.lost.clone(),
+            undoes: self.undoes,
+            before: self.before,
+            after: self.after,
+        };
+        std::iter::once(first).chain(self.others.iter().cloned())
+    }
+
+    /// The kept states that it is made of.
+    pub(super) fn states(&self) -> impl Iterator<Item = &KeptState> {
+        let others = self.others.iter();
+        let others = others.flat_map(|one| one.before.iter().chain(&one.after));
+        self.before.iter().chain(&self.after).chain(others)
+    }
 
     /// Whether nobody has decided on it yet.
     #[must_use]
@@ -152,39 +219,22 @@ impl Proposal {
         (!lost.is_empty()).then(|| format!("loss accepted: {}", lost.join(", ")))
     }
 
-    /// The members that are not as the record of its making has them; none in the file that was
-    /// made with that record. Texts that a record cuts are compared as far as it has them.
+    /// The members that are not as the records of its making have them, that of the proposal and
+    /// those of a set's other changes; none in the file that was made with these. Texts that a
+    /// record cuts are compared as far as it has them.
     #[must_use]
-    pub fn differs_from(&self, made: &Record) -> Vec<&'static str> {
-        let stamp = Stamp {
-            seq: made.seq,
-            time: OffsetDateTime::UNIX_EPOCH,
-            run: made.run,
-            wiki: &made.wiki,
-            prev: made.prev,
+    pub fn differs_from(&self, made: &Record, others: &[Record]) -> Vec<&'static str> {
+        let mut members = differing(&self.making(), made);
+        if self.is_list != made.set.is_some() {
+            members.push("isList");
+        }
+        let is_same = |(own, made): (&ProposedChange, &Record)| {
+            differing(&self.making_of(own), made).is_empty()
         };
-        let own = Record::of(&self.making(), &stamp);
-        [
-            ("call", own.call == made.call),
-            ("tool", own.tool == made.tool),
-            ("client", own.client == made.client),
-            ("key", own.key == made.key),
-            ("operation", own.operation == made.operation),
-            ("page", own.id == made.id),
-            ("locale", own.locale == made.locale),
-            ("path", own.path == made.path),
-            ("newPath", own.new_path == made.new_path),
-            ("fields", own.fields == made.fields),
-            ("linesAdded", own.lines_added == made.lines_added),
-            ("linesRemoved", own.lines_removed == made.lines_removed),
-            ("lost", own.reason == made.reason),
-            ("undoes", own.undoes == made.undoes),
-            ("before", own.before == made.before),
-            ("after", own.after == made.after),
-        ]
-        .into_iter()
-        .filter_map(|(name, is_same)| (!is_same).then_some(name))
-        .collect()
+        if self.others.len() != others.len() || !self.others.iter().zip(others).all(is_same) {
+            members.push("others");
+        }
+        members
     }
 
     /// What was put on record when it was made.
@@ -213,10 +263,31 @@ impl Proposal {
         }
     }
 
+    /// What was put on record of one of its other changes.
+    fn making_of(&self, one: &ProposedChange) -> Entry {
+        Entry {
+            operation: Some(one.operation),
+            id: one.page,
+            locale: Some(one.locale.clone()),
+            path: Some(one.path.clone()),
+            new_path: one.new_path.clone(),
+            reason: Self::loss(&one.lost),
+            fields: one.fields.clone(),
+            lines: LineCounts {
+                added: one.lines_added,
+                removed: one.lines_removed,
+            },
+            before: one.before,
+            after: one.after,
+            undoes: one.undoes,
+            ..self.making()
+        }
+    }
+
     /// The same proposal; where the file and the record of its making differ in proposer or page,
     /// the record wins.
     pub(super) fn by(mut self, made: &Record) -> Self {
-        if self.differs_from(made).is_empty() {
+        if differing(&self.making(), made).is_empty() {
             return self;
         }
         tracing::warn!(proposal = %self.id, "audit: the file of a proposal is not as its record says");
@@ -234,4 +305,37 @@ impl Proposal {
     pub(super) fn age(&self) -> Option<OffsetDateTime> {
         self.state.decided().unwrap_or(&self.created).instant()
     }
+}
+
+/// The members in which an entry is not as a record has it.
+fn differing(own: &Entry, made: &Record) -> Vec<&'static str> {
+    let stamp = Stamp {
+        seq: made.seq,
+        time: OffsetDateTime::UNIX_EPOCH,
+        run: made.run,
+        wiki: &made.wiki,
+        prev: made.prev,
+    };
+    let own = Record::of(own, &stamp);
+    [
+        ("call", own.call == made.call),
+        ("tool", own.tool == made.tool),
+        ("client", own.client == made.client),
+        ("key", own.key == made.key),
+        ("operation", own.operation == made.operation),
+        ("page", own.id == made.id),
+        ("locale", own.locale == made.locale),
+        ("path", own.path == made.path),
+        ("newPath", own.new_path == made.new_path),
+        ("fields", own.fields == made.fields),
+        ("linesAdded", own.lines_added == made.lines_added),
+        ("linesRemoved", own.lines_removed == made.lines_removed),
+        ("lost", own.reason == made.reason),
+        ("undoes", own.undoes == made.undoes),
+        ("before", own.before == made.before),
+        ("after", own.after == made.after),
+    ]
+    .into_iter()
+    .filter_map(|(name, is_same)| (!is_same).then_some(name))
+    .collect()
 }

@@ -11,13 +11,17 @@ use super::place::Place;
 use super::proposal::VERSION;
 use super::reader::{runs, scan};
 use super::{
-    AuditError, AuditLog, CallId, Event, Proposal, ProposalId, ProposalState, Record, RunId, fs,
+    AuditError, AuditLog, CallId, Event, Outcome, Proposal, ProposalId, ProposalState, Record,
+    RunId, fs,
 };
 
 /// The most proposals that are kept.
 const MOST: usize = 10_000;
-/// The most bytes of one file: no text of a page is in it but its title and paths.
-const MAX_FILE: u64 = 64 * 1024;
+/// The most bytes of one file: no text of a page is in it but titles and paths, of 1,200 changes at
+/// most.
+const MAX_FILE: u64 = 4 * 1024 * 1024;
+/// What the record of another change of a set says of it.
+pub(crate) const OTHER: &str = "proposed";
 /// How long to wait between two looks at a proposal that another decides.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -38,8 +42,14 @@ pub struct HeldProposal {
 pub struct ProposalOnRecord {
     /// The record of its making.
     pub made: Option<Record>,
-    /// Calls that attempted to apply it.
+    /// The records of the making of a set's other changes, in order.
+    pub others: Vec<Record>,
+    /// Calls that attempted to apply it; of a set, those of its changes.
     pub attempts: Vec<CallId>,
+    /// The call that applied all of a set.
+    pub applied_whole: Option<CallId>,
+    /// What tells that a change of a set was applied.
+    pub applied: Vec<Record>,
     /// That a person rejected it, or a later one replaced it, in a word.
     pub decided: Option<&'static str>,
 }
@@ -307,6 +317,11 @@ pub(super) fn is_making(record: &Record) -> bool {
     record.event == Event::Proposal && record.decision.as_deref() == Some("made")
 }
 
+/// Whether a record tells of another change of a set that was made a proposal.
+pub(super) fn is_making_of_other(record: &Record) -> bool {
+    record.event == Event::Preview && record.decision.as_deref() == Some(OTHER)
+}
+
 fn on_record(place: &Place, id: ProposalId) -> Result<ProposalOnRecord, AuditError> {
     let name = id.to_string();
     let mut found = ProposalOnRecord::default();
@@ -320,6 +335,14 @@ fn on_record(place: &Place, id: ProposalId) -> Result<ProposalOnRecord, AuditErr
             }
             match (record.event, record.decision.as_deref()) {
                 _ if is_making(&record) => drop(found.made.get_or_insert(record)),
+                _ if is_making_of_other(&record) => found.others.push(record),
+                (Event::Outcome, _) if record.outcome == Some(Outcome::Applied) => {
+                    if record.set.is_some() && record.set == record.call {
+                        found.applied_whole = record.call;
+                    } else if record.set.is_some() {
+                        found.applied.push(record);
+                    }
+                }
                 (Event::Proposal, Some("rejected")) => found.decided = Some("rejected"),
                 (Event::Proposal, Some("replaced")) => found.decided = Some("replaced"),
                 (Event::Attempt, _) => found.attempts.extend(record.call),

@@ -308,7 +308,7 @@ fn losing<'a>(all: &'a [Proposal], doomed: &[Doomed], survey: &Survey) -> Vec<&'
     }
     let loses = |proposal: &&Proposal| {
         let maker = survey.makers.get(&proposal.id.to_string());
-        let mut made_of = proposal.before.iter().chain(&proposal.after);
+        let mut made_of = proposal.states();
         proposal.state == ProposalState::Open
             && !gone.contains(&proposal.id)
             && (made_of.any(|state| states.contains(state))

@@ -1,8 +1,9 @@
 //! A write with the operator's own yes: previewed, looked at, confirmed.
 
+use crate::audit::CallId;
 use crate::error::{Code, Failure};
 use crate::server::App;
-use crate::write::{Answer, Applied, Caller, Plan, Preview, SetAnswer, SetPreview};
+use crate::write::{Answer, Applied, Caller, Plan, Preview, SetAnswer, SetOutcome, SetPreview};
 
 /// What an operator is shown.
 pub(super) enum Shown {
@@ -64,14 +65,12 @@ pub(super) async fn confirmed(
     }
 }
 
-/// The one change that was done, by a command that makes no sets.
-pub(super) fn one(done: Option<Done>) -> Result<Option<Applied>, Failure> {
-    match done {
-        Some(Done::One(applied)) => Ok(Some(*applied)),
-        Some(Done::Set(_)) => Err(Failure::new(
-            Code::InternalError,
-            "The write ended as a set.",
-        )),
-        None => Ok(None),
+impl Done {
+    /// The call that takes it back by its id; none where nothing was done.
+    pub(super) fn call(&self) -> Option<CallId> {
+        match self {
+            Self::One(applied) => (!applied.is_unchanged).then_some(applied.call),
+            Self::Set(set) => (set.outcome == SetOutcome::Applied).then_some(set.call),
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use similar::{ChangeTag, TextDiff};
 
-use super::confirmed::Shown;
+use super::confirmed::{Done, Shown};
 use super::print::{self, Paint};
 use crate::write::{Applied, Preview, SetAnswer};
 
@@ -52,8 +52,24 @@ pub(super) fn shown(shown: &Shown) -> Vec<String> {
     }
 }
 
+/// What was done, in a line for each change.
+pub(super) fn done(word: &str, done: &Done) {
+    match done {
+        Done::One(one) => applied(word, one),
+        Done::Set(set) => set_done(word, set),
+    }
+}
+
+/// The same for a program.
+pub(super) fn done_json(done: &Done) -> Value {
+    match done {
+        Done::One(one) => applied_json(one),
+        Done::Set(set) => set_json(set),
+    }
+}
+
 /// A set that was done, in a line for each change.
-pub(super) fn set_done(word: &str, set: &SetAnswer) {
+fn set_done(word: &str, set: &SetAnswer) {
     for member in &set.members {
         let place = print::place(&member.target.locale, &member.target.path);
         print::line(&format!(
@@ -72,7 +88,7 @@ pub(super) fn set_done(word: &str, set: &SetAnswer) {
 }
 
 /// The same for a program.
-pub(super) fn set_json(set: &SetAnswer) -> Value {
+fn set_json(set: &SetAnswer) -> Value {
     let changes = set.members.iter().map(|member| {
         json!({
             "outcome": member.word(),
@@ -90,7 +106,7 @@ pub(super) fn set_json(set: &SetAnswer) -> Value {
 }
 
 /// A write that was done, in a line.
-pub(super) fn applied(word: &str, applied: &Applied) {
+fn applied(word: &str, applied: &Applied) {
     let id = applied
         .target
         .id
@@ -105,7 +121,7 @@ pub(super) fn applied(word: &str, applied: &Applied) {
 }
 
 /// The same for a program.
-pub(super) fn applied_json(applied: &Applied) -> Value {
+fn applied_json(applied: &Applied) -> Value {
     json!({
         "outcome": if applied.is_unchanged { "unchanged" } else { "applied" },
         "operation": applied.operation.as_str(),

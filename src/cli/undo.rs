@@ -1,6 +1,6 @@
 //! `wikijs-mcp undo`: an operator takes a write back.
 
-use super::confirmed::{Done, Shown, confirmed};
+use super::confirmed::{Shown, confirmed};
 use super::exit::Exit;
 use super::proposals::since;
 use super::{Outcome, pager, print, show_change, start};
@@ -83,22 +83,14 @@ async fn take_back(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
         .map_err(|failure| refused(failure, arguments.json))?;
     match undone {
         None => Err((Exit::Refused, "not taken back".to_owned())),
-        Some(Done::Set(set)) => {
-            if arguments.json {
-                print::line(&show_change::set_json(&set).to_string());
-            } else {
-                show_change::set_done("taken back", &set);
-            }
-            Ok(Exit::Done)
-        }
-        Some(Done::One(applied)) if applied.is_unchanged => {
+        Some(done) if done.call().is_none() => {
             Err((Exit::Refused, "there is nothing to take back".to_owned()))
         }
-        Some(Done::One(applied)) => {
+        Some(done) => {
             if arguments.json {
-                print::line(&show_change::applied_json(&applied).to_string());
+                print::line(&show_change::done_json(&done).to_string());
             } else {
-                show_change::applied("taken back", &applied);
+                show_change::done("taken back", &done);
             }
             Ok(Exit::Done)
         }

@@ -64,7 +64,8 @@ impl Permit {
         }
     }
 
-    /// The permits of a list's changes, in order, each under a call of its own.
+    /// The permits of a list's changes, in order, each under a call of its own; one that does
+    /// nothing has none.
     ///
     /// # Errors
     /// If no id can be had.
@@ -72,8 +73,12 @@ impl Permit {
         self,
         mut id: impl FnMut() -> Result<CallId, E>,
     ) -> Result<Vec<Self>, E> {
-        let own = |one: &SetChange| Ok(Self::of(ChangeSet::of(id()?, one.clone())));
-        self.set.iter().map(own).collect()
+        let own = |one: &SetChange| {
+            let own = ChangeSet::of(id()?, one.clone());
+            Ok(Self::of(own.of_proposal(self.set.proposal())))
+        };
+        let all = self.set.iter().filter(|one| !one.change.is_empty());
+        all.map(own).collect()
     }
 
     /// The same permit for the page as it was just read.

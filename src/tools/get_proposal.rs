@@ -78,8 +78,9 @@ impl Tool for GetProposal {
         }
         let (mut changes, mut diff) = (None, None);
         if review.is_readable {
-            changes = Some(short(review.changes, &mut warnings));
-            diff = Some(cut(review.diff, &mut warnings));
+            changes = Some(short(review.change.changes, &mut warnings));
+            diff = Some(cut(review.change.diff, &mut warnings));
+            proposal.show(review.others, &mut warnings);
         }
         Ok(Output {
             proposal,

@@ -277,6 +277,8 @@ pub(super) struct SetShown {
     confirm: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     confirm_expires_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proposal: Option<String>,
     call_id: String,
 }
 
@@ -369,6 +371,7 @@ impl From<Answer> for Written {
                 warnings: shown.notes.warnings,
                 confirm: shown.confirm.as_ref().map(|confirm| confirm.token.clone()),
                 confirm_expires_at: shown.confirm.map(|confirm| confirm.expires_at),
+                proposal: shown.proposal.map(|id| id.to_string()),
                 call_id: shown.call.to_string(),
             }),
             Answer::Set(set) => Self::Set(SetDone {

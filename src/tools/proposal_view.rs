@@ -1,13 +1,18 @@
 //! What agents are told of a proposal.
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::output::some_count;
-use crate::audit::{MAX_WHY, Proposal, ProposalState};
+use crate::audit::{MAX_WHY, Proposal, ProposalState, ProposedChange};
+use crate::change::{Warning, cut, short};
 use crate::page::{Field, escape_hidden, escaped};
-use crate::write::Caller;
+use crate::write::{Caller, Reviewed};
 
-/// A proposal, flat.
+/// The most bytes that what the other changes of a set do takes in an answer.
+const MAX_OTHERS: usize = 32 * 1024;
+
+/// A proposal, flat; of a set, its first change with the others beside it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct View {
@@ -40,9 +45,74 @@ pub(super) struct View {
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     replaced_by: Option<String>,
+    /// The other changes of a set.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    others: Vec<Other>,
+}
+
+/// One of the other changes of a proposed set.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Other {
+    operation: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page_id: Option<i64>,
+    locale: String,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_path: Option<String>,
+    fields: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines_added: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines_removed: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+}
+
+impl From<ProposedChange> for Other {
+    fn from(one: ProposedChange) -> Self {
+        Self {
+            operation: one.operation.as_str(),
+            page_id: one.page,
+            locale: one.locale.as_str().to_owned(),
+            path: one.path.as_str().to_owned(),
+            new_path: one.new_path.map(|path| path.as_str().to_owned()),
+            fields: one.fields.into_iter().map(Field::name).collect(),
+            lines_added: some_count(one.lines_added),
+            lines_removed: some_count(one.lines_removed),
+            changes: None,
+            diff: None,
+        }
+    }
 }
 
 impl View {
+    /// Shows what the other changes of a set do, as far as there is room; those beyond it are told by
+    /// their places and fields.
+    pub(super) fn show(&mut self, reviewed: Vec<Reviewed>, warnings: &mut Vec<Warning>) {
+        let mut room = MAX_OTHERS;
+        let mut hidden = 0_usize;
+        for (other, change) in self.others.iter_mut().zip(reviewed) {
+            let changes = short(change.changes, &mut Vec::new());
+            let diff = cut(change.diff, &mut Vec::new());
+            let bytes = diff.len() + Value::Object(changes.clone()).to_string().len();
+            if bytes > room {
+                hidden = hidden.saturating_add(1);
+                continue;
+            }
+            room -= bytes;
+            other.changes = Some(changes);
+            other.diff = Some(diff).filter(|diff| !diff.is_empty());
+        }
+        if hidden > 0 {
+            let message = format!("what {hidden} of the changes do has no room here.");
+            warnings.push(Warning::new("diffs_not_shown", message));
+        }
+    }
+
     /// A proposal; with the page's title, if that may be told.
     pub(super) fn of(proposal: Proposal, has_title: bool) -> Self {
         let (mut applied_by, mut reason, mut replaced_by) = (None, None, None);
@@ -54,6 +124,7 @@ impl View {
                 replaced_by: by, ..
             } => replaced_by = Some(by.to_string()),
         }
+        let others = proposal.others.into_iter().map(Other::from).collect();
         Self {
             id: proposal.id.to_string(),
             state: proposal.state.as_str(),
@@ -72,6 +143,7 @@ impl View {
             applied_by,
             reason,
             replaced_by,
+            others,
         }
     }
 }

@@ -138,6 +138,8 @@ pub struct SetPreview {
     pub notes: Notes,
     /// The token that confirms it, and until when; none in a dry run.
     pub confirm: Option<crate::gates::Previewed>,
+    /// The proposal that it is kept as, where a person can apply it later.
+    pub proposal: Option<ProposalId>,
 }
 
 /// What one change of a set does.

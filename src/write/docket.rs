@@ -5,12 +5,12 @@ use std::time::Instant;
 use time::OffsetDateTime;
 
 use crate::audit::{
-    AuditError, AuditLog, CallId, CallStory, Entry, Event, KeyDigest, Outcome, Proposal,
-    ProposalId, ProposalState,
+    AuditError, AuditLog, CallId, CallStory, Entry, Event, KeyDigest, OTHER, Outcome, Proposal,
+    ProposalId, ProposalState, ProposedChange,
 };
 use crate::change::{Change, Operation, StepKind, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, ConfirmMode, Gate, Refusal, paused};
+use crate::gates::{ChangeSet, ConfirmMode, Gate, Refusal, SetChange, paused};
 use crate::page::{Date, Field, LineCounts, Locale, PagePath, PageState};
 
 use super::caller::Caller;
@@ -146,11 +146,18 @@ impl Docket {
         self.entry.proposal = Some(id.to_string());
     }
 
-    /// The change, to be kept as a proposal.
-    pub(super) fn as_proposal(&self, id: ProposalId, session: String, change: &Change) -> Proposal {
+    /// The change, to be kept as a proposal; of a set, its first, with the others.
+    pub(super) fn as_proposal(
+        &self,
+        id: ProposalId,
+        session: String,
+        change: &Change,
+        others: Option<Vec<ProposedChange>>,
+    ) -> Proposal {
         let page = change.target();
+        let is_list = others.is_some();
         Proposal {
-            v: Proposal::VERSION,
+            v: Proposal::version(is_list),
             id,
             state: ProposalState::Open,
             created: now(),
@@ -173,7 +180,46 @@ impl Docket {
             undoes: self.entry.undoes,
             before: self.entry.before,
             after: self.entry.after,
+            is_list,
+            others: others.unwrap_or_default(),
         }
+    }
+
+    /// The change, as one of a proposed set.
+    pub(super) fn as_proposed(&self, change: &Change) -> ProposedChange {
+        let page = change.target();
+        ProposedChange {
+            operation: change.operation(),
+            page: page.id,
+            locale: page.locale.clone(),
+            path: page.path.clone(),
+            new_path: self.entry.new_path.clone(),
+            title: page.title.clone(),
+            updated_at: change.before().and_then(|page| page.updated_at.clone()),
+            fields: change.fields(),
+            lines_added: self.entry.lines.added,
+            lines_removed: self.entry.lines.removed,
+            lost: change.lost().to_vec(),
+            undoes: self.entry.undoes,
+            before: self.entry.before,
+            after: self.entry.after,
+        }
+    }
+
+    /// What goes on record of one change of a set that becomes a proposal, under the call of the set.
+    pub(super) fn of_proposed(&self, one: &SetChange) -> Self {
+        let call = self.entry.call;
+        let mut docket = self.of_member(&ChangeSet::of(call, one.clone()));
+        docket.entry.lines = one.change.content_diff().1;
+        docket
+    }
+
+    /// That it is one of the changes of a proposal beside the first.
+    pub(super) fn proposed(&self) -> Entry {
+        let mut entry = self.entry(Event::Preview);
+        entry.gate = Some(Gate::DryRun.as_str().to_owned());
+        entry.decision = Some(OTHER.to_owned());
+        entry
     }
 
     /// It is confirmed, by a person's approval where that is the way.

@@ -11,6 +11,7 @@
 
 use std::sync::Arc;
 
+use crate::audit::HeldProposal;
 use crate::change::Warning;
 use crate::error::Failure;
 use crate::gates::{self, Allowed, ConfirmMode, Policy, Refusal, SessionId};
@@ -125,12 +126,13 @@ async fn once(
     };
     if allowed.set().is_list() {
         // Each change takes a turn of its own.
-        drop(turn);
+        let held = turn.take().and_then(|turn| turn.proposal);
         let all = &mut Many {
             desk,
             sender,
             docket,
             session,
+            held,
         };
         return all.go(policy, route, allowed, checked).await;
     }
@@ -176,6 +178,8 @@ struct Many<'a> {
     sender: &'a Arc<Sender>,
     docket: &'a mut Docket,
     session: &'a SessionId,
+    /// The proposal that is applied.
+    held: Option<HeldProposal>,
 }
 
 impl Many<'_> {
@@ -190,12 +194,16 @@ impl Many<'_> {
         let set = allowed.set();
         match route {
             _ if set.is_nothing() => {
-                let unchanged = many::nothing_to_do(desk, docket, set, checked).await?;
+                let held = self.held.take();
+                let unchanged = many::nothing_to_do(desk, docket, set, checked, held).await?;
                 Ok(Passed::Answer(Answer::Set(Box::new(unchanged))))
             }
-            Route::Open | Route::Preview => {
-                let gives_token = matches!(route, Route::Preview);
-                let shown = many::show(desk, docket, session, set, checked, gives_token).await?;
+            Route::Open => {
+                let shown = open::open_set(desk, docket, session, set, checked).await?;
+                Ok(Passed::Answer(Answer::SetPreview(Box::new(shown))))
+            }
+            Route::Preview => {
+                let shown = many::show(desk, docket, session, set, checked).await?;
                 Ok(Passed::Answer(Answer::SetPreview(Box::new(shown))))
             }
             Route::Ask => Ok(Passed::Asked(Box::new(ask::ToAsk::of(set, checked)))),
@@ -203,7 +211,11 @@ impl Many<'_> {
                 let confirmation = warrant.spend(desk, session)?;
                 docket.confirmed(&policy.confirm, confirmation.approval());
                 let permit = gates::confirm(allowed, confirmation)?;
-                let job = (docket.clone(), checked);
+                let job = apply::Job {
+                    docket: docket.clone(),
+                    checked,
+                    held: self.held.take(),
+                };
                 apply::in_its_own_task(desk, self.sender, session, permit, job)
                     .await
                     .map(Passed::Sent)
@@ -231,6 +243,7 @@ impl Passed {
         match self {
             Self::Sent(_) => true,
             Self::Answer(Answer::Preview(preview)) => preview.proposal.is_some(),
+            Self::Answer(Answer::SetPreview(preview)) => preview.proposal.is_some(),
             Self::Answer(_) | Self::Asked(_) => false,
         }
     }

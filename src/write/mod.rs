@@ -47,5 +47,5 @@ pub use past::Past;
 pub use patience::Patience;
 pub use proposals::Proposals;
 pub use refusals::Refusals;
-pub use review::Review;
+pub use review::{Review, Reviewed};
 pub use source::{Apply, Bulk, Delete, MAX_PAGES, Plan, Undo, Update, Which};

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::audit::{Proposal, ProposalId, ProposalState};
+use crate::audit::{Proposal, ProposalId, ProposalState, ProposedChange};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 
 use super::desk::Desk;
 use super::proposals::told;
-use super::source::proposal::outdated::{Outdated, held_against};
+use super::source::proposal::set::fits;
 use super::source::whole_page;
 
 /// A proposal as a person or an agent looks at it.
@@ -16,18 +16,27 @@ use super::source::whole_page;
 pub struct Review {
     /// The proposal.
     pub proposal: Proposal,
-    /// Where a person sees its page.
-    pub url: String,
-    /// Each changed field with its values before and after, the content left out.
-    pub changes: Map<String, Value>,
-    /// The difference of the content.
-    pub diff: String,
+    /// What it changes; of a set, the first of its changes.
+    pub change: Reviewed,
+    /// The other changes of a set, in order.
+    pub others: Vec<Reviewed>,
     /// Why it could not be applied as things are; none for one that is decided.
     pub hindrance: Option<Failure>,
     /// Whether this key may read of the page what the proposal shows.
     pub is_readable: bool,
     /// Why nothing of what was kept is shown, where it is not for this key.
     pub unseen: Option<Failure>,
+}
+
+/// What one change of a proposal does.
+#[derive(Debug, Default)]
+pub struct Reviewed {
+    /// Where a person sees its page.
+    pub url: String,
+    /// Each changed field with its values before and after, the content left out.
+    pub changes: Map<String, Value>,
+    /// The difference of the content.
+    pub diff: String,
 }
 
 impl Desk {
@@ -47,40 +56,54 @@ impl Desk {
             }
         };
         let is_open = proposal.state == ProposalState::Open;
-        let (change, unseen) = match self.proposals.change_of(&proposal).await {
-            Ok(change) => (Some(change), None),
+        let (changes, unseen) = match self.changes_of(&proposal).await {
+            Ok(changes) => (changes, None),
             // What it is about is told, and not what it says.
-            Err(failure) if failure.code != Code::AuditUnavailable => (None, Some(failure)),
+            Err(failure) if failure.code != Code::AuditUnavailable => (Vec::new(), Some(failure)),
             // What was decided is told also when what it was made of is purged.
-            Err(_) if !is_open => (None, None),
+            Err(_) if !is_open => (Vec::new(), None),
             Err(failure) => return Err(failure),
         };
-        let is_readable = match &change {
-            None => false,
-            Some(change) => match change.before().and_then(|page| page.id) {
-                Some(id) => whole_page::to_write(&self.wiki, id, change.lost())
-                    .await
-                    .is_ok(),
-                None => true,
-            },
-        };
-        let mut review = Review {
-            changes: change.as_ref().map(Change::values).unwrap_or_default(),
-            diff: change
-                .as_ref()
-                .map(Change::content_diff)
-                .unwrap_or_default()
-                .0,
+        let mut is_readable = !changes.is_empty();
+        for (_, change) in &changes {
+            if let Some(id) = change.before().and_then(|page| page.id) {
+                let read = whole_page::to_write(&self.wiki, id, change.lost()).await;
+                is_readable &= read.is_ok();
+            }
+        }
+        let mut reviewed = changes.iter().map(|(one, change)| Reviewed {
+            url: self.wiki.page_url(&one.locale, &one.path),
+            changes: change.values(),
+            diff: change.content_diff().0,
+        });
+        let first = reviewed.next().unwrap_or_else(|| Reviewed {
             url: self.wiki.page_url(&proposal.locale, &proposal.path),
+            ..Reviewed::default()
+        });
+        let mut review = Review {
+            change: first,
+            others: reviewed.collect(),
             hindrance: hindrance.filter(|_| is_open),
             is_readable,
             unseen,
             proposal,
         };
-        if let Some(change) = change.filter(|_| is_open && review.hindrance.is_none()) {
-            let fits = held_against(self, &review.proposal, change).await;
-            review.hindrance = fits.err().map(Outdated::told);
+        if is_open && review.hindrance.is_none() {
+            review.hindrance = fits(self, &changes).await.err();
         }
         Ok(review)
+    }
+
+    /// The changes of a proposal as they were kept, if this key may know them.
+    async fn changes_of(
+        &self,
+        proposal: &Proposal,
+    ) -> Result<Vec<(ProposedChange, Change)>, Failure> {
+        let mut changes = Vec::new();
+        for one in proposal.changes() {
+            let change = self.proposals.change_of(&one, proposal.key).await?;
+            changes.push((one, change));
+        }
+        Ok(changes)
     }
 }

@@ -9,6 +9,7 @@ use wikijs_mcp::audit::{Event, Outcome, Record};
 use wikijs_mcp::demo::{DemoWiki, PageRow};
 use wikijs_mcp::write::Patience;
 
+use crate::command::{Command, Ended};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::harness::{QUICK, Served, Setup, mutations, sample_wiki};
 use crate::process::Program;
@@ -321,21 +322,174 @@ async fn a_set_that_takes_long_is_answered_with_how_far_it_is_and_goes_on() {
     assert_eq!(of(&records, Event::Outcome).len(), sent);
 }
 
-#[tokio::test]
-async fn a_set_in_a_dry_run_is_shown_and_no_token_is_given() {
-    let wiki = sample_wiki().await;
-    let served = Setup::of(&wiki, |keys| &keys.admin)
-        .with("WIKI_TOOLSETS", "pages,drafts")
+/// Runs a command as the operator.
+async fn operator(at: &str, wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
+    let command = Command::new(arguments)
+        .with("WIKI_BASE_URL", at)
+        .with("WIKI_API_TOKEN", &wiki.keys().admin)
+        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_LOG", "off");
+    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+}
+
+async fn dry(at: &str, wiki: &DemoWiki) -> Served {
+    Setup::at(at, &wiki.keys().admin)
+        .with("WIKI_TOOLSETS", "pages,drafts,proposals,undo")
         .with("WIKI_MUTATION_DRY_RUN", "true")
         .serve()
-        .await;
-    let shown = served.call(BULK, tag(&some(&wiki, 2))).await.unwrap();
-    assert_eq!(
-        (&shown["dryRun"], &shown["pages"]),
-        (&json!(true), &json!(2))
+        .await
+}
+
+#[tokio::test]
+async fn a_set_in_a_dry_run_is_one_proposal_that_a_person_applies_whole() {
+    let wiki = sample_wiki().await;
+    let at = wiki.address();
+    let served = dry(&at, &wiki).await;
+    let ids = some(&wiki, 3);
+    let shown = served.call(BULK, tag(&ids)).await.unwrap();
+    let id = shown["proposal"].as_str().unwrap();
+    let told = || served.call("wikijs_get_proposal", json!({ "id": id }));
+    let open = told().await.unwrap();
+    assert_eq!(open["state"], "open", "{open}");
+    assert_eq!(open["pageId"], ids[0]);
+    let others: Vec<&Value> = open["others"].as_array().unwrap().iter().collect();
+    assert_eq!(others.len(), 2);
+    assert_eq!(others[1]["pageId"], ids[2]);
+    assert!(others[1]["changes"]["tags"].is_object(), "{open}");
+    let listed = operator(&at, &wiki, &served, &["proposals", "list"]).await;
+    assert!(listed.stdout.contains("and 2 more"), "{}", listed.told);
+    let looked = operator(&at, &wiki, &served, &["proposals", "show", id]).await;
+    assert!(
+        looked.stdout.contains("a set of 3 changes"),
+        "{}",
+        looked.told
     );
-    assert!(shown.get("confirm").is_none(), "{shown}");
+    assert!(looked.stdout.contains("3. update"), "{}", looked.told);
     assert_eq!(mutations(&wiki).len(), 0);
+
+    let applied = operator(
+        &wiki.address(),
+        &wiki,
+        &served,
+        &["proposals", "apply", id, "--yes", "--json"],
+    )
+    .await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    assert_eq!(tagged(&wiki, "set"), ids);
+    assert_eq!(mutations(&wiki).len(), 3);
+    let done = told().await.unwrap();
+    assert_eq!(done["state"], "applied", "{done}");
+    // What was decided is decided; the log holds, and the set's call takes all of it back.
+    let again = operator(&at, &wiki, &served, &["proposals", "apply", id, "--yes"]).await;
+    assert_ne!(again.code, 0, "{}", again.told);
+    assert_eq!(mutations(&wiki).len(), 3);
+    let verified = operator(&at, &wiki, &served, &["audit", "verify"]).await;
+    assert_eq!(verified.code, 0, "{}", verified.told);
+    let applied: Value = serde_json::from_str(&applied.stdout).unwrap();
+    let call = applied["results"][0]["callId"].as_str().unwrap();
+    let undone = operator(&at, &wiki, &served, &["undo", call, "--yes"]).await;
+    assert_eq!(undone.code, 0, "{}", undone.told);
+    assert_eq!(tagged(&wiki, "set"), Vec::<i64>::new());
+}
+
+#[tokio::test]
+async fn a_proposed_set_of_which_a_page_changed_since_is_outdated_and_names_it() {
+    let wiki = sample_wiki().await;
+    let served = dry(&wiki.address(), &wiki).await;
+    let ids = some(&wiki, 3);
+    let shown = served.call(BULK, tag(&ids)).await.unwrap();
+    let id = shown["proposal"].as_str().unwrap();
+    let path = wiki.with_store(|store| {
+        let page = store.page_mut(ids[1]).unwrap();
+        page.tags = vec!["theirs".to_owned()];
+        page.path.clone()
+    });
+    let told = served.call("wikijs_get_proposal", json!({ "id": id }));
+    let told = told.await.unwrap();
+    assert_eq!(told["state"], "outdated");
+    assert_eq!(told["since"]["path"], path, "{told}");
+    let applied = operator(
+        &wiki.address(),
+        &wiki,
+        &served,
+        &["proposals", "apply", id, "--yes", "--json"],
+    )
+    .await;
+    assert_ne!(applied.code, 0);
+    assert!(applied.stdout.contains(&path), "{}", applied.told);
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn whoever_changes_the_file_of_a_proposed_set_changes_nothing_that_is_applied() {
+    let wiki = sample_wiki().await;
+    let served = dry(&wiki.address(), &wiki).await;
+    let shown = served.call(BULK, tag(&some(&wiki, 3))).await.unwrap();
+    let id = shown["proposal"].as_str().unwrap();
+    let of_wiki = std::fs::read_dir(served.dir.path()).unwrap().next();
+    let file = of_wiki.unwrap().unwrap().path();
+    let file = file.join(format!("proposals/{id}.json"));
+    let whole: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let mut swapped = whole.clone();
+    swapped["others"][0]["after"] = swapped["others"][1]["after"].clone();
+    let mut shorter = whole.clone();
+    shorter["others"].as_array_mut().unwrap().pop();
+    let mut single = whole.clone();
+    single["isList"] = json!(false);
+    single["others"] = json!([]);
+    for changed in [swapped, shorter, single] {
+        std::fs::write(&file, serde_json::to_vec(&changed).unwrap()).unwrap();
+        let applied = operator(
+            &wiki.address(),
+            &wiki,
+            &served,
+            &["proposals", "apply", id, "--yes"],
+        )
+        .await;
+        assert!(applied.told.contains("on record"), "{}", applied.told);
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+    std::fs::write(&file, serde_json::to_vec(&whole).unwrap()).unwrap();
+    let applied = operator(
+        &wiki.address(),
+        &wiki,
+        &served,
+        &["proposals", "apply", id, "--yes"],
+    )
+    .await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+}
+
+#[tokio::test]
+async fn applying_a_proposed_set_again_makes_what_is_left_of_it() {
+    let wiki = sample_wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let served = dry(&faulty.address(), &wiki).await;
+    let ids = some(&wiki, 4);
+    let shown = served.call(BULK, tag(&ids)).await.unwrap();
+    let id = shown["proposal"].as_str().unwrap();
+    // The second change is refused, and so is taking the first one back.
+    faulty.on_mutations_after(1, refusal());
+    let at = faulty.address();
+    let stopped = operator(&at, &wiki, &served, &["proposals", "apply", id, "--yes"]).await;
+    assert_ne!(stopped.code, 0, "{}", stopped.told);
+    assert_eq!(tagged(&wiki, "set"), ids[..1], "{}", stopped.told);
+    let sent = faulty.mutations().len();
+    faulty.on_mutations(Fault::new(Reach::Before, Reply::Wiki));
+    let applied = operator(
+        &at,
+        &wiki,
+        &served,
+        &["proposals", "apply", id, "--yes", "--json"],
+    )
+    .await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    assert_eq!(tagged(&wiki, "set"), ids);
+    // What was applied was not written again.
+    assert_eq!(faulty.mutations().len(), sent + 3);
+    let told = served.call("wikijs_get_proposal", json!({ "id": id }));
+    assert_eq!(told.await.unwrap()["state"], "applied");
 }
 
 #[tokio::test]

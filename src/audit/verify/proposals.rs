@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::proposals::{files, is_making};
+use super::super::proposals::{files, is_making, is_making_of_other};
 use super::super::{
     AuditError, Event, Proposal, ProposalId, ProposalState, Record, Wrong, chain::End,
 };
@@ -13,6 +13,8 @@ use super::{Checking, runs, scan};
 struct Told {
     /// The record of its making, its run's file and its line.
     made: Option<(Record, String, u64)>,
+    /// The records of the making of a set's other changes, in order.
+    others: Vec<Record>,
     /// All that tells what became of it, and what tried to apply it.
     later: Vec<Record>,
 }
@@ -31,6 +33,8 @@ impl<P> Checking<P> {
             if is_making(&record) {
                 let run = found.run.name().to_owned();
                 told.made.get_or_insert((record, run, found.line));
+            } else if is_making_of_other(&record) {
+                told.others.push(record);
             } else {
                 told.later.push(record);
             }
@@ -74,7 +78,7 @@ impl<P> Checking<P> {
         let Some((made, ..)) = &told.made else {
             return (!may_be_purged).then_some(Wrong::UnrecordedProposal { id });
         };
-        let mut members = proposal.differs_from(made);
+        let mut members = proposal.differs_from(made, &told.others);
         if !may_be_purged && !is_told(&told.later, &proposal.state) {
             members.push("state");
         }

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::super::advice::advice;
-use super::super::confirmed::{Shown, confirmed, one};
+use super::super::confirmed::{Done, Shown, confirmed};
 use super::super::{Outcome, pager, print, show_change, start};
 use super::{Exit, Which, hindered};
 use crate::audit::{CallId, ProposalId};
 use crate::error::{Code, Failure};
 use crate::server::App;
-use crate::write::{Applied, Apply, Caller, Plan, Undo};
+use crate::write::{Apply, Caller, Plan, Undo};
 
 /// Arguments of `proposals apply`.
 #[derive(Debug, clap::Args)]
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
 
 /// What came of one.
 enum Said {
-    Applied(Box<Applied>),
+    Applied(Box<Done>),
     Declined,
     Failed(Failure),
 }
@@ -76,7 +76,7 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
         let worse = match said {
             Said::Applied(done) => {
                 // What had nothing to do cannot be taken back.
-                applied.extend((!done.is_unchanged).then_some(done.call));
+                applied.extend(done.call());
                 continue;
             }
             Said::Declined => Exit::Refused,
@@ -120,7 +120,7 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
             pager::agrees(&shown, question)
         };
         let plan = Plan::Proposal(Apply { id, merge });
-        match confirmed(app, caller, plan, says_yes).await.and_then(one) {
+        match confirmed(app, caller, plan, says_yes).await {
             Ok(Some(applied)) => Said::Applied(Box::new(applied)),
             Ok(None) => Said::Declined,
             Err(failure) => Said::Failed(failure),
@@ -151,7 +151,7 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
 /// Tells what came of one, and gives the same for programs.
 fn tell(id: ProposalId, said: &Said, is_json: bool) -> Value {
     let mut told = match said {
-        Said::Applied(applied) => show_change::applied_json(applied),
+        Said::Applied(done) => show_change::done_json(done),
         Said::Declined => json!({ "outcome": "declined" }),
         Said::Failed(failure) => json!({ "error": failure }),
     };
@@ -162,10 +162,10 @@ fn tell(id: ProposalId, said: &Said, is_json: bool) -> Value {
         return told;
     }
     match said {
-        Said::Applied(applied) if applied.is_unchanged => {
+        Said::Applied(done) if done.call().is_none() => {
             print::line(&format!("unchanged: {id}, the page already is as proposed"));
         }
-        Said::Applied(applied) => show_change::applied("applied", applied),
+        Said::Applied(done) => show_change::done("applied", done),
         Said::Declined => print::line(&format!("not applied: {id}")),
         Said::Failed(failure) => {
             print::error(&format!("{id}: {failure} {}", advice(failure)));
@@ -199,8 +199,8 @@ async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Fai
             };
             let caller = start::operator("undo");
             let undone = confirmed(app, &caller, Plan::Undo(undo), |_| true).await;
-            if let Some(undone) = undone.and_then(one)? {
-                show_change::applied("taken back", &undone);
+            if let Some(undone) = undone? {
+                show_change::done("taken back", &undone);
             }
         } else {
             print::line(&format!("to take it back: wikijs-mcp undo {call}"));

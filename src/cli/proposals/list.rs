@@ -77,7 +77,7 @@ fn table(app: &App, proposals: &[Proposal]) -> Table {
             proposal.id.to_string().into(),
             Cell::painted(proposal.state.as_str(), paint),
             proposal.operation.as_str().into(),
-            print::place(proposal.locale.as_str(), proposal.path.as_str()).into(),
+            place(proposal).into(),
             lines(proposal).into(),
             fields(proposal).into(),
             made(proposal).into(),
@@ -92,6 +92,15 @@ fn table(app: &App, proposals: &[Proposal]) -> Table {
     table
 }
 
+/// The page, and how many more a set has.
+fn place(proposal: &Proposal) -> String {
+    let place = print::place(proposal.locale.as_str(), proposal.path.as_str());
+    match proposal.others.len() {
+        0 => place,
+        more => format!("{place} and {more} more"),
+    }
+}
+
 /// When it was made, for people.
 fn made(proposal: &Proposal) -> String {
     proposal
@@ -102,7 +111,10 @@ fn made(proposal: &Proposal) -> String {
 
 /// The lines of content that come and go.
 fn lines(proposal: &Proposal) -> String {
-    match (proposal.lines_added, proposal.lines_removed) {
+    let all = || proposal.changes();
+    let added = all().fold(0_usize, |sum, one| sum.saturating_add(one.lines_added));
+    let removed = all().fold(0_usize, |sum, one| sum.saturating_add(one.lines_removed));
+    match (added, removed) {
         (0, 0) => String::new(),
         (added, removed) => format!("+{added} -{removed}"),
     }

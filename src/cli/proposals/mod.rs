@@ -60,7 +60,10 @@ struct Filter {
 
 impl Filter {
     fn fits(&self, proposal: &Proposal) -> bool {
-        let is_below = |prefix: &Prefix| prefix.holds(&proposal.locale, &proposal.path);
+        let is_below = |prefix: &Prefix| {
+            let mut changes = proposal.changes();
+            changes.any(|one| prefix.holds(&one.locale, &one.path))
+        };
         // A name that a client gave itself is not a named client's.
         let is_by = |name: &String| name == proposal.client.shown();
         self.client.as_ref().is_none_or(is_by) && self.path.as_ref().is_none_or(is_below)

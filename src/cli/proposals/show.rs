@@ -7,10 +7,10 @@ use super::super::print::{self, Paint};
 use super::super::when::{from_now, minute};
 use super::super::{Outcome, show_change, start};
 use super::{Exit, named};
-use crate::audit::{Ending, ProposalState};
+use crate::audit::{Ending, Proposal, ProposalState};
 use crate::error::Failure;
 use crate::server::App;
-use crate::write::Review;
+use crate::write::{Review, Reviewed};
 
 /// Arguments of `proposals show`.
 #[derive(Debug, clap::Args)]
@@ -58,10 +58,17 @@ async fn review(app: &App, id: String) -> Result<Review, Failure> {
 fn as_json(review: &Review) -> Value {
     let mut shown = json!({
         "proposal": review.proposal,
-        "url": review.url,
-        "changes": review.changes,
-        "diff": review.diff,
+        "url": review.change.url,
+        "changes": review.change.changes,
+        "diff": review.change.diff,
     });
+    if let (true, Some(shown)) = (review.proposal.is_list, shown.as_object_mut()) {
+        let others = review
+            .others
+            .iter()
+            .map(|other| json!({ "url": other.url, "changes": other.changes, "diff": other.diff }));
+        shown.insert("others".to_owned(), others.collect());
+    }
     if let (Some(unseen), Some(shown)) = (&review.unseen, shown.as_object_mut()) {
         shown.insert("notShown".to_owned(), json!(unseen));
         let proposal = shown.get_mut("proposal").and_then(Value::as_object_mut);
@@ -76,14 +83,20 @@ fn as_json(review: &Review) -> Value {
 fn tell(review: &Review, expires: Option<OffsetDateTime>, ending: Option<Ending>) {
     let proposal = &review.proposal;
     let harmless = print::harmless;
-    print::line(&format!(
-        "{} {}: {} {} ({})",
-        print::painted("proposal", Paint::Bold),
-        proposal.id,
-        proposal.operation,
-        print::place(proposal.locale.as_str(), proposal.path.as_str()),
-        review.url,
-    ));
+    let named = print::painted("proposal", Paint::Bold);
+    if proposal.is_list {
+        let count = proposal.changes().count();
+        print::line(&format!(
+            "{named} {}: a set of {count} changes",
+            proposal.id
+        ));
+    } else {
+        print::line(&format!(
+            "{named} {}: {}",
+            proposal.id,
+            what(proposal, &review.change)
+        ));
+    }
     print::line(&format!(
         "proposed {} by {}, call {}",
         harmless(proposal.created.as_str()),
@@ -128,9 +141,30 @@ fn tell(review: &Review, expires: Option<OffsetDateTime>, ending: Option<Ending>
             Paint::Yellow,
         ));
     }
-    print::lines(&show_change::fields(&review.changes));
-    print::lines(&show_change::diff(&review.diff));
+    for (number, (one, change)) in proposal.changes().zip(all(review)).enumerate() {
+        if proposal.is_list {
+            let place = print::place(one.locale.as_str(), one.path.as_str());
+            print::line(&format!(
+                "{}. {} {place} ({})",
+                number + 1,
+                one.operation,
+                change.url
+            ));
+        }
+        print::lines(&show_change::fields(&change.changes));
+        print::lines(&show_change::diff(&change.diff));
+    }
     if let Some(hindrance) = &review.hindrance {
         super::hindered(hindrance);
     }
+}
+
+/// What a proposal of one change does, and where.
+fn what(proposal: &Proposal, change: &Reviewed) -> String {
+    let place = print::place(proposal.locale.as_str(), proposal.path.as_str());
+    format!("{} {place} ({})", proposal.operation, change.url)
+}
+
+fn all(review: &Review) -> impl Iterator<Item = &Reviewed> {
+    std::iter::once(&review.change).chain(&review.others)
 }

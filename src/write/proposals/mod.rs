@@ -11,12 +11,12 @@ use serde_json::json;
 use time::OffsetDateTime;
 
 use crate::audit::{
-    AuditError, CallId, CallSelector, HeldProposal, Outcome, Proposal, ProposalId, ProposalState,
-    Record,
+    AuditError, CallId, CallSelector, HeldProposal, KeyDigest, Outcome, Proposal, ProposalId,
+    ProposalState, ProposedChange, Record,
 };
 use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::gates::{Gate, Refusal, SessionId};
+use crate::gates::{ChangeSet, Gate, Refusal, SessionId, SetChange};
 
 use super::caller::Caller;
 use super::docket::{Docket, now, unavailable};
@@ -25,6 +25,9 @@ use last::{Last, Subject};
 use room::bytes;
 
 pub(super) use room::Room;
+
+/// The most bytes that the states of a proposed set take.
+const MOST_OF_SET: u64 = 32 * 1024 * 1024;
 
 /// The proposals of a wiki, as one key has to do with them.
 #[derive(Debug)]
@@ -129,7 +132,7 @@ impl Proposals {
             .proposal_on_record(id)
             .await
             .map_err(at_log)?;
-        let is_made = |made: &Record| proposal.differs_from(made).is_empty();
+        let is_made = |made: &Record| proposal.differs_from(made, &on_record.others).is_empty();
         if !on_record.made.as_ref().is_some_and(is_made) {
             return Err(Failure::new(
                 Code::AuditUnavailable,
@@ -138,16 +141,18 @@ impl Proposals {
             .hint("The proposal's file was changed, or the record of its making is gone; `wikijs-mcp audit verify` says more."));
         }
         // The log knows of decisions that were cut short before the file did.
-        for call in on_record.attempts {
-            let story = self.past.story(&CallSelector::from(call), None).await?;
-            if story.outcome() == Some(Outcome::Applied) {
-                let state = ProposalState::Applied {
-                    decided: now(),
-                    applied_by: call,
-                };
-                held.set(state.clone()).await.map_err(at_log)?;
-                return Err(decided(&state));
-            }
+        let applied_by = if proposal.is_list {
+            on_record.applied_whole
+        } else {
+            self.applied_by(on_record.attempts).await?
+        };
+        if let Some(applied_by) = applied_by {
+            let state = ProposalState::Applied {
+                decided: now(),
+                applied_by,
+            };
+            held.set(state.clone()).await.map_err(at_log)?;
+            return Err(decided(&state));
         }
         if let Some(decided) = on_record.decided {
             return Err(Failure::new(
@@ -156,6 +161,17 @@ impl Proposals {
             ));
         }
         Ok(held)
+    }
+
+    /// The first of these calls that was applied.
+    async fn applied_by(&self, calls: Vec<CallId>) -> Result<Option<CallId>, Failure> {
+        for call in calls {
+            let story = self.past.story(&CallSelector::from(call), None).await?;
+            if story.outcome() == Some(Outcome::Applied) {
+                return Ok(Some(call));
+            }
+        }
+        Ok(None)
     }
 
     /// Says of a proposal that it was applied, on record. The write has happened: what fails
@@ -188,14 +204,7 @@ impl Proposals {
         change: &Change,
     ) -> Result<(ProposalId, Option<ProposalId>), Refusal> {
         let at_record = |failure| Refusal::at(Gate::Record, failure);
-        let id = ProposalId::new().map_err(|error| at_record(unavailable(&error)))?;
-        let has_room = self
-            .room
-            .take(&self.past.audit, session, id, bytes(change))
-            .await;
-        if !has_room.map_err(|error| at_record(unavailable(&error)))? {
-            return Err(at_record(no_room()));
-        }
+        let id = self.take_room(session, bytes(change)).await?;
         let made = self.make(docket, session, change, id).await;
         made.map_err(|error| at_record(unavailable(&error)))?;
         let old = self.last.replace(session, Subject::of(change), id);
@@ -220,8 +229,66 @@ impl Proposals {
         docket.proposal(id);
         self.past.audit.record(docket.preview(false)).await?;
         self.past.audit.record(docket.decided("made", None)).await?;
-        let proposal = docket.as_proposal(id, self.session_word(session), change);
+        let proposal = docket.as_proposal(id, self.session_word(session), change, None);
         self.past.audit.keep_proposal(proposal).await
+    }
+
+    /// Keeps a set as a proposal, each of its changes as one of its own is kept; those that do
+    /// nothing are left out.
+    pub(super) async fn keep_set(
+        &self,
+        docket: &mut Docket,
+        session: &SessionId,
+        set: &ChangeSet,
+    ) -> Result<ProposalId, Refusal> {
+        let all = || set.iter().filter(|one| !one.change.is_empty());
+        let room = all().fold(0, |sum: u64, one| sum.saturating_add(bytes(&one.change)));
+        if room > MOST_OF_SET {
+            return Err(Refusal::at(Gate::Record, too_large(room)));
+        }
+        let id = self.take_room(session, room).await?;
+        let made = self.make_set(docket, session, all(), id).await;
+        made.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
+        Ok(id)
+    }
+
+    async fn make_set(
+        &self,
+        docket: &mut Docket,
+        session: &SessionId,
+        mut changes: impl Iterator<Item = &SetChange>,
+        id: ProposalId,
+    ) -> Result<(), AuditError> {
+        let audit = &self.past.audit;
+        docket.proposal(id);
+        let first = changes.next().ok_or(AuditError::BadProposal)?;
+        let mut own = docket.of_proposed(first);
+        own.keep_states(audit, &first.change).await?;
+        audit.record(docket.preview(false)).await?;
+        let mut others = Vec::new();
+        for one in changes {
+            let mut docket = docket.of_proposed(one);
+            docket.keep_states(audit, &one.change).await?;
+            audit.record(docket.proposed()).await?;
+            others.push(docket.as_proposed(&one.change));
+        }
+        // The last of the records: where it is missing, nothing was proposed.
+        audit.record(own.decided("made", None)).await?;
+        let session = self.session_word(session);
+        let proposal = own.as_proposal(id, session, &first.change, Some(others));
+        audit.keep_proposal(proposal).await
+    }
+
+    /// The id of a new proposal that takes so much room.
+    async fn take_room(&self, session: &SessionId, bytes: u64) -> Result<ProposalId, Refusal> {
+        let at_record = |failure| Refusal::at(Gate::Record, failure);
+        let id = ProposalId::new().map_err(|error| at_record(unavailable(&error)))?;
+        let has_room = self.room.take(&self.past.audit, session, id, bytes).await;
+        if has_room.map_err(|error| at_record(unavailable(&error)))? {
+            Ok(id)
+        } else {
+            Err(at_record(no_room()))
+        }
     }
 
     async fn replace(
@@ -249,16 +316,19 @@ impl Proposals {
         Ok(true)
     }
 
-    /// The change that was kept of a proposal, if this key may know it.
-    pub(super) async fn change_of(&self, proposal: &Proposal) -> Result<Change, Failure> {
-        let names = [proposal.before, proposal.after];
-        let change = match self.past.kept(names, proposal.key).await? {
+    /// A change that was kept of a proposal made with this key, if ours may know it.
+    pub(super) async fn change_of(
+        &self,
+        one: &ProposedChange,
+        key: Option<KeyDigest>,
+    ) -> Result<Change, Failure> {
+        let change = match self.past.kept([one.before, one.after], key).await? {
             [Some(before), Some(after)] => Change::between(before, after),
             [None, Some(after)] => Change::recreate(after),
             [Some(before), None] => Change::delete(before),
             [None, None] => return Err(unavailable(&AuditError::BadProposal)),
         };
-        Ok(change.with_loss_of(proposal.lost.clone()))
+        Ok(change.with_loss_of(one.lost.clone()))
     }
 }
 
@@ -286,6 +356,16 @@ fn decided(state: &ProposalState) -> Failure {
         }
         ProposalState::Open | ProposalState::Rejected { .. } => failure,
     }
+}
+
+fn too_large(bytes: u64) -> Failure {
+    Failure::new(
+        Code::TooLarge,
+        "The pages of this set are too large to be proposed together; nothing was kept.",
+    )
+    .hint("Name fewer pages in one call.")
+    .detail("bytes", bytes)
+    .detail("most", MOST_OF_SET)
 }
 
 fn no_room() -> Failure {

@@ -4,17 +4,20 @@
 //! what the record of its making says, the states must be those that it names, say nothing that a
 //! call could not say, and fit the page as it is.
 
-use crate::audit::ProposalId;
+use crate::audit::{Proposal, ProposalId, ProposedChange};
 use crate::gates::{ChangeSet, SetChange};
 
-use super::{Call, Later, Read, Source, Stopped, again, checked};
+use super::bulk::still_so;
+use super::{Call, Later, Read, Source, Stopped, again, checked, mismatch};
 use crate::write::desk::Desk;
 use crate::write::docket::Docket;
+use crate::write::stages::send::broke_off;
 
 pub(in crate::write) mod outdated;
+pub(in crate::write) mod set;
 mod values;
 
-use outdated::{Outdated, held_against};
+use outdated::{Outdated, held_against, is_free};
 
 /// Which proposal shall be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +26,30 @@ pub struct Apply {
     pub id: ProposalId,
     /// Whether it is made on top of what was changed since, where the two do not touch.
     pub merge: bool,
+}
+
+impl Apply {
+    /// The change of the page as it is now.
+    async fn change(
+        &self,
+        desk: &Desk,
+        proposal: &Proposal,
+        one: &ProposedChange,
+    ) -> Result<SetChange, Stopped> {
+        let kept = desk.proposals.change_of(one, proposal.key).await?;
+        values::check(&kept, one.undoes)?;
+        let change = match held_against(desk, one.undoes, kept).await {
+            Ok(change) => change,
+            Err(Outdated {
+                merged: Some(merged),
+                ..
+            }) if self.merge => *merged,
+            Err(outdated) => return Err(outdated.told().into()),
+        };
+        is_free(desk, &change).await?;
+        let undoes = one.undoes;
+        Ok(SetChange { change, undoes })
+    }
 }
 
 impl Source for Apply {
@@ -37,7 +64,10 @@ impl Source for Apply {
 
     fn page_of_turn<'a>(&'a self, desk: &'a Desk) -> Later<'a, Option<i64>> {
         // One that cannot be read is refused where it is held.
-        Box::pin(async { desk.audit.proposal(self.id).await.ok()?.page })
+        Box::pin(async {
+            let proposal = desk.audit.proposal(self.id).await.ok()?;
+            proposal.page.filter(|_| !proposal.is_list)
+        })
     }
 
     fn proposal(&self) -> Option<ProposalId> {
@@ -51,18 +81,12 @@ impl Source for Apply {
             let held = desk.proposals.hold_open(self.id).await?;
             let proposal = held.proposal().clone();
             drop(held);
-            let kept = desk.proposals.change_of(&proposal).await?;
-            values::check(&kept, &proposal)?;
-            let change = match held_against(desk, &proposal, kept).await {
-                Ok(change) => change,
-                Err(Outdated {
-                    merged: Some(merged),
-                    ..
-                }) if self.merge => *merged,
-                Err(outdated) => return Err(outdated.told().into()),
+            let set = if proposal.is_list {
+                set::made(call, &proposal, self.merge).await?
+            } else {
+                let change = proposal.changes().next().ok_or_else(broke_off)?;
+                ChangeSet::of(call.id, self.change(desk, &proposal, &change).await?)
             };
-            let undoes = proposal.undoes;
-            let set = ChangeSet::of(call.id, SetChange { change, undoes });
             Ok(checked(set.of_proposal(Some(self.id))))
         })
     }
@@ -73,6 +97,15 @@ impl Source for Apply {
         shown: ChangeSet,
     ) -> Later<'a, Result<Read, Stopped>> {
         let is_own = shown.proposal() == Some(self.id);
+        if shown.is_list() {
+            return Box::pin(async move {
+                if is_own {
+                    still_so(call, shown).await
+                } else {
+                    Err(mismatch().into())
+                }
+            });
+        }
         Box::pin(again(call, shown, is_own, async |_| Ok(())))
     }
 }

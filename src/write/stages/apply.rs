@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tracing::Instrument as _;
 
-use crate::audit::{CallId, Outcome};
+use crate::audit::{CallId, HeldProposal, Outcome};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Gate, MayGoBack, Permit, Refusal, SessionId, SetChange};
 use crate::notice;
@@ -28,6 +28,14 @@ use crate::write::{new_place, source::conflict};
 /// What to do next where a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
 
+/// What belongs to a set beside its permit.
+pub(in crate::write) struct Job {
+    pub(in crate::write) docket: Docket,
+    pub(in crate::write) checked: Checked,
+    /// The proposal that it applies.
+    pub(in crate::write) held: Option<HeldProposal>,
+}
+
 /// Sends a set in a task of its own: it goes on when the client leaves. An answer is given as soon
 /// as it is done, or within the time that a call may take.
 ///
@@ -38,7 +46,11 @@ pub(in crate::write) async fn in_its_own_task(
     sender: &Arc<Sender>,
     session: &SessionId,
     permit: Permit,
-    (docket, checked): (Docket, Checked),
+    Job {
+        docket,
+        checked,
+        held,
+    }: Job,
 ) -> Result<Result<Answer, Failure>, Refusal> {
     let tasks = &desk.house.tasks;
     let awaited = tasks.token();
@@ -60,7 +72,7 @@ pub(in crate::write) async fn in_its_own_task(
     let call = set.id();
     let work = async move {
         let end = call.during(Box::pin(run.all(permits, keeps))).await;
-        run.end(end).await;
+        run.end(end, held).await;
         drop(awaited);
     };
     let task = tasks.spawn(notice::told_as_here(work.in_current_span()));
@@ -292,7 +304,7 @@ impl Run {
     }
 
     /// Says how it ended: on record, under the call of the set, then to whoever asks.
-    async fn end(&self, end: End) {
+    async fn end(&self, end: End, held: Option<HeldProposal>) {
         let (outcome, on_record) = match end {
             End::Applied => (SetOutcome::Applied, Outcome::Applied),
             End::Kept | End::NotAllTakenBack => (SetOutcome::PartlyApplied, Outcome::PartlyApplied),
@@ -304,6 +316,9 @@ impl Run {
         if let Err(error) = self.desk.audit.record(entry).await {
             let call = self.docket.call();
             tracing::error!(%error, %call, "the end of a set could not be put on record");
+        }
+        if let (End::Applied, Some(held)) = (end, held) {
+            self.desk.proposals.applied(held, &self.docket).await;
         }
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         progress.outcome = outcome;

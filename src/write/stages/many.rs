@@ -1,8 +1,8 @@
 //! A set of many changes is shown, and not sent.
 
-use crate::audit::Outcome;
+use crate::audit::{HeldProposal, Outcome, ProposalId};
 use crate::change::Warning;
-use crate::gates::{ChangeSet, Gate, Refusal, SessionId};
+use crate::gates::{ChangeSet, Gate, Previewed, Refusal, SessionId};
 use crate::wiki::Wiki;
 
 use super::check::Checked;
@@ -15,22 +15,28 @@ use crate::write::docket::{Docket, unavailable};
 /// difference has no room is told by its numbers.
 const MAX_DIFFS: usize = 32 * 1024;
 
-/// Shows a set, with a token that confirms it where one is given; on record.
+/// Shows a set, with a token that confirms it; on record.
 pub(in crate::write) async fn show(
     desk: &Desk,
     docket: &Docket,
     session: &SessionId,
     set: &ChangeSet,
     checked: Checked,
-    gives_token: bool,
 ) -> Result<SetPreview, Refusal> {
-    show::record(desk, docket, gives_token).await?;
-    let confirm = if gives_token {
-        let kept = desk.memory.preview(session, set.clone());
-        Some(kept.map_err(|failure| Refusal::at(Gate::Record, failure))?)
-    } else {
-        None
-    };
+    show::record(desk, docket, true).await?;
+    let kept = desk.memory.preview(session, set.clone());
+    let token = kept.map_err(|failure| Refusal::at(Gate::Record, failure))?;
+    Ok(preview(desk, docket, set, checked, (Some(token), None)))
+}
+
+/// Says what a set would do.
+pub(super) fn preview(
+    desk: &Desk,
+    docket: &Docket,
+    set: &ChangeSet,
+    checked: Checked,
+    (confirm, proposal): (Option<Previewed>, Option<ProposalId>),
+) -> SetPreview {
     let mut notes = checked.notes;
     let changes = lines(&desk.wiki, set, &checked.each);
     let hidden = changes.iter().filter(|line| line.is_cut).count();
@@ -40,14 +46,15 @@ pub(in crate::write) async fn show(
             format!("the differences of {hidden} changes have no room here; preview these pages alone to see them."),
         ));
     }
-    Ok(SetPreview {
+    SetPreview {
         call: docket.call(),
         changes,
         left_out: set.left_out().to_vec(),
         lines: checked.lines,
         notes,
         confirm,
-    })
+        proposal,
+    }
 }
 
 /// What each change of a set does.
@@ -85,11 +92,13 @@ pub(in crate::write) async fn nothing_to_do(
     docket: &Docket,
     set: &ChangeSet,
     checked: Checked,
+    held: Option<HeldProposal>,
 ) -> Result<SetAnswer, Refusal> {
     desk.audit
         .record(docket.outcome(Outcome::Unchanged, None, None))
         .await
         .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
+    show::is_applied(desk, docket, set, held).await?;
     Ok(SetAnswer {
         call: docket.call(),
         outcome: SetOutcome::Unchanged,

@@ -1,13 +1,36 @@
 //! A set is left open: shown, not sent, and kept for a person to apply later.
 
+use crate::audit::ProposalId;
 use crate::change::Warning;
 use crate::gates::{ChangeSet, Refusal, SessionId};
 
 use super::check::Checked;
-use super::show;
-use crate::write::answer::Preview;
+use super::{many, show};
+use crate::write::answer::{Preview, SetPreview};
 use crate::write::desk::Desk;
 use crate::write::docket::Docket;
+
+/// Shows a set of many changes that a person may apply later; on record.
+pub(in crate::write) async fn open_set(
+    desk: &Desk,
+    docket: &mut Docket,
+    session: &SessionId,
+    set: &ChangeSet,
+    mut checked: Checked,
+) -> Result<SetPreview, Refusal> {
+    let id = desk.proposals.keep_set(docket, session, set).await?;
+    checked.notes.warnings.push(proposed(id));
+    Ok(many::preview(desk, docket, set, checked, (None, Some(id))))
+}
+
+fn proposed(id: ProposalId) -> Warning {
+    Warning::new(
+        "proposed",
+        format!(
+            "nothing was sent; the operator can apply it with `wikijs-mcp proposals apply {id}`."
+        ),
+    )
+}
 
 /// Shows what a person may apply later, if there is something to do; on record.
 pub(in crate::write) async fn open(
@@ -26,9 +49,7 @@ pub(in crate::write) async fn open(
             .keep(docket, session, &set.first().change)
             .await?;
         checked.notes.replaces = replaces;
-        checked.notes.warnings.push(Warning::new("proposed", format!(
-            "nothing was sent; the operator can apply it with `wikijs-mcp proposals apply {id}`."
-        )));
+        checked.notes.warnings.push(proposed(id));
         Some(id)
     };
     Ok(show::preview(

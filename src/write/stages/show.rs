@@ -139,14 +139,7 @@ pub(in crate::write) async fn nothing_to_do(
         .record(docket.outcome(Outcome::Unchanged, None, None))
         .await
         .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
-    if let Some(id) = set.proposal() {
-        let held = match held {
-            Some(held) => Ok(held),
-            None => desk.proposals.hold_open(id).await,
-        };
-        let held = held.map_err(|failure| Refusal::at(Gate::Change, failure))?;
-        desk.proposals.applied(held, docket).await;
-    }
+    is_applied(desk, docket, set, held).await?;
     let change = &set.first().change;
     let page = change.target();
     Ok(Applied {
@@ -160,6 +153,25 @@ pub(in crate::write) async fn nothing_to_do(
         unverified: Vec::new(),
         notes,
     })
+}
+
+/// What was proposed, and has nothing left to do, is applied.
+pub(super) async fn is_applied(
+    desk: &Desk,
+    docket: &Docket,
+    set: &ChangeSet,
+    held: Option<HeldProposal>,
+) -> Result<(), Refusal> {
+    let Some(id) = set.proposal() else {
+        return Ok(());
+    };
+    let held = match held {
+        Some(held) => Ok(held),
+        None => desk.proposals.hold_open(id).await,
+    };
+    let held = held.map_err(|failure| Refusal::at(Gate::Change, failure))?;
+    desk.proposals.applied(held, docket).await;
+    Ok(())
 }
 
 /// The page that an answer is about.

@@ -41,6 +41,14 @@ pub(in crate::write) async fn take(
         Warrant::Person(approved) => approved.page(),
         Warrant::StaticToken => source.page_of_turn(desk).await,
     };
+    // Before the locks: who holds a proposal of many changes waits for those of each.
+    let proposal = match source.proposal() {
+        Some(id) => {
+            let held = desk.proposals.hold_open(id).await;
+            Some(held.map_err(|failure| Refusal::at(Gate::Change, failure))?)
+        }
+        None => None,
+    };
     let turn = locks(
         &desk.audit,
         page,
@@ -48,12 +56,8 @@ pub(in crate::write) async fn take(
         desk.patience.queueing,
     )
     .await;
-    let mut turn = turn.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
-    if let Some(id) = source.proposal() {
-        let held = desk.proposals.hold_open(id).await;
-        turn.proposal = Some(held.map_err(|failure| Refusal::at(Gate::Change, failure))?);
-    }
-    Ok(Some(turn))
+    let turn = turn.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
+    Ok(Some(Turn { proposal, ..turn }))
 }
 
 /// The turn of one change of a set: it is given back before the next.

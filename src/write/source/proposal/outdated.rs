@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::audit::Proposal;
+use crate::audit::CallId;
 use crate::change::{Change, cut, merge_pages, short};
 use crate::error::{Code, Failure};
 use crate::page::PageState;
@@ -31,10 +31,10 @@ impl From<Failure> for Outdated {
 /// The change of the page as it is now, if that is as it was or already as proposed.
 pub(in crate::write) async fn held_against(
     desk: &Desk,
-    proposal: &Proposal,
+    undoes: Option<CallId>,
     kept: Change,
 ) -> Result<Change, Outdated> {
-    if let Some(call) = proposal.undoes {
+    if let Some(call) = undoes {
         let place = |page: Option<&PageState>| page.map(|page| page.path.clone());
         let path = place(kept.after()).filter(|path| place(kept.before()).as_ref() != Some(path));
         let undo = Undo {
@@ -63,7 +63,7 @@ pub(in crate::write) async fn held_against(
             if !is_as_it_was && !is_done {
                 let merged = kept
                     .after()
-                    .filter(|_| lost.is_empty() && proposal.undoes.is_none())
+                    .filter(|_| lost.is_empty() && undoes.is_none())
                     .and_then(|after| merge_pages(before, after, &fresh))
                     .map(|after| Box::new(Change::between(fresh.clone(), after)));
                 let failure = since(before, &fresh);
@@ -72,8 +72,13 @@ pub(in crate::write) async fn held_against(
             kept.on(fresh)
         }
     };
-    new_place::look(&desk.wiki, &change).await.map_err(gone)?;
     Ok(change)
+}
+
+/// Whether the place of a page that comes or moves is free still.
+pub(in crate::write) async fn is_free(desk: &Desk, change: &Change) -> Result<(), Failure> {
+    let looked = new_place::look(&desk.wiki, change).await;
+    looked.map(drop).map_err(gone)
 }
 
 impl Outdated {

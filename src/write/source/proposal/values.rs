@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::audit::Proposal;
+use crate::audit::CallId;
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::page::{
@@ -13,8 +13,8 @@ use crate::page::{
 
 /// Whether the new values are such as a call could have asked for. An undo writes back old ones,
 /// and is compared with the undo that is made anew.
-pub(super) fn check(change: &Change, proposal: &Proposal) -> Result<(), Failure> {
-    let Some(after) = change.after().filter(|_| proposal.undoes.is_none()) else {
+pub(super) fn check(change: &Change, undoes: Option<CallId>) -> Result<(), Failure> {
+    let Some(after) = change.after().filter(|_| undoes.is_none()) else {
         return Ok(());
     };
     for field in Field::ALL {
