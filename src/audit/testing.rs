@@ -10,7 +10,7 @@ use time::macros::format_description;
 
 use super::record::Stamp;
 use super::{AuditLog, Entry, Event, FileHead, KeptState, LineHash, Record, RunId};
-use crate::page::{Locale, PagePath, PageReading, PageState};
+use crate::page::{PageState, testing};
 
 /// A run that is written record by record, as the log would have at these times; it is held by
 /// nobody.
@@ -83,16 +83,10 @@ impl Script {
 
 pub(super) fn page(title: &str) -> PageState {
     PageState {
+        id: Some(7),
+        title: title.to_owned(),
         content: "Text\n".to_owned(),
-        editor: "markdown".to_owned(),
-        is_published: true,
-        ..PageReading::bare(
-            Some(7),
-            Locale::as_stored("en"),
-            PagePath::of("docs/a"),
-            title.to_owned(),
-        )
-        .or_blank()
+        ..testing::page()
     }
 }
 

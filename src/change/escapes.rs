@@ -69,15 +69,12 @@ fn is_within_fence(lead: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::plan::Change;
-    use crate::page::PageState;
+    use crate::page::{PageState, testing};
 
     fn page(content: &str) -> PageState {
-        let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"",
-            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
-            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
         PageState {
             content: content.to_owned(),
-            ..serde_json::from_str(page).expect("a page")
+            ..testing::page()
         }
     }
 

@@ -190,14 +190,12 @@ mod tests {
     use super::{Finding, MOST_SHOWN, run};
     use crate::change::Change;
     use crate::page::PageState;
+    use crate::page::testing::page;
 
     const LIMIT: Duration = Duration::from_secs(10);
 
     fn change() -> Change {
-        let page = r#"{"id":7,"locale":"en","path":"docs/a","title":"A","description":"",
-            "content":"text\n","editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,
-            "publishStartDate":"","publishEndDate":"","scriptCss":"","scriptJs":""}"#;
-        let before: PageState = serde_json::from_str(page).unwrap();
+        let before = page();
         let after = PageState {
             content: "other\n".to_owned(),
             ..before.clone()
@@ -248,7 +246,7 @@ mod tests {
 
     #[test]
     fn it_gets_the_change_and_no_shell_reads_its_arguments() {
-        let grep = r#""operation":"update".*"before":.*"content":"text\\n".*"after":.*other"#;
+        let grep = r#""operation":"update".*"before":.*"content":"x\\n".*"after":.*other"#;
         assert_eq!(told(&["grep", "-q", grep]), None);
         let told = told(&["sh", "-c", "printf '%s' \"$1\"; exit 3", "x", "$HOME; *"]).unwrap();
         assert_eq!(told, "The check ended with exit code 3. It says: $HOME; *");

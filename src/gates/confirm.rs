@@ -85,17 +85,14 @@ mod tests {
         Approvals, Approver, ChangeSet, ConfirmMode, Fallback, Policy, Previews, Scope, SessionId,
         SetChange, StaticToken, enabled, paths,
     };
-    use crate::page::{Field, PageState};
+    use crate::page::{Field, PageState, testing};
 
     const TOKEN: &str = "open sesame, please";
 
     fn page(title: &str) -> PageState {
-        let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
-            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
-            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
         PageState {
             title: title.to_owned(),
-            ..serde_json::from_str(page).unwrap()
+            ..testing::page()
         }
     }
 

@@ -171,16 +171,13 @@ mod tests {
     use crate::audit::CallId;
     use crate::change::{Change, StepKind};
     use crate::gates::{ChangeSet, SetChange};
-    use crate::page::PageState;
+    use crate::page::{PageState, testing};
 
     fn page(id: i64, title: &str) -> PageState {
-        let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
-            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
-            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
         PageState {
             id: Some(id),
             title: title.to_owned(),
-            ..serde_json::from_str(page).unwrap()
+            ..testing::page()
         }
     }
 

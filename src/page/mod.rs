@@ -37,6 +37,8 @@ mod selector;
 mod slice;
 mod state;
 mod tag_pattern;
+#[cfg(test)]
+pub(crate) mod testing;
 mod trash;
 
 pub use active::{Active, ActiveKind, active, active_styles};

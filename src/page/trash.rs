@@ -53,16 +53,13 @@ impl Trash {
 #[cfg(test)]
 mod tests {
     use super::Trash;
-    use crate::page::{PagePath, PageState};
+    use crate::page::{PagePath, PageState, testing};
 
     fn place(id: Option<i64>, path: &str) -> Option<String> {
-        let page = r#"{"locale":"en","path":"","title":"A","description":"","content":"x",
-            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,
-            "publishStartDate":"","publishEndDate":"","scriptCss":"","scriptJs":""}"#;
         let page = PageState {
             id,
             path: PagePath::as_stored(path),
-            ..serde_json::from_str(page).expect("a page")
+            ..testing::page()
         };
         let trash = Trash::parse("bin/old").expect("a prefix");
         let place = trash.place(&page)?;

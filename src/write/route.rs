@@ -118,15 +118,12 @@ mod tests {
         Approvals, Approved, Approver, ChangeSet, ConfirmMode, Fallback, Gate, Policy, Scope,
         SessionId, StaticToken,
     };
-    use crate::page::PageState;
+    use crate::page::testing::page;
 
     const TOKEN: &str = "open sesame, please";
 
     fn yes() -> Approved {
-        let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
-            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
-            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
-        let change = Change::delete(serde_json::from_str::<PageState>(page).unwrap());
+        let change = Change::delete(page());
         let call = CallId::new().unwrap();
         let approver = Approver::new(&SessionId::new("s"), &Client::default());
         let set = ChangeSet::of(call, change);

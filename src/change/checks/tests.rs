@@ -4,15 +4,12 @@ use url::Url;
 
 use super::{CODES, Checked, Surroundings};
 use crate::change::Change;
-use crate::page::{Locale, PagePath, PageReading, PageState};
+use crate::page::{Locale, PagePath, PageReading, PageState, testing};
 
 fn page(content: &str) -> PageState {
-    let page = r#"{"id":1,"locale":"en","path":"docs/a","title":"A","description":"","content":"",
-        "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
-        "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
     PageState {
         content: content.to_owned(),
-        ..serde_json::from_str(page).expect("a page")
+        ..testing::page()
     }
 }
 

@@ -4,16 +4,12 @@ use super::{Approvals, Approver, LIFE, MAX_STANDING, MAX_WRITES, Scope};
 use crate::audit::{CallId, Client};
 use crate::change::{Change, Edits};
 use crate::gates::{ChangeSet, SessionId};
-use crate::page::{Field, Locale, PageState};
+use crate::page::{Field, Locale, PageState, testing};
 
 fn page(id: i64) -> PageState {
-    let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
-        "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
-        "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
-    let page: PageState = serde_json::from_str(page).expect("a page");
     PageState {
         id: Some(id),
-        ..page
+        ..testing::page()
     }
 }
 

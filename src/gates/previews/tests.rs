@@ -5,13 +5,10 @@ use super::room::{MAX_BYTES, MAX_PREVIEWS};
 use crate::audit::CallId;
 use crate::change::Change;
 use crate::gates::{ChangeSet, SessionId};
-use crate::page::PageState;
+use crate::page::testing::page;
 
 fn change() -> ChangeSet {
-    let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
-        "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
-        "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
-    let change = Change::delete(serde_json::from_str::<PageState>(page).expect("a page"));
+    let change = Change::delete(page());
     ChangeSet::of(CallId::new().expect("an id"), change)
 }
 

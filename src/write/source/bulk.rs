@@ -273,16 +273,14 @@ mod tests {
     use crate::audit::CallId;
     use crate::change::{Change, NewTags};
     use crate::gates::{ChangeSet, LeftOut, SetChange};
-    use crate::page::{PageState, TextEdit};
+    use crate::page::{PageState, TextEdit, testing};
 
     fn page(id: i64, content: &str) -> PageState {
-        let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
-            "editor":"markdown","tags":["old"],"isPublished":true,"isPrivate":false,
-            "publishStartDate":"","publishEndDate":"","scriptCss":"","scriptJs":""}"#;
         PageState {
             id: Some(id),
             content: content.to_owned(),
-            ..serde_json::from_str(page).unwrap()
+            tags: vec!["old".to_owned()],
+            ..testing::page()
         }
     }
 

@@ -122,14 +122,8 @@ mod tests {
     use crate::change::Change;
     use crate::error::Code;
     use crate::gates::{ChangeSet, SetChange};
-    use crate::page::{Field, PageState, Trash};
-
-    fn page() -> PageState {
-        let page = r#"{"id":1,"locale":"en","path":"docs/a","title":"A","description":"","content":"x\n",
-            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
-            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
-        serde_json::from_str(page).unwrap()
-    }
+    use crate::page::testing::page;
+    use crate::page::{Field, Trash};
 
     fn delete(id: i64, trash: Option<bool>) -> Delete {
         Delete {

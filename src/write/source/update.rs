@@ -198,14 +198,8 @@ mod tests {
     use crate::change::{Change, Edits};
     use crate::error::Code;
     use crate::gates::{ChangeSet, SetChange};
+    use crate::page::testing::page;
     use crate::page::{Field, PageState};
-
-    fn page() -> PageState {
-        let page = r#"{"id":1,"locale":"en","path":"docs/a","title":"A","description":"","content":"x\n",
-            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
-            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
-        serde_json::from_str(page).unwrap()
-    }
 
     fn update(id: i64, title: Option<&str>, accept_loss: &[Field]) -> Update {
         let edits = title.map(|title| {

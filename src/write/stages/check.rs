@@ -291,14 +291,8 @@ fn lost_by(change: &Change) -> Vec<Warning> {
 mod tests {
     use super::{Warning, cannot_return, leaves_for_good, lost_by};
     use crate::change::Change;
+    use crate::page::testing::page;
     use crate::page::{Field, PagePath, PageState};
-
-    fn page() -> PageState {
-        let page = r#"{"id":1,"locale":"en","path":"docs/a","title":"A","description":"","content":"x\n",
-            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
-            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
-        serde_json::from_str(page).unwrap()
-    }
 
     fn warnings_of(change: &Change) -> Vec<Warning> {
         let mut warnings = lost_by(change);

@@ -243,16 +243,10 @@ mod tests {
     use crate::audit::Outcome;
     use crate::change::{Change, Proof, StepKind};
     use crate::error::Code;
+    use crate::page::testing::page;
     use crate::page::{DroppedRules, PagePath, PageState};
     use crate::wiki::WikiError;
     use crate::write::stages::settle::Settled;
-
-    fn page() -> PageState {
-        let page = r#"{"id":1,"locale":"en","path":"docs/a","title":"A","description":"","content":"x\n",
-            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
-            "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
-        serde_json::from_str(page).unwrap()
-    }
 
     /// The page with another title and style, at another place where it moves.
     fn after(moves: bool) -> PageState {

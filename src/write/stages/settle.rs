@@ -359,7 +359,7 @@ mod tests {
     use super::{Answered, Says, Step, Waited};
     use crate::audit::Outcome;
     use crate::change::{Change, Proof, StepKind};
-    use crate::page::{Date, DroppedRules, Field, PageState};
+    use crate::page::{Date, DroppedRules, Field, PageState, testing};
     use crate::wiki::WikiError;
 
     const SENT: OffsetDateTime = datetime!(2026-01-01 12:00:00 UTC);
@@ -381,10 +381,10 @@ mod tests {
     };
 
     fn page() -> PageState {
-        let page = r#"{"id":1,"locale":"en","path":"a","title":"A","description":"","content":"x",
-            "editor":"markdown","tags":[],"isPublished":true,"isPrivate":false,"publishStartDate":"",
-            "publishEndDate":"","scriptCss":"","scriptJs":"","updatedAt":"2026-01-01T11:00:00.000Z"}"#;
-        serde_json::from_str(page).unwrap()
+        PageState {
+            updated_at: Some(Date::from("2026-01-01T11:00:00.000Z".to_owned())),
+            ..testing::page()
+        }
     }
 
     fn titled(title: &str) -> PageState {

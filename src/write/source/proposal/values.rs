@@ -67,13 +67,13 @@ fn check_field(before: Option<&PageState>, after: &PageState, field: Field) -> R
 #[cfg(test)]
 mod tests {
     use super::check_field;
-    use crate::page::{Date, Field, Locale, PagePath, PageState};
+    use crate::page::{Date, Field, Locale, PagePath, PageState, testing};
 
     fn page() -> PageState {
-        let page = r#"{"id":1,"locale":"en","path":"docs/a","title":"A","description":"",
-            "content":"x","editor":"markdown","tags":["Odd, but there"],"isPublished":true,
-            "isPrivate":false,"publishStartDate":"","publishEndDate":"","scriptCss":"","scriptJs":""}"#;
-        serde_json::from_str(page).expect("a page")
+        PageState {
+            tags: vec!["Odd, but there".to_owned()],
+            ..testing::page()
+        }
     }
 
     #[test]

@@ -1,12 +1,14 @@
 use super::{CONTINUED, MARK, MAX_CHARS, message};
 use crate::change::{Change, Edits, NewContent, NewTags};
-use crate::page::{Field, NewPath, PageState};
+use crate::page::{Field, NewPath, PageState, testing};
 
 fn page() -> PageState {
-    let page = r#"{"id":7,"locale":"en","path":"docs/a","title":"A","description":"","content":"one\ntwo\n",
-        "editor":"markdown","tags":["x"],"isPublished":true,"isPrivate":false,"publishStartDate":"",
-        "publishEndDate":"","scriptCss":"","scriptJs":""}"#;
-    serde_json::from_str(page).expect("a page")
+    PageState {
+        id: Some(7),
+        content: "one\ntwo\n".to_owned(),
+        tags: vec!["x".to_owned()],
+        ..testing::page()
+    }
 }
 
 fn update(edits: Edits) -> Change {
