@@ -1,10 +1,11 @@
 //! The changes that are decided as one.
 
+use std::collections::HashMap;
 use std::iter;
 
 use crate::audit::{CallId, ProposalId};
 use crate::change::Change;
-use crate::page::{PagePath, PageState};
+use crate::page::{LinkedSite, PagePath, PagePlace, PageState};
 
 /// A change of a set, and the call that it takes back, if it is an undo.
 #[derive(Debug, Clone)]
@@ -55,6 +56,30 @@ impl LeftOut {
     }
 }
 
+/// A link that leads to a place which a page leaves, and that a set does not mend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkLeft {
+    /// The page that holds it.
+    pub id: i64,
+    /// Where this page stands before the set.
+    pub place: PagePlace,
+    /// The link and its line; none where the page could not be read.
+    pub link: Option<(String, usize)>,
+    /// Why, as a fragment.
+    pub why: &'static str,
+}
+
+/// What a set does that mends the links to what it moves.
+#[derive(Debug, Clone)]
+pub struct Mending {
+    /// The wiki, as far as it decides where links lead.
+    pub site: LinkedSite,
+    /// The pages of which nothing but links is changed, and how many.
+    pub alone: HashMap<i64, usize>,
+    /// What it does not mend.
+    pub left: Vec<LinkLeft>,
+}
+
 /// An ordered list of changes with one id, shown, confirmed and put on record as one. A single
 /// write is a set of one, under the id of its call. No set is empty.
 #[derive(Debug, Clone)]
@@ -74,6 +99,7 @@ struct List {
     keeps_on_failure: bool,
     /// The set that it takes back.
     undoes: Option<CallId>,
+    mending: Option<Mending>,
 }
 
 impl ChangeSet {
@@ -102,6 +128,7 @@ impl ChangeSet {
                 left_out: Vec::new(),
                 keeps_on_failure: false,
                 undoes: None,
+                mending: None,
             }),
         })
     }
@@ -131,6 +158,29 @@ impl ChangeSet {
             list.undoes = Some(set);
         }
         self
+    }
+
+    /// The same list, which mends links.
+    #[must_use]
+    pub fn mending_links(mut self, mending: Mending) -> Self {
+        if let Some(list) = &mut self.list {
+            list.mending = Some(mending);
+        }
+        self
+    }
+
+    /// What it does to the links to what it moves, if it mends them.
+    #[must_use]
+    pub fn mending(&self) -> Option<&Mending> {
+        self.list.as_ref()?.mending.as_ref()
+    }
+
+    /// How many links one of its changes mends, if it does nothing else: that one was not asked
+    /// for.
+    #[must_use]
+    pub fn only_mends(&self, one: &SetChange) -> Option<usize> {
+        let page = one.change.before()?.id?;
+        self.mending()?.alone.get(&page).copied()
     }
 
     /// The set that it takes back, if it was asked for as that.

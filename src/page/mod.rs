@@ -59,7 +59,8 @@ pub use lines::{LineCounts, unified_diff};
 pub use link::{LinkKind, PageLink, can_be_linked, linked_page, links};
 pub use locale::Locale;
 pub use mend_links::{
-    LeftLink, LinkBase, LinkedSite, MendedLink, MendedText, Moves, PagePlace, WhyLeft, mend_links,
+    LeftLink, LinkBase, LinkedSite, MendedLink, MendedText, MovedPart, Moves, PagePlace, WhyLeft,
+    in_order, mend_links,
 };
 pub use outline::{Format, Heading, Outline};
 pub use part::{PartSelector, PartStep};

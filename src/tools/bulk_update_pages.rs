@@ -11,8 +11,8 @@ use super::tool::{Kind, TEXT_BYTES, Tool};
 use super::update_page::TextEdit;
 use crate::change::NewTags;
 use crate::error::Failure;
-use crate::page;
-use crate::wiki::ListQuery;
+use crate::page::{self, Locale, MovedPart, PagePath};
+use crate::wiki::{ListQuery, Wiki};
 use crate::write::{Bulk, Plan, Which};
 
 /// The tool.
@@ -22,34 +22,33 @@ pub(super) struct BulkUpdatePages;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// A preview's token (other arguments must be as there), or the operator's.
     #[garde(skip)]
     confirm: Option<String>,
-    /// These pages; else all that path and tags find.
     #[garde(inner(length(min = 1, max = 200), inner(range(min = 1, max = 2_147_483_647))))]
     ids: Option<Vec<i64>>,
-    /// At or below it.
     #[garde(custom(rule::optional(rule::text)))]
     path: Option<String>,
     /// "*": all.
     #[garde(custom(rule::optional(rule::locales)))]
     locale: Option<String>,
-    /// With all of these.
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     add_tags: Option<Vec<String>>,
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     remove_tags: Option<Vec<String>>,
-    /// Wherever it stands in the source, in order.
+    /// For path; mends links.
+    #[garde(custom(rule::optional(rule::new_place)))]
+    move_to: Option<String>,
+    /// Everywhere.
     #[garde(length(min = 1, max = 100), dive)]
     replace_all: Option<Vec<TextEdit>>,
     #[garde(skip)]
     is_published: Option<bool>,
-    /// How many pages must be found; else nothing is sent.
+    /// Else nothing is sent.
     #[garde(range(min = 1, max = 200))]
     expect_pages: Option<u32>,
-    /// Default takeBack: what was applied before a change that fails.
+    /// Default takeBack.
     #[garde(skip)]
     on_failure: Option<OnFailure>,
 }
@@ -65,7 +64,7 @@ enum OnFailure {
 impl Tool for BulkUpdatePages {
     const NAME: &'static str = "wikijs_bulk_update_pages";
     const TITLE: &'static str = "Bulk update pages";
-    const DESCRIPTION: &'static str = "Edit many pages (200 at most) in the same way as one reviewed set: tags, publishing, a text wherever it stands. All are checked before the first is sent; if one fails, what was applied is taken back. Without confirm you may get a preview and a token: show the user, then call again with confirm alone.";
+    const DESCRIPTION: &'static str = "Edit or move many pages (200 at most) as one set, all or none. Without confirm you may get a preview and a token: show the user, then call again with confirm alone.";
     const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Change;
     // Which pages and which edit it is, all of them are to be read again from the preview.
@@ -92,10 +91,16 @@ async fn bulk(context: &Context, input: Input) -> Result<Bulk, Failure> {
     let tags = !(add.is_empty() && remove.is_empty());
     let tags = tags.then_some(NewTags::Some { add, remove });
     let replace_all = input.replace_all.unwrap_or_default();
-    if tags.is_none() && replace_all.is_empty() && input.is_published.is_none() {
+    let changes_none = tags.is_none() && replace_all.is_empty() && input.is_published.is_none();
+    if changes_none && input.move_to.is_none() {
         let failure = input::invalid_argument("", "nothing to change is named");
-        return Err(failure.hint("Name addTags, removeTags, replaceAll or isPublished."));
+        return Err(failure.hint("Name addTags, removeTags, replaceAll, isPublished or moveTo."));
     }
+    if input.move_to.is_some() && (input.ids.is_some() || input.tags.is_some()) {
+        let fault = "cannot stand beside ids or tags: all pages at or below path move";
+        return Err(input::invalid_argument("moveTo", fault));
+    }
+    let mut move_to = None;
     let is_listed = input.path.is_some() || input.tags.is_some();
     let which = match input.ids {
         Some(_) if is_listed => {
@@ -111,6 +116,9 @@ async fn bulk(context: &Context, input: Input) -> Result<Bulk, Failure> {
             let wiki = &context.wiki;
             let (locales, path) =
                 input::places(wiki, input.path.as_deref(), input.locale.as_deref())?;
+            if let Some(to) = &input.move_to {
+                move_to = Some(part(wiki, locales.one.as_ref(), path.as_ref(), to)?);
+            }
             let (tags, tag_patterns) = input::tag_filters(wiki, input.tags).await?;
             Which::Listed(Box::new(ListQuery {
                 locale: locales.one,
@@ -126,9 +134,34 @@ async fn bulk(context: &Context, input: Input) -> Result<Bulk, Failure> {
         tags,
         replace_all: replace_all.into_iter().map(page::TextEdit::from).collect(),
         is_published: input.is_published,
+        move_to,
         expect_pages: input
             .expect_pages
             .and_then(|count| usize::try_from(count).ok()),
         keeps_on_failure: input.on_failure == Some(OnFailure::Keep),
     })
+}
+
+/// The part of the wiki that moves, and where it goes.
+fn part(
+    wiki: &Wiki,
+    locale: Option<&Locale>,
+    from: Option<&PagePath>,
+    to: &str,
+) -> Result<MovedPart, Failure> {
+    let fault = |fault: &str| Err(input::invalid_argument("moveTo", fault));
+    let (Some(locale), Some(from)) = (locale, from) else {
+        return fault("needs path, in one locale: all pages at or below it move");
+    };
+    let (to_locale, to) = input::new_place(wiki, to, None)?;
+    let part = MovedPart {
+        locale: locale.clone(),
+        from: from.clone(),
+        to_locale: to_locale.unwrap_or_else(|| locale.clone()),
+        to: to.into_path(),
+    };
+    if part.goes_into_itself() {
+        return fault("is path itself or below it");
+    }
+    Ok(part)
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::change::Warning;
-use crate::gates::LeftOut;
+use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Date, Field, PageReading, escape_hidden};
 use crate::wiki::Wiki;
 use crate::write::{Answer, Applied, LinkedFrom, Notes, Preview, SetLine, SetMember, Target};
@@ -265,6 +265,8 @@ pub(super) struct SetShown {
     changes: Vec<ChangeShown>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<PageLeftOut>,
+    #[serde(flatten)]
+    links_left: LinksLeft,
     #[serde(skip_serializing_if = "is_default")]
     lines_added: i64,
     #[serde(skip_serializing_if = "is_default")]
@@ -282,6 +284,51 @@ pub(super) struct SetShown {
     call_id: String,
 }
 
+/// The most links left that one answer names.
+const MAX_LINKS_LEFT: usize = 100;
+
+/// The links to what moves that are not mended.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LinksLeft {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    links_left: Vec<LinkShown>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    links_left_not_shown: Option<i64>,
+}
+
+#[derive(Debug, Serialize)]
+struct LinkShown {
+    id: i64,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<String>,
+    why: &'static str,
+}
+
+impl LinksLeft {
+    fn of(left: Vec<LinkLeft>) -> Self {
+        let not_shown = left.len().saturating_sub(MAX_LINKS_LEFT);
+        let shown = left.into_iter().take(MAX_LINKS_LEFT).map(|left| {
+            let (locale, path) = left.place;
+            let (link, line) = left.link.unzip();
+            LinkShown {
+                id: left.id,
+                path: format!("/{locale}/{path}"),
+                line: line.map(count),
+                link: link.map(|link| escape_hidden(&link)),
+                why: left.why,
+            }
+        });
+        Self {
+            links_left: shown.collect(),
+            links_left_not_shown: some_count(not_shown),
+        }
+    }
+}
+
 /// What one change of a set would do.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -289,6 +336,9 @@ struct ChangeShown {
     operation: &'static str,
     target: Target,
     changed: Vec<&'static str>,
+    /// How many links it mends, if it does nothing else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    links_mended: Option<i64>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     changes: Map<String, Value>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -312,6 +362,8 @@ pub(super) struct SetDone {
     changes: Vec<ChangeDone>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<PageLeftOut>,
+    #[serde(flatten)]
+    links_left: LinksLeft,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     linked_from: Vec<LinkedFrom>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -365,6 +417,7 @@ impl From<Answer> for Written {
                 pages: count(shown.changes.len()),
                 changes: shown.changes.into_iter().map(ChangeShown::from).collect(),
                 left_out: left_out(shown.left_out),
+                links_left: LinksLeft::of(shown.links_left),
                 lines_added: count(shown.lines.added),
                 lines_removed: count(shown.lines.removed),
                 linked_from: shown.notes.linked_from,
@@ -380,6 +433,7 @@ impl From<Answer> for Written {
                 applied: count(set.members.iter().filter(|one| one.is_there()).count()),
                 changes: set.members.iter().map(ChangeDone::of).collect(),
                 left_out: left_out(set.left_out),
+                links_left: LinksLeft::of(set.links_left),
                 linked_from: set.notes.linked_from,
                 warnings: set.notes.warnings,
                 call_id: set.call.to_string(),
@@ -394,6 +448,7 @@ impl From<SetLine> for ChangeShown {
             operation: line.operation.as_str(),
             target: line.target,
             changed: line.changed.into_iter().map(Field::name).collect(),
+            links_mended: line.only_mends.map(count),
             changes: line.values,
             diff: line.diff,
             lines_added: count(line.lines.added),

@@ -34,6 +34,9 @@ pub(super) struct Input {
     path: Option<String>,
     #[garde(custom(rule::optional(rule::locale)))]
     locale: Option<String>,
+    /// With a new path or locale: mends the links to the page and its own, as one set.
+    #[garde(skip)]
+    update_links: Option<bool>,
     #[garde(custom(rule::optional(rule::title)))]
     title: Option<String>,
     /// All of it. At most one of content, edits, patch, section, fromVersion.
@@ -164,6 +167,7 @@ impl Tool for UpdatePage {
             from_version: input.from_version,
             accept_loss: accept_loss.into_iter().map(Field::from).collect(),
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
+            updates_links: input.update_links == Some(true),
         });
         context.write(plan, input.confirm).await.map(Written::from)
     }

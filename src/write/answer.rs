@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::audit::{CallId, Outcome, ProposalId};
 use crate::change::{Operation, Warning, cut, short};
 use crate::error::{Code, Failure};
-use crate::gates::LeftOut;
+use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Field, LineCounts};
 
 /// The answer to a write that was previewed, applied, or had nothing to do.
@@ -132,6 +132,8 @@ pub struct SetPreview {
     pub changes: Vec<SetLine>,
     /// The pages that were meant and that it does not change.
     pub left_out: Vec<LeftOut>,
+    /// The links that lead to what moves and that it does not mend.
+    pub links_left: Vec<LinkLeft>,
     /// How many lines of content are added and removed, all changes together.
     pub lines: LineCounts,
     /// What the operator should know.
@@ -159,6 +161,8 @@ pub struct SetLine {
     pub is_cut: bool,
     /// How many lines of it are added and removed.
     pub lines: LineCounts,
+    /// How many links it mends, if it does nothing else.
+    pub only_mends: Option<usize>,
     /// The call that it takes back.
     pub undoes: Option<CallId>,
     /// What is to be said of it.
@@ -176,6 +180,8 @@ pub struct SetAnswer {
     pub members: Vec<SetMember>,
     /// The pages that were meant and that it does not change.
     pub left_out: Vec<LeftOut>,
+    /// The links that lead to what moves and that it does not mend.
+    pub links_left: Vec<LinkLeft>,
     /// What the caller should know.
     pub notes: Notes,
 }

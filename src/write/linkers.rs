@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::change::{Change, Warning};
+use crate::error::Failure;
 use crate::gates::{ChangeSet, SetChange};
 use crate::index::{Coverage, IndexedLink};
 use crate::page::{
@@ -45,8 +46,10 @@ pub(super) async fn look(desk: &Desk, set: &ChangeSet) -> Vec<Around> {
         return Vec::new();
     }
     let until = Instant::now() + PATIENCE;
-    let known = tokio::time::timeout(PATIENCE, Known::of(desk)).await.ok();
-    let Some(Some(known)) = known else {
+    let known = tokio::time::timeout(PATIENCE, WikiLinks::of(desk))
+        .await
+        .ok();
+    let Some(Some(Ok(known))) = known else {
         return set.iter().map(|one| unknown(&one.change)).collect();
     };
     let set = set.clone();
@@ -84,19 +87,23 @@ fn unknown(change: &Change) -> Around {
 }
 
 /// The links of the wiki, as far as the key is told of them.
-struct Known {
-    pages: Arc<AllPages>,
-    graph: Vec<LinksOfPage>,
+pub(super) struct WikiLinks {
+    pub(super) pages: Arc<AllPages>,
+    pub(super) graph: Vec<LinksOfPage>,
     links: Vec<IndexedLink>,
-    site: LinkedSite,
+    pub(super) site: LinkedSite,
     /// What was not looked at.
     gap: Option<String>,
     /// Held as long as all of this is.
     _turn: tokio::sync::OwnedSemaphorePermit,
 }
 
-impl Known {
-    async fn of(desk: &Desk) -> Option<Self> {
+impl WikiLinks {
+    /// Asks for them; nothing where the turn at that does not come in time.
+    ///
+    /// # Errors
+    /// What the wiki says.
+    pub(super) async fn of(desk: &Desk) -> Option<Result<Self, Failure>> {
         let (wiki, index) = (&desk.wiki, &desk.index);
         // Before the turn: nobody waits for one while the index is filled. What is not there in
         // time comes later.
@@ -112,19 +119,23 @@ impl Known {
             }
         };
         let (graph, sources, site) = tokio::join!(graph_of(wiki), sources, wiki.linked_site());
-        let (pages, graph) = graph.ok()?;
+        let (graph, site) = match (graph, site) {
+            (Ok(graph), Ok(site)) => (graph, site),
+            (Err(error), _) | (_, Err(error)) => return Some(Err(error.into())),
+        };
+        let (pages, graph) = graph;
         let (links, gap) = match sources {
             Some((links, without)) => (links, gap(index.now().0, without)),
             None => (Vec::new(), Some(ONLY_GRAPH.to_owned())),
         };
-        Some(Self {
+        Some(Ok(Self {
             pages,
-            site: as_rendered(site.ok()?, &links, &graph),
+            site: as_rendered(site, &links, &graph),
             graph,
             links,
             gap,
             _turn: turn,
-        })
+        }))
     }
 
     /// What is to be said of each change.
@@ -156,7 +167,10 @@ impl Known {
                 .filter(|id| Some(*id) != own && still_links(id))
                 .collect();
             let mut warnings: Vec<Warning> = told(ids.len(), gap.as_deref()).into_iter().collect();
-            warnings.extend(self.own_links(one, &place, &moves));
+            // Where links are mended, what is left of them is named link by link.
+            if set.mending().is_none() {
+                warnings.extend(self.own_links(one, &place, &moves));
+            }
             Around {
                 linked_from: self.named(&ids, &place),
                 warnings,

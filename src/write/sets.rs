@@ -59,6 +59,7 @@ mod tests {
             outcome,
             members: Vec::new(),
             left_out: Vec::new(),
+            links_left: Vec::new(),
             notes: Notes::default(),
         }
     }

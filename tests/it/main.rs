@@ -84,6 +84,8 @@ mod lists;
 #[cfg(feature = "demo")]
 mod logging;
 #[cfg(feature = "demo")]
+mod mending;
+#[cfg(feature = "demo")]
 mod naive;
 #[cfg(feature = "demo")]
 mod naive_calls;

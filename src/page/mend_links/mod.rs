@@ -5,12 +5,14 @@ mod find;
 mod html;
 mod mend;
 mod named;
+mod part;
 mod raw;
 mod resolve;
 mod rewrite;
 mod written;
 
 pub use mend::{LeftLink, MendedLink, MendedText, Moves, WhyLeft, mend_links};
+pub use part::{MovedPart, in_order};
 pub use resolve::{LinkBase, LinkedSite, PagePlace};
 
 #[cfg(test)]

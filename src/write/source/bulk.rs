@@ -6,11 +6,11 @@ use serde_json::json;
 use crate::change::{Change, Edits, NewContent, NewTags};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, SetChange};
-use crate::page::{PageState, TextEdit, check_content};
+use crate::page::{MovedPart, NewPath, PageState, TextEdit, check_content};
 use crate::wiki::{ListQuery, Wiki};
 
 use super::whole_page::{self, ToWrite};
-use super::{Call, Later, Read, Source, Stopped, checked, conflict};
+use super::{Call, Later, Read, Source, Stopped, checked, conflict, mending};
 use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 
@@ -32,6 +32,8 @@ pub struct Bulk {
     pub replace_all: Vec<TextEdit>,
     /// Whether readers see the pages.
     pub is_published: Option<bool>,
+    /// Where all of them go, if they move; `which` then finds the pages of this part.
+    pub move_to: Option<MovedPart>,
     /// How many pages there must be.
     pub expect_pages: Option<usize>,
     /// Whether what was applied stays where a later change fails.
@@ -110,7 +112,17 @@ impl Bulk {
         if content != before.content && check_content(&content).is_err() {
             return Err("it would be left without content");
         }
+        let path = match self.move_to.as_ref().map(|part| part.path_of(&before.path)) {
+            None => None,
+            Some(None) => return Err("it is no page of the part that moves"),
+            Some(Some(path)) => match NewPath::parse(path.as_str()) {
+                Ok(path) => Some(path),
+                Err(_) => return Err("the wiki makes no page at its new path"),
+            },
+        };
         let edits = Edits {
+            locale: self.move_to.as_ref().map(|part| part.to_locale.clone()),
+            path,
             content: (content != before.content).then_some(NewContent::Whole(content)),
             tags: self.tags.clone(),
             is_published: self.is_published,
@@ -123,8 +135,13 @@ impl Bulk {
         Ok(change)
     }
 
-    /// The set of all changes; where none is to be made, the changes do nothing.
-    fn set(&self, call: Call<'_>, pages: Vec<Result<ToWrite, LeftOut>>) -> Option<ChangeSet> {
+    /// The set of all changes, and what mends links; where none is to be made, the changes do
+    /// nothing.
+    async fn set(
+        &self,
+        call: Call<'_>,
+        pages: Vec<Result<ToWrite, LeftOut>>,
+    ) -> Result<ChangeSet, Failure> {
         let (mut changes, mut left_out, mut idle) = (Vec::new(), Vec::new(), None);
         for page in pages {
             let page = match page {
@@ -135,7 +152,7 @@ impl Bulk {
                 }
             };
             match self.of(page.clone()) {
-                Ok(change) => changes.push(SetChange::from(change)),
+                Ok(change) => changes.push(change),
                 Err(why) => {
                     left_out.push(LeftOut::of(&page, why));
                     idle = Some(page);
@@ -143,11 +160,19 @@ impl Bulk {
             }
         }
         if changes.is_empty() {
-            let page = idle?;
-            changes.push(Change::between(page.clone(), page).into());
+            let page = idle.ok_or_else(unreadable)?;
+            changes.push(Change::between(page.clone(), page));
         }
-        let set = ChangeSet::list(call.id, changes)?;
-        Some(set.without(left_out).keeping(self.keeps_on_failure))
+        let moves = changes.iter().any(Change::moves);
+        let set = if moves {
+            let (changes, mending) = mending::with_links(call, changes).await?;
+            ChangeSet::list(call.id, changes).map(|set| set.mending_links(mending))
+        } else {
+            let changes = changes.into_iter().map(SetChange::from).collect();
+            ChangeSet::list(call.id, changes)
+        };
+        let set = set.ok_or_else(unreadable)?;
+        Ok(set.without(left_out).keeping(self.keeps_on_failure))
     }
 
     /// Whether it asks for the same as what was shown, of the pages that are meant now.
@@ -156,11 +181,11 @@ impl Bulk {
             let Some(before) = one.change.before() else {
                 return false;
             };
-            let asked = self.of(before.clone()).map(SetChange::from);
-            asked.is_ok_and(|asked| asked.is_same_write(one))
+            let asked = self.of(before.clone());
+            asked.is_ok_and(|asked| mending::is_asked(asked, one, shown))
         };
-        let mut shown_ids: Vec<i64> = shown
-            .iter()
+        let asked = || shown.iter().filter(|one| shown.only_mends(one).is_none());
+        let mut shown_ids: Vec<i64> = asked()
             .filter_map(|one| one.change.before()?.id)
             .chain(shown.left_out().iter().map(|page| page.id))
             .collect();
@@ -169,7 +194,7 @@ impl Bulk {
         shown.is_list()
             && shown.proposal().is_none()
             && shown.keeps_on_failure() == self.keeps_on_failure
-            && shown.iter().all(is_same)
+            && asked().all(is_same)
             && shown_ids == ids
     }
 }
@@ -208,13 +233,7 @@ impl Source for Bulk {
                 .buffered(AT_ONCE)
                 .try_collect()
                 .await?;
-            let set = own.set(call, pages).ok_or_else(|| {
-                Failure::new(
-                    Code::FieldUnreadable,
-                    "This key cannot read back all fields of any of these pages.",
-                )
-            })?;
-            Ok(checked(set))
+            Ok(checked(own.set(call, pages).await?))
         })
     }
 
@@ -233,6 +252,13 @@ impl Source for Bulk {
             still_so(call, shown).await
         })
     }
+}
+
+fn unreadable() -> Failure {
+    Failure::new(
+        Code::FieldUnreadable,
+        "This key cannot read back all fields of any of these pages.",
+    )
 }
 
 /// A set that was shown, if each of its pages still is as it was shown.
@@ -293,6 +319,7 @@ mod tests {
                 new_text: new_text.to_owned(),
             }],
             is_published: None,
+            move_to: None,
             expect_pages: None,
             keeps_on_failure: false,
         }

@@ -4,6 +4,7 @@ mod bulk;
 pub(super) mod conflict;
 mod create;
 mod delete;
+mod mending;
 pub(super) mod proposal;
 pub(super) mod undo;
 mod update;
@@ -14,7 +15,7 @@ use std::pin::Pin;
 use crate::audit::{CallId, ProposalId};
 use crate::change::{NewPage, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, SessionId};
+use crate::gates::{ChangeSet, Policy, SessionId};
 use crate::page::PageState;
 
 use super::desk::Desk;
@@ -65,6 +66,8 @@ pub(super) type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 #[derive(Clone, Copy)]
 pub(super) struct Call<'a> {
     pub(super) desk: &'a Desk,
+    /// The policy as it holds for the caller.
+    pub(super) policy: &'a Policy,
     pub(super) session: &'a SessionId,
     pub(super) id: CallId,
 }

@@ -1,5 +1,7 @@
 //! Fields of a page change.
 
+use serde_json::json;
+
 use crate::change::{Change, Edits, NewContent, NewTags, Operation};
 use crate::error::{Code, Failure};
 use crate::gates::ChangeSet;
@@ -7,7 +9,7 @@ use crate::page::{Date, Field, PageState};
 use crate::wiki::Wiki;
 
 use super::conflict::{self, Known};
-use super::{Call, Later, Read, Source, Stopped, again, page_shown, whole_page};
+use super::{Call, Later, Read, Source, Stopped, again, bulk, mending, page_shown, whole_page};
 use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 use crate::write::faults;
@@ -27,6 +29,8 @@ pub struct Update {
     pub accept_loss: Vec<Field>,
     /// The time of the page that the caller knows.
     pub if_updated_at: Option<Date>,
+    /// Whether the links to the page are mended where it moves, and its own.
+    pub updates_links: bool,
 }
 
 impl Update {
@@ -89,6 +93,9 @@ impl Update {
     /// for whatever was shown.
     fn agrees_with(&self, shown: &ChangeSet) -> bool {
         let only = shown.first();
+        if self.edits.is_some() && shown.is_list() != self.updates_links {
+            return false;
+        }
         let is_own = only.undoes.is_none() && shown.proposal().is_none();
         let Some(before) = only.change.before().filter(|page| page.id == Some(self.id)) else {
             return false;
@@ -101,10 +108,8 @@ impl Update {
         let lost = only.change.lost().iter().copied();
         let lost = lost.filter(|lost| named.is_empty() || named.contains(lost));
         let lost: Vec<Field> = lost.collect();
-        self.of(before.clone()).is_ok_and(|asked| {
-            let asked = ChangeSet::of(shown.id(), asked.with_loss_of(lost));
-            is_own && asked.is_same_write(shown)
-        })
+        self.of(before.clone())
+            .is_ok_and(|asked| is_own && mending::is_asked(asked.with_loss_of(lost), only, shown))
     }
 
     fn known(&self) -> Known<'_> {
@@ -136,6 +141,11 @@ impl Source for Update {
         Box::pin(async { Some(self.id) })
     }
 
+    // Of a set each change takes a turn of its own.
+    fn has_turn(&self) -> bool {
+        !self.updates_links
+    }
+
     fn rebuilds_tree(&self) -> bool {
         let edits = self.edits.as_ref();
         edits.is_none_or(|edits| edits.path.is_some() || edits.locale.is_some())
@@ -158,7 +168,11 @@ impl Source for Update {
             let remake = |page| own.of(page).ok();
             let conflict = conflict::check(call, own.known(), &read, remake).await?;
             let change = own.of(read.page)?.with_loss_of(read.lost);
-            let set = ChangeSet::of(call.id, change);
+            let set = if self.updates_links {
+                list(call, change).await?
+            } else {
+                ChangeSet::of(call.id, change)
+            };
             Ok(Read { set, conflict })
         })
     }
@@ -174,6 +188,9 @@ impl Source for Update {
                 None => self.clone(),
             };
             let agrees = own.agrees_with(&shown);
+            if shown.is_list() && agrees {
+                return bulk::still_so(call, shown).await;
+            }
             again(call, shown, agrees, async |read| {
                 if own.if_updated_at.is_some() {
                     let remake = |page| own.of(page).ok();
@@ -184,6 +201,22 @@ impl Source for Update {
             .await
         })
     }
+}
+
+/// The set of a move and of what mends the links to its page.
+async fn list(call: Call<'_>, change: Change) -> Result<ChangeSet, Failure> {
+    if !change.moves() {
+        let failure = Failure::new(
+            Code::InvalidInput,
+            "The argument updateLinks needs a new path or locale.",
+        );
+        return Err(failure
+            .hint("Name path or locale, or leave updateLinks out.")
+            .detail("fields", json!([{ "path": "updateLinks" }])));
+    }
+    let (changes, mending) = mending::with_links(call, vec![change]).await?;
+    let set = ChangeSet::list(call.id, changes).ok_or_else(nothing_asked_for)?;
+    Ok(set.mending_links(mending))
 }
 
 fn nothing_asked_for() -> Failure {
@@ -214,6 +247,7 @@ mod tests {
             from_version: None,
             accept_loss: accept_loss.to_vec(),
             if_updated_at: None,
+            updates_links: false,
         }
     }
 

@@ -15,7 +15,7 @@ use crate::wiki::Sender;
 
 use super::check::Checked;
 use super::send::{self, broke_off};
-use super::show::target;
+use super::show::{links_left, target};
 use super::turn;
 use crate::write::answer::{Answer, Applied, Notes, SetAnswer, SetMember, SetOutcome};
 use crate::write::desk::Desk;
@@ -119,6 +119,7 @@ fn at_first(
         outcome: SetOutcome::Applying,
         members: permits.iter().map(member).collect(),
         left_out: set.left_out().to_vec(),
+        links_left: links_left(set),
         notes: checked.notes,
     }
 }

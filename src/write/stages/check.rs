@@ -136,7 +136,11 @@ pub(in crate::write) async fn look(
         let around_it = linked.next().unwrap_or_default();
         found.extend(around_it.warnings);
         linked_from.extend(around_it.linked_from);
-        facts.extend(around.look(one, own, &mut found).await);
+        let fact = around.look(one, own, &mut found).await;
+        facts.extend(fact.map(|fact| ChangeFacts {
+            is_asked_for: set.only_mends(one).is_none(),
+            ..fact
+        }));
         if set.is_list() {
             lines.added = lines.added.saturating_add(own.added);
             lines.removed = lines.removed.saturating_add(own.removed);

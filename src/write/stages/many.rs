@@ -50,6 +50,7 @@ pub(super) fn preview(
         call: docket.call(),
         changes,
         left_out: set.left_out().to_vec(),
+        links_left: show::links_left(set),
         lines: checked.lines,
         notes,
         confirm,
@@ -68,6 +69,13 @@ pub(super) fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>]) -> Vec<
         .map(|(one, warnings)| {
             let change = &one.change;
             let (diff, lines) = change.content_diff();
+            let only_mends = set.only_mends(one);
+            // Where links alone are mended, their number says enough.
+            let diff = if only_mends.is_some() {
+                String::new()
+            } else {
+                diff
+            };
             let is_cut = diff.len() > room;
             let diff = if is_cut { String::new() } else { diff };
             room -= diff.len();
@@ -79,6 +87,7 @@ pub(super) fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>]) -> Vec<
                 diff,
                 is_cut,
                 lines,
+                only_mends,
                 undoes: one.undoes,
                 warnings: warnings.clone(),
             }
@@ -104,6 +113,7 @@ pub(in crate::write) async fn nothing_to_do(
         outcome: SetOutcome::Unchanged,
         members: Vec::new(),
         left_out: set.left_out().to_vec(),
+        links_left: Vec::new(),
         notes: checked.notes,
     })
 }

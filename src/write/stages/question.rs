@@ -130,27 +130,41 @@ pub(in crate::write) fn message_of_set(
     let each = each.iter().map(Vec::as_slice).chain(iter::repeat(&[][..]));
     for (number, (one, warnings)) in set.iter().zip(each).enumerate() {
         let change = &one.change;
-        let (diff, lines) = change.content_diff();
-        diffs.push_str(&diff);
-        counts.added += lines.added;
-        counts.removed += lines.removed;
+        let only_mends = set.only_mends(one);
+        if only_mends.is_none() {
+            let (diff, lines) = change.content_diff();
+            diffs.push_str(&diff);
+            counts.added += lines.added;
+            counts.removed += lines.removed;
+        }
         if number >= MOST_CHANGES {
             continue;
         }
         let target = change.target();
         let id = target.id.map(|id| format!(", page {id}"));
         let names: Vec<&str> = change.fields().into_iter().map(Field::name).collect();
+        let what = only_mends.map_or_else(
+            || names.join(", "),
+            |links| format!("{links} links mended, nothing else"),
+        );
         text.say(&format!(
-            "{}{}: {}",
+            "{}{}: {what}",
             change.operation(),
             id.unwrap_or_default(),
-            names.join(", ")
         ));
-        let place = format!("{}/{}", target.locale.as_str(), target.path.as_str());
-        text.quote(&place, VALUES.lines, &mut room);
+        let place = |page: &PageState| format!("{}/{}", page.locale.as_str(), page.path.as_str());
+        text.quote(&place(target), VALUES.lines, &mut room);
+        if let Some(after) = change.after().filter(|_| change.moves()) {
+            text.say("New path:");
+            text.quote(&place(after), VALUES.lines, &mut room);
+        }
         text.warn(warnings.iter(), &mut room);
     }
     text.warn(warnings.iter(), &mut room);
+    let left = set.mending().map_or(0, |mending| mending.left.len());
+    if left > 0 {
+        text.say(&format!("Links to what moves that are not mended: {left}"));
+    }
     if all > MOST_CHANGES {
         text.say(&format!(
             "({} more changes are not told here)",

@@ -2,7 +2,7 @@
 
 use crate::audit::CallId;
 use crate::error::Code;
-use crate::gates::SessionId;
+use crate::gates::{Policy, SessionId};
 
 use crate::write::desk::Desk;
 use crate::write::route::{Route, Warrant};
@@ -15,13 +15,18 @@ use crate::write::source::{Call, Read, Source};
 /// # Errors
 /// Why they cannot be made, with what could be merged.
 pub(in crate::write) async fn changes(
-    desk: &Desk,
+    (desk, policy): (&Desk, &Policy),
     session: &SessionId,
     id: CallId,
     source: &dyn Source,
     route: &Route,
 ) -> Result<Read, Stopped> {
-    let call = Call { desk, session, id };
+    let call = Call {
+        desk,
+        policy,
+        session,
+        id,
+    };
     match route {
         Route::Send(Warrant::Person(approved)) => {
             let shown = approved.set().clone().under(id);

@@ -4,7 +4,7 @@ use crate::audit::{CallId, HeldProposal, Outcome, ProposalId};
 use crate::change::{Operation, Warning};
 use crate::error::Code;
 use crate::gates::{
-    ChangeSet, Enabled, Gate, Previewed, Refusal, SessionId, Verdict, dry_run, paths,
+    ChangeSet, Enabled, Gate, LinkLeft, Previewed, Refusal, SessionId, Verdict, dry_run, paths,
 };
 use crate::page::{LineCounts, PageState};
 use crate::wiki::Wiki;
@@ -172,6 +172,12 @@ pub(super) async fn is_applied(
     let held = held.map_err(|failure| Refusal::at(Gate::Change, failure))?;
     desk.proposals.applied(held, docket).await;
     Ok(())
+}
+
+/// The links that a set leaves as they are although they lead to what it moves.
+pub(super) fn links_left(set: &ChangeSet) -> Vec<LinkLeft> {
+    set.mending()
+        .map_or_else(Vec::new, |mending| mending.left.clone())
 }
 
 /// The page that an answer is about.

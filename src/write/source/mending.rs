@@ -1,0 +1,337 @@
+//! Links that hold: with pages that move, every page that links to them is written in the same
+//! set.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+use futures_util::{StreamExt as _, stream};
+use serde_json::json;
+
+use crate::change::Change;
+use crate::error::{Code, Failure};
+use crate::gates::{ChangeSet, LinkLeft, Mending, SetChange};
+use crate::page::{
+    Format, LeftLink, LinkedSite, Moves, PagePlace, PageState, in_order, mend_links,
+};
+use crate::wiki::{LinksOfPage, Wiki};
+
+use super::{Call, whole_page};
+use crate::write::linkers::WikiLinks;
+
+/// The most pages of which a set mends links alone.
+pub(super) const MAX_MENDED: usize = 1_000;
+/// How long all sources are looked through.
+const LOOKING: Duration = Duration::from_secs(20);
+/// How many pages are read side by side.
+const AT_ONCE: usize = 4;
+/// Why a page that links to a moved one stays as it is.
+const NOT_ALLOWED: &str = "the page may not be written here";
+const UNREADABLE: &str = "this key cannot read all of the page";
+const UNSOURCED: &str = "this key cannot read the page's source";
+const TOO_LARGE: &str = "the page is too large to be written";
+
+/// Puts moves into a set together with the changes that mend the links to what they move.
+///
+/// # Errors
+/// That not all sources could be looked through, or that too many pages would be written.
+pub(super) async fn with_links(
+    call: Call<'_>,
+    asked: Vec<Change>,
+) -> Result<(Vec<SetChange>, Mending), Failure> {
+    let moves = moves(&asked);
+    let own: HashSet<i64> = asked.iter().filter_map(page_id).collect();
+    let found = Linking::of(call, moves.clone(), &own).await?;
+    if found.pages.len() > MAX_MENDED {
+        return Err(too_many(asked.len(), found.pages.len()));
+    }
+    let mut mending = Mending {
+        site: found.site,
+        alone: HashMap::new(),
+        left: found.left,
+    };
+    let mut changes = Vec::new();
+    for change in asked {
+        let (change, left) = mended(change, &moves, &mending.site);
+        mending.left.extend(left);
+        changes.push(change);
+    }
+    let mut changes: Vec<SetChange> = in_order(changes, ends_of)
+        .into_iter()
+        .map(SetChange::from)
+        .collect();
+    let read: Vec<_> = stream::iter(found.pages)
+        .map(|page| linker(call, page, &moves, &mending.site))
+        .buffered(AT_ONCE)
+        .collect()
+        .await;
+    for read in read {
+        let read = read?;
+        mending.left.extend(read.left);
+        if let Some((change, links)) = read.change {
+            mending.alone.extend(page_id(&change).map(|id| (id, links)));
+            changes.push(change.into());
+        }
+    }
+    mending.left.sort_by(|a, b| {
+        let line = |left: &LinkLeft| left.link.as_ref().map(|(_, line)| *line);
+        (a.id, line(a)).cmp(&(b.id, line(b)))
+    });
+    Ok((changes, mending))
+}
+
+/// Whether a change of a set that mends links is the one that was asked for: the same but for the
+/// links that moved.
+pub(super) fn is_asked(asked: Change, shown: &SetChange, set: &ChangeSet) -> bool {
+    let asked = match set.mending() {
+        Some(mending) => {
+            let all: Vec<Change> = set.iter().map(|one| one.change.clone()).collect();
+            mended(asked, &moves(&all), &mending.site).0
+        }
+        None => asked,
+    };
+    SetChange::from(asked).is_same_write(shown)
+}
+
+fn page_id(change: &Change) -> Option<i64> {
+    change.before()?.id
+}
+
+fn place_of(page: &PageState) -> PagePlace {
+    (page.locale.clone(), page.path.clone())
+}
+
+/// Where the page of a change stands before and after.
+fn ends_of(change: &Change) -> (PagePlace, PagePlace) {
+    let target = change.target();
+    (
+        change.before().map_or_else(|| place_of(target), place_of),
+        change.after().map_or_else(|| place_of(target), place_of),
+    )
+}
+
+fn moves(changes: &[Change]) -> Moves {
+    changes.iter().map(ends_of).collect()
+}
+
+/// A change of a page with the links of its text mended, and what was not.
+fn mended(change: Change, moves: &Moves, site: &LinkedSite) -> (Change, Vec<LinkLeft>) {
+    let (Some(before), Some(after)) = (change.before(), change.after()) else {
+        return (change, Vec::new());
+    };
+    let place = place_of(before);
+    let format = Format::of(None, Some(&after.editor));
+    let mended = mend_links(&after.content, format, &place, moves, site);
+    let left = left_of(before.id.unwrap_or_default(), &place, mended.left);
+    if mended.mended.is_empty() {
+        return (change, left);
+    }
+    let after = PageState {
+        content: mended.text,
+        ..after.clone()
+    };
+    let lost = change.lost().to_vec();
+    let change = Change::between(before.clone(), after).with_loss_of(lost);
+    (change, left)
+}
+
+fn left_of(id: i64, place: &PagePlace, left: Vec<LeftLink>) -> Vec<LinkLeft> {
+    let left = left.into_iter().map(|left| LinkLeft {
+        id,
+        place: place.clone(),
+        why: left.why.words(),
+        link: Some((left.link, left.line)),
+    });
+    left.collect()
+}
+
+/// The pages that link to what moves.
+struct Linking {
+    /// Those whose links can be mended: their ids and places.
+    pages: BTreeMap<i64, PagePlace>,
+    /// What cannot.
+    left: Vec<LinkLeft>,
+    site: LinkedSite,
+}
+
+/// What the source of a page says of moves.
+enum Found {
+    Mends(i64, PagePlace),
+    Left(Vec<LinkLeft>),
+}
+
+impl Linking {
+    /// Looks through all sources, which takes a complete and present index.
+    async fn of(call: Call<'_>, moves: Moves, own: &HashSet<i64>) -> Result<Self, Failure> {
+        let index = &call.desk.index;
+        if !index.is_on() {
+            return Err(no_index());
+        }
+        // What others wrote a moment ago counts, too.
+        index.outdated();
+        let covered = index.ready(|_, _| {}).await?;
+        if !covered.is_complete {
+            return Err(incomplete(covered.pages, covered.of));
+        }
+        let known = WikiLinks::of(call.desk).await.ok_or_else(busy)??;
+        let site = known.site.clone();
+        let formats: HashMap<i64, Format> = known
+            .pages
+            .iter()
+            .filter_map(|page| {
+                let format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
+                Some((page.id?, format))
+            })
+            .collect();
+        let (rules, on, not) = (moves.clone(), site.clone(), own.clone());
+        let look = move |id: i64, place: &PagePlace, text: &str| {
+            if not.contains(&id) {
+                return None;
+            }
+            let format = formats.get(&id).copied().unwrap_or(Format::Markdown);
+            let mended = mend_links(text, format, place, &rules, &on);
+            if !mended.mended.is_empty() {
+                return Some(Found::Mends(id, place.clone()));
+            }
+            let left = left_of(id, place, mended.left);
+            (!left.is_empty()).then_some(Found::Left(left))
+        };
+        let looked = index.in_sources(look, Instant::now() + LOOKING).await;
+        let looked = looked.map_err(|_| busy())?;
+        if !looked.is_whole {
+            return Err(busy());
+        }
+        let unsourced: BTreeSet<i64> = looked.without.into_iter().collect();
+        let mut linking = Self {
+            pages: BTreeMap::new(),
+            left: of_graph(&known.graph, &unsourced, &moves, own),
+            site,
+        };
+        for found in looked.found {
+            match found {
+                Found::Mends(id, place) => {
+                    linking.pages.insert(id, place);
+                }
+                Found::Left(left) => linking.left.extend(left),
+            }
+        }
+        Ok(linking)
+    }
+}
+
+/// The pages whose source the key does not get and that link to what moves, as the wiki itself
+/// knows.
+fn of_graph(
+    graph: &[LinksOfPage],
+    unsourced: &BTreeSet<i64>,
+    moves: &Moves,
+    own: &HashSet<i64>,
+) -> Vec<LinkLeft> {
+    let linking = graph.iter().filter(|page| {
+        let is_unread = unsourced.contains(&page.id) && !own.contains(&page.id);
+        is_unread && page.to.iter().any(|to| moves.of(to).is_some())
+    });
+    linking
+        .map(|page| LinkLeft {
+            id: page.id,
+            place: (page.locale.clone(), page.path.clone()),
+            link: None,
+            why: UNSOURCED,
+        })
+        .collect()
+}
+
+/// What becomes of a page that links to what moves.
+#[derive(Default)]
+struct Linker {
+    /// Its change, and how many links that mends.
+    change: Option<(Change, usize)>,
+    left: Vec<LinkLeft>,
+}
+
+/// Reads a page that links to what moves, and makes its change, if it may be written.
+async fn linker(
+    call: Call<'_>,
+    (id, place): (i64, PagePlace),
+    moves: &Moves,
+    site: &LinkedSite,
+) -> Result<Linker, Failure> {
+    let stays = |place: PagePlace, why| Linker {
+        change: None,
+        left: vec![LinkLeft {
+            id,
+            place,
+            link: None,
+            why,
+        }],
+    };
+    let page = match whole_page::to_write(&call.desk.wiki, id, &[]).await {
+        Ok(read) => read.page,
+        Err(failure) => match failure.code {
+            // Whoever may read all of a page may write it (W2).
+            Code::FieldUnreadable | Code::PermissionDenied => return Ok(stays(place, UNREADABLE)),
+            // It went meanwhile, and its links with it.
+            Code::PageNotFound => return Ok(Linker::default()),
+            _ => return Err(failure.detail("id", id)),
+        },
+    };
+    let place = place_of(&page);
+    let format = Format::of(None, Some(&page.editor));
+    let mended = mend_links(&page.content, format, &place, moves, site);
+    if mended.mended.is_empty() {
+        let left = left_of(id, &place, mended.left);
+        return Ok(Linker { change: None, left });
+    }
+    let after = PageState {
+        content: mended.text,
+        ..page.clone()
+    };
+    let change = Change::between(page, after);
+    if call.policy.places().fault_of(&change).is_some() {
+        return Ok(stays(place, NOT_ALLOWED));
+    }
+    if Wiki::check_size(&change).is_err() {
+        return Ok(stays(place, TOO_LARGE));
+    }
+    Ok(Linker {
+        change: Some((change, mended.mended.len())),
+        left: left_of(id, &place, mended.left),
+    })
+}
+
+fn no_index() -> Failure {
+    Failure::new(
+        Code::InvalidInput,
+        "Links are mended by the content index, which is switched off; nothing was sent.",
+    )
+    .hint("Leave updateLinks out and mend the links page by page, or ask the operator to set WIKI_INDEX=memory.")
+    .detail("fields", json!([{ "path": "updateLinks" }]))
+}
+
+fn incomplete(pages: usize, of: usize) -> Failure {
+    Failure::new(
+        Code::Timeout,
+        format!("Links are mended once the sources of all pages are read: {pages} of {of} are; nothing was sent."),
+    )
+    .hint("Call again in 30 s, or leave updateLinks out.")
+    .detail("indexed", pages)
+    .detail("of", of)
+}
+
+fn busy() -> Failure {
+    Failure::new(
+        Code::Timeout,
+        "The links of all pages could not be looked through in time; nothing was sent.",
+    )
+    .hint("Call again in 30 s.")
+}
+
+fn too_many(asked: usize, mended: usize) -> Failure {
+    Failure::new(
+        Code::TooLarge,
+        format!("{asked} pages would move, and links of {mended} more be mended; at most {MAX_MENDED} are. Nothing was sent."),
+    )
+    .hint("Move fewer pages in one call, such as those below a longer path.")
+    .detail("asked", asked)
+    .detail("mended", mended)
+    .detail("most", MAX_MENDED)
+}
