@@ -28,7 +28,7 @@ pub(super) struct Input {
     ids: Option<Vec<i64>>,
     #[garde(custom(rule::optional(rule::text)))]
     path: Option<String>,
-    /// "*": all.
+    // "*" for all. What the names say already is not told once more: a tool has 1,200 bytes.
     #[garde(custom(rule::optional(rule::locales)))]
     locale: Option<String>,
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
@@ -40,15 +40,15 @@ pub(super) struct Input {
     /// For path; mends links.
     #[garde(custom(rule::optional(rule::new_place)))]
     move_to: Option<String>,
-    /// Everywhere.
+    // Wherever it stands in the source, in order.
     #[garde(length(min = 1, max = 100), dive)]
     replace_all: Option<Vec<TextEdit>>,
     #[garde(skip)]
     is_published: Option<bool>,
-    /// Else nothing is sent.
+    // How many pages must be found; else nothing is sent.
     #[garde(range(min = 1, max = 200))]
     expect_pages: Option<u32>,
-    /// Default takeBack.
+    // By default what was applied is taken back where a later change fails.
     #[garde(skip)]
     on_failure: Option<OnFailure>,
 }
@@ -64,7 +64,7 @@ enum OnFailure {
 impl Tool for BulkUpdatePages {
     const NAME: &'static str = "wikijs_bulk_update_pages";
     const TITLE: &'static str = "Bulk update pages";
-    const DESCRIPTION: &'static str = "Edit or move many pages (200 at most) as one set, all or none. Without confirm you may get a preview and a token: show the user, then call again with confirm alone.";
+    const DESCRIPTION: &'static str = "Edit or move many pages (200 at most) as one set, all or none. A preview gives a token: show the user, then call again with confirm alone.";
     const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Change;
     // Which pages and which edit it is, all of them are to be read again from the preview.

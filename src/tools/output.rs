@@ -313,12 +313,12 @@ impl LinksLeft {
         let not_shown = left.len().saturating_sub(MAX_LINKS_LEFT);
         let shown = left.into_iter().take(MAX_LINKS_LEFT).map(|left| {
             let (locale, path) = left.place;
-            let (link, line) = left.link.unzip();
+            let (target, line) = left.link.unzip();
             LinkShown {
                 id: left.id,
                 path: format!("/{locale}/{path}"),
                 line: line.map(count),
-                link: link.map(|link| escape_hidden(&link)),
+                link: target.map(|link| escape_hidden(&link)),
                 why: left.why,
             }
         });
