@@ -238,9 +238,16 @@ impl WikiLinks {
 
     /// What is to be said of a page's own links that lead elsewhere, or nowhere, once it is moved.
     fn own_links(&self, one: &SetChange, place: &PagePlace, moves: &Moves) -> Option<Warning> {
-        let page = one.change.after()?;
+        let (before, page) = (one.change.before()?, one.change.after()?);
         let format = Format::of(None, Some(&page.editor));
-        let mended = mend_links(&page.content, format, place, moves, &self.site);
+        let mend = |text| mend_links(text, format, place, moves, &self.site);
+        let mut mended = mend(&before.content);
+        if mended.text == page.content {
+            // The change mends them itself.
+            mended.mended.clear();
+        } else if page.content != before.content {
+            mended = mend(&page.content);
+        }
         let lines = mended.mended.iter().map(|link| link.line);
         let lines: BTreeSet<usize> = lines
             .chain(mended.left.iter().map(|link| link.line))
