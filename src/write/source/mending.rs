@@ -38,7 +38,7 @@ pub(super) async fn with_links(
     call: Call<'_>,
     asked: Vec<Change>,
 ) -> Result<(Vec<SetChange>, Mending), Failure> {
-    let moves = moves(&asked);
+    let moves = moves(asked.iter());
     let own: HashSet<i64> = asked.iter().filter_map(page_id).collect();
     let found = Linking::of(call, moves.clone(), &own).await?;
     if found.pages.len() > MAX_MENDED {
@@ -84,8 +84,8 @@ pub(super) async fn with_links(
 pub(super) fn is_asked(asked: Change, shown: &SetChange, set: &ChangeSet) -> bool {
     let asked = match set.mending() {
         Some(mending) => {
-            let all: Vec<Change> = set.iter().map(|one| one.change.clone()).collect();
-            mended(asked, &moves(&all), &mending.site).0
+            let moves = moves(set.iter().map(|one| &one.change));
+            mended(asked, &moves, &mending.site).0
         }
         None => asked,
     };
@@ -109,8 +109,8 @@ fn ends_of(change: &Change) -> (PagePlace, PagePlace) {
     )
 }
 
-fn moves(changes: &[Change]) -> Moves {
-    changes.iter().map(ends_of).collect()
+fn moves<'a>(changes: impl Iterator<Item = &'a Change>) -> Moves {
+    changes.map(ends_of).collect()
 }
 
 /// A change of a page with the links of its text mended, and what was not.

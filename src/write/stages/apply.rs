@@ -313,6 +313,9 @@ impl Run {
             End::Unknown => (SetOutcome::Unknown, Outcome::Unknown),
             End::Interrupted => (SetOutcome::Interrupted, Outcome::PartlyApplied),
         };
+        // The call may have been answered long ago: a search that follows shall see it.
+        self.desk.wiki.forget_pages().await;
+        self.desk.index.outdated();
         let entry = self.docket.outcome(on_record, None, None);
         if let Err(error) = self.desk.audit.record(entry).await {
             let call = self.docket.call();
