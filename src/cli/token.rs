@@ -71,6 +71,15 @@ struct New {
     /// Let it write below these prefixes alone, comma-separated
     #[arg(long, value_delimiter = ',', value_name = "PREFIXES")]
     prefixes: Option<Vec<String>>,
+    /// Let it read below these prefixes alone, comma-separated
+    #[arg(long, value_delimiter = ',', value_name = "PREFIXES")]
+    read_prefixes: Option<Vec<String>>,
+    /// Let it read nothing below these prefixes, comma-separated
+    #[arg(long, value_delimiter = ',', value_name = "PREFIXES")]
+    denied_read_prefixes: Option<Vec<String>>,
+    /// Let it read no page with one of these tags, comma-separated
+    #[arg(long, value_delimiter = ',', value_name = "TAGS")]
+    denied_read_tags: Option<Vec<String>>,
     /// Let its writes end as previews
     #[arg(long)]
     dry_run: bool,
@@ -142,6 +151,9 @@ fn make(file: &TokensFile, new: New) -> Outcome {
         read_only: new.read_only,
         tools: new.tools,
         prefixes: new.prefixes,
+        read_prefixes: new.read_prefixes,
+        denied_read_prefixes: new.denied_read_prefixes,
+        denied_read_tags: new.denied_read_tags,
         dry_run: new.dry_run,
         confirm,
         rate: new.rate,
@@ -273,6 +285,15 @@ fn less(may: &Grant) -> String {
         may.prefixes
             .as_ref()
             .map(|all| format!("writes below {}", all.join(" "))),
+        may.read_prefixes
+            .as_ref()
+            .map(|all| format!("reads below {}", all.join(" "))),
+        may.denied_read_prefixes
+            .as_ref()
+            .map(|all| format!("reads nothing below {}", all.join(" "))),
+        may.denied_read_tags
+            .as_ref()
+            .map(|all| format!("reads nothing tagged {}", all.join(" "))),
         may.dry_run.then(|| "dry run".to_owned()),
         may.confirm
             .map(|ClientConfirm::Person| "a person confirms".to_owned()),

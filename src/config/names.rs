@@ -121,6 +121,24 @@ pub const SETTINGS: &[Setting] = &[
         "Where may not be written; wins, and is compared without regard to case and Unicode form.",
     ),
     setting(
+        "WIKI_ALLOWED_READ_PATH_PREFIXES",
+        List,
+        "everywhere",
+        "Where pages may be read: prefixes as for writes. Outside, a page is as if it were not there, and none may be written.",
+    ),
+    setting(
+        "WIKI_DENIED_READ_PATH_PREFIXES",
+        List,
+        "nowhere",
+        "Where no page may be read; wins, and is compared without regard to case and Unicode form.",
+    ),
+    setting(
+        "WIKI_DENIED_READ_TAGS",
+        List,
+        "none",
+        "A page with one of these tags may not be read; `*` stands for any text (`hr/*`).",
+    ),
+    setting(
         "WIKI_TRASH_PREFIX",
         Text,
         "none",

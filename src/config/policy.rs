@@ -9,7 +9,7 @@ use super::parse::{SettingError, Source};
 use super::storage;
 use crate::audit::Pauses;
 use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
-use crate::page::{Prefix, Trash};
+use crate::page::{Prefix, ReadRule, ReadScope, Trash};
 use crate::tools::{Surface, Toolset};
 
 const FALLBACK: &str = "WIKI_CONFIRM_FALLBACK";
@@ -24,6 +24,7 @@ pub(super) fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
         denied: source
             .prefixes("WIKI_DENIED_MUTATION_PATH_PREFIXES")?
             .unwrap_or_default(),
+        reads: reads(source)?,
         trash: trash(source)?,
         pauses: Pauses::of(&storage::audit_dir(source)?),
         rules: Arc::new(tables.rules),
@@ -33,6 +34,25 @@ pub(super) fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
 
 pub(super) fn allowed(source: &Source<'_>) -> Result<Option<Vec<Prefix>>, SettingError> {
     source.prefixes("WIKI_ALLOWED_MUTATION_PATH_PREFIXES")
+}
+
+/// What may be read.
+pub(super) fn reads(source: &Source<'_>) -> Result<ReadScope, SettingError> {
+    const TAGS: &str = "WIKI_DENIED_READ_TAGS";
+    let denied = source.prefixes("WIKI_DENIED_READ_PATH_PREFIXES")?;
+    let tags = source.filled(TAGS)?.map(|text| {
+        let tags = text.split(',').map(|tag| tag.trim().to_owned());
+        tags.collect::<Vec<String>>()
+    });
+    let tags = tags.unwrap_or_default();
+    if tags.iter().any(String::is_empty) {
+        return Err(SettingError::new(TAGS, "has an empty tag".to_owned()));
+    }
+    Ok(ReadScope::of(ReadRule::new(
+        source.prefixes("WIKI_ALLOWED_READ_PATH_PREFIXES")?,
+        denied.unwrap_or_default(),
+        &tags,
+    )))
 }
 
 fn trash(source: &Source<'_>) -> Result<Option<Trash>, SettingError> {

@@ -13,7 +13,7 @@ use super::{connection, network, policy, storage};
 use crate::audit::Keep;
 use crate::gates::Policy;
 use crate::index::IndexSettings;
-use crate::page::Prefix;
+use crate::page::{Prefix, ReadRule};
 use crate::rules::Rule;
 use crate::tools::Surface;
 use crate::watch::WatchPace;
@@ -117,6 +117,7 @@ impl Settings {
             .as_ref()
             .and_then(|wiki| faults.sift(network::network(source, wiki, &mut more)));
         let (key, key_source) = key.unzip();
+        let reads = policy.as_ref().map(|policy| policy.reads.clone());
         let wiki = (|| {
             let base_url = base_url?;
             Some(WikiSettings {
@@ -127,6 +128,7 @@ impl Settings {
                 time: time?,
                 retry: retry?,
                 network: Box::new(network?),
+                reads: reads?,
                 base_url,
                 key: key?,
             })
@@ -189,12 +191,21 @@ fn warnings(wiki: &WikiSettings, policy: &Policy) -> Vec<String> {
             "the key does not have the form of a Wiki.js key; Wiki.js treats an unknown key as a guest".to_owned(),
         );
     }
+    let reads = policy.reads.rules().next();
     for (name, prefixes) in [
         (
             "WIKI_ALLOWED_MUTATION_PATH_PREFIXES",
             policy.allowed.as_deref().unwrap_or_default(),
         ),
         ("WIKI_DENIED_MUTATION_PATH_PREFIXES", &policy.denied),
+        (
+            "WIKI_ALLOWED_READ_PATH_PREFIXES",
+            reads.and_then(ReadRule::allowed).unwrap_or_default(),
+        ),
+        (
+            "WIKI_DENIED_READ_PATH_PREFIXES",
+            reads.map(ReadRule::denied).unwrap_or_default(),
+        ),
     ] {
         warnings.extend(prefixes.iter().filter_map(|prefix| {
             Some(format!(

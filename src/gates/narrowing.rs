@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::policy::{ConfirmMode, Fallback, Policy};
-use crate::page::Prefix;
+use crate::page::{Prefix, ReadRule};
 
 /// What one client may do less than the server. The default takes nothing away.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +16,8 @@ pub struct Narrowing {
     pub person: Option<Duration>,
     /// It writes below these prefixes alone.
     pub prefixes: Option<Vec<Prefix>>,
+    /// It reads within this alone.
+    pub reads: ReadRule,
 }
 
 impl Policy {
@@ -50,6 +52,7 @@ impl Policy {
                     .collect(),
             });
         }
+        policy.reads = policy.reads.narrowed_by(&narrowing.reads);
         policy
     }
 }
@@ -64,7 +67,7 @@ mod tests {
 
     use super::Narrowing;
     use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
-    use crate::page::{Locale, PagePath, Prefix};
+    use crate::page::{Locale, PagePath, Prefix, ReadRule};
 
     fn path() -> impl Strategy<Value = String> {
         vec(prop_oneof!["a", "b", "ab"], 1..4).prop_map(|segments| segments.join("/"))
@@ -119,6 +122,7 @@ mod tests {
             is_dry_run,
             person: person.then_some(Duration::from_secs(9)),
             prefixes,
+            reads: ReadRule::default(),
         })
     }
 

@@ -1,10 +1,8 @@
 //! Where may be written.
 
-use unicode_normalization::UnicodeNormalization;
-
 use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::page::{Field, Locale, PagePath, PageState, Prefix, Trash};
+use crate::page::{Field, Locale, PagePath, PageState, Prefix, ReadScope, Trash, fold_place};
 
 /// Where may be written.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +13,8 @@ pub struct Places<'a> {
     pub denied: &'a [Prefix],
     /// Where pages go that are taken away but not deleted, if anywhere.
     pub trash: Option<&'a Trash>,
+    /// What may be read: nothing else may be written.
+    pub reads: &'a ReadScope,
 }
 
 impl Places<'_> {
@@ -28,16 +28,29 @@ impl Places<'_> {
     /// differs never lets a write through.
     #[must_use]
     pub fn fault_of(&self, change: &Change) -> Option<Failure> {
-        change.places().find_map(|(locale, path)| {
+        let fault = change.places().find_map(|(locale, path)| {
             let fault = denied(self, locale, path).or_else(|| {
-                not_allowed(self, locale, path).filter(|_| !is_trash(self, change, path))
+                not_allowed(self, locale, path)
+                    .or_else(|| unreadable(self, locale, path))
+                    .filter(|_| !is_trash(self, change, path))
             });
             fault.map(|failure| {
                 failure
                     .detail("locale", locale.as_str())
                     .detail("path", path.as_str())
             })
-        })
+        });
+        fault.or_else(|| self.fault_of_tags(change))
+    }
+
+    /// A page with a tag that hides pages could be written once and then be seen no more.
+    fn fault_of_tags(&self, change: &Change) -> Option<Failure> {
+        let states = change.before().into_iter().chain(change.after());
+        let is_hidden = |page: &PageState| !self.reads.admits_tags(&page.tags);
+        states
+            .into_iter()
+            .any(is_hidden)
+            .then(|| hidden("with one of these tags"))
     }
 }
 
@@ -57,13 +70,21 @@ fn is_trash(may: &Places<'_>, change: &Change, path: &PagePath) -> bool {
 }
 
 fn denied(may: &Places<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
-    let is_denied = may.denied.iter().any(|prefix| {
-        folded(prefix).holds(
-            &Locale::as_stored(fold(locale.as_str())),
-            &PagePath::of(&fold(path.as_str())),
-        )
-    });
+    let (locale, path) = fold_place(locale, path);
+    let holds = |prefix: &Prefix| prefix.folded().holds(&locale, &path);
+    let is_denied = may.denied.iter().any(holds);
     is_denied.then(|| Failure::new(Code::PathDenied, "The operator denies writes at this path."))
+}
+
+/// Nothing is said of which places those are: what may not be read is as if it were not there.
+fn unreadable(may: &Places<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
+    (!may.reads.admits_place(locale, path)).then(|| hidden("at this path"))
+}
+
+fn hidden(which: &str) -> Failure {
+    let message = format!("Pages {which} may not be read here, so they may not be written.");
+    Failure::new(Code::PathNotAllowed, message)
+        .hint("Write elsewhere: the operator sets which pages may be read.")
 }
 
 fn not_allowed(may: &Places<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
@@ -77,27 +98,6 @@ fn not_allowed(may: &Places<'_>, locale: &Locale, path: &PagePath) -> Option<Fai
         "This path lies outside the prefixes that may be written.",
     );
     Some(failure.detail("allowed", names))
-}
-
-fn folded(prefix: &Prefix) -> Prefix {
-    Prefix {
-        locale: prefix
-            .locale
-            .as_ref()
-            .map(|locale| Locale::as_stored(fold(locale.as_str()))),
-        path: PagePath::of(&fold(prefix.path.as_str())),
-    }
-}
-
-fn fold(text: &str) -> String {
-    // Some letters have two forms in lower case and one in upper case (final sigma, long s),
-    // some the other way round. Both can leave NFC, so it is made last once more.
-    text.nfc()
-        .collect::<String>()
-        .to_lowercase()
-        .to_uppercase()
-        .nfc()
-        .collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::places::Places;
 use super::session::SessionId;
 use crate::audit::Pauses;
 use crate::checks::CheckCommand;
-use crate::page::{Prefix, Trash};
+use crate::page::{Prefix, ReadScope, Trash};
 use crate::rules::RuleBook;
 
 /// What the operator allows. The default allows nothing.
@@ -41,6 +41,8 @@ pub struct Policy {
     pub(crate) allowed: Option<Vec<Prefix>>,
     /// Where it may not be written; wins.
     pub(crate) denied: Vec<Prefix>,
+    /// What may be read: what is outside may not be written either.
+    pub(crate) reads: ReadScope,
     /// Where pages go that are taken away but not deleted, if anywhere.
     pub(crate) trash: Option<Trash>,
     /// Where a pause stands that stops every write.
@@ -59,6 +61,7 @@ impl Default for Policy {
             confirm: ConfirmMode::Preview,
             allowed: None,
             denied: Vec::new(),
+            reads: ReadScope::default(),
             trash: None,
             pauses: Pauses::default(),
             rules: Arc::default(),
@@ -138,6 +141,7 @@ impl Policy {
             allowed: self.allowed.as_deref(),
             denied: &self.denied,
             trash: self.trash.as_ref(),
+            reads: &self.reads,
         }
     }
 

@@ -287,6 +287,14 @@ impl ContentIndex {
         question: impl FnOnce(&mut Store) -> Result<T, IndexError> + Send + 'static,
     ) -> Result<T, IndexError> {
         let generation = self.wiki.generation();
+        // A page may have been moved or tagged since it was indexed: it is found no more.
+        let seen = self.wiki.admitted_ids().await.map_err(|_| IndexError)?;
+        let question = move |store: &mut Store| {
+            if let Some(seen) = seen {
+                store.look(&seen)?;
+            }
+            question(store)
+        };
         match self.with_store(generation, question).await {
             Some(answer) => Ok(answer),
             None if self.progress.borrow().is_running => Ok(T::default()),

@@ -87,6 +87,8 @@ fn named(dir: &Path, wiki: &WikiSettings, key: &ApiKey) -> PathBuf {
     let mut digest = Sha256::new();
     digest.update(key.digest());
     digest.update(&wiki.name);
+    // Whoever may read less has an index of its own; where all may be read nothing is added.
+    digest.update(wiki.reads.fingerprint());
     let digest = digest.finalize();
     let name = digest
         .first_chunk()

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
 
 use super::Locale;
 use super::locale::is_locale_like;
@@ -299,6 +300,37 @@ impl Prefix {
     pub fn holds(&self, locale: &Locale, path: &PagePath) -> bool {
         self.locale.as_ref().is_none_or(|own| own == locale) && path.is_within(&self.path)
     }
+
+    /// The prefix as places are compared with it that [`fold_place`] made.
+    #[must_use]
+    pub(crate) fn folded(&self) -> Self {
+        let locale = self.locale.as_ref();
+        Self {
+            locale: locale.map(|locale| Locale::as_stored(fold(locale.as_str()))),
+            path: PagePath::of(&fold(self.path.as_str())),
+        }
+    }
+}
+
+/// A place without regard to case and Unicode form, to be compared with folded prefixes.
+pub(crate) fn fold_place(locale: &Locale, path: &PagePath) -> (Locale, PagePath) {
+    let locale = Locale::as_stored(fold(locale.as_str()));
+    (locale, PagePath::of(&fold(path.as_str())))
+}
+
+/// A text without regard to case and Unicode form.
+pub(crate) fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_uppercase();
+    }
+    // Some letters have two forms in lower case and one in upper case (final sigma, long s),
+    // some the other way round. Both can leave NFC, so it is made last once more.
+    text.nfc()
+        .collect::<String>()
+        .to_lowercase()
+        .to_uppercase()
+        .nfc()
+        .collect()
 }
 
 impl fmt::Display for Prefix {

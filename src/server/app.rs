@@ -13,6 +13,7 @@ use crate::config::{Indent, Settings};
 use crate::error::{Code, Failure};
 use crate::gates::ConfirmMode;
 use crate::index::ContentIndex;
+use crate::page::ReadRule;
 use crate::tools::{Arguments, Context, Definition, Kind, Progress, Registry};
 use crate::watch::Watch;
 use crate::wiki::{ApiKey, Sender, Wiki};
@@ -42,7 +43,7 @@ pub struct App {
     pub(super) indent: Indent,
     registry: Arc<RwLock<Arc<Registry>>>,
     /// Where new keys come from; nowhere for a caller's own.
-    pub(super) key_watch: Option<KeyWatch>,
+    pub(super) key_watch: Option<Arc<KeyWatch>>,
 }
 
 impl App {
@@ -77,7 +78,7 @@ impl App {
             metrics: Arc::default(),
             indent: settings.indent,
             registry: Arc::new(RwLock::new(Arc::new(registry))),
-            key_watch: Some(KeyWatch::new(settings.key_source)),
+            key_watch: Some(Arc::new(KeyWatch::new(settings.key_source))),
         })
     }
 
@@ -87,7 +88,18 @@ impl App {
     /// # Errors
     /// One sentence about the key.
     pub fn for_key(&self, key: ApiKey) -> Result<Self, String> {
-        let wiki = Arc::new(self.wiki.with_key(key)?);
+        self.apart(Arc::new(self.wiki.with_key(key)?), None)
+    }
+
+    /// The same server with the same key for whoever may read within a rule alone.
+    ///
+    /// # Errors
+    /// One sentence.
+    pub fn within(&self, rule: &ReadRule) -> Result<Self, String> {
+        self.apart(Arc::new(self.wiki.within(rule)), self.key_watch.clone())
+    }
+
+    fn apart(&self, wiki: Arc<Wiki>, key_watch: Option<Arc<KeyWatch>>) -> Result<Self, String> {
         let index = Arc::new(self.index.for_key(Arc::clone(&wiki)));
         let writer = Arc::new(self.writer.for_key(&wiki, &index));
         Ok(Self {
@@ -100,7 +112,7 @@ impl App {
             metrics: Arc::clone(&self.metrics),
             indent: self.indent,
             registry: Arc::clone(&self.registry),
-            key_watch: None,
+            key_watch,
         })
     }
 
@@ -144,13 +156,13 @@ impl App {
     /// Why the key that its file or command gives now is not in use, if so.
     #[must_use]
     pub fn key_fault(&self) -> Option<String> {
-        self.key_watch.as_ref().and_then(KeyWatch::fault)
+        self.key_watch.as_ref().and_then(|watch| watch.fault())
     }
 
     /// Whether a call may be made again with another key: one that only reads, where another key
     /// can come.
     fn may_read_again(&self, name: &str) -> bool {
-        let can_change = |watch: &KeyWatch| watch.source().can_change();
+        let can_change = |watch: &Arc<KeyWatch>| watch.source().can_change();
         let is_read = |tool: &Definition| tool.kind == Kind::Read;
         self.key_watch.as_ref().is_some_and(can_change)
             && self.registry().find(name).is_some_and(is_read)
@@ -236,7 +248,7 @@ impl App {
 
     /// Says to a caller whose key was rejected whether a new one takes a restart.
     fn advised(&self, failure: Failure) -> Failure {
-        let can_change = |watch: &KeyWatch| watch.source().can_change();
+        let can_change = |watch: &Arc<KeyWatch>| watch.source().can_change();
         let is_taken = self.key_watch.as_ref().is_some_and(can_change);
         if is_taken && failure.code == Code::KeyRejected {
             let hint = format!("{} A new key is taken without a restart.", failure.hint);

@@ -36,7 +36,7 @@ impl Tool for GetChangeSet {
         let id = input.id.parse();
         let id =
             id.map_err(|_| input::invalid_argument("id", "must be a callId of 16 hex characters"))?;
-        let set = context.desk.change_set(&context.caller.session, id);
+        let set = context.desk.change_set(&context.caller.session, id).await?;
         set.map(|set| Written::from(Answer::Set(Box::new(set))))
             .ok_or_else(|| {
                 input::invalid_argument(

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::bounds::a_moment_ago;
 use super::client::Wiki;
 use super::error::WikiError;
 use super::keyed::Keyed;
@@ -76,6 +77,17 @@ impl AllPages {
         self.pages.len() <= FEW
     }
 
+    /// The same list with these pages alone.
+    pub(super) fn filtered(&self, is_wanted: impl Fn(&PageReading) -> bool) -> Self {
+        let pages = self.pages.iter().filter(|page| is_wanted(page));
+        Self {
+            listed: self.listed,
+            looked: self.looked,
+            is_outdated: AtomicBool::new(self.is_outdated.load(Ordering::Relaxed)),
+            pages: pages.cloned().collect(),
+        }
+    }
+
     fn find(&self, is_wanted: impl Fn(&PageReading) -> bool) -> Option<&PageReading> {
         self.iter().find(|page| is_wanted(page))
     }
@@ -110,8 +122,11 @@ impl Wiki {
     /// # Errors
     /// See [`WikiError`].
     pub async fn pages_lately(&self) -> Result<Arc<AllPages>, WikiError> {
+        if self.scope().asks_for_tags() {
+            return self.pages_as_of(a_moment_ago()).await;
+        }
         match self.kept_pages().await {
-            Some(kept) => Ok(kept),
+            Some(kept) => Ok(self.seen_of(kept)),
             None => self.pages_now().await,
         }
     }
@@ -121,6 +136,11 @@ impl Wiki {
     /// # Errors
     /// See [`WikiError`].
     pub async fn pages_now(&self) -> Result<Arc<AllPages>, WikiError> {
+        Ok(self.seen_of(self.list_all().await?))
+    }
+
+    /// All pages as they are, whether they may be read or not.
+    async fn list_all(&self) -> Result<Arc<AllPages>, WikiError> {
         let (keyed, asked) = (self.keyed(), Instant::now());
         let _listing = keyed.listing.lock().await;
         if let Some(kept) = self.kept_pages().await
@@ -141,16 +161,21 @@ impl Wiki {
     /// # Errors
     /// See [`WikiError`].
     pub async fn pages_as_of(&self, time: Instant) -> Result<Arc<AllPages>, WikiError> {
+        Ok(self.seen_of(self.all_as_of(time).await?))
+    }
+
+    /// The same, whether they may be read or not.
+    async fn all_as_of(&self, time: Instant) -> Result<Arc<AllPages>, WikiError> {
         let keyed = self.keyed();
         let _looking = keyed.looking.lock().await;
         let Some(kept) = self.kept_pages().await else {
-            return self.pages_now().await;
+            return self.list_all().await;
         };
         if kept.looked >= time {
             return Ok(kept);
         }
         if kept.is_short() {
-            return self.pages_now().await;
+            return self.list_all().await;
         }
         let looked = Instant::now();
         let newest = self
@@ -165,7 +190,7 @@ impl Wiki {
                 Ok(pages)
             }
             // More was changed than a look shows.
-            None => self.pages_now().await,
+            None => self.list_all().await,
         }
     }
 
@@ -176,6 +201,7 @@ impl Wiki {
         }
     }
 
+    /// The whole list that is kept, whether its pages may be read or not.
     pub(super) async fn kept_pages(&self) -> Option<Arc<AllPages>> {
         let kept = self.keyed().pages.lock().await.clone();
         kept.filter(|pages| {
@@ -189,6 +215,7 @@ impl Wiki {
         &self,
         is_wanted: impl Fn(&PageReading) -> bool,
     ) -> Result<PageReading, WikiError> {
+        let is_wanted = |page: &PageReading| is_wanted(page) && self.scope().admits(page);
         if let Some(kept) = self.kept_pages().await
             && kept.pages.len() > FEW
             && let Some(page) = kept.find(&is_wanted)

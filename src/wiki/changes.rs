@@ -78,12 +78,12 @@ impl Wiki {
             let mut pages = self.rows(&query, Some(rows)).await?;
             if pages.last().is_some_and(|last| !is_new(last)) {
                 pages.retain(is_new);
-                return Ok(pages);
+                return self.admitted(pages).await;
             }
         }
         let whole = self.whole(&query).await?;
         let new = whole.pages().iter().filter(|page| is_new(page));
-        Ok(new.cloned().collect())
+        self.admitted(new.cloned().collect()).await
     }
 
     /// What was written of these pages of the list since a time: a few requests for the histories
@@ -106,6 +106,11 @@ impl Wiki {
             .into_iter()
             .zip(now)
             .map(|(past, page)| Ok(ChangedPage { page: page?, past }))
+            // It may have been moved or tagged meanwhile.
+            .filter(|changed: &Result<ChangedPage, WikiError>| {
+                let is_hidden = |changed: &ChangedPage| !self.scope().admits(&changed.page);
+                !changed.as_ref().is_ok_and(is_hidden)
+            })
             .collect()
     }
 
@@ -160,7 +165,10 @@ impl Wiki {
             tracing::warn!(%error, "versions of changed pages could not be read");
         });
         let mut answers = answers.into_iter().flatten();
-        let mut next = |_: &Candidate| answers.next().and_then(Result::ok).and_then(one);
+        let mut next = |_: &Candidate| {
+            let version = answers.next().and_then(Result::ok).and_then(one);
+            version.filter(|version| self.admits_version(version))
+        };
         trails
             .iter()
             .map(|(trail, _)| {

@@ -19,7 +19,7 @@ use super::retry::{self, RetryLimits};
 use super::standing::Standing;
 use super::traffic::Traffic;
 use super::transport::{TimeLimits, Transport};
-use crate::page::{Locale, PagePath};
+use crate::page::{Locale, PagePath, ReadScope};
 
 /// Where a wiki is and how it is spoken to.
 #[derive(Debug, Clone)]
@@ -42,6 +42,8 @@ pub struct WikiSettings {
     pub time: TimeLimits,
     /// Bounds of retried reads.
     pub retry: RetryLimits,
+    /// What may be read of it.
+    pub reads: ReadScope,
 }
 
 /// The answers of two queries; that of each may be an error of its own.

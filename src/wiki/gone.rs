@@ -22,6 +22,8 @@ pub struct GonePage {
     pub locale: Locale,
     /// Its path.
     pub path: PagePath,
+    /// The tags that it had.
+    pub tags: Vec<String>,
     /// When it was missed.
     pub missed: OffsetDateTime,
 }
@@ -30,7 +32,14 @@ impl Wiki {
     /// The pages that this key saw and were missed in a later list, the last first.
     #[must_use]
     pub fn gone_pages(&self) -> Vec<GonePage> {
-        self.keyed().gone().iter().rev().cloned().collect()
+        let keyed = self.keyed();
+        let gone = keyed.gone();
+        let newest_first = gone.iter().rev();
+        let scope = self.scope();
+        let may_be_told = |page: &&GonePage| {
+            scope.admits_place(&page.locale, &page.path) && scope.admits_tags(&page.tags)
+        };
+        newest_first.filter(may_be_told).cloned().collect()
     }
 }
 
@@ -59,6 +68,7 @@ fn note<'a>(
             id,
             locale: page.locale.clone(),
             path: page.path.clone(),
+            tags: page.tags.clone().unwrap_or_default(),
             missed,
         });
         if gone.len() > MOST {

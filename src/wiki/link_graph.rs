@@ -42,10 +42,13 @@ impl Wiki {
             let (locale, path) = link.split_once('/')?;
             Some((Locale::as_stored(locale), PagePath::as_stored(path)))
         };
+        let seen = self.admitted_ids().await?;
         let mut graph = Vec::new();
         for data in self.batch::<PageLinks>(variables).await? {
             let pages = data?.pages.and_then(|pages| pages.links);
             let pages = pages.unwrap_or_default().into_iter().flatten();
+            let pages =
+                pages.filter(|page| seen.as_ref().is_none_or(|seen| seen.contains(&page.id)));
             graph.extend(pages.filter_map(|page| {
                 let (locale, path) = place(page.path)?;
                 Some(LinksOfPage {

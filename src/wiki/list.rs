@@ -162,6 +162,9 @@ impl Wiki {
             let mut rows = wanted * ROWS_A_PAGE;
             for _ in 0..LIMITED_TRIES {
                 let pages = without_cut_end(self.rows(query, Some(rows)).await?, query.order_by);
+                let is_past = query.is_past(pages.last());
+                // Places in a list count what may be read alone.
+                let pages = self.admitted(pages).await?;
                 // Pages may have come before the place where the list was left.
                 if let Some(start) = start(&pages, query.after)
                     && (pages
@@ -170,7 +173,7 @@ impl Wiki {
                         .filter(|page| is_wanted(page))
                         .count()
                         > limit
-                        || query.is_past(pages.last()))
+                        || is_past)
                 {
                     return Ok(part(&pages, start, is_wanted, limit));
                 }
@@ -178,11 +181,11 @@ impl Wiki {
             }
         }
         let whole = self.whole(query).await?;
-        let pages = whole.pages();
+        let pages = self.admitted_of(whole.pages()).await?;
         // Where the page of the cursor is gone, the next one has taken its place.
         let gone = query.after.map_or(0, |after| after.index);
-        let start = start(pages, query.after).unwrap_or(gone);
-        Ok(part(pages, start, is_wanted, limit))
+        let start = start(&pages, query.after).unwrap_or(gone);
+        Ok(part(&pages, start, is_wanted, limit))
     }
 
     /// How many more pages a list would have that was made of all locales, by the list of all pages
@@ -214,7 +217,8 @@ impl Wiki {
                 ..query.clone()
             };
             let whole = self.whole(&everywhere).await?;
-            return Ok(whole.pages().iter().filter(is_counted).count());
+            let pages = self.admitted_of(whole.pages()).await?;
+            return Ok(pages.iter().filter(is_counted).count());
         }
         let counted = all.iter().filter(is_counted);
         Ok(counted.filter(|page| has_tags(page)).count())

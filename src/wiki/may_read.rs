@@ -25,6 +25,9 @@ impl Wiki {
         if let Some(expired) = self.expired() {
             return Err(expired);
         }
+        if !self.scope().admits_place(locale, path) {
+            return Ok(false);
+        }
         // What a key says of itself counts only where the wiki knows the key (W4).
         if self.key().is_full_access() && self.is_guest().await == Some(false) {
             return Ok(true);

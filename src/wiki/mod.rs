@@ -9,6 +9,7 @@ mod all_pages;
 pub mod answer;
 mod aside;
 mod authors;
+mod bounds;
 mod branches;
 mod changes;
 mod client;

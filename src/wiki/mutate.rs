@@ -125,14 +125,15 @@ impl Sender {
     ) -> Result<(Arc<Wiki>, Self), String> {
         let wiki = Arc::new(Wiki::new(settings, run)?);
         let sender = Self {
-            wiki: Arc::clone(&wiki),
+            wiki: Arc::new(wiki.unbounded()),
         };
         Ok((wiki, sender))
     }
 
     /// What sends to the same wiki with another key.
     #[expect(clippy::unused_self, reason = "only who holds one may make another")]
-    pub(crate) const fn for_key(&self, wiki: Arc<Wiki>) -> Self {
+    pub(crate) fn for_key(&self, wiki: &Wiki) -> Self {
+        let wiki = Arc::new(wiki.unbounded());
         Self { wiki }
     }
 
@@ -145,7 +146,8 @@ impl Sender {
 }
 
 impl Sending {
-    /// The same wiki with the same key, to be read.
+    /// The same wiki with the same key, to be read without bounds: what came of a write is found
+    /// out also where the page may not be read any more.
     #[must_use]
     pub const fn wiki(&self) -> &Wiki {
         &self.wiki

@@ -77,6 +77,16 @@ impl Wiki {
             locale: locale.map(|locale| locale.as_str().to_owned()),
         };
         let data = self.query::<PageSearch>(variables).await?;
+        let scope = self.scope();
+        let sights = match scope.asks_for_tags() {
+            true => self.sights().await?,
+            false => None,
+        };
+        let may_be_read = |hit: &Hit| {
+            let place = (hit.locale.clone(), hit.path.clone());
+            scope.admits_place(&hit.locale, &hit.path)
+                && sights.as_ref().is_none_or(|sights| sights.has_page(&place))
+        };
         let results = data.pages.map(|pages| pages.search.results);
         Ok(results
             .unwrap_or_default()
@@ -89,7 +99,7 @@ impl Wiki {
                 title: hit.title,
                 description: hit.description,
             })
-            .filter(|hit| is_wanted(&hit.locale, &hit.path))
+            .filter(|hit| is_wanted(&hit.locale, &hit.path) && may_be_read(hit))
             .collect())
     }
 }

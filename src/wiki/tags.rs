@@ -95,7 +95,7 @@ impl Wiki {
             return Ok(counted(&titles, &pages));
         }
         let (titles, pages) = self.titles_and_pages().await?;
-        let counted = counted(&titles, &pages);
+        let counted = counted(&titles, &self.seen_of(pages));
         *keyed.tag_titles.lock().await = Some(titles);
         Ok(counted)
     }
@@ -163,11 +163,15 @@ impl Wiki {
                 locale: locale.as_str().to_owned(),
             })
             .collect();
+        let seen = self.admitted_ids().await?;
         let answers = self.batch::<PageLinks>(variables).await?;
         let mut links = Links::default();
         for (locale, data) in locales.iter().zip(answers) {
             let pages = data?.pages.and_then(|pages| pages.links);
             for page in pages.unwrap_or_default().into_iter().flatten() {
+                if seen.as_ref().is_some_and(|seen| !seen.contains(&page.id)) {
+                    continue;
+                }
                 let mut targets = page.links.into_iter().flatten();
                 if page.path == place {
                     links.from.extend(targets.filter(|link| *link != place));

@@ -46,7 +46,7 @@ pub struct TimeLimits {
 pub(super) struct Transport {
     way: Arc<Way>,
     /// The key as it is now.
-    keyed: RwLock<Arc<Keyed>>,
+    keyed: Arc<RwLock<Arc<Keyed>>>,
 }
 
 /// The way to the wiki, whatever the key.
@@ -119,7 +119,7 @@ impl Transport {
         };
         Ok(Self {
             way: Arc::new(way),
-            keyed: RwLock::new(Arc::new(keyed)),
+            keyed: Arc::new(RwLock::new(Arc::new(keyed))),
         })
     }
 
@@ -127,7 +127,15 @@ impl Transport {
     pub(super) fn with_key(&self, keyed: Keyed) -> Self {
         Self {
             way: Arc::clone(&self.way),
-            keyed: RwLock::new(Arc::new(keyed)),
+            keyed: Arc::new(RwLock::new(Arc::new(keyed))),
+        }
+    }
+
+    /// The same way, with the same key whatever key comes after it.
+    pub(super) fn shared(&self) -> Self {
+        Self {
+            way: Arc::clone(&self.way),
+            keyed: Arc::clone(&self.keyed),
         }
     }
 
@@ -135,7 +143,7 @@ impl Transport {
     pub(super) fn pinned(&self) -> Self {
         Self {
             way: Arc::clone(&self.way),
-            keyed: RwLock::new(self.keyed()),
+            keyed: Arc::new(RwLock::new(self.keyed())),
         }
     }
 

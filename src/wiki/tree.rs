@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use super::bounds::Sights;
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageTree, PageTreeMode, page_tree};
@@ -37,6 +38,28 @@ pub struct TreeNode {
     pub page_id: Option<i64>,
 }
 
+impl TreeNode {
+    /// The node as far as it may be read: a page that may not be is a mere folder, and a folder
+    /// without a page that may be is not there.
+    fn seen(self, sights: Option<&Sights>) -> Option<Self> {
+        let Some(sights) = sights else {
+            return Some(self);
+        };
+        let place = (self.locale.clone(), self.path.clone());
+        let is_folder = self.is_folder && sights.has_folder(&place);
+        if self.page_id.is_some() && sights.has_page(&place) {
+            return Some(Self { is_folder, ..self });
+        }
+        is_folder.then(|| Self {
+            title: self.path.last_segment().to_owned(),
+            is_private: false,
+            page_id: None,
+            is_folder,
+            ..self
+        })
+    }
+}
+
 /// What a walk gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walk {
@@ -59,10 +82,12 @@ impl Wiki {
         depth: u32,
     ) -> Result<Walk, WikiError> {
         let path = path.filter(|path| !path.as_str().is_empty());
-        let mut levels = self.levels(locale, path, depth, true).await?;
+        let sights = self.sights().await?;
+        let sights = sights.as_ref();
+        let mut levels = self.levels(locale, path, depth, sights, true).await?;
         if levels.is_none() {
             tokio::time::sleep(REBUILD).await;
-            levels = self.levels(locale, path, depth, false).await?;
+            levels = self.levels(locale, path, depth, sights, false).await?;
         }
         let mut levels = levels.ok_or(WikiError::NotFound)?;
         levels.retain(|node| match mode {
@@ -87,11 +112,13 @@ impl Wiki {
         locale: &Locale,
         path: Option<&PagePath>,
         depth: u32,
+        sights: Option<&Sights>,
         doubting: bool,
     ) -> Result<Option<Vec<TreeNode>>, WikiError> {
         let mut parents: Vec<TreeNode> = Vec::new();
         if let Some(path) = path {
-            match self.node_at_once(locale, path).await? {
+            let top = self.node_at_once(locale, path).await?;
+            match top.and_then(|top| top.seen(sights)) {
                 None => return Ok(None),
                 Some(top) if !top.is_folder => return Ok(Some(Vec::new())),
                 Some(top) => parents.push(top),
@@ -103,7 +130,9 @@ impl Wiki {
                 [] => vec![None],
                 parents => parents.iter().map(|parent| Some(parent.node)).collect(),
             };
-            let mut level = self.children(locale, &ids).await?;
+            let level = self.children(locale, &ids).await?;
+            let level = level.into_iter().filter_map(|node| node.seen(sights));
+            let mut level: Vec<TreeNode> = level.collect();
             let paths: HashSet<&str> = parents.iter().map(|parent| parent.path.as_str()).collect();
             let found = level.len();
             level.retain(|node| {
@@ -137,6 +166,7 @@ impl Wiki {
         locale: &Locale,
         path: &PagePath,
     ) -> Result<Vec<TreeNode>, WikiError> {
+        let sights = self.sights().await?;
         let wanted = path.as_str().to_lowercase();
         let mut parents = vec![None];
         let mut level = Vec::new();
@@ -147,8 +177,9 @@ impl Wiki {
             level.retain(|node| node.path.as_str().to_lowercase() == way);
             parents = level.iter().map(|node| Some(node.node)).collect();
         }
-        level.retain(|node| node.page_id.is_some());
-        Ok(level)
+        let level = level.into_iter();
+        let level = level.filter_map(|node| node.seen(sights.as_ref()));
+        Ok(level.filter(|node| node.page_id.is_some()).collect())
     }
 
     /// A path beside a taken one where nothing is: `docs/x-2`, `docs/x-3` and so on. `None` where

@@ -110,8 +110,9 @@ impl Wiki {
             page_id: page,
             version_id: version,
         };
+        self.admit_id(page).await?;
         let data = self.query::<PageVersion>(variables).await?;
-        Ok(one(data))
+        Ok(one(data).filter(|version| self.admits_version(version)))
     }
 
     /// Several old versions of a page, in one request; none in the place of one that the page
@@ -131,8 +132,15 @@ impl Wiki {
                 version_id: *version,
             })
             .collect();
+        self.admit_id(page).await?;
         let answers = self.batch::<PageVersion>(variables).await?;
-        answers.into_iter().map(|data| Ok(one(data?))).collect()
+        let seen = |data| one(data).filter(|version| self.admits_version(version));
+        answers.into_iter().map(|data| Ok(seen(data?))).collect()
+    }
+
+    /// Whether a version stood where pages may be read; its tags are nobody's knowledge (W10).
+    pub(super) fn admits_version(&self, version: &Version) -> bool {
+        self.scope().admits_place(&version.locale, &version.path)
     }
 
     /// What was written of a page since a time, looked for among so many of its newest versions.

@@ -47,7 +47,11 @@ impl Past {
         let mut deleted = Vec::new();
         let mut asked = 0_usize;
         for deletion in on_record {
-            if !is_wanted(&deletion.locale, &deletion.path) {
+            let is_told = self
+                .wiki
+                .scope()
+                .admits_place(&deletion.locale, &deletion.path);
+            if !is_told || !is_wanted(&deletion.locale, &deletion.path) {
                 continue;
             }
             if deletion.key != Some(self.key()) {
@@ -59,6 +63,9 @@ impl Past {
                 if !self.wiki.may_read(locale, path).await? {
                     continue;
                 }
+            }
+            if !self.admits_deleted(deletion.call).await {
+                continue;
             }
             deleted.push(Deleted {
                 id: deletion.id,
@@ -82,5 +89,20 @@ impl Past {
         }));
         deleted.sort_by_key(|page| std::cmp::Reverse(page.at));
         Ok((deleted, asked.saturating_sub(MOST_ASKED)))
+    }
+
+    /// Whether a page that is gone might be read by the tags that it had. Where nothing tells
+    /// them, it might not.
+    async fn admits_deleted(&self, call: CallId) -> bool {
+        let scope = self.wiki.scope();
+        if !scope.asks_for_tags() {
+            return true;
+        }
+        let story = self.audit.story_for(None, &call.into()).await;
+        let Some(before) = story.ok().and_then(|story| story.before()) else {
+            return false;
+        };
+        let kept = self.audit.kept(before).await;
+        kept.is_ok_and(|page| scope.admits_state(&page))
     }
 }

@@ -10,7 +10,7 @@ use crate::gates::{
     Asked, ConfirmMode, Gate, Narrowing, Policy, Refusal, SessionId, Verdict, dry_run,
 };
 use crate::index::ContentIndex;
-use crate::page::PageReading;
+use crate::page::{Locale, PagePath, PageReading};
 use crate::wiki::Wiki;
 
 use super::answer::SetAnswer;
@@ -150,10 +150,30 @@ impl Desk {
         self.narrowed_policy(caller.narrowing.as_deref(), caller.asker.can_ask())
     }
 
-    /// A set of many changes that this session sent, as far as it is.
-    #[must_use]
-    pub fn change_set(&self, session: &SessionId, id: CallId) -> Option<SetAnswer> {
-        self.house.sets.find(session, id)
+    /// A set of many changes that this session sent, as far as it is; none where one of its pages
+    /// may not be read any more.
+    ///
+    /// # Errors
+    /// What the wiki says, where not everything may be read.
+    pub async fn change_set(
+        &self,
+        session: &SessionId,
+        id: CallId,
+    ) -> Result<Option<SetAnswer>, Failure> {
+        let Some(set) = self.house.sets.find(session, id) else {
+            return Ok(None);
+        };
+        for member in &set.members {
+            let target = &member.target;
+            let (locale, path) = (
+                Locale::as_stored(&target.locale),
+                PagePath::as_stored(&target.path),
+            );
+            if !self.wiki.admits_record(target.id, &locale, &path).await? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(set))
     }
 
     /// A session saw a page: a later change of its content by that session is held against it.

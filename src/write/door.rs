@@ -35,7 +35,7 @@ impl Writer {
     pub fn for_key(&self, wiki: &Arc<Wiki>, index: &Arc<ContentIndex>) -> Self {
         let desk = self.desk.for_key(Arc::clone(wiki), Arc::clone(index));
         let desk = Arc::new(desk);
-        Self::new(desk, self.sender.for_key(Arc::clone(wiki)))
+        Self::new(desk, self.sender.for_key(wiki))
     }
 
     /// What tools and commands may know of writes.

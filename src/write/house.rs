@@ -46,7 +46,13 @@ impl House {
         Self {
             audit: Arc::clone(audit),
             refusals: Refusals::default(),
-            recovery: Recovery::new(Arc::clone(wiki), Arc::clone(audit), patience, keep),
+            // What was sent is settled also where nobody may read it any more.
+            recovery: Recovery::new(
+                Arc::new(wiki.unbounded()),
+                Arc::clone(audit),
+                patience,
+                keep,
+            ),
             tasks: TaskTracker::new(),
             sets: Sets::default(),
             room: Arc::new(Room::new(keep)),

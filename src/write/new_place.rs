@@ -29,6 +29,17 @@ pub(super) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>, F
         let free = wiki.free_path(&after.locale, &after.path).await;
         return Err(taken(node, free));
     }
+    if !wiki.scope().is_open() {
+        // A page that may not be read takes its place all the same; nothing else is told of it.
+        let all = wiki.unbounded();
+        let all = all.pages_at(&after.locale, &after.path).await?;
+        if all
+            .iter()
+            .any(|node| node.path == after.path && !is_own(node))
+        {
+            return Err(exists());
+        }
+    }
     Ok(there
         .iter()
         .filter(|node| !is_own(node))
@@ -40,8 +51,12 @@ pub(super) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>, F
         .collect())
 }
 
+fn exists() -> Failure {
+    Failure::new(Code::PageExists, "There already is a page at that path.")
+}
+
 fn taken(node: &TreeNode, free: Option<PagePath>) -> Failure {
-    let failure = Failure::new(Code::PageExists, "There already is a page at that path.")
+    let failure = exists()
         .detail("id", node.page_id)
         .detail("path", node.path.as_str())
         .detail("title", node.title.as_str());

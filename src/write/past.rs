@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::audit::{AuditLog, CallSelector, CallStory, Client, StoryError};
+use crate::audit::{AuditLog, CallSelector, CallStory, Client, Proposal, StoryError};
 use crate::error::{Code, Failure};
 use crate::page::{Field, PageReading};
 use crate::wiki::Wiki;
 
 use super::docket::unavailable;
+
+/// What is said of a call of which nothing is on record, or nothing that may be told.
+pub(super) const NOT_ON_RECORD: &str = "No write of that call is on record.";
 
 /// What is on record of writes to a wiki, as far as a key may know it.
 #[derive(Debug, Clone)]
@@ -31,8 +34,8 @@ impl Past {
         owner: Option<&Client>,
     ) -> Result<CallStory, Failure> {
         let found = self.audit.story_for(owner, call).await;
-        found.map_err(|error| match error {
-            StoryError::NotFound => nothing("No write of that call is on record."),
+        let story = found.map_err(|error| match error {
+            StoryError::NotFound => nothing(NOT_ON_RECORD),
             StoryError::NoneLeft => {
                 nothing("No applied write is on record that was not taken back.")
             }
@@ -41,7 +44,47 @@ impl Past {
                 nothing("Several calls begin like that.").detail("candidates", candidates)
             }
             StoryError::Audit(error) => unavailable(&error),
-        })
+        })?;
+        let may = self.admits(&story).await?;
+        may.then_some(story).ok_or_else(|| nothing(NOT_ON_RECORD))
+    }
+
+    /// Whether a caller may be told of a call: all its places, and the pages as they were and
+    /// are, may be read.
+    pub(super) async fn admits(&self, story: &CallStory) -> Result<bool, Failure> {
+        let scope = self.wiki.scope();
+        if scope.is_open() {
+            return Ok(true);
+        }
+        for record in &story.records {
+            if let (Some(locale), Some(path)) = (&record.locale, &record.path)
+                && !self.wiki.admits_record(record.id, locale, path).await?
+            {
+                return Ok(false);
+            }
+        }
+        if !scope.asks_for_tags() {
+            return Ok(true);
+        }
+        for kept in [story.before(), story.after()].into_iter().flatten() {
+            let state = self.audit.kept(kept).await;
+            if !state.is_ok_and(|state| scope.admits_state(&state)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The same of a proposal.
+    pub(super) async fn admits_proposal(&self, proposal: &Proposal) -> Result<bool, Failure> {
+        let (id, locale) = (proposal.page, &proposal.locale);
+        for path in [Some(&proposal.path), proposal.new_path.as_ref()] {
+            let Some(path) = path else { continue };
+            if !self.wiki.admits_record(id, locale, path).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Adds to a page as it was what the wiki keeps of no version, where a write of ours found

@@ -52,7 +52,11 @@ impl Desk {
             Ok(held) => (held.proposal().clone(), None),
             Err(failure) => {
                 let found = self.audit.proposal(id).await;
-                (found.map_err(|error| told(&error))?, Some(failure))
+                let found = found.map_err(|error| told(&error))?;
+                if !self.past.admits_proposal(&found).await? {
+                    return Err(failure);
+                }
+                (found, Some(failure))
             }
         };
         let is_open = proposal.state == ProposalState::Open;

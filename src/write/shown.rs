@@ -8,7 +8,7 @@ use crate::error::{Code, Failure};
 use crate::page::{PageReading, PageState};
 
 use super::docket::unavailable;
-use super::past::Past;
+use super::past::{NOT_ON_RECORD, Past, nothing};
 
 impl Past {
     /// The key of the wiki, as it is on record.
@@ -30,6 +30,15 @@ impl Past {
             let Some(name) = name else { continue };
             let kept = self.audit.kept(name).await;
             *state = Some(kept.map_err(|error: AuditError| unavailable(&error))?);
+        }
+        // What may not be read is as if it were not on record.
+        let scope = self.wiki.scope();
+        if states
+            .iter()
+            .flatten()
+            .any(|state| !scope.admits_state(state))
+        {
+            return Err(nothing(NOT_ON_RECORD));
         }
         if key != Some(self.key()) {
             let mut seen: Vec<&PageState> = Vec::new();
@@ -55,6 +64,9 @@ impl Past {
         key: Option<KeyDigest>,
         now: &PageReading,
     ) -> Result<bool, Failure> {
+        if !self.wiki.scope().admits_state(state) {
+            return Ok(false);
+        }
         if key == Some(self.key()) || (&state.locale, &state.path) == (&now.locale, &now.path) {
             return Ok(true);
         }

@@ -1,5 +1,5 @@
-//! What answers callers who bring a key of their own: one for each key, so that nothing that
-//! one key may see is remembered for another.
+//! What answers callers who bring a key of their own, or who may read less: one for each key and
+//! for each rule, so that nothing that one may see is remembered for another.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,6 +7,7 @@ use secrecy::SecretString;
 
 use super::super::app::App;
 use crate::audit::to_hex;
+use crate::page::ReadRule;
 use crate::share::evict_index;
 use crate::wiki::ApiKey;
 
@@ -27,6 +28,17 @@ pub(super) struct Apps {
     server: Arc<App>,
     most: usize,
     known: Mutex<Vec<Known>>,
+    /// Those for clients that may read less, the one used last at the end.
+    narrower: Mutex<Vec<Narrower>>,
+}
+
+/// What answers clients that may read less with a key.
+#[derive(Debug)]
+struct Narrower {
+    /// What answers whoever brings that key and may read more.
+    of: Arc<App>,
+    rule: ReadRule,
+    app: Arc<App>,
 }
 
 impl Apps {
@@ -35,7 +47,33 @@ impl Apps {
             server,
             most,
             known: Mutex::new(Vec::new()),
+            narrower: Mutex::new(Vec::new()),
         }
+    }
+
+    /// What answers a client that may read within a rule alone.
+    pub(super) fn within(&self, of: Arc<App>, rule: &ReadRule) -> Result<Arc<App>, String> {
+        if rule.is_open() {
+            return Ok(of);
+        }
+        let mut known = self.narrower.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = known
+            .iter()
+            .position(|other| Arc::ptr_eq(&other.of, &of) && other.rule == *rule);
+        let found = match place {
+            Some(place) => known.remove(place),
+            None => Narrower {
+                app: Arc::new(of.within(rule)?),
+                rule: rule.clone(),
+                of,
+            },
+        };
+        if known.len() >= self.most {
+            known.remove(0);
+        }
+        let app = Arc::clone(&found.app);
+        known.push(found);
+        Ok(app)
     }
 
     /// What answers for a client's key, and a word by which keys are told apart; nothing if the

@@ -16,7 +16,7 @@ use time::format_description::well_known::Rfc3339;
 use super::super::visit::Rights;
 use crate::audit::{ClientId, to_hex};
 use crate::gates::Narrowing;
-use crate::page::Prefix;
+use crate::page::{Prefix, ReadRule};
 
 /// How every token begins, so that one that was lost somewhere is known for what it is.
 pub const TOKEN_PREFIX: &str = "wjs_";
@@ -64,6 +64,15 @@ pub struct Grant {
     /// The only prefixes below which it writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefixes: Option<Vec<String>>,
+    /// The only prefixes below which it reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_prefixes: Option<Vec<String>>,
+    /// The prefixes below which it does not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub denied_read_prefixes: Option<Vec<String>>,
+    /// The tags with which it reads no page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub denied_read_tags: Option<Vec<String>>,
     /// Its writes end as previews.
     #[serde(skip_serializing_if = "is_false")]
     pub dry_run: bool,
@@ -165,18 +174,12 @@ impl NamedClient {
         if self.may.rate == Some(0) {
             return Err("a rate is at least 1 a minute".to_owned());
         }
-        let prefixes = |texts: &Vec<String>| texts.iter().map(|text| Prefix::parse(text)).collect();
         let narrowing = Narrowing {
             is_read_only: self.may.read_only,
             is_dry_run: self.may.dry_run,
             person: self.may.confirm.map(|ClientConfirm::Person| thinking),
-            prefixes: self
-                .may
-                .prefixes
-                .as_ref()
-                .map(prefixes)
-                .transpose()
-                .map_err(|fault: String| format!("a prefix {fault}"))?,
+            prefixes: prefixes(self.may.prefixes.as_deref())?,
+            reads: self.may.reads()?,
         };
         Ok(KnownClient {
             id: self.id(),
@@ -191,6 +194,28 @@ impl NamedClient {
                 tools: self.may.tools.clone().map(Into::into),
             },
         })
+    }
+}
+
+fn prefixes(texts: Option<&[String]>) -> Result<Option<Vec<Prefix>>, String> {
+    let parsed = texts.map(|texts| texts.iter().map(|text| Prefix::parse(text)).collect());
+    parsed
+        .transpose()
+        .map_err(|fault: String| format!("a prefix {fault}"))
+}
+
+impl Grant {
+    /// What it lets a client read.
+    fn reads(&self) -> Result<ReadRule, String> {
+        let tags = self.denied_read_tags.as_deref().unwrap_or_default();
+        if tags.iter().any(|tag| tag.trim().is_empty()) {
+            return Err("a denied tag must not be empty".to_owned());
+        }
+        Ok(ReadRule::new(
+            prefixes(self.read_prefixes.as_deref())?,
+            prefixes(self.denied_read_prefixes.as_deref())?.unwrap_or_default(),
+            tags,
+        ))
     }
 }
 

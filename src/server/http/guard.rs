@@ -310,6 +310,16 @@ impl Guard {
                 ));
             }
         };
+        let app = match &client {
+            None => app,
+            Some(client) => {
+                let reads = &client.rights.narrowing.reads;
+                self.apps.within(app, reads).map_err(|fault| {
+                    tracing::error!("what answers a client could not be made: {fault}");
+                    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the call broke off")
+                })?
+            }
+        };
         Ok(Caller {
             address: origin_of(peer.ip(), headers, &self.settings.trusted_proxies),
             client,

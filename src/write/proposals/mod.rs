@@ -49,16 +49,23 @@ impl Proposals {
         }
     }
 
-    /// All proposals of the wiki, oldest first.
+    /// All proposals of the wiki that are about what may be read, oldest first.
     ///
     /// # Errors
-    /// `AUDIT_UNAVAILABLE`.
+    /// `AUDIT_UNAVAILABLE`; where not everything may be read, what the wiki says.
     pub async fn all(&self) -> Result<Vec<Proposal>, Failure> {
-        self.past
-            .audit
-            .proposals()
-            .await
-            .map_err(|error| unavailable(&error))
+        let all = self.past.audit.proposals().await;
+        let all = all.map_err(|error| unavailable(&error))?;
+        if self.past.wiki.scope().is_open() {
+            return Ok(all);
+        }
+        let mut told = Vec::new();
+        for proposal in all {
+            if self.past.admits_proposal(&proposal).await? {
+                told.push(proposal);
+            }
+        }
+        Ok(told)
     }
 
     /// When an open proposal goes unless somebody decides on it before.
@@ -123,6 +130,9 @@ impl Proposals {
             .await
             .map_err(|error| told(&error))?;
         let proposal = held.proposal();
+        if !self.past.admits_proposal(proposal).await? {
+            return Err(told(&AuditError::NoProposal));
+        }
         if proposal.state != ProposalState::Open {
             return Err(decided(&proposal.state));
         }

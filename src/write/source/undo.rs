@@ -15,7 +15,7 @@ use super::{Call, Later, Read, Source, Stopped, again, checked, whole_page};
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
 use crate::write::faults::with_difference;
-use crate::write::past::nothing;
+use crate::write::past::{NOT_ON_RECORD, nothing};
 
 /// Which write shall be taken back.
 #[derive(Debug, Clone)]
@@ -214,6 +214,11 @@ async fn meant(desk: &Desk, undo: &Undo) -> Result<Meant, Failure> {
 async fn left_of_set(desk: &Desk, undo: &Undo, set: CallId) -> Result<Vec<CallStory>, Failure> {
     let calls = desk.audit.calls_of_set(set).await;
     let calls = calls.map_err(|error| unavailable(&error))?;
+    for call in &calls {
+        if !desk.past.admits(call).await? {
+            return Err(nothing(NOT_ON_RECORD));
+        }
+    }
     let own: HashSet<CallId> = calls.iter().map(|call| call.call).collect();
     // What took changes of the set back when it failed is no change of the set.
     let is_change = |call: &CallStory| {

@@ -1,0 +1,221 @@
+//! What may be read: the part of a wiki outside of which a page is as if it were not there.
+
+use std::sync::Arc;
+
+use super::locale::Locale;
+use super::path::{PagePath, Prefix, fold, fold_place};
+use super::reading::PageReading;
+use super::state::PageState;
+use super::tag_pattern::TagPattern;
+
+/// What one operator's setting, or the grant of one client, says of reading. The default lets
+/// everything be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadRule {
+    /// Only below these prefixes; everywhere if none. Compared exactly.
+    allowed: Option<Vec<Prefix>>,
+    /// But not below these, which win. Compared without regard to case and Unicode form.
+    denied: Vec<Prefix>,
+    folded: Vec<Prefix>,
+    /// No page with one of these tags; `*` stands for any text.
+    tags: Vec<TagPattern>,
+}
+
+impl ReadRule {
+    /// A rule; denied prefixes and tags hold in any spelling.
+    #[must_use]
+    pub fn new(allowed: Option<Vec<Prefix>>, denied: Vec<Prefix>, tags: &[String]) -> Self {
+        let pattern = |tag: &String| TagPattern::new(fold(tag.trim()));
+        Self {
+            allowed,
+            folded: denied.iter().map(Prefix::folded).collect(),
+            denied,
+            tags: tags.iter().map(pattern).collect(),
+        }
+    }
+
+    /// The only prefixes below which it lets pages be read; everywhere if none.
+    #[must_use]
+    pub fn allowed(&self) -> Option<&[Prefix]> {
+        self.allowed.as_deref()
+    }
+
+    /// The prefixes below which it lets no page be read.
+    #[must_use]
+    pub fn denied(&self) -> &[Prefix] {
+        &self.denied
+    }
+
+    /// Whether it takes nothing away.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.allowed.is_none() && self.denied.is_empty() && self.tags.is_empty()
+    }
+
+    fn admits_place(&self, locale: &Locale, path: &PagePath) -> bool {
+        let is_allowed = |all: &Vec<Prefix>| {
+            !path.climbs() && all.iter().any(|prefix| prefix.holds(locale, path))
+        };
+        self.allowed.as_ref().is_none_or(is_allowed) && !self.denies_place(locale, path)
+    }
+
+    fn denies_place(&self, locale: &Locale, path: &PagePath) -> bool {
+        if self.folded.is_empty() {
+            return false;
+        }
+        let (locale, path) = fold_place(locale, path);
+        self.folded
+            .iter()
+            .any(|prefix| prefix.holds(&locale, &path))
+    }
+
+    fn admits_tags(&self, tags: &[String]) -> bool {
+        let is_denied = |tag: &String| {
+            let tag = fold(tag);
+            self.tags.iter().any(|pattern| pattern.matches(&tag))
+        };
+        self.tags.is_empty() || !tags.iter().any(is_denied)
+    }
+}
+
+/// What may be read: all of these rules hold. A rule that is added only narrows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadScope(Arc<[ReadRule]>);
+
+impl ReadScope {
+    /// The scope of one rule.
+    #[must_use]
+    pub fn of(rule: ReadRule) -> Self {
+        Self::default().narrowed_by(&rule)
+    }
+
+    /// What is left of it under one more rule.
+    #[must_use]
+    pub fn narrowed_by(&self, rule: &ReadRule) -> Self {
+        if rule.is_open() {
+            return self.clone();
+        }
+        Self(self.0.iter().chain([rule]).cloned().collect())
+    }
+
+    /// Its rules.
+    pub fn rules(&self) -> impl Iterator<Item = &ReadRule> {
+        self.0.iter()
+    }
+
+    /// Whether everything may be read.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether tags decide, too.
+    #[must_use]
+    pub fn asks_for_tags(&self) -> bool {
+        self.0.iter().any(|rule| !rule.tags.is_empty())
+    }
+
+    /// Whether a page at this place may be read, as far as its place decides.
+    #[must_use]
+    pub fn admits_place(&self, locale: &Locale, path: &PagePath) -> bool {
+        self.0.iter().all(|rule| rule.admits_place(locale, path))
+    }
+
+    /// Whether a page with these tags may be read, as far as its tags decide.
+    #[must_use]
+    pub fn admits_tags(&self, tags: &[String]) -> bool {
+        self.0.iter().all(|rule| rule.admits_tags(tags))
+    }
+
+    /// Whether a page may be read. Where tags decide and are not known, it may not.
+    #[must_use]
+    pub fn admits(&self, page: &PageReading) -> bool {
+        let has_fit_tags = || match &page.tags {
+            Some(tags) => self.admits_tags(tags),
+            None => !self.asks_for_tags(),
+        };
+        self.admits_place(&page.locale, &page.path) && has_fit_tags()
+    }
+
+    /// Whether a page that is known whole may be read.
+    #[must_use]
+    pub fn admits_state(&self, page: &PageState) -> bool {
+        self.admits_place(&page.locale, &page.path) && self.admits_tags(&page.tags)
+    }
+
+    /// A text that is another one for every other scope; empty where everything may be read.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        if self.is_open() {
+            return String::new();
+        }
+        format!("{:?}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ReadRule, ReadScope};
+    use crate::page::{Locale, PagePath, PageReading, Prefix};
+
+    fn scope(allowed: Option<&[&str]>, denied: &[&str], tags: &[&str]) -> ReadScope {
+        let parse = |texts: &[&str]| -> Vec<Prefix> {
+            let parse = |text: &&str| Prefix::parse(text).expect(text);
+            texts.iter().map(parse).collect()
+        };
+        let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        ReadScope::of(ReadRule::new(allowed.map(parse), parse(denied), &tags))
+    }
+
+    fn at(scope: &ReadScope, locale: &str, path: &str) -> bool {
+        scope.admits_place(&Locale::as_stored(locale), &PagePath::as_stored(path))
+    }
+
+    #[test]
+    fn prefixes_hold_as_those_of_writes_do() {
+        let scope = scope(Some(&["docs", "de:handbuch"]), &["docs/caf\u{e9}"], &[]);
+        for (locale, path) in [("en", "docs"), ("fr", "docs/a"), ("de", "handbuch/x")] {
+            assert!(at(&scope, locale, path), "{locale} {path}");
+        }
+        for (locale, path) in [
+            ("en", "docs-old"),
+            ("en", "Docs/a"),
+            ("en", "docs/../a"),
+            ("en", "handbuch/x"),
+            ("en", "docs/cafe\u{301}/a"),
+            ("en", "docs/CAF\u{c9}"),
+        ] {
+            assert!(!at(&scope, locale, path), "{locale} {path}");
+        }
+    }
+
+    #[test]
+    fn a_page_whose_tags_are_not_known_may_not_be_read_where_tags_decide() {
+        let scope = scope(None, &[], &["Secret", "hr/*"]);
+        let tagged = |tags: Option<&[&str]>| {
+            let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("a"));
+            let tags = tags.map(|tags| tags.iter().map(|tag| (*tag).to_owned()).collect());
+            let page = PageReading::bare(Some(1), locale, path, String::new());
+            scope.admits(&PageReading { tags, ..page })
+        };
+        assert!(tagged(Some(&["open", "hr", "secret2"])));
+        assert!(!tagged(Some(&["open", "secret"])));
+        assert!(!tagged(Some(&["HR/pay"])));
+        assert!(!tagged(None));
+    }
+
+    #[test]
+    fn one_more_rule_only_narrows() {
+        let wide = scope(Some(&["docs"]), &[], &[]);
+        let own = ReadRule::new(
+            Some(vec![Prefix::parse("team").expect("one")]),
+            Vec::new(),
+            &[],
+        );
+        let both = wide.narrowed_by(&own);
+        assert!(!at(&both, "en", "docs/a") && !at(&both, "en", "team/a"));
+        assert_eq!(wide.narrowed_by(&ReadRule::default()), wide);
+        assert!(ReadScope::of(ReadRule::default()).is_open());
+        assert_ne!(wide.fingerprint(), both.fingerprint());
+    }
+}

@@ -1,0 +1,208 @@
+//! What may be read: every page that leaves this room is looked at here first.
+//!
+//! The lists that are kept for a key hold what the key sees; several callers with bounds of their
+//! own may share them. So whatever gives pages away asks [`Wiki::admitted`] or one of its
+//! neighbours, which a test holds for every file that asks the wiki.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::all_pages::AllPages;
+use super::client::{Wiki, WikiSettings};
+use super::error::WikiError;
+use crate::page::{Locale, PagePath, PageReading, ReadRule, ReadScope};
+
+/// How old the list may be that says which tags a page has.
+const TAGS_LIFE: Duration = Duration::from_secs(5);
+
+/// The places of pages that may be read, and of the folders above them.
+pub(super) struct Sights {
+    pages: HashSet<(Locale, PagePath)>,
+    folders: HashSet<(Locale, PagePath)>,
+}
+
+impl Sights {
+    fn of(pages: &AllPages) -> Self {
+        let mut sights = Self {
+            pages: HashSet::new(),
+            folders: HashSet::new(),
+        };
+        for page in pages.iter() {
+            let mut path = page.path.as_str();
+            while let Some((above, _)) = path.rsplit_once('/') {
+                let folder = (page.locale.clone(), PagePath::as_stored(above));
+                if !sights.folders.insert(folder) {
+                    break;
+                }
+                path = above;
+            }
+            sights
+                .pages
+                .insert((page.locale.clone(), page.path.clone()));
+        }
+        sights
+    }
+
+    /// Whether a page may be read that stands at a place.
+    pub(super) fn has_page(&self, place: &(Locale, PagePath)) -> bool {
+        self.pages.contains(place)
+    }
+
+    /// Whether a page may be read that stands below a place.
+    pub(super) fn has_folder(&self, place: &(Locale, PagePath)) -> bool {
+        self.folders.contains(place)
+    }
+}
+
+impl Wiki {
+    /// What may be read.
+    #[must_use]
+    pub fn scope(&self) -> &ReadScope {
+        &self.settings.reads
+    }
+
+    /// The same wiki with the same key, of which less may be read.
+    #[must_use]
+    pub fn within(&self, rule: &ReadRule) -> Self {
+        self.bounded(self.scope().narrowed_by(rule))
+    }
+
+    /// The same wiki with the same key and without bounds: for settling what was sent, whose
+    /// outcome must not be taken for another because a page is hidden now. Nothing that it reads
+    /// goes to a caller.
+    #[must_use]
+    pub(crate) fn unbounded(&self) -> Self {
+        self.bounded(ReadScope::default())
+    }
+
+    fn bounded(&self, reads: ReadScope) -> Self {
+        Self {
+            transport: self.transport.shared(),
+            settings: Arc::new(WikiSettings {
+                reads,
+                ..WikiSettings::clone(&self.settings)
+            }),
+        }
+    }
+
+    /// The page, if it may be read; else it is as if it were not there.
+    pub(super) fn admitted_one(&self, page: PageReading) -> Result<PageReading, WikiError> {
+        let may = self.scope().admits(&page);
+        may.then_some(page).ok_or(WikiError::NotFound)
+    }
+
+    /// Those of some pages that may be read. Where a list tells no tags, one more look at the
+    /// newest pages does.
+    pub(super) async fn admitted(
+        &self,
+        mut pages: Vec<PageReading>,
+    ) -> Result<Vec<PageReading>, WikiError> {
+        let scope = self.scope();
+        if scope.is_open() {
+            return Ok(pages);
+        }
+        pages.retain(|page| scope.admits_place(&page.locale, &page.path));
+        if scope.asks_for_tags() && !pages.is_empty() {
+            if pages.iter().all(|page| page.tags.is_some()) {
+                pages.retain(|page| scope.admits(page));
+            } else {
+                let seen = self.pages_as_of(Instant::now()).await?;
+                let ids: HashSet<Option<i64>> = seen.iter().map(|page| page.id).collect();
+                pages.retain(|page| ids.contains(&page.id));
+            }
+        }
+        Ok(pages)
+    }
+
+    /// The same of a list that others use, too.
+    pub(super) async fn admitted_of<'a>(
+        &self,
+        pages: &'a [PageReading],
+    ) -> Result<Cow<'a, [PageReading]>, WikiError> {
+        if self.scope().is_open() {
+            return Ok(Cow::Borrowed(pages));
+        }
+        let scope = self.scope();
+        let fit = |page: &&PageReading| scope.admits_place(&page.locale, &page.path);
+        let pages = pages.iter().filter(fit).cloned().collect();
+        Ok(Cow::Owned(self.admitted(pages).await?))
+    }
+
+    /// Lets a page pass by its id alone, if it may be read.
+    pub(super) async fn admit_id(&self, id: i64) -> Result<(), WikiError> {
+        if self.scope().is_open() {
+            return Ok(());
+        }
+        let has = |pages: &AllPages| pages.iter().any(|page| page.id == Some(id));
+        if has(&*self.pages_as_of(a_moment_ago()).await?) {
+            return Ok(());
+        }
+        let is_there = has(&*self.pages_as_of(Instant::now()).await?);
+        is_there.then_some(()).ok_or(WikiError::NotFound)
+    }
+
+    /// What may be read of a list that is kept.
+    pub(super) fn seen_of(&self, pages: Arc<AllPages>) -> Arc<AllPages> {
+        let scope = self.scope();
+        if scope.is_open() {
+            return pages;
+        }
+        Arc::new(pages.filtered(|page| scope.admits(page)))
+    }
+
+    /// The places where pages may be read; `None` where all may be.
+    pub(super) async fn sights(&self) -> Result<Option<Sights>, WikiError> {
+        if self.scope().is_open() {
+            return Ok(None);
+        }
+        let seen = self.pages_as_of(Instant::now()).await?;
+        Ok(Some(Sights::of(&seen)))
+    }
+
+    /// The ids of the pages that may be read, by a list that is some seconds old at most; `None`
+    /// where all may be.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn admitted_ids(&self) -> Result<Option<HashSet<i64>>, WikiError> {
+        if self.scope().is_open() {
+            return Ok(None);
+        }
+        let seen = self.pages_as_of(a_moment_ago()).await?;
+        Ok(Some(seen.iter().filter_map(|page| page.id).collect()))
+    }
+
+    /// Whether a caller may be told of something that is on record of a page: its place may be
+    /// read, and the page, if it still is there, may be.
+    ///
+    /// # Errors
+    /// See [`WikiError`].
+    pub async fn admits_record(
+        &self,
+        id: Option<i64>,
+        locale: &Locale,
+        path: &PagePath,
+    ) -> Result<bool, WikiError> {
+        let scope = self.scope();
+        if scope.is_open() {
+            return Ok(true);
+        }
+        if !scope.admits_place(locale, path) {
+            return Ok(false);
+        }
+        let (Some(id), true) = (id, scope.asks_for_tags()) else {
+            return Ok(true);
+        };
+        let all = self.unbounded().pages_as_of(a_moment_ago()).await?;
+        let page = all.iter().find(|page| page.id == Some(id));
+        Ok(page.is_none_or(|page| scope.admits(page)))
+    }
+}
+
+/// The oldest time of a list whose tags are believed.
+pub(super) fn a_moment_ago() -> Instant {
+    let now = Instant::now();
+    now.checked_sub(TAGS_LIFE).unwrap_or(now)
+}
