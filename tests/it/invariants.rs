@@ -85,7 +85,9 @@ pub(crate) fn prefix(text: &str) {
 /// The gate lets nothing through but what is at or below an allowed prefix to the letter, and
 /// at or below no denied one in any spelling.
 pub(crate) fn gate(locale: &str, path: &str, allowed: Option<&[Prefix]>, denied: &[Prefix]) {
+    let reads = wikijs_mcp::page::ReadScope::default();
     let policy = Places {
+        reads: &reads,
         allowed,
         denied,
         trash: None,

@@ -117,6 +117,8 @@ mod proposals;
 #[cfg(feature = "demo")]
 mod purge;
 #[cfg(feature = "demo")]
+mod readable;
+#[cfg(feature = "demo")]
 mod reads;
 #[cfg(feature = "demo")]
 mod recover;

@@ -1,0 +1,619 @@
+//! What may not be read is as if it were not there, at every exit: each answer of a server that
+//! may not read some pages is, to the letter, that of a server whose wiki never had them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rmcp::model::{
+    ArgumentInfo, CompleteRequestParams, GetPromptRequestParams, ReadResourceRequestParams,
+    Reference,
+};
+use rmcp::service::ServiceError;
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+use wikijs_mcp::demo::{DemoWiki, PageRow};
+use wikijs_mcp::server::http::Grant;
+
+use crate::harness::{Served, Setup, id_of, mutations, sample_wiki};
+use crate::hosted::Names;
+
+const ALL: &str = "pages,undo,proposals,drafts";
+/// Words that stand in hidden pages alone.
+const NEEDLES: [&str; 4] = [
+    "xyloquartz",
+    "docs/vault",
+    "runbooks/veiled",
+    "zirconbranch",
+];
+
+/// Pages that may not be read: by an allowed prefix, by a denied one, by tags. They link to pages
+/// that may be, share their tags, stand beside and below them, and were changed last.
+fn hide_some(wiki: &DemoWiki) -> Vec<i64> {
+    let page = |path: &str, tags: &[&str], locale: &str| PageRow {
+        path: path.to_owned(),
+        locale: locale.to_owned(),
+        title: format!("Xyloquartz of {path}"),
+        description: Some("xyloquartz, and backup".to_owned()),
+        content: format!(
+            "# Xyloquartz\n\nxyloquartz backup postgres [x](/en/docs/configuration) of {path}\n"
+        ),
+        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        ..PageRow::default()
+    };
+    wiki.with_store(|store| {
+        [
+            page("vault/plan", &["docs"], "en"),
+            page("docs/vault", &["docs", "zirconbranch/a"], "en"),
+            page("docs/vault/below/deep", &["docs"], "en"),
+            page("docs/Vault-open", &["docs", "Secret-xyloquartz"], "en"),
+            page("runbooks/veiled", &["runbook", "secret-xyloquartz"], "en"),
+            page("runbooks/folder/veiled", &["secret-xyloquartz"], "en"),
+            page("docs/vault", &["docs"], "de"),
+        ]
+        .map(|page| store.add(page))
+        .to_vec()
+    })
+}
+
+/// What bounds reading in both wikis.
+fn bounded(setup: Setup) -> Setup {
+    setup
+        .with("WIKI_TOOLSETS", ALL)
+        .with(
+            "WIKI_ALLOWED_READ_PATH_PREFIXES",
+            "docs,runbooks,home,glossary",
+        )
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "docs/VAULT")
+        .with("WIKI_DENIED_READ_TAGS", "Secret-*")
+}
+
+/// Calls of every tool that reads, and writes that end before anything is sent.
+fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
+    let mut all = vec![
+        ("wikijs_list_pages", json!({})),
+        ("wikijs_list_pages", json!({ "limit": 3 })),
+        (
+            "wikijs_list_pages",
+            json!({ "limit": 100, "orderBy": "updated" }),
+        ),
+        ("wikijs_list_pages", json!({ "tags": ["docs"] })),
+        (
+            "wikijs_list_pages",
+            json!({ "tags": ["secret-xyloquartz"] }),
+        ),
+        ("wikijs_list_pages", json!({ "tags": ["zirconbranch/*"] })),
+        ("wikijs_list_pages", json!({ "path": "docs/vault" })),
+        ("wikijs_list_pages", json!({ "path": "vault" })),
+        ("wikijs_list_pages", json!({ "linksTo": visible })),
+        ("wikijs_list_pages", json!({ "locale": "de" })),
+        ("wikijs_get_page_tree", json!({})),
+        ("wikijs_get_page_tree", json!({ "depth": 5 })),
+        (
+            "wikijs_get_page_tree",
+            json!({ "path": "docs", "depth": 3 }),
+        ),
+        ("wikijs_get_page_tree", json!({ "path": "docs/vault" })),
+        ("wikijs_get_page_tree", json!({ "path": "runbooks/folder" })),
+        ("wikijs_get_page_tree", json!({ "path": "vault" })),
+        ("wikijs_list_tags", json!({})),
+        ("wikijs_list_tags", json!({ "query": "zircon" })),
+        ("wikijs_search_pages", json!({ "query": "xyloquartz" })),
+        ("wikijs_search_pages", json!({ "query": "backup" })),
+        (
+            "wikijs_search_pages",
+            json!({ "query": "backup", "limit": 1 }),
+        ),
+        ("wikijs_search_pages", json!({ "relatedTo": visible })),
+        (
+            "wikijs_search_pages",
+            json!({ "query": "xylo", "match": "exact" }),
+        ),
+        (
+            "wikijs_search_pages",
+            json!({ "query": "xylo.*z", "match": "regex" }),
+        ),
+        (
+            "wikijs_search_pages",
+            json!({ "query": "backup", "match": "exact" }),
+        ),
+        ("wikijs_list_pages", json!({ "brokenLinks": true })),
+        ("wikijs_list_pages", json!({ "orphans": true })),
+        ("wikijs_get_page_history", json!({ "since": "2020-01-01" })),
+        (
+            "wikijs_get_page_history",
+            json!({ "since": "2020-01-01", "path": "docs/vault" }),
+        ),
+        (
+            "wikijs_get_page_by_id",
+            json!({ "id": visible, "view": "links" }),
+        ),
+        (
+            "wikijs_get_page_by_id",
+            json!({ "id": visible, "view": "metadata" }),
+        ),
+        (
+            "wikijs_get_page_by_path",
+            json!({ "path": "Xyloquartz of docs/vault" }),
+        ),
+        ("wikijs_get_page_by_path", json!({ "path": "veiled" })),
+        ("wikijs_get_page_by_path", json!({ "path": "configuratio" })),
+        ("wikijs_delete_page", json!({ "id": visible })),
+        (
+            "wikijs_update_page",
+            json!({ "id": visible, "path": "docs/settings" }),
+        ),
+        (
+            "wikijs_update_page",
+            json!({ "id": visible, "path": "docs/vault/new" }),
+        ),
+        (
+            "wikijs_update_page",
+            json!({ "id": visible, "tags": ["secret-new"] }),
+        ),
+        (
+            "wikijs_bulk_update_pages",
+            json!({ "path": "docs", "addTags": ["one"] }),
+        ),
+        (
+            "wikijs_bulk_update_pages",
+            json!({ "tags": ["docs"], "addTags": ["one"] }),
+        ),
+        (
+            "wikijs_bulk_update_pages",
+            json!({ "linksTo": visible, "addTags": ["one"] }),
+        ),
+        (
+            "wikijs_bulk_update_pages",
+            json!({ "ids": ids, "addTags": ["one"] }),
+        ),
+        (
+            "wikijs_bulk_update_pages",
+            json!({ "path": "docs/vault", "addTags": ["one"] }),
+        ),
+        ("wikijs_list_proposals", json!({})),
+        ("wikijs_undo_write", json!({ "callId": "last" })),
+    ];
+    for path in [
+        "docs/vault",
+        "docs/VAULT/below/deep",
+        "vault/plan",
+        "runbooks/veiled",
+        "en/docs/vault",
+        "docs/vault-open",
+    ] {
+        all.push(("wikijs_get_page_by_path", json!({ "path": path })));
+        let page = json!({ "path": path, "title": "New", "content": "x" });
+        let is_by_tag = path == "runbooks/veiled" || path == "docs/vault-open";
+        if !is_by_tag {
+            all.push(("wikijs_create_page", page));
+        }
+    }
+    for id in ids {
+        for (tool, arguments) in [
+            ("wikijs_get_page_by_id", json!({ "id": id })),
+            (
+                "wikijs_get_page_by_id",
+                json!({ "id": id, "view": "metadata" }),
+            ),
+            (
+                "wikijs_get_page_by_id",
+                json!({ "id": id, "view": "rendered" }),
+            ),
+            ("wikijs_get_page_history", json!({ "id": id })),
+            (
+                "wikijs_get_page_history",
+                json!({ "id": id, "compare": { "from": "2020-01-01" } }),
+            ),
+            ("wikijs_list_pages", json!({ "linksTo": id })),
+            ("wikijs_search_pages", json!({ "relatedTo": id })),
+            ("wikijs_update_page", json!({ "id": id, "title": "Other" })),
+            (
+                "wikijs_update_page",
+                json!({ "id": id, "edits": [{ "oldText": "x", "newText": "y" }] }),
+            ),
+            ("wikijs_delete_page", json!({ "id": id })),
+        ] {
+            all.push((tool, arguments));
+        }
+    }
+    all
+}
+
+/// What differs from call to call: its id and token, the time, the address of the wiki.
+fn plain(mut told: Value, address: &str) -> String {
+    fn walk(value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                for name in ["callId", "confirm", "expiresAt", "confirmExpiresAt"] {
+                    if members.contains_key(name) {
+                        members.insert(name.to_owned(), Value::Null);
+                    }
+                }
+                members.values_mut().for_each(walk);
+            }
+            Value::Array(items) => items.iter_mut().for_each(walk),
+            _ => {}
+        }
+    }
+    walk(&mut told);
+    let times = regex::Regex::new(r"20\d\d-\d\d-\d\dT[0-9:.]+Z?").unwrap();
+    let told = if address.is_empty() {
+        told.to_string()
+    } else {
+        told.to_string().replace(address, "WIKI")
+    };
+    let host = address.strip_prefix("http://").unwrap_or(address);
+    let told = if host.is_empty() {
+        told
+    } else {
+        told.replace(host, "HOST")
+    };
+    times.replace_all(&told, "TIME").into_owned()
+}
+
+async fn resource(served: &Served, uri: &str) -> Value {
+    let read = served
+        .client
+        .read_resource(ReadResourceRequestParams::new(uri));
+    match read.await {
+        Ok(read) => serde_json::to_value(read).unwrap(),
+        Err(ServiceError::McpError(error)) => serde_json::to_value(error).unwrap(),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+async fn completed(served: &Served, of: Reference, argument: &str, value: &str) -> Value {
+    let argument = ArgumentInfo::new(argument, value);
+    let request = CompleteRequestParams::new(of, argument);
+    let answer = served.client.complete(request).await.unwrap();
+    serde_json::to_value(answer.completion).unwrap()
+}
+
+/// Everything that a client is told beside the tools.
+async fn beside_the_tools(served: &Served) -> Vec<(String, Value)> {
+    let mut told = Vec::new();
+    let listed = served.client.list_all_resources().await.unwrap();
+    told.push((
+        "resources".to_owned(),
+        serde_json::to_value(listed).unwrap(),
+    ));
+    for uri in [
+        "wikijs://status",
+        "wikijs://en/docs/vault",
+        "wikijs://en/runbooks/veiled",
+        "wikijs://de/docs/vault",
+        "wikijs://en/vault/plan",
+    ] {
+        told.push((uri.to_owned(), resource(served, uri).await));
+    }
+    let template = || Reference::for_resource("wikijs://{locale}/{+path}");
+    for (argument, value) in [
+        ("path", ""),
+        ("path", "docs/"),
+        ("path", "va"),
+        ("locale", ""),
+    ] {
+        let answer = completed(served, template(), argument, value).await;
+        told.push((format!("completion of {argument} {value:?}"), answer));
+    }
+    for prompt in served.client.list_all_prompts().await.unwrap() {
+        for argument in prompt.arguments.unwrap_or_default() {
+            for value in ["", "docs/v", "runbooks/"] {
+                let of = Reference::for_prompt(&prompt.name);
+                let answer = completed(served, of, &argument.name, value).await;
+                told.push((
+                    format!("{} {} {value:?}", prompt.name, argument.name),
+                    answer,
+                ));
+            }
+        }
+        let arguments = [
+            ("since", "2026-11-01"),
+            ("path", "docs"),
+            ("example", "docs"),
+            ("about", "x"),
+            ("id", "0123456789abcdef"),
+        ];
+        let arguments: Map<String, Value> = arguments
+            .map(|(name, value)| (name.to_owned(), value.into()))
+            .into_iter()
+            .collect();
+        let request = GetPromptRequestParams::new(&prompt.name).with_arguments(arguments);
+        if let Ok(got) = served.client.get_prompt(request).await {
+            told.push((prompt.name.clone(), serde_json::to_value(got).unwrap()));
+        }
+    }
+    told
+}
+
+/// The two wikis, the hidden pages of the first, and a page that may be read.
+async fn two_wikis() -> (DemoWiki, DemoWiki, Vec<i64>, i64) {
+    let (with, without) = (sample_wiki().await, sample_wiki().await);
+    let hidden = hide_some(&with);
+    let visible = id_of(&with, "docs/configuration");
+    assert_eq!(visible, id_of(&without, "docs/configuration"));
+    (with, without, hidden, visible)
+}
+
+#[tokio::test]
+async fn every_answer_is_that_of_a_wiki_without_the_hidden_pages() {
+    let (with, without, hidden, visible) = two_wikis().await;
+    let mut different = Vec::new();
+    for key in [
+        (|keys| &keys.admin) as fn(&wikijs_mcp::demo::Keys) -> &String,
+        |keys| &keys.editor,
+        |keys| &keys.readonly,
+    ] {
+        let one = bounded(Setup::indexed(&with, key)).serve().await;
+        let other = bounded(Setup::indexed(&without, key)).serve().await;
+        let questions = questions(&hidden, visible);
+        let asked: BTreeSet<&str> = questions.iter().map(|(tool, _)| *tool).collect();
+        for tool in one.app.registry().definitions() {
+            let by_id = ["wikijs_get_proposal", "wikijs_get_change_set"];
+            assert!(
+                asked.contains(tool.name) || by_id.contains(&tool.name),
+                "{}",
+                tool.name
+            );
+        }
+        for (tool, arguments) in questions {
+            let told = one.call(tool, arguments.clone()).await;
+            let wanted = other.call(tool, arguments.clone()).await;
+            assert_eq!(
+                told.is_ok(),
+                wanted.is_ok(),
+                "{tool} {arguments} {told:?} {wanted:?}"
+            );
+            let told = plain(told.unwrap_or_else(|error| error), &with.address());
+            let wanted = plain(wanted.unwrap_or_else(|error| error), &without.address());
+            if told != wanted {
+                different.push(format!("{tool} {arguments}\n  {told}\n  {wanted}"));
+            }
+        }
+        let (told, wanted) = (beside_the_tools(&one).await, beside_the_tools(&other).await);
+        assert_eq!(told.len(), wanted.len());
+        for ((name, told), (_, wanted)) in told.into_iter().zip(wanted) {
+            let (told, wanted) = (
+                plain(told, &with.address()),
+                plain(wanted, &without.address()),
+            );
+            if name == "wikijs://status" {
+                // It tells times and counts of its own run.
+                for needle in NEEDLES {
+                    assert!(!told.contains(needle), "{name} {told}");
+                }
+            } else if told != wanted {
+                different.push(format!("{name}\n  {told}\n  {wanted}"));
+            }
+        }
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+    assert!(mutations(&with).is_empty());
+}
+
+#[tokio::test]
+async fn a_client_reads_within_its_grant_alone_and_others_read_on() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let hidden = hide_some(&wiki);
+    let wide = names.add("wide", Grant::default());
+    let texts = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect());
+    let narrow = names.add(
+        "narrow",
+        Grant {
+            read_prefixes: texts(&["docs"]),
+            denied_read_prefixes: texts(&["docs/vault"]),
+            denied_read_tags: texts(&["secret-xyloquartz"]),
+            ..Grant::default()
+        },
+    );
+    let server = Setup::indexed(&wiki, |keys| &keys.admin)
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "team")
+        .naming(&names)
+        .host()
+        .await;
+    let search = json!({ "query": "xyloquartz" });
+    // Whichever asks first fills no index for the other.
+    let told = server
+        .call(&narrow, "wikijs_search_pages", search.clone())
+        .await
+        .unwrap();
+    assert!(!told.to_string().contains("loquartz"), "{told}");
+    let told = server
+        .call(&wide, "wikijs_search_pages", search.clone())
+        .await
+        .unwrap();
+    assert!(told.to_string().contains("vault"), "{told}");
+    let told = server
+        .call(&narrow, "wikijs_search_pages", search)
+        .await
+        .unwrap();
+    assert!(!told.to_string().contains("loquartz"), "{told}");
+    for id in hidden {
+        let read = json!({ "id": id });
+        let told = server
+            .call(&narrow, "wikijs_get_page_by_id", read.clone())
+            .await;
+        assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
+        server
+            .call(&wide, "wikijs_get_page_by_id", read)
+            .await
+            .unwrap();
+    }
+    let pages = server
+        .call(&narrow, "wikijs_list_pages", json!({ "limit": 100 }))
+        .await
+        .unwrap();
+    let paths = pages["pages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|page| page["path"].as_str().unwrap());
+    assert!(paths.clone().count() > 3);
+    for path in paths {
+        assert!(path.starts_with("docs") && !path.contains("ault"), "{path}");
+    }
+    let home = json!({ "path": "home" });
+    let told = server
+        .call(&narrow, "wikijs_get_page_by_path", home.clone())
+        .await;
+    assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    server
+        .call(&wide, "wikijs_get_page_by_path", home)
+        .await
+        .unwrap();
+    // The server's own bounds hold for all.
+    let team = json!({ "path": "team/onboarding" });
+    let told = server.call(&wide, "wikijs_get_page_by_path", team).await;
+    assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn what_is_on_record_of_hidden_pages_is_not_told() {
+    let wiki = sample_wiki().await;
+    let hidden = hide_some(&wiki);
+    let dir = Arc::new(TempDir::new().unwrap());
+    let setup = |wiki: &DemoWiki| {
+        let setup = Setup::of(wiki, |keys| &keys.admin).with("WIKI_TOOLSETS", ALL);
+        setup.in_dir(&dir)
+    };
+    let all = setup(&wiki).serve().await;
+    let mut calls = Vec::new();
+    for (tool, arguments) in [
+        (
+            "wikijs_update_page",
+            json!({ "id": hidden[1], "title": "Xyloquartz, changed" }),
+        ),
+        (
+            "wikijs_update_page",
+            json!({ "id": hidden[4], "description": "xyloquartz too" }),
+        ),
+        ("wikijs_delete_page", json!({ "id": hidden[2] })),
+        ("wikijs_delete_page", json!({ "id": hidden[5] })),
+        (
+            "wikijs_bulk_update_pages",
+            json!({ "ids": [hidden[0], hidden[6]], "addTags": ["more"] }),
+        ),
+    ] {
+        let done = all.confirmed(tool, arguments).await.unwrap();
+        calls.push(done["callId"].as_str().unwrap().to_owned());
+    }
+    drop(all);
+    let dry = setup(&wiki)
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await;
+    let mut proposals = Vec::new();
+    for id in [hidden[1], hidden[4]] {
+        let update = json!({ "id": id, "title": "Xyloquartz, proposed" });
+        let made = dry.call("wikijs_update_page", update).await.unwrap();
+        proposals.push(
+            made["proposal"]["id"]
+                .as_str()
+                .or(made["proposal"].as_str())
+                .unwrap_or_else(|| panic!("{made}"))
+                .to_owned(),
+        );
+    }
+    drop(dry);
+
+    let served = bounded(setup(&wiki)).serve().await;
+    let none = served
+        .call("wikijs_undo_write", json!({ "callId": "0123456789abcdef" }))
+        .await;
+    let none = plain(none.unwrap_err(), "");
+    for call in calls {
+        let told = served
+            .call("wikijs_undo_write", json!({ "callId": call }))
+            .await;
+        assert_eq!(plain(told.unwrap_err(), ""), none);
+        let set = json!({ "id": call });
+        served.call("wikijs_get_change_set", set).await.unwrap_err();
+    }
+    let unknown = json!({ "id": "0123456789abcdef" });
+    let none = served
+        .call("wikijs_get_proposal", unknown)
+        .await
+        .unwrap_err();
+    for id in proposals {
+        let told = served
+            .call("wikijs_get_proposal", json!({ "id": id }))
+            .await;
+        assert_eq!(told.unwrap_err(), none);
+    }
+    let listed = served
+        .call("wikijs_list_proposals", json!({}))
+        .await
+        .unwrap();
+    assert_eq!(listed["proposals"], json!([]));
+    let changes = json!({ "since": "2020-01-01", "limit": 100 });
+    let changes = served
+        .call("wikijs_get_page_history", changes)
+        .await
+        .unwrap();
+    let status = resource(&served, "wikijs://status").await;
+    for told in [changes, status] {
+        for needle in NEEDLES {
+            assert!(!told.to_string().contains(needle), "{needle}: {told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_is_tagged_or_moved_meanwhile_is_gone_at_once() {
+    let wiki = sample_wiki().await;
+    let served = bounded(Setup::indexed(&wiki, |keys| &keys.admin))
+        .serve()
+        .await;
+    let id = id_of(&wiki, "docs/configuration");
+    let read = json!({ "id": id });
+    let list = json!({ "path": "docs/configuration" });
+    served
+        .call("wikijs_search_pages", json!({ "query": "configuration" }))
+        .await
+        .unwrap();
+    served
+        .call("wikijs_get_page_by_id", read.clone())
+        .await
+        .unwrap();
+    wiki.with_store(|store| store.rewrite(id, |page| page.tags.push("secret-now".to_owned())));
+    let told = served.call("wikijs_get_page_by_id", read.clone()).await;
+    assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
+    let told = served
+        .call("wikijs_list_pages", list.clone())
+        .await
+        .unwrap();
+    assert_eq!(told["pages"], json!([]));
+    let update = json!({ "id": id, "title": "Other" });
+    let told = served.call("wikijs_update_page", update).await;
+    assert_eq!(told.unwrap_err()["code"], "PAGE_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_hidden_page_keeps_its_place_and_says_nothing_else() {
+    let wiki = sample_wiki().await;
+    hide_some(&wiki);
+    let served = bounded(Setup::of(&wiki, |keys| &keys.admin)).serve().await;
+    let create = json!({ "path": "runbooks/veiled", "title": "New", "content": "x" });
+    let told = served.call("wikijs_create_page", create).await.unwrap_err();
+    assert_eq!(told["code"], "PAGE_EXISTS");
+    assert!(
+        !told.to_string().to_lowercase().contains("xyloquartz"),
+        "{told}"
+    );
+    let outside = json!({ "path": "vault/new", "title": "New", "content": "x" });
+    let told = served
+        .call("wikijs_create_page", outside)
+        .await
+        .unwrap_err();
+    assert_eq!(told["code"], "PATH_NOT_ALLOWED");
+    let tagged =
+        json!({ "path": "docs/new", "title": "New", "content": "x", "tags": ["secret-x"] });
+    let told = served.call("wikijs_create_page", tagged).await.unwrap_err();
+    assert_eq!(told["code"], "PATH_NOT_ALLOWED");
+    // What may be read is written as before.
+    let page = json!({ "path": "docs/new", "title": "New", "content": "x", "tags": ["open"] });
+    let made = served.confirmed("wikijs_create_page", page).await.unwrap();
+    assert_eq!(made["outcome"], "applied");
+    let read = json!({ "id": made["target"]["id"] });
+    served.call("wikijs_get_page_by_id", read).await.unwrap();
+}
