@@ -78,7 +78,12 @@ struct New {
     #[arg(long, value_delimiter = ',', value_name = "PREFIXES")]
     denied_read_prefixes: Option<Vec<String>>,
     /// Let it read no page with one of these tags, comma-separated
-    #[arg(long, value_delimiter = ',', value_name = "TAGS")]
+    #[arg(
+        id = "WIKI_DENIED_READ_TAGS",
+        long = "denied-read-tags",
+        value_delimiter = ',',
+        value_name = "TAGS"
+    )]
     denied_read_tags: Option<Vec<String>>,
     /// Let its writes end as previews
     #[arg(long)]

@@ -48,7 +48,7 @@ pub(super) fn reads(source: &Source<'_>) -> Result<ReadScope, SettingError> {
     if tags.iter().any(String::is_empty) {
         return Err(SettingError::new(TAGS, "has an empty tag".to_owned()));
     }
-    Ok(ReadScope::of(ReadRule::new(
+    Ok(ReadScope::of(&ReadRule::new(
         source.prefixes("WIKI_ALLOWED_READ_PATH_PREFIXES")?,
         denied.unwrap_or_default(),
         &tags,

@@ -19,6 +19,8 @@ pub struct ReadRule {
     folded: Vec<Prefix>,
     /// No page with one of these tags; `*` stands for any text.
     tags: Vec<TagPattern>,
+    /// The same as they were given.
+    named: Vec<String>,
 }
 
 impl ReadRule {
@@ -31,6 +33,7 @@ impl ReadRule {
             folded: denied.iter().map(Prefix::folded).collect(),
             denied,
             tags: tags.iter().map(pattern).collect(),
+            named: tags.to_vec(),
         }
     }
 
@@ -44,6 +47,11 @@ impl ReadRule {
     #[must_use]
     pub fn denied(&self) -> &[Prefix] {
         &self.denied
+    }
+
+    /// The tags with which it lets no page be read, as they were given.
+    pub fn tags(&self) -> impl Iterator<Item = &str> {
+        self.named.iter().map(String::as_str)
     }
 
     /// Whether it takes nothing away.
@@ -85,8 +93,8 @@ pub struct ReadScope(Arc<[ReadRule]>);
 impl ReadScope {
     /// The scope of one rule.
     #[must_use]
-    pub fn of(rule: ReadRule) -> Self {
-        Self::default().narrowed_by(&rule)
+    pub fn of(rule: &ReadRule) -> Self {
+        Self::default().narrowed_by(rule)
     }
 
     /// What is left of it under one more rule.
@@ -164,7 +172,7 @@ mod tests {
             texts.iter().map(parse).collect()
         };
         let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
-        ReadScope::of(ReadRule::new(allowed.map(parse), parse(denied), &tags))
+        ReadScope::of(&ReadRule::new(allowed.map(parse), parse(denied), &tags))
     }
 
     fn at(scope: &ReadScope, locale: &str, path: &str) -> bool {
@@ -215,7 +223,7 @@ mod tests {
         let both = wide.narrowed_by(&own);
         assert!(!at(&both, "en", "docs/a") && !at(&both, "en", "team/a"));
         assert_eq!(wide.narrowed_by(&ReadRule::default()), wide);
-        assert!(ReadScope::of(ReadRule::default()).is_open());
+        assert!(ReadScope::of(&ReadRule::default()).is_open());
         assert_ne!(wide.fingerprint(), both.fingerprint());
     }
 }

@@ -143,7 +143,7 @@ impl Wiki {
     async fn list_all(&self) -> Result<Arc<AllPages>, WikiError> {
         let (keyed, asked) = (self.keyed(), Instant::now());
         let _listing = keyed.listing.lock().await;
-        if let Some(kept) = self.kept_pages().await
+        if let Some(kept) = self.all_kept().await
             && kept.listed >= asked
         {
             return Ok(kept);
@@ -161,14 +161,14 @@ impl Wiki {
     /// # Errors
     /// See [`WikiError`].
     pub async fn pages_as_of(&self, time: Instant) -> Result<Arc<AllPages>, WikiError> {
-        Ok(self.seen_of(self.all_as_of(time).await?))
+        Ok(self.seen_of(Box::pin(self.all_as_of(time)).await?))
     }
 
     /// The same, whether they may be read or not.
     async fn all_as_of(&self, time: Instant) -> Result<Arc<AllPages>, WikiError> {
         let keyed = self.keyed();
         let _looking = keyed.looking.lock().await;
-        let Some(kept) = self.kept_pages().await else {
+        let Some(kept) = self.all_kept().await else {
             return self.list_all().await;
         };
         if kept.looked >= time {
@@ -201,8 +201,13 @@ impl Wiki {
         }
     }
 
-    /// The whole list that is kept, whether its pages may be read or not.
+    /// The whole list that is kept, as far as it may be read.
     pub(super) async fn kept_pages(&self) -> Option<Arc<AllPages>> {
+        Some(self.seen_of(self.all_kept().await?))
+    }
+
+    /// The same, whether its pages may be read or not.
+    async fn all_kept(&self) -> Option<Arc<AllPages>> {
         let kept = self.keyed().pages.lock().await.clone();
         kept.filter(|pages| {
             pages.listed.elapsed() < LIFE && !pages.is_outdated.load(Ordering::Relaxed)
@@ -218,7 +223,7 @@ impl Wiki {
         let is_wanted = |page: &PageReading| is_wanted(page) && self.scope().admits(page);
         if let Some(kept) = self.kept_pages().await
             && kept.pages.len() > FEW
-            && let Some(page) = kept.find(&is_wanted)
+            && let Some(page) = kept.find(is_wanted)
         {
             let (read, date) = self.sourced(page.clone()).await?;
             let is_current = match (date, &page.updated_at) {

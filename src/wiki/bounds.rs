@@ -1,8 +1,8 @@
 //! What may be read: every page that leaves this room is looked at here first.
 //!
 //! The lists that are kept for a key hold what the key sees; several callers with bounds of their
-//! own may share them. So whatever gives pages away asks [`Wiki::admitted`] or one of its
-//! neighbours, which a test holds for every file that asks the wiki.
+//! own may share them. So whatever gives pages away asks here, which a test holds for every file
+//! that asks the wiki.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -56,6 +56,41 @@ impl Sights {
     }
 }
 
+/// What may be read of a list of the wiki.
+pub(super) struct Bounds {
+    scope: ReadScope,
+    /// The ids of pages that may be read, where the list does not tell their tags.
+    ids: Option<HashSet<Option<i64>>>,
+}
+
+impl Bounds {
+    fn admits(&self, page: &PageReading) -> bool {
+        match &self.ids {
+            Some(ids) => {
+                self.scope.admits_place(&page.locale, &page.path) && ids.contains(&page.id)
+            }
+            None => self.scope.admits(page),
+        }
+    }
+
+    /// Those of some pages that may be read.
+    pub(super) fn of(&self, mut pages: Vec<PageReading>) -> Vec<PageReading> {
+        if !self.scope.is_open() {
+            pages.retain(|page| self.admits(page));
+        }
+        pages
+    }
+
+    /// The same of a list that others use, too.
+    pub(super) fn of_shared<'a>(&self, pages: &'a [PageReading]) -> Cow<'a, [PageReading]> {
+        if self.scope.is_open() {
+            return Cow::Borrowed(pages);
+        }
+        let admitted = pages.iter().filter(|page| self.admits(page));
+        Cow::Owned(admitted.cloned().collect())
+    }
+}
+
 impl Wiki {
     /// What may be read.
     #[must_use]
@@ -93,41 +128,25 @@ impl Wiki {
         may.then_some(page).ok_or(WikiError::NotFound)
     }
 
-    /// Those of some pages that may be read. Where a list tells no tags, one more look at the
-    /// newest pages does.
-    pub(super) async fn admitted(
-        &self,
-        mut pages: Vec<PageReading>,
-    ) -> Result<Vec<PageReading>, WikiError> {
-        let scope = self.scope();
-        if scope.is_open() {
-            return Ok(pages);
-        }
-        pages.retain(|page| scope.admits_place(&page.locale, &page.path));
-        if scope.asks_for_tags() && !pages.is_empty() {
-            if pages.iter().all(|page| page.tags.is_some()) {
-                pages.retain(|page| scope.admits(page));
-            } else {
-                let seen = self.pages_as_of(Instant::now()).await?;
-                let ids: HashSet<Option<i64>> = seen.iter().map(|page| page.id).collect();
-                pages.retain(|page| ids.contains(&page.id));
-            }
-        }
-        Ok(pages)
+    /// What may be read of a list of the wiki. One that tells no tags is held against the newest
+    /// list of all: that is asked for now, before the other list takes the one place there is.
+    pub(super) async fn bounds(&self, tells_tags: bool) -> Result<Bounds, WikiError> {
+        let scope = self.scope().clone();
+        let ids = if scope.asks_for_tags() && !tells_tags {
+            let seen = self.pages_as_of(Instant::now()).await?;
+            Some(seen.iter().map(|page| page.id).collect())
+        } else {
+            None
+        };
+        Ok(Bounds { scope, ids })
     }
 
-    /// The same of a list that others use, too.
-    pub(super) async fn admitted_of<'a>(
-        &self,
-        pages: &'a [PageReading],
-    ) -> Result<Cow<'a, [PageReading]>, WikiError> {
-        if self.scope().is_open() {
-            return Ok(Cow::Borrowed(pages));
+    /// The same of a list that tells all tags.
+    pub(super) fn bounds_by_tags(&self) -> Bounds {
+        Bounds {
+            scope: self.scope().clone(),
+            ids: None,
         }
-        let scope = self.scope();
-        let fit = |page: &&PageReading| scope.admits_place(&page.locale, &page.path);
-        let pages = pages.iter().filter(fit).cloned().collect();
-        Ok(Cow::Owned(self.admitted(pages).await?))
     }
 
     /// Lets a page pass by its id alone, if it may be read.

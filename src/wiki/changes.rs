@@ -78,12 +78,12 @@ impl Wiki {
             let mut pages = self.rows(&query, Some(rows)).await?;
             if pages.last().is_some_and(|last| !is_new(last)) {
                 pages.retain(is_new);
-                return self.admitted(pages).await;
+                return Ok(self.bounds_by_tags().of(pages));
             }
         }
         let whole = self.whole(&query).await?;
         let new = whole.pages().iter().filter(|page| is_new(page));
-        self.admitted(new.cloned().collect()).await
+        Ok(self.bounds_by_tags().of(new.cloned().collect()))
     }
 
     /// What was written of these pages of the list since a time: a few requests for the histories

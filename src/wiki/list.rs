@@ -155,6 +155,7 @@ impl Wiki {
             }
             None => None,
         };
+        let bounds = self.bounds(query.tags.is_empty()).await?;
         let is_wanted = |page: &PageReading| query.wants(page, linking.as_ref());
         if query.is_broad() {
             // One more than wanted tells whether the list goes on.
@@ -164,7 +165,7 @@ impl Wiki {
                 let pages = without_cut_end(self.rows(query, Some(rows)).await?, query.order_by);
                 let is_past = query.is_past(pages.last());
                 // Places in a list count what may be read alone.
-                let pages = self.admitted(pages).await?;
+                let pages = bounds.of(pages);
                 // Pages may have come before the place where the list was left.
                 if let Some(start) = start(&pages, query.after)
                     && (pages
@@ -181,7 +182,7 @@ impl Wiki {
             }
         }
         let whole = self.whole(query).await?;
-        let pages = self.admitted_of(whole.pages()).await?;
+        let pages = bounds.of_shared(whole.pages());
         // Where the page of the cursor is gone, the next one has taken its place.
         let gone = query.after.map_or(0, |after| after.index);
         let start = start(&pages, query.after).unwrap_or(gone);
@@ -216,8 +217,9 @@ impl Wiki {
                 after: None,
                 ..query.clone()
             };
+            let bounds = self.bounds(query.tags.is_empty()).await?;
             let whole = self.whole(&everywhere).await?;
-            let pages = self.admitted_of(whole.pages()).await?;
+            let pages = bounds.of_shared(whole.pages());
             return Ok(pages.iter().filter(is_counted).count());
         }
         let counted = all.iter().filter(is_counted);

@@ -78,9 +78,10 @@ impl Wiki {
         };
         let data = self.query::<PageSearch>(variables).await?;
         let scope = self.scope();
-        let sights = match scope.asks_for_tags() {
-            true => self.sights().await?,
-            false => None,
+        let sights = if scope.asks_for_tags() {
+            self.sights().await?
+        } else {
+            None
         };
         let may_be_read = |hit: &Hit| {
             let place = (hit.locale.clone(), hit.path.clone());

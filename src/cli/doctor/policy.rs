@@ -3,11 +3,12 @@
 use super::finding::Finding;
 use crate::audit::Pause;
 use crate::gates::{ConfirmMode, Fallback, Policy};
-use crate::page::{Locale, PagePath, Prefix};
+use crate::page::{Locale, PagePath, Prefix, ReadRule};
 use crate::tools::Surface;
 
 pub(super) fn found(policy: &Policy, surface: &Surface) -> Vec<Finding> {
     let mut found = vec![Finding::good(in_words(policy))];
+    found.extend(policy.reads.rules().map(|rule| Finding::good(reads(rule))));
     if !policy.is_enabled {
         return found;
     }
@@ -77,6 +78,23 @@ fn in_words(policy: &Policy) -> String {
     format!("may write {place}{but}, {how}{trash}")
 }
 
+/// What may be read, in words.
+fn reads(rule: &ReadRule) -> String {
+    let place = rule
+        .allowed()
+        .map_or_else(|| "everywhere".to_owned(), below);
+    let not_below = (!rule.denied().is_empty()).then(|| below(rule.denied()));
+    let tags: Vec<String> = rule.tags().map(str::to_owned).collect();
+    let not_tagged = (!tags.is_empty()).then(|| format!("tagged {}", listed(&tags)));
+    let but: Vec<String> = [not_below, not_tagged].into_iter().flatten().collect();
+    let but = if but.is_empty() {
+        String::new()
+    } else {
+        format!(", but not {}", but.join(" or "))
+    };
+    format!("may read pages {place}{but}; all others are as if they were not there")
+}
+
 /// `below docs/ in de and en, and below notes/`.
 fn below(prefixes: &[Prefix]) -> String {
     let mut places: Vec<(&PagePath, Vec<&Locale>)> = Vec::new();
@@ -115,9 +133,9 @@ fn listed(words: &[String]) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{found, in_words};
+    use super::{found, in_words, reads};
     use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
-    use crate::page::Prefix;
+    use crate::page::{Prefix, ReadRule};
     use crate::tools::{Surface, Toolset};
 
     fn prefixes(texts: &[&str]) -> Vec<Prefix> {
@@ -131,6 +149,20 @@ mod tests {
             is_dry_run: false,
             ..Policy::default()
         }
+    }
+
+    #[test]
+    fn what_may_be_read_is_said_in_words() {
+        let tags = ["Secret".to_owned(), "hr/*".to_owned()];
+        let rule = ReadRule::new(Some(prefixes(&["docs"])), prefixes(&["docs/x"]), &tags);
+        assert_eq!(
+            reads(&rule),
+            "may read pages below docs/, but not below docs/x/ or tagged Secret and hr/*; all others are as if they were not there"
+        );
+        assert_eq!(
+            reads(&ReadRule::new(None, Vec::new(), &tags)),
+            "may read pages everywhere, but not tagged Secret and hr/*; all others are as if they were not there"
+        );
     }
 
     #[test]

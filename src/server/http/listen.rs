@@ -28,6 +28,7 @@ use super::guard::Guard;
 use super::health::{self, Readiness};
 use super::limits::HttpLimits;
 use super::live::LiveClients;
+use super::refusal::Refusal;
 use super::refusal::{Refusal, respond};
 use super::stall::Stalling;
 use super::tokens_file::TokensFile;
@@ -270,7 +271,14 @@ async fn tell_metrics(State(shared): State<Arc<Shared>>, request: Request) -> Re
     let guard = &shared.guard;
     let admitted = guard
         .check_site(&request)
-        .and_then(|_| guard.client(request.headers()));
+        .and_then(|_| guard.client(request.headers()))
+        .and_then(|client| match client {
+            Some(client) if !client.rights.narrowing.reads.is_open() => Err(Refusal::new(
+                axum::http::StatusCode::FORBIDDEN,
+                "the metrics count pages that this client may not read",
+            )),
+            client => Ok(client),
+        });
     match admitted {
         Ok(_) => respond(
             axum::http::StatusCode::OK,
