@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::bounds::a_moment_ago;
 use super::client::Wiki;
 use super::error::WikiError;
 use super::keyed::Keyed;
@@ -18,6 +17,8 @@ use crate::page::{Date, PageReading};
 
 /// How long a list is used.
 const LIFE: Duration = Duration::from_mins(1);
+/// How old the list may be that says which tags a page has.
+const TAGS_LIFE: Duration = Duration::from_secs(5);
 /// The most pages that are kept; a larger wiki is listed anew each time.
 pub const MAX_KEPT: usize = 50_000;
 /// As many pages are listed as quickly as it is asked whether anything changed.
@@ -279,6 +280,12 @@ async fn keep(keyed: &Keyed, pages: &Arc<AllPages>) -> Option<Arc<AllPages>> {
     (pages.pages.len() <= MAX_KEPT)
         .then(|| kept.replace(Arc::clone(pages)))
         .flatten()
+}
+
+/// The oldest time of a list whose tags are believed.
+pub(super) fn a_moment_ago() -> Instant {
+    let now = Instant::now();
+    now.checked_sub(TAGS_LIFE).unwrap_or(now)
 }
 
 #[cfg(test)]

@@ -7,15 +7,12 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::all_pages::AllPages;
+use super::all_pages::{AllPages, a_moment_ago};
 use super::client::{Wiki, WikiSettings};
 use super::error::WikiError;
 use crate::page::{Locale, PagePath, PageReading, ReadRule, ReadScope};
-
-/// How old the list may be that says which tags a page has.
-const TAGS_LIFE: Duration = Duration::from_secs(5);
 
 /// The places of pages that may be read, and of the folders above them.
 pub(super) struct Sights {
@@ -218,10 +215,4 @@ impl Wiki {
         let page = all.iter().find(|page| page.id == Some(id));
         Ok(page.is_none_or(|page| scope.admits(page)))
     }
-}
-
-/// The oldest time of a list whose tags are believed.
-pub(super) fn a_moment_ago() -> Instant {
-    let now = Instant::now();
-    now.checked_sub(TAGS_LIFE).unwrap_or(now)
 }

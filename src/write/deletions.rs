@@ -94,15 +94,13 @@ impl Past {
     /// Whether a page that is gone might be read by the tags that it had. Where nothing tells
     /// them, it might not.
     async fn admits_deleted(&self, call: CallId) -> bool {
-        let scope = self.wiki.scope();
-        if !scope.asks_for_tags() {
+        if !self.wiki.scope().asks_for_tags() {
             return true;
         }
         let story = self.audit.story_for(None, &call.into()).await;
         let Some(before) = story.ok().and_then(|story| story.before()) else {
             return false;
         };
-        let kept = self.audit.kept(before).await;
-        kept.is_ok_and(|page| scope.admits_state(&page))
+        self.admits_kept(before).await
     }
 }

@@ -67,8 +67,7 @@ impl Past {
             return Ok(true);
         }
         for kept in [story.before(), story.after()].into_iter().flatten() {
-            let state = self.audit.kept(kept).await;
-            if !state.is_ok_and(|state| scope.admits_state(&state)) {
+            if !self.admits_kept(kept).await {
                 return Ok(false);
             }
         }
@@ -77,11 +76,16 @@ impl Past {
 
     /// The same of a proposal.
     pub(super) async fn admits_proposal(&self, proposal: &Proposal) -> Result<bool, Failure> {
-        let (id, locale) = (proposal.page, &proposal.locale);
-        for path in [Some(&proposal.path), proposal.new_path.as_ref()] {
-            let Some(path) = path else { continue };
-            if !self.wiki.admits_record(id, locale, path).await? {
-                return Ok(false);
+        if self.wiki.scope().is_open() {
+            return Ok(true);
+        }
+        for change in proposal.changes() {
+            for path in [Some(&change.path), change.new_path.as_ref()] {
+                let Some(path) = path else { continue };
+                let admits = self.wiki.admits_record(change.page, &change.locale, path);
+                if !admits.await? {
+                    return Ok(false);
+                }
             }
         }
         Ok(true)

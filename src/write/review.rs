@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::audit::{Proposal, ProposalId, ProposalState, ProposedChange};
+use crate::audit::{AuditError, Proposal, ProposalId, ProposalState, ProposedChange};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 
@@ -54,7 +54,7 @@ impl Desk {
                 let found = self.audit.proposal(id).await;
                 let found = found.map_err(|error| told(&error))?;
                 if !self.past.admits_proposal(&found).await? {
-                    return Err(failure);
+                    return Err(told(&AuditError::NoProposal));
                 }
                 (found, Some(failure))
             }

@@ -56,6 +56,12 @@ impl Past {
         Ok(states)
     }
 
+    /// Whether a page as it was kept may be read; not where that cannot be found out.
+    pub(super) async fn admits_kept(&self, name: KeptState) -> bool {
+        let state = self.audit.kept(name).await;
+        state.is_ok_and(|state| self.wiki.scope().admits_state(&state))
+    }
+
     /// Whether this key may be told what a state says that a call with another key kept, next to
     /// the page as this key reads it.
     pub(super) async fn may_see(

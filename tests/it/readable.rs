@@ -520,16 +520,27 @@ async fn what_is_on_record_of_hidden_pages_is_not_told() {
         .serve()
         .await;
     let mut proposals = Vec::new();
-    for id in [hidden[1], hidden[4]] {
-        let update = json!({ "id": id, "title": "Xyloquartz, proposed" });
-        let made = dry.call("wikijs_update_page", update).await.unwrap();
-        proposals.push(
-            made["proposal"]["id"]
-                .as_str()
-                .or(made["proposal"].as_str())
-                .unwrap_or_else(|| panic!("{made}"))
-                .to_owned(),
-        );
+    let visible = id_of(&wiki, "docs/configuration");
+    for (tool, arguments) in [
+        (
+            "wikijs_update_page",
+            json!({ "id": hidden[1], "title": "Xyloquartz, proposed" }),
+        ),
+        (
+            "wikijs_update_page",
+            json!({ "id": hidden[4], "title": "Xyloquartz, proposed" }),
+        ),
+        // A set is hidden by any of its pages.
+        (
+            "wikijs_bulk_update_pages",
+            json!({ "ids": [visible, hidden[6]], "addTags": ["other"] }),
+        ),
+    ] {
+        let made = dry.call(tool, arguments).await.unwrap();
+        let proposal = made["proposal"]
+            .as_str()
+            .or(made["proposal"]["id"].as_str());
+        proposals.push(proposal.unwrap_or_else(|| panic!("{made}")).to_owned());
     }
     drop(dry);
 

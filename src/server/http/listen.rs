@@ -28,7 +28,6 @@ use super::guard::Guard;
 use super::health::{self, Readiness};
 use super::limits::HttpLimits;
 use super::live::LiveClients;
-use super::refusal::Refusal;
 use super::refusal::{Refusal, respond};
 use super::stall::Stalling;
 use super::tokens_file::TokensFile;
