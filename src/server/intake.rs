@@ -133,6 +133,9 @@ pub(super) struct Scan {
     /// The member whose value is being read, in the message and in its `params`.
     open: [Option<Member>; 2],
     found: Found,
+    /// The message's id without the space around it, as far as it could be repeated: it may stand
+    /// where a message that is refused is no longer kept.
+    id: Vec<u8>,
 }
 
 /// Longer than all names of members that are looked for.
@@ -149,9 +152,17 @@ impl Scan {
     /// Reads on.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         for byte in bytes {
+            let was_in_id = self.is_in_id();
+            let is_space = self.within == Within::Nothing && byte.is_ascii_whitespace();
             match self.within {
                 Within::Nothing => self.between(*byte),
                 Within::String | Within::Escape => self.in_string(*byte),
+            }
+            if !was_in_id && self.is_in_id() {
+                // Of two the second counts.
+                self.id.clear();
+            } else if was_in_id && self.is_in_id() && !is_space && self.id.len() <= MOST_ID {
+                self.id.push(*byte);
             }
             self.at += 1;
         }
@@ -215,6 +226,11 @@ impl Scan {
         }
     }
 
+    /// Whether the value of the message's id is being read.
+    fn is_in_id(&self) -> bool {
+        self.open.first() == Some(&Some(Member::Id))
+    }
+
     /// Whether the object at this depth is the message or its `params`.
     const fn is_watched(&self) -> bool {
         self.depth == 1 || (self.depth == 2 && self.is_params)
@@ -238,11 +254,18 @@ impl Scan {
     }
 
     /// A request that says no more than whose answer it is, and of which tool if of one; nothing
-    /// where nobody waits for an answer.
+    /// where nobody waits for an answer. Of the message its beginning is enough.
     pub(super) fn stub(&self, message: &[u8]) -> Option<Vec<u8>> {
-        let id = value(message, self.found.id.as_ref())?;
+        let is_whole = self.found.id.as_ref().is_some_and(|id| !id.is_empty());
+        if !is_whole || self.id.is_empty() {
+            return None;
+        }
         // One that cannot be repeated is answered as none.
-        let id = if id.len() <= MOST_ID { id } else { NOTHING };
+        let id = if self.id.len() <= MOST_ID {
+            &*self.id
+        } else {
+            NOTHING
+        };
         let mut stub = [
             br#"{"jsonrpc":"2.0","id":"#,
             id,
@@ -354,6 +377,15 @@ mod tests {
         assert_eq!(
             stub(r#"{"method":"ping","id":7,"params":{}}"#).as_deref(),
             Some(r#"{"jsonrpc":"2.0","id":7,"method":"tools/call"}"#)
+        );
+        // The first bytes alone are kept; the id may stand behind them.
+        let call =
+            r#"{"method":"tools/call","params":{"name":"n","arguments":{"id":1}},"id": "a b\"" }"#;
+        let kept = call.as_bytes().split_at(50).0;
+        let stub_of_kept = Scan::of(call.as_bytes()).stub(kept).expect("a stub");
+        assert_eq!(
+            stub_of_kept,
+            br#"{"jsonrpc":"2.0","id":"a b\"","method":"tools/call","params":{"name":"n"}}"#
         );
         let long = format!(r#"{{"id":"{}","method":"ping"}}"#, "x".repeat(300));
         assert_eq!(

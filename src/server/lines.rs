@@ -186,6 +186,8 @@ impl LargeLine {
     }
 
     fn push(&mut self, bytes: &[u8]) {
+        // Also of a refused one: many clients write the id behind the arguments.
+        self.scan.feed(bytes);
         if self.refused.is_some() {
             return;
         }
@@ -196,7 +198,6 @@ impl LargeLine {
             self.line.shrink_to_fit();
             return;
         }
-        self.scan.feed(bytes);
         self.line.extend_from_slice(bytes);
     }
 
@@ -229,7 +230,7 @@ impl LargeLine {
 mod tests {
     use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
-    use super::{Lines, Load, MOST_BESIDE, MOST_BYTES};
+    use super::{LargeLine, Lines, Load, MOST_BESIDE, MOST_BYTES, NoRoom};
 
     /// Each line as it comes out, and what went with it.
     async fn read(input: Vec<u8>) -> Vec<(String, Option<Load>)> {
@@ -280,6 +281,27 @@ mod tests {
         }
     }
 
+    /// As the SDK for TypeScript writes a call.
+    fn call_with_its_id_last(id: u8, argument: &str) -> String {
+        format!(
+            "{{\"method\":\"tools/call\",\"params\":{{\"name\":\"n\",\"arguments\":\"{argument}\"}},\"jsonrpc\":\"2.0\",\"id\":{id}}}\n"
+        )
+    }
+
+    #[test]
+    fn a_call_without_room_is_answered_though_its_id_comes_last() {
+        let call = call_with_its_id_last(7, &"x".repeat(3 * MOST_BESIDE));
+        let (first, rest) = call.trim_end().as_bytes().split_at(MOST_BESIDE + 1);
+        let mut line = LargeLine::begun(first.to_vec(), Err(NoRoom));
+        for part in rest.chunks(1_000) {
+            line.push(part);
+        }
+        let (line, cargo) = line.lightened().expect("somebody waits for the answer");
+        let stub = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"n\"}}\n";
+        assert_eq!(String::from_utf8(line).expect("UTF-8"), stub);
+        assert!(matches!(cargo.take(), Some(Load::NoRoom)));
+    }
+
     #[tokio::test]
     async fn what_is_too_large_is_answered_where_somebody_waits_for_it() {
         let long = "x".repeat(MOST_BYTES);
@@ -291,6 +313,7 @@ mod tests {
                 "x".repeat(2 * MOST_BESIDE)
             ),
             &call(3, "{}"),
+            &call_with_its_id_last(4, &long),
         ];
         let read = read(input.concat().into()).await;
         let told: Vec<_> = read
@@ -309,6 +332,12 @@ mod tests {
                 ),
                 (&*format!("{{\"jsonrpc\":\"2.0\",\"id\":2,{stub}}}"), true),
                 (call(3, "{}").trim_end(), false),
+                (
+                    &*format!(
+                        "{{\"jsonrpc\":\"2.0\",\"id\":4,{stub},\"params\":{{\"name\":\"n\"}}}}"
+                    ),
+                    true
+                ),
             ]
         );
     }

@@ -448,9 +448,11 @@ async fn many_large_messages_over_stdio_at_once_fill_no_memory() {
     memory.forget();
     let text = "x".repeat(LARGE);
     for id in 0..16 {
-        let mut message = call(BY_ID, json!({ "id": text }));
-        message["id"] = id.into();
-        program.say(&message.to_string());
+        // The id comes last, as the SDK for TypeScript writes it.
+        let params = &call(BY_ID, json!({ "id": text }))["params"];
+        program.say(&format!(
+            r#"{{"method":"tools/call","params":{params},"jsonrpc":"2.0","id":{id}}}"#
+        ));
     }
     for id in 0..16 {
         let answer = program.answer(id);
