@@ -2,7 +2,7 @@
 //! time share one, and a page that several lists hold is kept once.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex as Lock, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex as Lock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
@@ -55,37 +55,20 @@ type Slot = Mutex<Option<(Instant, Result<Arc<WholeList>, WikiError>)>>;
 
 /// The whole lists that are asked for with one key at the moment.
 #[derive(Default)]
-pub(super) struct Flights(Lock<HashMap<String, Arc<Slot>>>);
+pub(super) struct Flights(Lock<HashMap<String, Weak<Slot>>>);
 
 impl Flights {
-    fn join(&self, name: String) -> Joined<'_> {
-        let slot = Arc::clone(self.slots().entry(name.clone()).or_default());
-        Joined {
-            flights: self,
-            name,
-            slot,
+    /// The list of this name, held by those alone who want it: the last to leave drops it.
+    fn join(&self, name: String) -> Arc<Slot> {
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that nobody holds any more takes its room all the same.
+        slots.retain(|_, slot| slot.strong_count() > 0);
+        if let Some(slot) = slots.get(&name).and_then(Weak::upgrade) {
+            return slot;
         }
-    }
-
-    fn slots(&self) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// One who wants a list; the last to leave takes it along.
-struct Joined<'a> {
-    flights: &'a Flights,
-    name: String,
-    slot: Arc<Slot>,
-}
-
-impl Drop for Joined<'_> {
-    fn drop(&mut self) {
-        let mut slots = self.flights.slots();
-        // This one and that of the map: whoever joins holds the lock.
-        if Arc::strong_count(&self.slot) <= 2 {
-            slots.remove(&self.name);
-        }
+        let slot = Arc::default();
+        slots.insert(name, Arc::downgrade(&slot));
+        slot
     }
 }
 
@@ -96,7 +79,7 @@ impl Wiki {
         let (keyed, asked) = (self.keyed(), Instant::now());
         let name = serde_json::to_string(&variables(query, None)).unwrap_or_default();
         let joined = keyed.flights.join(name);
-        let mut slot = joined.slot.lock().await;
+        let mut slot = joined.lock().await;
         if let Some((began, list)) = &*slot
             && *began >= asked
         {
@@ -147,8 +130,26 @@ impl SharedPages {
 mod tests {
     use std::sync::Arc;
 
-    use super::SharedPages;
+    use super::{Flights, SharedPages};
     use crate::page::{Locale, PagePath, PageReading};
+
+    #[test]
+    fn a_list_is_shared_by_those_who_want_it_and_dropped_with_the_last() {
+        let flights = Flights::default();
+        let first = flights.join("all".to_owned());
+        let second = flights.join("all".to_owned());
+        let other = flights.join("some".to_owned());
+        assert!(Arc::ptr_eq(&first, &second) && !Arc::ptr_eq(&first, &other));
+        let held = Arc::downgrade(&first);
+        drop((first, second));
+        // Its place is free again, whoever left last.
+        assert_eq!(held.strong_count(), 0);
+        let again = flights.join("all".to_owned());
+        assert!(again.try_lock().expect("free").is_none());
+        drop((again, other));
+        flights.join("none".to_owned());
+        assert_eq!(flights.0.lock().expect("no panic").len(), 1);
+    }
 
     #[test]
     fn pages_that_are_the_same_are_kept_once_and_forgotten_with_their_lists() {
