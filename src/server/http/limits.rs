@@ -9,11 +9,6 @@ use super::super::room::{self, Room};
 pub struct HttpLimits {
     /// The most bytes of a request's body.
     pub body: usize,
-    /// The most bytes of all large bodies whose calls are under way, and half of that for a named
-    /// client.
-    pub bodies: usize,
-    /// How long a large body waits for room.
-    pub room: Duration,
     /// The most connections at a time.
     pub connections: usize,
     /// The most sessions at a time.
@@ -44,15 +39,12 @@ pub struct HttpLimits {
 }
 
 impl HttpLimits {
-    /// Room for large bodies: a named client's share holds its largest.
+    /// Room for large bodies whose calls are under way: a named client has half of it, and its
+    /// largest body fits.
     pub(super) fn room(&self) -> Room {
-        let share = (self.bodies / 2).max(self.body);
-        Room::new(
-            self.bodies.max(self.body),
-            share,
-            room::MOST_WAITING,
-            self.room,
-        )
+        let all = room::ALL_BYTES.max(self.body);
+        let share = (room::ALL_BYTES / 2).max(self.body);
+        Room::new(all, share, room::MOST_WAITING, room::PATIENCE)
     }
 
     /// How many of so many a named client may hold: one at least.
@@ -65,8 +57,6 @@ impl Default for HttpLimits {
     fn default() -> Self {
         Self {
             body: 6 * 1024 * 1024,
-            bodies: room::ALL_BYTES,
-            room: room::PATIENCE,
             connections: 1024,
             sessions: 512,
             calls: 256,
