@@ -106,7 +106,7 @@ fn of_href(
     }
     let PageRow { locale, path, .. } = page;
     let href = match (href.starts_with('/'), path.as_str()) {
-        (true, _) if href.as_bytes().get(3) == Some(&b'/') => href.to_owned(),
+        (true, _) if href.encode_utf16().nth(3) == Some(u16::from(b'/')) => href.to_owned(),
         (true, _) => format!("/{locale}{href}"),
         (false, "home") => format!("/{locale}/{href}"),
         (false, path) => format!("/{locale}/{path}/{href}"),

@@ -279,13 +279,7 @@ async fn the_hint_of_a_conflict_at_confirming_leads_in_one_call_to_a_new_preview
         (UPDATE, json!({ "id": id, "title": "Ours" })),
         ("wikijs_delete_page", json!({ "id": id })),
     ] {
-        let mut first = arguments.clone();
-        if let Some(at) = arguments.get("content") {
-            assert!(at.is_string());
-        } else {
-            first.as_object_mut().unwrap().remove("ifUpdatedAt");
-        }
-        let confirm = token(&served, tool, &first).await;
+        let confirm = token(&served, tool, &arguments).await;
         let theirs = json!({ "id": id, "content": format!("Theirs before {arguments}.\n") });
         another.confirmed(UPDATE, theirs).await.unwrap();
         let confirmed = json!({ "id": id, "confirm": confirm });
