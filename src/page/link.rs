@@ -9,16 +9,15 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 use url::Url;
 
+use super::PagePath;
 use super::html::{Token, scan};
-use super::locale::is_locale_like;
-use super::outline::{Format, front_matter, options};
+use super::html_block::HtmlBlock;
+use super::outline::{Format, options};
 use super::path::RESERVED;
 use super::place::line_feeds;
-use super::reference::{percent_decoded, way_below};
-use super::{Locale, PagePath};
 
 /// Names of a file at whose address the wiki answers with a page.
 pub(super) const PAGE_ENDINGS: [&str; 3] = [".md", ".html", ".txt"];
@@ -53,7 +52,7 @@ pub struct PageLink {
 pub fn links(text: &str, format: Format) -> Vec<PageLink> {
     let mut links = match format {
         Format::Markdown => of_markdown(text),
-        Format::Html => of_html(text, 0..text.len()),
+        Format::Html => of_html(text, Some),
         Format::AsciiDoc | Format::Other => Vec::new(),
     };
     links.sort_by_key(|link| link.range.start);
@@ -76,15 +75,15 @@ fn link(kind: LinkKind, range: Range<usize>, target: impl Into<String>) -> PageL
 }
 
 fn of_markdown(text: &str) -> Vec<PageLink> {
-    let start = front_matter(text);
-    let body = text.get(start..).unwrap_or_default();
     let mut links = Vec::new();
+    let mut block = HtmlBlock::default();
     // How many links and blocks of code are open: an address in either is no link of its own.
     let mut closed_to_addresses = 0_usize;
     // Text comes in pieces; an address may lie in several that follow one another.
     let mut run = 0..0;
-    for (event, range) in Parser::new_ext(body, options()).into_offset_iter() {
-        let range = range.start + start..range.end + start;
+    // Formulas hold no links. Front matter is text to the wiki, links and all.
+    let options = options() | Options::ENABLE_MATH;
+    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
         if let Event::Text(_) = event
             && closed_to_addresses == 0
         {
@@ -111,14 +110,28 @@ fn of_markdown(text: &str) -> Vec<PageLink> {
                     Tag::Image { dest_url, .. } => {
                         links.push(link(LinkKind::Embedded, range, dest_url.into_string()));
                     }
-                    Tag::HtmlBlock => links.extend(of_html(text, range)),
                     _ => {}
                 }
             }
             Event::End(TagEnd::Link | TagEnd::CodeBlock) => {
                 closed_to_addresses = closed_to_addresses.saturating_sub(1);
             }
-            Event::InlineHtml(_) => links.extend(of_html(text, range)),
+            Event::Html(_) => block.push(text, range),
+            Event::End(TagEnd::HtmlBlock) => {
+                let block = std::mem::take(&mut block);
+                links.extend(of_html(block.html(), |tag| {
+                    let last = tag.end.checked_sub(1)?;
+                    Some(block.source(tag.start)?..block.source(last)? + 1)
+                }));
+            }
+            Event::InlineHtml(html) => {
+                let is_whole = text.get(range.clone()) == Some(html.as_ref());
+                links.extend(of_html(&html, |tag| {
+                    // In a quote the signs before its lines are left out of the HTML.
+                    let inner = range.start + tag.start..range.start + tag.end;
+                    Some(if is_whole { inner } else { range.clone() })
+                }));
+            }
             _ => {}
         }
     }
@@ -177,143 +190,76 @@ fn without_marks(address: &str) -> &str {
     }
 }
 
-/// The links of HTML that stands somewhere in a text.
-fn of_html(text: &str, within: Range<usize>) -> Vec<PageLink> {
+/// The links of HTML; `place` gives where in the source a range of it stands.
+fn of_html(html: &str, place: impl Fn(Range<usize>) -> Option<Range<usize>>) -> Vec<PageLink> {
     let mut links = Vec::new();
-    scan(
-        text.get(within.clone()).unwrap_or_default(),
-        |token, range| {
-            let Token::Open(tag) = token else { return };
-            let range = within.start + range.start..within.start + range.end;
-            let attribute = |name| tag.attributes().get(name).map(str::to_owned);
-            let (kind, target) = match tag.name() {
-                "a" | "area" => (LinkKind::Link, attribute("href")),
-                "iframe" => (LinkKind::Link, attribute("src")),
-                _ => (LinkKind::Embedded, attribute("src")),
-            };
-            links.extend(target.map(|target| link(kind, range, target)));
-        },
-    );
+    scan(html, |token, range| {
+        let Token::Open(tag) = token else { return };
+        let attribute = |name| tag.attributes().get(name).map(str::to_owned);
+        let (kind, target) = match tag.name() {
+            "a" | "area" => (LinkKind::Link, attribute("href")),
+            "iframe" => (LinkKind::Link, attribute("src")),
+            _ => (LinkKind::Embedded, attribute("src")),
+        };
+        links.extend(
+            target
+                .zip(place(range))
+                .map(|(target, range)| link(kind, range, target)),
+        );
+    });
     links
 }
 
-/// The page that a link leads to, as readers of the page at `from` follow it; none for a file,
-/// a place on the same page, the wiki's own addresses, and other sites.
-///
-/// Anchors and queries are dropped. A link without a locale leads to the page's own.
+/// Whether a link may lead to a page of the wiki, as far as its target tells without the page that
+/// it stands on.
 #[must_use]
-pub fn linked_page(
-    target: &str,
-    from: (&Locale, &PagePath),
-    wiki: &Url,
-) -> Option<(Locale, PagePath)> {
+pub fn may_lead_to_page(target: &str, wiki: &Url) -> bool {
     let target = target.trim();
-    let (way, is_absolute) = match scheme(target) {
-        Some("http" | "https") => {
-            // Most lead elsewhere, and reading an address costs.
-            let host = wiki.host_str().unwrap_or_default();
-            if !target.to_ascii_lowercase().contains(host) {
-                return None;
-            }
-            let address = Url::parse(target).ok()?;
-            (way_below(&address, wiki)?.to_owned(), true)
-        }
-        Some(_) => return None,
-        None if target.starts_with("//") => return None,
-        None => (target.to_owned(), target.starts_with('/')),
+    let is_here = target.is_empty() || target.starts_with('#');
+    // Most addresses lead elsewhere, and reading one costs.
+    let is_elsewhere = target.contains("//") && {
+        let host = wiki.host_str().unwrap_or_default();
+        !target.to_ascii_lowercase().contains(host)
     };
-    let path = way.split(['#', '?']).next().unwrap_or_default();
-    if path.is_empty() && !is_absolute {
-        return None;
-    }
-    let path = percent_decoded(path);
-    let (locale, own) = from;
-    let folder = own.folder();
-    let mut segments: Vec<&str> = Vec::new();
-    if !is_absolute {
-        segments.push(locale.as_str());
-        // One with a dot is a file's for the wiki, which leaves it to browsers.
-        let base = match own.as_str() {
-            _ if target.contains('.') => folder.as_str(),
-            "home" => "",
-            own => own,
-        };
-        segments.extend(base.split('/'));
-    }
-    append(&mut segments, &path);
-    page_at(&segments, locale)
+    !is_here && !is_elsewhere && !has_other_scheme(target)
 }
 
-/// What stands before the first colon, if that begins an address.
-fn scheme(target: &str) -> Option<&'static str> {
-    let (scheme, _) = target.split_once(':')?;
+/// Whether a target begins with a scheme that is no web address's. The wiki takes some of these
+/// for ways below the page; people do not.
+pub(super) fn has_other_scheme(target: &str) -> bool {
+    let scheme = target.split(':').next().unwrap_or_default();
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme
             .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
-    is_scheme.then(|| match scheme.to_ascii_lowercase().as_str() {
-        "http" => "http",
-        "https" => "https",
-        _ => "other",
-    })
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    is_scheme
+        && scheme.len() < target.len()
+        && !["http", "https"]
+            .iter()
+            .any(|web| scheme.eq_ignore_ascii_case(web))
 }
 
-/// Goes on from a place as browsers do.
-fn append<'a>(segments: &mut Vec<&'a str>, path: &'a str) {
-    for segment in path.split('/') {
-        match segment {
-            "." | "" => {}
-            ".." => {
-                segments.pop();
-            }
-            segment => segments.push(segment),
-        }
-    }
-}
-
-/// The page that an address of the wiki is of.
-fn page_at(segments: &[&str], own: &Locale) -> Option<(Locale, PagePath)> {
-    let mut rest: Vec<&str> = segments
-        .iter()
-        .copied()
-        .filter(|segment| !segment.is_empty())
-        .collect();
-    let mut locale = own.clone();
-    if let Some(first) = rest.first() {
-        let is_own = RESERVED.contains(first) || OWN_ADDRESSES.contains(first);
-        // One letter: the wiki's views, such as /e/… and /t/….
-        if is_own || first.chars().count() == 1 || first.starts_with('_') {
-            return None;
-        }
-        if is_locale_like(&first.to_lowercase()) {
-            locale = Locale::as_stored(*first);
-            rest.remove(0);
-        }
-    }
-    if let Some(last) = rest.last_mut() {
-        let named = PAGE_ENDINGS.iter().find_map(|end| last.strip_suffix(end));
-        *last = named.unwrap_or(last);
-    }
-    let path = if rest.is_empty() {
-        "home".to_owned()
-    } else {
-        rest.join("/")
-    };
-    (!path.contains('.')).then(|| (locale, PagePath::as_stored(path)))
-}
-
-/// Whether a place that the wiki's link graph names can be a page's: it takes its own addresses
-/// for pages, too.
+/// Whether a place that a link leads to can be a page's: the wiki's link graph takes its own
+/// addresses for pages, too.
 #[must_use]
-pub fn can_be_linked(locale: &Locale, path: &PagePath) -> bool {
-    let segments: Vec<&str> = path.as_str().split('/').collect();
-    page_at(&segments, locale).is_some()
+pub fn can_be_linked(path: &PagePath) -> bool {
+    let path = path.as_str();
+    let first = path.split('/').find(|part| !part.is_empty());
+    // One letter: the wiki's views, such as /e/… and /t/….
+    let is_own = first.is_some_and(|first| {
+        RESERVED.contains(&first)
+            || OWN_ADDRESSES.contains(&first)
+            || first.starts_with('_')
+            || first.chars().count() == 1
+    });
+    let named = PAGE_ENDINGS.iter().find_map(|end| path.strip_suffix(end));
+    !is_own && !named.unwrap_or(path).contains('.')
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LinkKind, linked_page, links};
-    use crate::page::{Format, Locale, PagePath};
+    use super::{LinkKind, links, may_lead_to_page};
+    use crate::page::Format;
     use proptest::prelude::*;
     use url::Url;
 
@@ -330,10 +276,12 @@ mod tests {
 
     #[test]
     fn links_are_found_in_every_form_with_their_lines() {
-        let text = "---\ntitle: [no](/no)\n---\n\n[a](/a \"t\") <https://wiki.example.org/b>\n\n> [c][ref] and ![i](/i)\n\n[ref]: /c\n\n- see https://wiki.example.org/d_e_f, or (https://wiki.example.org/g).\n\n<div>\n<a href='/h'>x</a></div>\n\nx <a href=\"/j\">y</a>\n\n| a |\n|---|\n| [k](k) |\n";
+        let text = "---\ntitle: [z](/z)\n---\n\n[a](/a \"t\") <https://wiki.example.org/b>\n\n> [c][ref] and ![i](/i)\n\n[ref]: /c\n\n- see https://wiki.example.org/d_e_f, or (https://wiki.example.org/g).\n\n<div>\n<a href='/h'>x</a></div>\n\nx <a href=\"/j\">y</a>\n\n| a |\n|---|\n| [k](k) |\n";
         assert_eq!(
             found(text, Format::Markdown),
             [
+                // Front matter is text to the wiki.
+                (2, "/z".to_owned()),
                 (5, "/a".to_owned()),
                 (5, "https://wiki.example.org/b".to_owned()),
                 (7, "/c".to_owned()),
@@ -343,6 +291,12 @@ mod tests {
                 (16, "/j".to_owned()),
                 (20, "k".to_owned()),
             ]
+        );
+        let quoted =
+            "> <div\n> title=x><a\n> href=\"/a\">x</a></div>\n\n> y <a\n> href=\"/b\">x</a>";
+        assert_eq!(
+            found(quoted, Format::Markdown),
+            [(2, "/a".to_owned()), (5, "/b".to_owned())]
         );
         let html = "<p>\n<a href=/a>x</a> <iframe src=\"/b\"></iframe><img src=/no></p>";
         assert_eq!(
@@ -362,6 +316,8 @@ mod tests {
             "<!-- [a](/b) <a href=\"/b\">x</a> -->\n",
             "x <!-- <a href=\"/b\">x</a> --> y",
             "[a]: /b\n",
+            "$[a](/b)$",
+            "$$\n[a](/b)\n$$\n",
             "\\[a](/b)",
             "a@example.org <a@example.org>",
         ] {
@@ -386,63 +342,23 @@ mod tests {
         );
     }
 
-    fn leads(target: &str, from: &str) -> Option<String> {
-        let wiki = Url::parse("https://wiki.example.org/base/").unwrap();
-        let (locale, from) = (Locale::as_stored("en"), PagePath::as_stored(from));
-        let page = linked_page(target, (&locale, &from), &wiki);
-        page.map(|(locale, path)| format!("{locale}/{path}"))
-    }
-
-    /// Each measured on 2.5.314 but for the wiki below a path.
     #[test]
-    fn links_lead_where_readers_get_to() {
-        for (target, page) in [
-            ("/en/docs/b", Some("en/docs/b")),
-            ("/docs/b", Some("en/docs/b")),
-            ("/docs/b/", Some("en/docs/b")),
-            ("/docs/b#top", Some("en/docs/b")),
-            ("/docs/b?x=1", Some("en/docs/b")),
-            ("/de/docs/b", Some("de/docs/b")),
-            ("/docs/n%C3%A4", Some("en/docs/nä")),
-            ("/docs/b.md", Some("en/docs/b")),
-            ("/", Some("en/home")),
-            ("/en", Some("en/home")),
-            ("b", Some("en/docs/a/b")),
-            ("b/c", Some("en/docs/a/b/c")),
-            ("en/docs/b", Some("en/docs/a/en/docs/b")),
-            ("./b", Some("en/docs/b")),
-            ("../b", Some("en/b")),
-            ("../../docs/c", Some("en/docs/c")),
-            ("../../b", None),
-            ("b.md", Some("en/docs/b")),
-            ("b#v1.2", Some("en/docs/b")),
-            (
-                "https://wiki.example.org/base/en/docs/b#x",
-                Some("en/docs/b"),
-            ),
-            ("HTTPS://WIKI.example.org/base/docs/b", Some("en/docs/b")),
-            ("https://wiki.example.org/base", Some("en/home")),
-            ("https://wiki.example.org/other/docs/b", None),
-            ("https://elsewhere.example.org/base/docs/b", None),
-            ("//docs/b", None),
-            ("#top", None),
-            ("?x=1", None),
-            ("", None),
-            ("/img.png", None),
-            ("../img.png", None),
-            ("/docs/v1.2", None),
-            ("/e/en/docs/b", None),
-            ("/t/tag", None),
-            ("/i/1", None),
-            ("/login", None),
-            ("/_assets/x", None),
-            ("mailto:a@example.org", None),
-            ("javascript:alert(1)", None),
+    fn a_target_that_cannot_lead_to_a_page_is_told_without_its_page() {
+        let wiki = Url::parse("https://wiki.example.org/base/").unwrap();
+        for (target, may) in [
+            ("/docs/b", true),
+            ("../b.md", true),
+            ("?x=1", true),
+            ("HTTPS://WIKI.example.org/base/docs/b", true),
+            ("https://elsewhere.example.org/docs/b", false),
+            ("//elsewhere.example.org/docs/b", false),
+            ("mailto:a@example.org", false),
+            ("javascript:alert(1)", false),
+            ("#top", false),
+            (" ", false),
         ] {
-            assert_eq!(leads(target, "docs/a").as_deref(), page, "{target}");
+            assert_eq!(may_lead_to_page(target, &wiki), may, "{target}");
         }
-        assert_eq!(leads("b", "home").as_deref(), Some("en/b"));
-        assert_eq!(leads("./b", "home").as_deref(), Some("en/b"));
     }
 
     proptest! {
@@ -454,15 +370,6 @@ mod tests {
                     prop_assert!(text.get(link.range.clone()).is_some_and(|link| !link.is_empty()));
                     prop_assert_eq!(link.line, 1 + before.matches('\n').count());
                 }
-            }
-        }
-
-        #[test]
-        fn no_target_leads_out_of_the_wiki(target in "(/|\\.\\.|\\.|a|en|%2F|%|#|\\?|:|ä|https?|//wiki.example.org|/base){0,12}") {
-            let wiki = Url::parse("https://wiki.example.org/base").unwrap();
-            let (locale, from) = (Locale::as_stored("en"), PagePath::as_stored("x/y"));
-            if let Some((_, path)) = linked_page(&target, (&locale, &from), &wiki) {
-                prop_assert!(!path.as_str().is_empty() && !path.as_str().starts_with('/'), "{target} {path}");
             }
         }
     }

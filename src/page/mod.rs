@@ -14,6 +14,7 @@ mod edits;
 mod field;
 mod hidden;
 mod html;
+mod html_block;
 mod html_outline;
 mod hunk;
 mod index;
@@ -57,7 +58,7 @@ pub use html::plain_text;
 pub use hunk::PatchFault;
 pub use index::{Index, word_count};
 pub use lines::{LineCounts, unified_diff};
-pub use link::{LinkKind, PageLink, can_be_linked, linked_page, links};
+pub use link::{LinkKind, PageLink, can_be_linked, links, may_lead_to_page};
 pub use locale::Locale;
 pub use mend_links::{
     LeftLink, LinkBase, LinkedSite, MendedLink, MendedText, MovedPart, Moves, PagePlace, WhyLeft,

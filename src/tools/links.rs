@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
-use url::Url;
 
 use super::context::Context;
 use super::search_pages::{Indexed, Sought};
-use crate::error::Failure;
+use crate::error::{Code, Failure};
 use crate::index::{Coverage, IndexedLink};
-use crate::page::{Locale, PagePath, PageReading, can_be_linked, escaped, linked_page};
-use crate::wiki::AllPages;
+use crate::page::{
+    LinkBase, LinkedSite, Locale, PagePath, PagePlace, PageReading, can_be_linked, escaped,
+};
+use crate::wiki::{AllPages, LinksOfPage};
 
 /// The most broken links that one answer names.
 const MAX_SHOWN: usize = 500;
@@ -21,8 +22,6 @@ const MAX_SHOWN: usize = 500;
 const MIN_SHOWN: usize = 5;
 /// The most characters that are shown of a link.
 const MAX_CHARS: usize = 300;
-
-type Place = (Locale, PagePath);
 
 /// A link that leads to no page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -40,35 +39,83 @@ pub(super) struct BrokenLink {
 /// A link from a page to a place.
 struct Link {
     from: i64,
-    to: Place,
+    to: PagePlace,
     line: Option<i64>,
     written: Option<String>,
 }
 
 impl Link {
-    /// A link of a source, if it leads to a place on the wiki. The wiki can be set to take
+    /// The links of one page's source that lead to places on the wiki. The wiki can be set to take
     /// relative links from its root (`absoluteLinks`), which only its link graph shows.
     fn of_source(
-        link: IndexedLink,
-        graph: &HashMap<i64, HashSet<&Place>>,
-        base: &Url,
-    ) -> Option<Self> {
-        let to = linked_page(&link.target, (&link.locale, &link.path), base)?;
-        let root = PagePath::as_stored("home");
-        let from_root = || linked_page(&link.target, (&link.locale, &root), base);
-        let to = match graph.get(&link.id) {
-            Some(graph) if !graph.contains(&to) && !link.target.contains('.') => from_root()
-                .filter(|from_root| graph.contains(from_root))
-                .unwrap_or(to),
-            _ => to,
+        links: &[IndexedLink],
+        graph: Option<&HashSet<&PagePlace>>,
+        [site, rooted]: [&LinkedSite; 2],
+    ) -> Vec<Self> {
+        let Some(first) = links.first() else {
+            return Vec::new();
         };
-        Some(Self {
-            from: link.id,
-            to,
-            line: Some(link.line),
-            written: Some(link.target),
-        })
+        let from = (first.locale.clone(), first.path.clone());
+        let (base, from_root) = (LinkBase::of(&from, site), LinkBase::of(&from, rooted));
+        let resolved = |link: &IndexedLink| {
+            let to = base.page(&link.target)?;
+            let rooted = graph
+                .filter(|graph| !graph.contains(&to))
+                .and_then(|graph| {
+                    let to = from_root.page(&link.target);
+                    to.filter(|to| graph.contains(to))
+                });
+            Some(Self {
+                from: link.id,
+                to: rooted.unwrap_or(to),
+                line: Some(link.line),
+                written: Some(link.target.clone()),
+            })
+        };
+        links.iter().filter_map(resolved).collect()
     }
+}
+
+/// All links between places: those of indexed sources, which come page by page, and those that the
+/// link graph alone knows.
+fn resolved(
+    pages: &AllPages,
+    sourced: &[IndexedLink],
+    graph: &[LinksOfPage],
+    site: &LinkedSite,
+) -> Vec<Link> {
+    let rooted = LinkedSite {
+        relative_from_root: true,
+        ..site.clone()
+    };
+    let ids: HashSet<i64> = pages.iter().filter_map(|page| page.id).collect();
+    let targets: HashMap<i64, HashSet<&PagePlace>> = graph
+        .iter()
+        .map(|page| (page.id, page.to.iter().collect()))
+        .collect();
+    let mut links: Vec<Link> = sourced
+        .chunk_by(|one, other| one.id == other.id)
+        .filter_map(|links| links.first().map(|first| (first.id, links)))
+        .filter(|(id, _)| ids.contains(id))
+        .flat_map(|(id, links)| Link::of_source(links, targets.get(&id), [site, &rooted]))
+        .collect();
+    let known: HashSet<(i64, &PagePlace)> =
+        links.iter().map(|link| (link.from, &link.to)).collect();
+    let mut only_in_graph = Vec::new();
+    for page in graph {
+        for to in &page.to {
+            if !known.contains(&(page.id, to)) && can_be_linked(&to.1) {
+                only_in_graph.push(Link {
+                    from: page.id,
+                    to: to.clone(),
+                    line: None,
+                    written: None,
+                });
+            }
+        }
+    }
+    links.extend(only_in_graph);
+    links
 }
 
 /// All links between places of the wiki.
@@ -110,33 +157,17 @@ impl WikiLinks {
         } else {
             graph.await?
         };
-        let ids: HashSet<i64> = pages.iter().filter_map(|page| page.id).collect();
-        let targets: HashMap<i64, HashSet<&Place>> = graph
-            .iter()
-            .map(|page| (page.id, page.to.iter().collect()))
-            .collect();
-        let base = &context.wiki.settings().base_url;
-        let mut links: Vec<Link> = sourced
-            .into_iter()
-            .filter(|link| ids.contains(&link.id))
-            .filter_map(|link| Link::of_source(link, &targets, base))
-            .collect();
-        let known: HashSet<(i64, &Place)> =
-            links.iter().map(|link| (link.from, &link.to)).collect();
-        let mut only_in_graph = Vec::new();
-        for page in &graph {
-            for to in &page.to {
-                if !known.contains(&(page.id, to)) && can_be_linked(&to.0, &to.1) {
-                    only_in_graph.push(Link {
-                        from: page.id,
-                        to: to.clone(),
-                        line: None,
-                        written: None,
-                    });
-                }
-            }
-        }
-        links.extend(only_in_graph);
+        let site = context.wiki.linked_site().await?;
+        // Large wikis have many links: no other call waits until all of them are followed.
+        let listed = Arc::clone(&pages);
+        let links =
+            tokio::task::spawn_blocking(move || resolved(&listed, &sourced, &graph, &site)).await;
+        let links = links.map_err(|_| {
+            Failure::new(
+                Code::InternalError,
+                "The links of the wiki could not be followed.",
+            )
+        })?;
         Ok(Self {
             pages,
             links,
@@ -237,26 +268,35 @@ impl BrokenLinks {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{HashMap, HashSet};
+    use std::collections::HashSet;
 
     use super::Link;
     use crate::index::IndexedLink;
-    use crate::page::{Locale, PagePath};
+    use crate::page::{LinkedSite, Locale, PagePath};
     use url::Url;
 
     #[test]
     fn relative_links_lead_from_the_root_where_the_graph_shows_it() {
-        let base = Url::parse("https://wiki.example.org").unwrap();
+        let site = LinkedSite {
+            address: Url::parse("https://wiki.example.org").unwrap(),
+            locale: Locale::as_stored("en"),
+            has_namespaces: false,
+            relative_from_root: false,
+        };
+        let rooted = LinkedSite {
+            relative_from_root: true,
+            ..site.clone()
+        };
         let place = |path: &str| (Locale::as_stored("en"), PagePath::as_stored(path));
         for (target, graph, leads) in [
-            ("b", Some("docs/a/b"), "docs/a/b"),
-            ("b", Some("b"), "b"),
-            ("b", Some("c"), "docs/a/b"),
-            ("./b", Some("b"), "docs/b"),
-            ("b", None, "docs/a/b"),
+            ("other", Some("docs/a/other"), "docs/a/other"),
+            ("other", Some("other"), "other"),
+            ("other", Some("c"), "docs/a/other"),
+            ("./other", Some("other"), "docs/other"),
+            ("other", None, "docs/a/other"),
         ] {
             let graph = graph.map(place);
-            let graph: HashMap<i64, HashSet<_>> = graph.iter().map(|to| (7, [to].into())).collect();
+            let graph: Option<HashSet<_>> = graph.as_ref().map(|to| [to].into());
             let link = IndexedLink {
                 id: 7,
                 locale: Locale::as_stored("en"),
@@ -264,8 +304,9 @@ mod tests {
                 line: 1,
                 target: target.to_owned(),
             };
-            let link = Link::of_source(link, &graph, &base).unwrap();
-            assert_eq!(link.to, place(leads), "{target}");
+            let links = Link::of_source(&[link], graph.as_ref(), [&site, &rooted]);
+            let to: Vec<_> = links.into_iter().map(|link| link.to).collect();
+            assert_eq!(to, [place(leads)], "{target}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How a change stands to the other pages of the wiki.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use url::Url;
@@ -10,7 +10,8 @@ use super::super::warning::Warning;
 use super::around::Surroundings;
 use super::named::named;
 use crate::page::{
-    Field, Format, LinkKind, Locale, PagePath, PageReading, PageState, escaped, linked_page, links,
+    Field, Format, LinkBase, LinkKind, LinkedSite, PageLink, PagePlace, PageReading, PageState,
+    escaped, links, may_lead_to_page,
 };
 
 /// The most links of one page that are followed.
@@ -18,12 +19,10 @@ const MOST_LINKS: usize = 2_000;
 /// The most characters of a title or place that are told.
 const MOST_CHARS: usize = 120;
 
-type Place = (Locale, PagePath);
-
 pub(super) fn asks(change: &Change, wiki: &Url) -> bool {
     change
         .after()
-        .is_some_and(|after| is_titled(change) || !links_added(change, after, wiki).is_empty())
+        .is_some_and(|after| is_titled(change) || may_add_links(change, after, wiki))
 }
 
 pub(super) fn look(change: &Change, around: Surroundings<'_>, warnings: &mut Vec<Warning>) {
@@ -76,38 +75,68 @@ fn same_title(after: &PageState, change: &Change, pages: &[Arc<PageReading>]) ->
     })
 }
 
-/// The places that a page's links lead to, each with its first line.
-fn places(page: &PageState, wiki: &Url) -> BTreeMap<Place, usize> {
-    let mut places = BTreeMap::new();
-    let from = (&page.locale, &page.path);
+/// The links of a page that are followed.
+fn followed(page: &PageState) -> impl Iterator<Item = PageLink> {
     let found = links(&page.content, Format::of(None, Some(&page.editor)));
-    for link in found
-        .into_iter()
+    let found = found.into_iter();
+    found
         .filter(|link| link.kind == LinkKind::Link)
         .take(MOST_LINKS)
-    {
-        if let Some(place) = linked_page(&link.target, from, wiki) {
+}
+
+/// The places that a page's links lead to, each with its first line.
+fn places(page: &PageState, site: &LinkedSite) -> BTreeMap<PagePlace, usize> {
+    let mut places = BTreeMap::new();
+    let from = (page.locale.clone(), page.path.clone());
+    let base = LinkBase::of(&from, site);
+    for link in followed(page) {
+        if let Some(place) = base.page(&link.target) {
             places.entry(place).or_insert(link.line);
         }
     }
     places
 }
 
-/// The places that links of the page lead to now and did not before.
-fn links_added(change: &Change, after: &PageState, wiki: &Url) -> Vec<(Place, usize)> {
-    let before = change.before();
+/// Whether nothing changes of what links depend on.
+fn keeps_links(change: &Change, after: &PageState) -> bool {
     let is_same = |before: &PageState| {
         before.same(after, Field::Content) && before.same(after, Field::Editor) && !change.moves()
     };
-    if before.is_some_and(is_same) {
+    change.before().is_some_and(is_same)
+}
+
+/// Whether links of the page may lead to other places than before, as far as its text tells.
+fn may_add_links(change: &Change, after: &PageState, wiki: &Url) -> bool {
+    if keeps_links(change, after) {
+        return false;
+    }
+    let targets = |page: &PageState| -> BTreeSet<String> {
+        let targets = followed(page).map(|link| link.target);
+        targets
+            .filter(|target| may_lead_to_page(target, wiki))
+            .collect()
+    };
+    let is = targets(after);
+    // Where the page moves, the same link may lead elsewhere.
+    let before = change
+        .before()
+        .filter(|_| !is.is_empty() && !change.moves());
+    let was = before.map(targets).unwrap_or_default();
+    !is.is_subset(&was)
+}
+
+/// The places that links of the page lead to now and did not before.
+fn links_added(change: &Change, after: &PageState, site: &LinkedSite) -> Vec<(PagePlace, usize)> {
+    if keeps_links(change, after) {
         return Vec::new();
     }
-    let is = places(after, wiki);
+    let is = places(after, site);
     if is.is_empty() {
         return Vec::new();
     }
-    let was = before.map(|page| places(page, wiki)).unwrap_or_default();
-    let is_new = |(place, _): &(Place, usize)| !was.contains_key(place);
+    let was = change.before().map(|page| places(page, site));
+    let was = was.unwrap_or_default();
+    let is_new = |(place, _): &(PagePlace, usize)| !was.contains_key(place);
     is.into_iter().filter(is_new).collect()
 }
 
@@ -117,7 +146,7 @@ fn dead_links(
     around: Surroundings<'_>,
     pages: &[Arc<PageReading>],
 ) -> Option<Warning> {
-    let added = links_added(change, after, around.wiki);
+    let added = links_added(change, after, around.site?);
     if added.is_empty() {
         return None;
     }

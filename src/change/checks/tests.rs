@@ -4,7 +4,7 @@ use url::Url;
 
 use super::{CODES, Checked, Surroundings};
 use crate::change::Change;
-use crate::page::{Locale, PagePath, PageReading, PageState, testing};
+use crate::page::{LinkedSite, Locale, PagePath, PageReading, PageState, testing};
 
 fn page(content: &str) -> PageState {
     PageState {
@@ -33,9 +33,16 @@ fn listed() -> Vec<Arc<PageReading>> {
 fn checked(change: &Change) -> Checked {
     let wiki = Url::parse("https://wiki.example.org").unwrap();
     let pages = listed();
+    let site = LinkedSite {
+        address: wiki.clone(),
+        locale: Locale::as_stored("en"),
+        has_namespaces: false,
+        relative_from_root: false,
+    };
     let around = Surroundings {
         wiki: &wiki,
         pages: Some(&pages),
+        site: Some(&site),
         made: &[("en", "docs/new")],
         own: &["the operator's own"],
     };
@@ -202,6 +209,22 @@ fn a_delete_adds_nothing_and_a_move_may_break_the_pages_own_links() {
     moved.path = PagePath::as_stored("other/place/a");
     let change = Change::between(page("[b](../b)\n"), moved);
     assert_eq!(told(&change), ["dead_link content:1"]);
+}
+
+#[test]
+fn a_link_without_a_locale_leads_to_the_sites_own() {
+    let german = |content: &str| PageState {
+        locale: Locale::as_stored("de"),
+        ..page(content)
+    };
+    for (link, says) in [
+        ("[x](/docs/b)\n", &[][..]),
+        ("[x](/docs/c)\n", &["dead_link content:1"]),
+        ("[x](/de/docs/c)\n", &[]),
+    ] {
+        let change = Change::between(german("text\n"), german(link));
+        assert_eq!(told(&change), says, "{link}");
+    }
 }
 
 #[test]

@@ -141,6 +141,7 @@ impl Replay<'_> {
             let around = Surroundings {
                 wiki: self.wiki,
                 pages: None,
+                site: None,
                 made: &[],
                 own: &[],
             };

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
+use super::super::html_block::HtmlBlock;
 use super::super::link::addresses;
 use super::super::outline::{Format, options};
 use super::html::HtmlLinks;
@@ -46,8 +47,8 @@ struct Markdown<'a> {
     open: Vec<Open>,
     /// How many blocks of code are open.
     code: usize,
-    /// The lines of HTML of a block.
-    lines: Vec<Range<usize>>,
+    /// The block of HTML that is open.
+    block: HtmlBlock,
     /// Text comes in pieces; an address may lie in several that follow one another.
     run: Range<usize>,
     /// The targets of definitions that links and images name, and whether links do.
@@ -64,7 +65,7 @@ impl<'a> Markdown<'a> {
             html: HtmlLinks::default(),
             open: Vec::new(),
             code: 0,
-            lines: Vec::new(),
+            block: HtmlBlock::default(),
             run: 0..0,
             named: HashMap::new(),
         };
@@ -105,7 +106,7 @@ impl<'a> Markdown<'a> {
             Event::End(TagEnd::Link | TagEnd::Image) => self.close(&range),
             Event::End(TagEnd::CodeBlock) => self.code = self.code.saturating_sub(1),
             Event::End(TagEnd::HtmlBlock) => self.html_block(),
-            Event::Html(_) => self.lines.push(range),
+            Event::Html(_) => self.block.push(self.text, range),
             Event::InlineHtml(html) => {
                 let raw = self.text.get(range.clone()).unwrap_or_default();
                 let is_whole = raw == html.as_ref();
@@ -217,30 +218,17 @@ impl<'a> Markdown<'a> {
         }
     }
 
-    /// A block of HTML. In a list or a quote its lines do not follow one another in the source.
     fn html_block(&mut self) {
-        let lines = std::mem::take(&mut self.lines);
-        let Some(start) = lines.first().map(|line| line.start) else {
+        let block = std::mem::take(&mut self.block);
+        let Some(start) = block.start() else {
             return;
         };
-        let mut html = String::new();
-        // Where lines begin: in the HTML, and in the source.
-        let mut starts = Vec::new();
-        for line in &lines {
-            starts.push((html.len(), line.start));
-            html.push_str(self.text.get(line.clone()).unwrap_or_default());
-        }
         let place = |at: Range<usize>| {
-            let source = |at: usize| {
-                let line = starts.partition_point(|(start, _)| *start <= at);
-                let (begins, source) = starts.get(line.checked_sub(1)?)?;
-                Some(source + at - begins)
-            };
-            let start = source(at.start)?;
+            let start = block.source(at.start)?;
             Some(start..start + (at.end - at.start))
         };
         let first = self.html.links.len();
-        self.html.add(self.text, &html, place);
+        self.html.add(self.text, block.html(), place);
         self.place_in(first, start);
     }
 

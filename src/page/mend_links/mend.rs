@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::super::link::has_other_scheme;
 use super::super::outline::Format;
 use super::super::place::line_feeds;
 use super::find::written_links;
@@ -160,21 +161,6 @@ pub fn mend_links(
 
 fn host(site: &LinkedSite) -> &str {
     site.address.host_str().unwrap_or_default()
-}
-
-/// Whether a target begins with a scheme that is no web address's. The wiki takes some of these
-/// for ways below the page; people do not.
-fn has_other_scheme(target: &str) -> bool {
-    let scheme = target.split(':').next().unwrap_or_default();
-    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    is_scheme
-        && scheme.len() < target.len()
-        && !["http", "https"]
-            .iter()
-            .any(|web| scheme.eq_ignore_ascii_case(web))
 }
 
 /// A way that is written anew.

@@ -16,7 +16,7 @@ use std::borrow::Borrow;
 
 use url::Url;
 
-use super::super::link::{OWN_ADDRESSES, PAGE_ENDINGS};
+use super::super::link::{OWN_ADDRESSES, PAGE_ENDINGS, can_be_linked, has_other_scheme};
 use super::super::locale::is_locale_like;
 use super::super::reference::{percent_decoded, way_below};
 use super::super::{Locale, PagePath};
@@ -111,6 +111,20 @@ impl<'a> LinkBase<'a> {
         match self.site.followed(&href, || self.address.as_ref()) {
             Leads::Page(_, place) => Some(place),
             Leads::Here | Leads::OfWiki(_) | Leads::Elsewhere => None,
+        }
+    }
+
+    /// The page that readers get to by a link; none for a place on the same page, the wiki's own
+    /// addresses and its views of pages, files, and other sites.
+    #[must_use]
+    pub fn page(&self, target: &str) -> Option<PagePlace> {
+        if has_other_scheme(target.trim()) {
+            return None;
+        }
+        let href = href(target, Carrier::Anchor, self.page, self.site);
+        match self.site.followed(&href, || self.address.as_ref()) {
+            Leads::Page(None, place) => Some(place).filter(|(_, path)| can_be_linked(path)),
+            Leads::Page(Some(_), _) | Leads::Here | Leads::OfWiki(_) | Leads::Elsewhere => None,
         }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde::Serialize;
 
 use crate::page::{
-    Format, LinkKind, Locale, PagePath, PageReading, Property, can_be_linked, escaped, linked_page,
-    links, properties, word_count,
+    Format, LinkBase, LinkKind, LinkedSite, Locale, PagePath, PageReading, Property, can_be_linked,
+    escaped, links, properties, word_count,
 };
 use crate::tools::output::some_count;
 use crate::wiki::{Wiki, WikiError};
@@ -55,8 +55,7 @@ impl Around {
         for page in wiki.link_graph(&locales.collect()).await? {
             for place in page.to {
                 let target = address(&place.0, &place.1);
-                if pages.iter().any(|wanted| wanted.id == Some(page.id))
-                    && can_be_linked(&place.0, &place.1)
+                if pages.iter().any(|wanted| wanted.id == Some(page.id)) && can_be_linked(&place.1)
                 {
                     around.from.entry(page.id).or_default().insert(target);
                 }
@@ -75,20 +74,27 @@ impl Around {
 
 impl Metadata {
     /// What a page's source says, where it could be read, and the link graph.
-    pub(super) fn of(wiki: &Wiki, page: &PageReading, around: Option<&Around>) -> Self {
+    /// Without the site nothing is told of where its source's links lead.
+    pub(super) fn of(
+        page: &PageReading,
+        around: Option<&Around>,
+        site: Option<&LinkedSite>,
+    ) -> Self {
         let mut metadata = Self::default();
         let mut to = BTreeSet::new();
         if let Some(text) = page.content.as_deref() {
             let format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
-            let base = &wiki.settings().base_url;
             metadata.words = Some(word_count(text));
-            for link in links(text, format) {
-                if link.kind == LinkKind::Link
-                    && let Some((locale, path)) =
-                        linked_page(&link.target, (&page.locale, &page.path), base)
-                {
-                    to.insert(address(&locale, &path));
-                }
+            if let Some(site) = site {
+                let place = (page.locale.clone(), page.path.clone());
+                let base = LinkBase::of(&place, site);
+                let links = links(text, format).into_iter();
+                let links = links.filter(|link| link.kind == LinkKind::Link);
+                to.extend(
+                    links
+                        .filter_map(|link| base.page(&link.target))
+                        .map(|(locale, path)| address(&locale, &path)),
+                );
             }
             let shown = properties(text).into_iter();
             metadata.properties = shown

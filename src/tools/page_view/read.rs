@@ -12,8 +12,8 @@ use super::metadata::{Around, Metadata};
 use super::named::{Named, below, lines_of, listing};
 use crate::error::{Code, Failure};
 use crate::page::{
-    Field, Format, HiddenText, Index, Locale, Outline, PageReading, Slice, escaped, plain_text,
-    slice,
+    Field, Format, HiddenText, Index, LinkedSite, Locale, Outline, PageReading, Slice, escaped,
+    plain_text, slice,
 };
 use crate::tools::context::Context;
 use crate::tools::double_colon::explain;
@@ -66,9 +66,9 @@ pub(in crate::tools) async fn answer(
             .map(|wanted| Box::pin(find(context, wanted, said.as_ref(), ask))),
     )
     .await;
-    let around = around(context, &found, ask).await;
+    let linking = Linking::of(context, &found, ask).await;
     if !is_several && let Some(found) = found.pop() {
-        let view = show(context, found?, (ask, around.as_ref()), ask.most())?;
+        let view = show(context, found?, (ask, &linking), ask.most())?;
         return Ok(Output {
             page: Some(view),
             pages: None,
@@ -77,7 +77,7 @@ pub(in crate::tools) async fn answer(
     let budgets = shares(ask.most(), found.iter().map(wish).collect());
     let pages = found.into_iter().zip(budgets).zip(&wanted);
     let pages = pages.map(|((found, most), wanted)| {
-        match found.and_then(|found| show(context, found, (ask, around.as_ref()), most)) {
+        match found.and_then(|found| show(context, found, (ask, &linking), most)) {
             Ok(mut view) => {
                 view.page.page.url = None;
                 Item::Page(Box::new(view))
@@ -202,47 +202,72 @@ fn rendered(text: &str, format: Format) -> String {
     }
 }
 
-/// What the link graph says of pages whose metadata is wanted; none where it cannot be asked.
-async fn around(context: &Context, found: &[Result<Found, Failure>], ask: &Ask) -> Option<Around> {
-    let pages = found.iter().flatten().map(|found| &found.page);
-    let pages: Vec<&PageReading> = pages.collect();
-    if ask.view != View::Metadata || ask.version.is_some() || pages.is_empty() {
-        return None;
-    }
-    let around = Around::of(&context.wiki, &pages).await;
-    around
-        .inspect_err(|error| tracing::debug!(%error, "the link graph could not be read"))
-        .ok()
+/// What the wiki says of the links of pages whose metadata is wanted.
+#[derive(Default)]
+struct Linking {
+    /// Its link graph; none where it cannot be asked.
+    around: Option<Around>,
+    /// What decides where links lead; none where it does not say.
+    site: Option<LinkedSite>,
 }
+
+impl Linking {
+    async fn of(context: &Context, found: &[Result<Found, Failure>], ask: &Ask) -> Self {
+        let pages = found.iter().flatten().map(|found| &found.page);
+        let pages: Vec<&PageReading> = pages.collect();
+        if ask.view != View::Metadata || pages.is_empty() {
+            return Self::default();
+        }
+        let site = context.wiki.linked_site().await;
+        let site = site.inspect_err(|error| tracing::debug!(%error, "the site could not be asked"));
+        let mut linking = Self {
+            around: None,
+            site: site.ok(),
+        };
+        if ask.version.is_none() {
+            let around = Around::of(&context.wiki, &pages).await;
+            linking.around = around
+                .inspect_err(|error| tracing::debug!(%error, "the link graph could not be read"))
+                .ok();
+        }
+        linking
+    }
+}
+
+/// Said of links where the wiki does not say which locales it has.
+const NO_SITE: &str = "the wiki did not tell its locales";
 
 /// What is told of a page beside its fields, and what of all that the key could not read.
 fn beside(
-    context: &Context,
     found: &Found,
     ask: &Ask,
-    around: Option<&Around>,
+    linking: &Linking,
 ) -> (Option<Metadata>, BTreeMap<&'static str, &'static str>) {
     let mut unavailable = unavailable(found, ask);
     if ask.view != View::Metadata {
         return (None, unavailable);
     }
-    if around.is_none() && ask.version.is_none() {
+    if linking.around.is_none() && ask.version.is_none() {
         unavailable.insert("linkedFrom", "read:pages");
     }
-    let metadata = Metadata::of(&context.wiki, &found.page, around);
+    if linking.site.is_none() {
+        unavailable.insert("links", NO_SITE);
+    }
+    let (around, site) = (linking.around.as_ref(), linking.site.as_ref());
+    let metadata = Metadata::of(&found.page, around, site);
     (Some(metadata), unavailable)
 }
 
 fn show(
     context: &Context,
     found: Found,
-    (ask, around): (&Ask, Option<&Around>),
+    (ask, linking): (&Ask, &Linking),
     most: usize,
 ) -> Result<PageView, Failure> {
     if found.anchor.is_some() {
         ask.check_beside_section()?;
     }
-    let (metadata, unavailable) = beside(context, &found, ask, around);
+    let (metadata, unavailable) = beside(&found, ask, linking);
     let as_read = (ask.view == View::Content && ask.version.is_none()).then(|| found.page.clone());
     let Found {
         mut page,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::change::{self, Change, Surroundings, Warning};
 use crate::checks;
 use crate::gates::{ChangeSet, ConfirmMode, Gate, Policy, Refusal, SetChange};
-use crate::page::{Field, LineCounts, Locale, PagePath};
+use crate::page::{Field, LineCounts, LinkedSite, Locale, PagePath};
 use crate::rules::ChangeFacts;
 use crate::wiki::{AllPages, Wiki};
 
@@ -104,7 +104,8 @@ pub(in crate::write) async fn look(
         wiki,
         policy,
         made: &made,
-        pages: pages.as_deref(),
+        pages: pages.as_ref().map(|(pages, _)| &**pages),
+        site: pages.as_ref().and_then(|(_, site)| site.as_ref()),
         until: Instant::now() + CHECKING,
     };
     let (mut facts, mut each) = (Vec::new(), Vec::new());
@@ -160,14 +161,20 @@ pub(in crate::write) async fn look(
     })
 }
 
-/// The list of all pages, where a check needs it: once for the whole set, and not for what takes
-/// a write back.
-async fn pages_around(wiki: &Wiki, set: &ChangeSet, asks_list: bool) -> Option<Arc<AllPages>> {
+/// The list of all pages and what decides where links lead, where a check needs them: once for the
+/// whole set, and not for what takes a write back.
+async fn pages_around(
+    wiki: &Wiki,
+    set: &ChangeSet,
+    asks_list: bool,
+) -> Option<(Arc<AllPages>, Option<LinkedSite>)> {
     let base = &wiki.settings().base_url;
     let asks = |one: &SetChange| one.undoes.is_none() && one.change.asks_for_neighbours(base);
     if asks_list && set.iter().any(asks) {
         // A key that may see no list is warned of nothing that the list tells.
-        wiki.pages_as_of(Instant::now()).await.ok()
+        let pages = wiki.pages_as_of(Instant::now());
+        let (pages, site) = tokio::join!(pages, wiki.linked_site());
+        Some((pages.ok()?, site.ok()))
     } else {
         None
     }
@@ -180,6 +187,7 @@ struct Around<'a> {
     /// The places of the pages that the set makes or changes.
     made: &'a [(&'a str, &'a str)],
     pages: Option<&'a AllPages>,
+    site: Option<&'a LinkedSite>,
     /// When no further check of the operator's is begun.
     until: Instant,
 }
@@ -218,6 +226,7 @@ impl Around<'_> {
                 .pages
                 .filter(|_| one.undoes.is_none())
                 .map(AllPages::shared),
+            site: self.site,
             made: self.made,
             own: &own,
         };
