@@ -334,6 +334,12 @@ impl Change {
         }
     }
 
+    /// Whether the wiki rebuilds its page tree for one of the steps (W19).
+    #[must_use]
+    pub fn rebuilds_tree(&self) -> bool {
+        self.steps().into_iter().any(StepKind::rebuilds_tree)
+    }
+
     /// The state that one of the steps shall leave behind; none for a delete.
     #[must_use]
     pub fn after_step(&self, step: StepKind) -> Option<PageState> {

@@ -21,6 +21,9 @@ pub struct Warning {
 }
 
 impl Warning {
+    /// What the codes of the operator's own checks begin with; the check's name follows.
+    pub const OF_OPERATOR: &'static str = "check:";
+
     /// A warning of the whole change.
     pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::change::Change;
+use crate::change::{Change, Warning};
 use crate::page::Prefix;
 
 /// A command of an operator that looks at changes.
@@ -39,7 +39,7 @@ impl CheckCommand {
         ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
 
     /// How the codes of operators' checks begin.
-    pub const PREFIX: &'static str = "check:";
+    pub const PREFIX: &'static str = Warning::OF_OPERATOR;
 
     /// Whether it looks at a change.
     #[must_use]

@@ -130,11 +130,6 @@ impl Approved {
         &self.set
     }
 
-    /// The page that it is about; none for a create.
-    pub(crate) fn page(&self) -> Option<i64> {
-        self.set.page()
-    }
-
     /// The call under which the person said yes.
     pub(crate) const fn approval(&self) -> CallId {
         self.approval

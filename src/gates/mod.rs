@@ -41,4 +41,4 @@ pub(crate) use previews::{Previews, Spent};
 pub use refusal::{Gate, Refusal};
 pub(crate) use rules::{Demand, rules, undecided};
 pub use session::SessionId;
-pub use set::{ChangeSet, LeftOut, LinkLeft, Mending, SetChange};
+pub use set::{ChangeSet, LeftOut, LinkLeft, Mending, SetChange, TurnOf};

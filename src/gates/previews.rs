@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::session::SessionId;
-use super::set::ChangeSet;
+use super::set::{ChangeSet, TurnOf};
 use crate::audit::CallId;
 use crate::error::Failure;
 
@@ -155,12 +155,12 @@ impl Previews {
         self.of(session, token, Clone::clone)
     }
 
-    /// The page that a token's change is of; none for a create.
+    /// What the set that a token stands for takes a turn of.
     ///
     /// # Errors
     /// As for [`Self::look`].
-    pub(crate) fn page_of(&self, session: &SessionId, token: &str) -> Result<Option<i64>, Failure> {
-        self.of(session, token, ChangeSet::page)
+    pub(crate) fn turn_of(&self, session: &SessionId, token: &str) -> Result<TurnOf, Failure> {
+        self.of(session, token, ChangeSet::turn)
     }
 
     fn of<T>(

@@ -92,6 +92,15 @@ pub struct ChangeSet {
     list: Option<List>,
 }
 
+/// What a write takes a turn of; nothing where each change of a set takes its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TurnOf {
+    /// The page; none for a create.
+    pub page: Option<i64>,
+    /// Whether the wiki rebuilds its tree for it (W19).
+    pub rebuilds_tree: bool,
+}
+
 /// What belongs to a set that was asked for as a list.
 #[derive(Debug, Clone)]
 struct List {
@@ -293,5 +302,17 @@ impl ChangeSet {
     #[must_use]
     pub fn page(&self) -> Option<i64> {
         self.first.change.before().and_then(|page| page.id)
+    }
+
+    /// What it has to wait for before anything of it is read.
+    #[must_use]
+    pub fn turn(&self) -> TurnOf {
+        if self.is_list() {
+            return TurnOf::default();
+        }
+        TurnOf {
+            page: self.page(),
+            rebuilds_tree: self.first.change.rebuilds_tree(),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::change::Operation;
+use crate::change::{Operation, Warning};
 use crate::page::{Field, Prefix, TagPattern};
 
 /// What a change needs, from the mildest to the strictest.
@@ -178,7 +178,10 @@ impl Rule {
             return Some("a create removes no lines".to_owned());
         }
         let leaves = ["cannot_return", "links_break"];
-        let is_of_leaving = |code: &String| leaves.contains(&code.as_str());
+        // An operator's own checks look at deletes, too.
+        let is_of_leaving = |code: &String| {
+            leaves.contains(&code.as_str()) || code.starts_with(Warning::OF_OPERATOR)
+        };
         if only(&[Operation::Delete])
             && when
                 .warnings
@@ -300,6 +303,14 @@ mod tests {
                     ..When::default()
                 },
                 true,
+            ),
+            (
+                When {
+                    operations: Some(vec![Operation::Delete]),
+                    warnings: Some(vec!["check:links".to_owned()]),
+                    ..When::default()
+                },
+                false,
             ),
             (
                 When {

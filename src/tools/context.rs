@@ -86,14 +86,8 @@ impl Context {
         confirm: Option<String>,
     ) -> Result<Answer, Failure> {
         let extent = self.caller.extent;
-        let may_delete = !matches!(plan, Plan::Create(_) | Plan::Update(_));
         let caller = self.caller.clone();
         let answer = self.writer.write(caller, plan, confirm).await;
-        // Whatever came of it: a search that follows shall see it.
-        if may_delete {
-            self.wiki.forget_pages().await;
-        }
-        self.index.outdated();
         Ok(match answer? {
             Answer::Preview(preview) if extent == Extent::Bounded => {
                 Answer::Preview(Box::new(preview.bounded()))

@@ -150,6 +150,17 @@ impl Desk {
         self.narrowed_policy(caller.narrowing.as_deref(), caller.asker.can_ask())
     }
 
+    /// A session's write has ended, whoever still waits for that: a search that follows sees it, and
+    /// `last` means it where it is there.
+    pub(super) async fn wrote(&self, session: &SessionId, call: CallId, is_there: bool) {
+        if is_there {
+            self.memory.note_write(session, call);
+        }
+        self.wiki.forget_pages().await;
+        self.index.outdated();
+        self.house.purge_if_due();
+    }
+
     /// A set of many changes that this session sent, as far as it is; none where one of its pages
     /// may not be read any more.
     ///

@@ -70,10 +70,7 @@ impl Writer {
         .await
         {
             Ok(passed) => {
-                if passed.has_written() {
-                    desk.memory.note_write(&caller.session, call);
-                }
-                if passed.has_filled_the_log() {
+                if passed.has_proposed() {
                     desk.house.purge_if_due();
                 }
                 passed.into_answer()

@@ -162,6 +162,7 @@ async fn once(
             let job = send::Job {
                 docket: docket.clone(),
                 checked,
+                session: session.clone(),
                 knowing,
                 turn,
             };
@@ -233,18 +234,12 @@ impl Passed {
         Self::Answer(Answer::Applied(Box::new(applied)))
     }
 
-    /// Whether something was sent, and is there.
-    pub(super) const fn has_written(&self) -> bool {
-        matches!(self, Self::Sent(Ok(_)))
-    }
-
-    /// Whether the log has grown by what is kept for long.
-    pub(super) fn has_filled_the_log(&self) -> bool {
+    /// Whether something was kept to be applied later: the log has grown by what is kept for long.
+    pub(super) const fn has_proposed(&self) -> bool {
         match self {
-            Self::Sent(_) => true,
             Self::Answer(Answer::Preview(preview)) => preview.proposal.is_some(),
             Self::Answer(Answer::SetPreview(preview)) => preview.proposal.is_some(),
-            Self::Answer(_) | Self::Asked(_) => false,
+            Self::Answer(_) | Self::Asked(_) | Self::Sent(_) => false,
         }
     }
 

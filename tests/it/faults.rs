@@ -1062,6 +1062,7 @@ async fn an_answer_that_names_the_trees_rebuild_is_applied_with_a_warning() {
 /// A confirmed write whose mutation has reached the wiki, and whose answer is held back.
 async fn held(wiki: &DemoWiki) -> (FaultyWiki, Served, CallToolRequest) {
     let (faulty, served) = served(wiki, |setup| {
+        let setup = setup.with("WIKI_TOOLSETS", "pages,undo");
         setup.with("WIKI_HTTP_WRITE_TIMEOUT_MS", "60000")
     })
     .await;
@@ -1095,6 +1096,62 @@ async fn a_cancelled_call_leaves_no_sent_write_unrecorded() {
     served.app.writer.finish().await;
     assert_eq!(told(&served.records()), SETTLED);
     assert_eq!(faulty.mutations().len(), 1);
+}
+
+#[tokio::test]
+async fn what_a_cancelled_call_wrote_is_the_last_write_of_its_session() {
+    let wiki = sample_wiki().await;
+    let (faulty, served, request) = held(&wiki).await;
+    let options = PeerRequestOptions::no_options();
+    let call = served
+        .client
+        .send_cancellable_request(request.into(), options)
+        .await
+        .unwrap();
+    faulty.mutations_arrive(1).await;
+    call.cancel(None).await.unwrap();
+    served.client.list_tools(None).await.unwrap();
+    faulty.let_late_ones_through().await;
+    let shown = async {
+        let last = json!({ "callId": "last" });
+        loop {
+            // Nothing to take back as long as the write is under way.
+            match served.call("wikijs_undo_write", last.clone()).await {
+                Ok(shown) if shown.get("warnings").is_none() => return shown,
+                _ => tokio::task::yield_now().await,
+            }
+        }
+    };
+    let shown = tokio::time::timeout(Duration::from_secs(20), shown).await;
+    let shown = shown.expect("it becomes the session's own last write");
+    let written = served.records().iter().find_map(|record| {
+        let is_outcome = record.event == Event::Outcome;
+        is_outcome.then_some(record.call).flatten()
+    });
+    assert_eq!(shown["undoes"], written.unwrap().to_string());
+}
+
+#[tokio::test]
+async fn updates_of_two_pages_by_token_do_not_wait_for_each_other() {
+    let wiki = sample_wiki().await;
+    let (faulty, served, request) = held(&wiki).await;
+    let other = json!({ "id": id_of(&wiki, "docs"), "title": "Another" });
+    let shown = served
+        .call("wikijs_update_page", other.clone())
+        .await
+        .unwrap();
+    let _call = served
+        .client
+        .send_cancellable_request(request.into(), PeerRequestOptions::no_options())
+        .await
+        .unwrap();
+    faulty.mutations_arrive(1).await;
+    faulty.on_mutations(Fault::new(Reach::Before, Reply::Wiki));
+    let confirm = json!({ "id": other["id"], "confirm": shown["confirm"] });
+    let done = served.call("wikijs_update_page", confirm).await.unwrap();
+    assert_eq!(done["outcome"], "applied", "{done}");
+    faulty.let_late_ones_through().await;
+    served.app.writer.finish().await;
 }
 
 #[tokio::test]

@@ -150,15 +150,13 @@ fn dead_links(
     if added.is_empty() {
         return None;
     }
-    let mut there: HashSet<(&str, &str)> = others(after, change, pages)
+    // The page itself stands where it shall be, not where it was.
+    let id = change.target().id;
+    let mut there: HashSet<(&str, &str)> = pages
+        .iter()
+        .filter(|page| id.is_none() || page.id != id)
         .map(|page| (page.locale.as_str(), page.path.as_str()))
         .collect();
-    there.extend(
-        pages
-            .iter()
-            .filter(|page| page.locale != after.locale)
-            .map(|page| (page.locale.as_str(), page.path.as_str())),
-    );
     there.extend(around.made.iter().copied());
     there.insert((after.locale.as_str(), after.path.as_str()));
     let mut dead: Vec<(usize, String)> = added

@@ -228,6 +228,17 @@ fn a_link_without_a_locale_leads_to_the_sites_own() {
 }
 
 #[test]
+fn a_link_to_the_place_that_the_page_leaves_is_dead() {
+    for (locale, path) in [("de", "docs/a"), ("en", "docs/moved")] {
+        let mut moved = page("[old](/en/docs/a)\n");
+        moved.locale = Locale::as_stored(locale);
+        moved.path = PagePath::as_stored(path);
+        let change = Change::between(page("x\n"), moved);
+        assert_eq!(told(&change), ["dead_link content:1"], "{locale}/{path}");
+    }
+}
+
+#[test]
 fn no_secret_is_shown_and_grave_ones_are_known() {
     let secret = "the operator's own";
     let found = checked(&edit("", &format!("x {secret}")));

@@ -80,8 +80,8 @@ fn whoever_holds_the_most_gives_way_whatever_sessions_it_opens() {
         let session = &sessions[number % 2];
         previews.offer(session, change()).expect("a token");
     }
-    assert_eq!(previews.page_of(&few, &kept), Ok(Some(1)));
-    assert!(previews.page_of(&sessions[0], &first.token).is_err());
+    assert_eq!(previews.turn_of(&few, &kept).unwrap().page, Some(1));
+    assert!(previews.turn_of(&sessions[0], &first.token).is_err());
     // Whoever has little gets its room of whoever has much.
     let late = SessionId::new("c");
     let token = previews.offer(&late, change()).expect("a token").token;

@@ -6,7 +6,7 @@ use crate::audit::CallId;
 use crate::error::Failure;
 use crate::gates::{
     Approvals, Approved, Approver, Asked, ChangeSet, ConfirmMode, Policy, Previewed, Previews,
-    Scope, SessionId, Spent,
+    Scope, SessionId, Spent, TurnOf,
 };
 use crate::page::{Date, PageReading};
 
@@ -73,8 +73,8 @@ impl Memory for InProcess {
         self.previews.asked(session, token)
     }
 
-    fn page_of(&self, session: &SessionId, token: &str) -> Result<Option<i64>, Failure> {
-        self.previews.page_of(session, token)
+    fn turn_of(&self, session: &SessionId, token: &str) -> Result<TurnOf, Failure> {
+        self.previews.turn_of(session, token)
     }
 
     fn previewed(&self, session: &SessionId, token: &str) -> Result<ChangeSet, Failure> {

@@ -9,7 +9,9 @@ use std::fmt;
 
 use crate::audit::CallId;
 use crate::error::Failure;
-use crate::gates::{Approved, Approver, Asked, ChangeSet, Previewed, Scope, SessionId, Spent};
+use crate::gates::{
+    Approved, Approver, Asked, ChangeSet, Previewed, Scope, SessionId, Spent, TurnOf,
+};
 use crate::page::{Date, PageReading};
 
 pub(super) use in_process::InProcess;
@@ -37,8 +39,8 @@ pub(super) trait Memory: fmt::Debug + Send + Sync {
     /// What was asked for to get a token.
     fn asked(&self, session: &SessionId, token: &str) -> Result<Option<Asked>, Failure>;
 
-    /// The page of the change that a token stands for; none for a create.
-    fn page_of(&self, session: &SessionId, token: &str) -> Result<Option<i64>, Failure>;
+    /// What the set that a token stands for takes a turn of.
+    fn turn_of(&self, session: &SessionId, token: &str) -> Result<TurnOf, Failure>;
 
     /// What a token stands for.
     fn previewed(&self, session: &SessionId, token: &str) -> Result<ChangeSet, Failure>;

@@ -3,20 +3,22 @@
 //! Several servers may write to one audit directory, and several sessions to one server. The newest
 //! write on record may be another's, so a session that wrote itself means its own.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use crate::audit::CallId;
 use crate::gates::SessionId;
+use crate::share::evict_index;
 
 /// How many of a session's last writes are remembered.
 const MOST_OF_ONE: usize = 20;
-/// Of how many sessions; then all are forgotten, and `last` means the newest on record.
+/// Of how many sessions; then that of the owner with the most is forgotten that wrote first, and its
+/// `last` means the newest on record.
 const MOST_SESSIONS: usize = 1_000;
 
-/// The last writes of each session, the newest first.
+/// The last writes of each session, the newest first; the sessions in the order of their first.
 #[derive(Debug, Default)]
-pub(in crate::write) struct OwnWrites(Mutex<HashMap<SessionId, VecDeque<CallId>>>);
+pub(in crate::write) struct OwnWrites(Mutex<VecDeque<(SessionId, VecDeque<CallId>)>>);
 
 impl OwnWrites {
     /// A session wrote.
@@ -25,17 +27,32 @@ impl OwnWrites {
             return;
         }
         let mut writes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if writes.len() >= MOST_SESSIONS && !writes.contains_key(session) {
-            writes.clear();
+        let known = writes.iter().position(|(of, _)| of == session);
+        if known.is_none() && writes.len() >= MOST_SESSIONS {
+            let owners = writes.iter().map(|(of, _)| (of.owner(), 1));
+            let held: Vec<_> = owners.collect();
+            let Some(gone) = evict_index(&held, (session.owner(), 1)) else {
+                return;
+            };
+            writes.remove(gone);
         }
-        let own = writes.entry(session.clone()).or_default();
-        own.push_front(call);
-        own.truncate(MOST_OF_ONE);
+        let known = known.and_then(|at| writes.get_mut(at));
+        match known {
+            Some((_, own)) => {
+                own.push_front(call);
+                own.truncate(MOST_OF_ONE);
+            }
+            None => writes.push_back((session.clone(), VecDeque::from([call]))),
+        }
     }
 
     pub(in crate::write) fn of(&self, session: &SessionId) -> Vec<CallId> {
         let writes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        writes.get(session).into_iter().flatten().copied().collect()
+        let own = writes.iter().find(|(of, _)| of == session);
+        own.into_iter()
+            .flat_map(|(_, calls)| calls)
+            .copied()
+            .collect()
     }
 }
 
@@ -58,9 +75,12 @@ mod tests {
         assert!(writes.of(&other).is_empty());
         writes.note(&SessionId::fleeting("fleeting"), calls[0]);
         assert!(writes.of(&SessionId::fleeting("fleeting")).is_empty());
-        for session in 0..MOST_SESSIONS {
-            writes.note(&SessionId::new(session.to_string()), calls[0]);
+        // Who writes in many sessions makes nobody else's forgotten.
+        for session in 0..2 * MOST_SESSIONS {
+            let much = SessionId::new(session.to_string()).owned_by("much");
+            writes.note(&much, calls[0]);
         }
-        assert!(writes.0.lock().unwrap().len() <= MOST_SESSIONS);
+        assert_eq!(writes.0.lock().unwrap().len(), MOST_SESSIONS);
+        assert_eq!(writes.of(&one).len(), MOST_OF_ONE);
     }
 }

@@ -67,6 +67,7 @@ pub(in crate::write) async fn in_its_own_task(
         sender: Arc::clone(sender),
         docket,
         progress: Arc::clone(&progress),
+        session: session.clone(),
     };
     let keeps = set.keeps_on_failure();
     let call = set.id();
@@ -147,6 +148,7 @@ struct Run {
     sender: Arc<Sender>,
     docket: Docket,
     progress: Progress,
+    session: SessionId,
 }
 
 /// A change that may have to be taken back.
@@ -204,10 +206,8 @@ impl Run {
         let desk = &self.desk;
         let change = permit.change();
         let mut docket = self.docket.of_member(permit.set());
-        let page = change.before().and_then(|page| page.id);
-        let rebuilds_tree = change.steps().iter().any(|step| step.rebuilds_tree());
         // The turn is given back with this change, so that other writers get theirs.
-        let _turn = match turn::of_change(desk, page, rebuilds_tree).await {
+        let _turn = match turn::of_change(desk, change).await {
             Ok(turn) => turn,
             Err(refusal) => return Err(self.refused(&docket, refusal).await),
         };
@@ -271,8 +271,7 @@ impl Run {
             path: None,
         };
         let back: SetChange = undo::change(desk, &undo).await?;
-        let page = back.change.before().and_then(|page| page.id);
-        let turn = turn::of_change(desk, page, true).await;
+        let turn = turn::of_change(desk, &back.change).await;
         let _turn = turn.map_err(|refusal| refusal.failure)?;
         new_place::look(&desk.wiki, &back.change).await?;
         let permit = done.may_go_back.permit(id, back).ok_or_else(broke_off)?;
@@ -313,9 +312,6 @@ impl Run {
             End::Unknown => (SetOutcome::Unknown, Outcome::Unknown),
             End::Interrupted => (SetOutcome::Interrupted, Outcome::PartlyApplied),
         };
-        // The call may have been answered long ago: a search that follows shall see it.
-        self.desk.wiki.forget_pages().await;
-        self.desk.index.outdated();
         let entry = self.docket.outcome(on_record, None, None);
         if let Err(error) = self.desk.audit.record(entry).await {
             let call = self.docket.call();
@@ -324,6 +320,10 @@ impl Run {
         if let (End::Applied, Some(held)) = (end, held) {
             self.desk.proposals.applied(held, &self.docket).await;
         }
+        // The call may have been answered long ago: a search that follows shall see it.
+        let is_there = matches!(end, End::Applied | End::Kept);
+        let (session, call) = (&self.session, self.docket.call());
+        self.desk.wrote(session, call, is_there).await;
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         progress.outcome = outcome;
     }

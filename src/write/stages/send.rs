@@ -7,7 +7,7 @@ use tracing::Instrument as _;
 use crate::audit::Outcome;
 use crate::change::{StepKind, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{Gate, Permit, Refusal};
+use crate::gates::{Gate, Permit, Refusal, SessionId};
 use crate::notice;
 use crate::page::Field;
 use crate::wiki::Sender;
@@ -28,6 +28,8 @@ use crate::write::memory::{Knowing, Memory};
 pub(in crate::write) struct Job {
     pub(in crate::write) docket: Docket,
     pub(in crate::write) checked: Checked,
+    /// The session that writes.
+    pub(in crate::write) session: SessionId,
     /// Who knows the page when it is written.
     pub(in crate::write) knowing: Option<Knowing>,
     pub(in crate::write) turn: Option<Turn>,
@@ -61,6 +63,7 @@ pub(in crate::write) async fn in_its_own_task(
         if let (Some(held), Ok(_)) = (held, &answer) {
             own_desk.proposals.applied(held, &job.docket).await;
         }
+        own_desk.wrote(&job.session, call, answer.is_ok()).await;
         drop((turn, awaited));
         answer.map(|applied| Answer::Applied(Box::new(applied)))
     };
@@ -96,8 +99,9 @@ pub(super) async fn carry_out(
             }
         };
         let (kind, change) = (step.kind(), permit.change());
+        // Of an update there is a state after each step; else nothing is sent.
         let Some(promise) = Promise::of(change, kind) else {
-            break;
+            return Err(broke_off());
         };
         let sent_at = wiki.now();
         let sent = sending.send(step).await;

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::audit::{AuditError, AuditLog, HeldProposal, PageLock, TreeLock};
-use crate::gates::{Gate, Refusal, SessionId};
+use crate::change::Change;
+use crate::gates::{Gate, Refusal, SessionId, TurnOf};
 
 use crate::write::desk::Desk;
 use crate::write::docket::unavailable;
@@ -32,14 +33,18 @@ pub(in crate::write) async fn take(
     if !source.has_turn() {
         return Ok(None);
     }
-    let page = match warrant {
-        // A token that counts for nothing must not wait for its turn.
+    let of = match warrant {
+        // A token that counts for nothing must not wait for its turn. The call that brings it need
+        // not say once more what it writes.
         Warrant::Preview(token) => desk
             .memory
-            .page_of(session, token)
+            .turn_of(session, token)
             .map_err(|failure| Refusal::at(Gate::Confirm, failure))?,
-        Warrant::Person(approved) => approved.page(),
-        Warrant::StaticToken => source.page_of_turn(desk).await,
+        Warrant::Person(approved) => approved.set().turn(),
+        Warrant::StaticToken => TurnOf {
+            page: source.page_of_turn(desk).await,
+            rebuilds_tree: source.rebuilds_tree(),
+        },
     };
     // Before the locks: who holds a proposal of many changes waits for those of each.
     let proposal = match source.proposal() {
@@ -49,32 +54,28 @@ pub(in crate::write) async fn take(
         }
         None => None,
     };
-    let turn = locks(
-        &desk.audit,
-        page,
-        source.rebuilds_tree(),
-        desk.patience.queueing,
-    )
-    .await;
+    let turn = locks(&desk.audit, of, desk.patience.queueing).await;
     let turn = turn.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
     Ok(Some(Turn { proposal, ..turn }))
 }
 
 /// The turn of one change of a set: it is given back before the next.
-pub(super) async fn of_change(
-    desk: &Desk,
-    page: Option<i64>,
-    rebuilds_tree: bool,
-) -> Result<Turn, Refusal> {
-    let turn = locks(&desk.audit, page, rebuilds_tree, desk.patience.queueing).await;
+pub(super) async fn of_change(desk: &Desk, change: &Change) -> Result<Turn, Refusal> {
+    let of = TurnOf {
+        page: change.before().and_then(|page| page.id),
+        rebuilds_tree: change.rebuilds_tree(),
+    };
+    let turn = locks(&desk.audit, of, desk.patience.queueing).await;
     turn.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))
 }
 
 /// Waits for a page and for the tree, so long at most for both.
 async fn locks(
     audit: &AuditLog,
-    page: Option<i64>,
-    rebuilds_tree: bool,
+    TurnOf {
+        page,
+        rebuilds_tree,
+    }: TurnOf,
     longest: Duration,
 ) -> Result<Turn, AuditError> {
     let began = Instant::now();
