@@ -146,17 +146,23 @@ impl Wiki {
         }
     }
 
-    /// Lets a page pass by its id alone, if it may be read.
-    pub(super) async fn admit_id(&self, id: i64) -> Result<(), WikiError> {
+    /// Lets a page pass by its id alone, if it may be read; gives its locale where not everything
+    /// may be.
+    pub(super) async fn admit_id(&self, id: i64) -> Result<Option<Locale>, WikiError> {
         if self.scope().is_open() {
-            return Ok(());
+            return Ok(None);
         }
-        let has = |pages: &AllPages| pages.iter().any(|page| page.id == Some(id));
-        if has(&*self.pages_as_of(a_moment_ago()).await?) {
-            return Ok(());
+        let find = |pages: &AllPages| {
+            let mut pages = pages.iter();
+            let page = pages.find(|page| page.id == Some(id))?;
+            Some(page.locale.clone())
+        };
+        let lately = self.pages_as_of(a_moment_ago()).await?;
+        if let Some(locale) = find(&lately) {
+            return Ok(Some(locale));
         }
-        let is_there = has(&*self.pages_as_of(Instant::now()).await?);
-        is_there.then_some(()).ok_or(WikiError::NotFound)
+        let now = self.pages_as_of(Instant::now()).await?;
+        find(&now).map(Some).ok_or(WikiError::NotFound)
     }
 
     /// What may be read of a list that is kept.

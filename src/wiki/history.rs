@@ -3,7 +3,7 @@
 use super::client::Wiki;
 use super::error::WikiError;
 use super::operations::{PageHistory, page_history};
-use crate::page::{Date, PagePath};
+use crate::page::{Date, Locale, PagePath};
 
 /// An entry of a page's history: a version that a later write left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Wiki {
         offset: usize,
         limit: usize,
     ) -> Result<History, WikiError> {
-        self.admit_id(id).await?;
+        let locale = self.admit_id(id).await?;
         let size = limit.max(1);
         let first = offset / size;
         let skipped = offset % size;
@@ -81,21 +81,18 @@ impl Wiki {
             oldest.moved_from = None;
             oldest.moved_to = None;
         }
-        self.hide_places(&mut entries);
+        if let Some(locale) = locale {
+            self.hide_places(&locale, &mut entries);
+        }
         Ok(History { entries, total })
     }
 }
 
 impl Wiki {
-    /// A page may have come from where nothing may be read: such a place is not named.
-    fn hide_places(&self, entries: &mut [HistoryEntry]) {
-        let scope = self.scope();
-        if scope.is_open() {
-            return;
-        }
-        // Neither place is told with its locale, so it must be one that may be read in any.
-        let here = &self.settings.default_locale;
-        let may = |path: &String| scope.admits_place(here, &PagePath::of(path));
+    /// A page may have come from where nothing may be read: such a place is not named. It is told
+    /// without a locale, and taken for one in the page's own.
+    fn hide_places(&self, locale: &Locale, entries: &mut [HistoryEntry]) {
+        let may = |path: &String| self.scope().admits_place(locale, &PagePath::of(path));
         for entry in entries {
             entry.moved_from = entry.moved_from.take().filter(may);
             entry.moved_to = entry.moved_to.take().filter(may);

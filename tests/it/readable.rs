@@ -741,3 +741,37 @@ fn only_the_writer_reads_without_bounds() {
     ];
     assert_eq!(found, known.map(str::to_owned).into());
 }
+
+#[tokio::test]
+async fn a_history_does_not_name_the_hidden_place_that_a_page_came_from() {
+    let wiki = sample_wiki().await;
+    let id = wiki.with_store(|store| {
+        store.add(PageRow {
+            locale: "de".to_owned(),
+            path: "vault/plan".to_owned(),
+            title: "Plan".to_owned(),
+            content: "plan\n".to_owned(),
+            ..PageRow::default()
+        })
+    });
+    let all = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    // The oldest entry of a history names no place, so the move is not the first.
+    for change in [
+        json!({ "title": "Plans" }),
+        json!({ "path": "docs/plan" }),
+        json!({ "title": "A plan" }),
+    ] {
+        let mut change = change;
+        change["id"] = id.into();
+        all.confirmed("wikijs_update_page", change).await.unwrap();
+    }
+    let history = json!({ "id": id });
+    let told = all.call("wikijs_get_page_history", history.clone()).await;
+    assert!(told.unwrap().to_string().contains("vault/plan"));
+    let bounded =
+        Setup::of(&wiki, |keys| &keys.admin).with("WIKI_DENIED_READ_PATH_PREFIXES", "de:vault");
+    let bounded = bounded.serve().await;
+    let told = bounded.call("wikijs_get_page_history", history).await;
+    let told = told.unwrap();
+    assert!(!told.to_string().contains("vault/plan"), "{told}");
+}
