@@ -6,9 +6,29 @@ use std::fmt;
 use std::time::Duration;
 
 use tokio::sync::mpsc::Sender;
+use tokio::sync::watch;
 
 tokio::task_local! {
     static LISTENER: Option<Sender<Notice>>;
+    static COUNTER: Option<watch::Sender<Progress>>;
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Progress {
+    /// What is done of it, in pages.
+    pub done: u32,
+    /// All that is to be done.
+    pub of: u32,
+}
+
+impl Progress {
+    /// Says it, where somebody listens.
+    pub fn tell(self) {
+        let _ = COUNTER.try_with(|counter| {
+            counter.as_ref().map(|counter| counter.send_replace(self));
+        });
+    }
 }
 
 /// What is said of a call.
@@ -69,8 +89,14 @@ pub async fn told_to<F: Future>(listener: Sender<Notice>, work: F) -> F::Output 
     LISTENER.scope(Some(listener), work).await
 }
 
-/// Work for a task of its own, of which the listener of this one is told.
+/// Does work that says here how far it is.
+pub async fn counted_by<F: Future>(counter: watch::Sender<Progress>, work: F) -> F::Output {
+    COUNTER.scope(Some(counter), work).await
+}
+
+/// Work for a task of its own, of which the listeners of this one are told.
 pub fn told_as_here<F: Future>(work: F) -> impl Future<Output = F::Output> {
     let listener = LISTENER.try_with(Clone::clone).ok().flatten();
-    LISTENER.scope(listener, work)
+    let counter = COUNTER.try_with(Clone::clone).ok().flatten();
+    COUNTER.scope(counter, LISTENER.scope(listener, work))
 }

@@ -75,7 +75,7 @@ pub(crate) use hex::encode as to_hex;
 pub use hex::{CallId, ClientId, KeptState, KeyDigest, LineHash, NotHex, ProposalId, RunId};
 pub use locks::{FileLock, PageLock, TreeLock};
 pub use log::{AuditLog, OnRecord};
-pub use open::OpenAttempt;
+pub use open::{LeftOpen, OpenAttempt, OpenSet};
 pub use pauses::{Pause, Pauses, Told};
 pub use proposal::{MAX_WHY, Proposal, ProposalState, ProposedChange};
 pub(crate) use proposals::OTHER;

@@ -117,7 +117,59 @@ impl OpenAttempt {
     }
 }
 
+/// A set of changes of which one was attempted and whose end is not on record, of a run that is no
+/// more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenSet {
+    /// The set.
+    pub set: CallId,
+    /// The last of its changes that was attempted.
+    pub last: OpenAttempt,
+}
+
+impl OpenSet {
+    /// What ends it, to be put on record in the own run, under its own call.
+    #[must_use]
+    pub fn outcome(&self, outcome: Outcome) -> Entry {
+        Entry {
+            client: self.last.client.clone(),
+            tool: self.last.tool.clone(),
+            operation: Some(Operation::Update),
+            proposal: self.last.proposal.clone(),
+            set: Some(self.set),
+            outcome: Some(outcome),
+            ..Entry::new(self.set, Event::Outcome)
+        }
+    }
+}
+
+/// What runs that are no more left open.
+#[derive(Debug, Default)]
+pub struct LeftOpen {
+    /// Attempts without an outcome, oldest first.
+    pub attempts: Vec<OpenAttempt>,
+    /// Sets without an end, oldest first.
+    pub sets: Vec<OpenSet>,
+}
+
+impl LeftOpen {
+    /// Whether there is nothing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.attempts.is_empty() && self.sets.is_empty()
+    }
+}
+
 impl AuditLog {
+    /// What runs that no living process holds left open, as of [`AuditLog::open_attempts`].
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn left_open(&self, days: Option<u32>) -> Result<LeftOpen, AuditError> {
+        let place = self.place();
+        blocking(move || left_open(&place, days)).await
+    }
+
     /// The attempts without an outcome, oldest first: of runs that no living process holds,
     /// and settled by no outcome of the same call and step in any run.
     ///
@@ -137,6 +189,10 @@ pub(super) fn open_attempts(
     place: &Place,
     days: Option<u32>,
 ) -> Result<Vec<OpenAttempt>, AuditError> {
+    Ok(left_open(place, days)?.attempts)
+}
+
+fn left_open(place: &Place, days: Option<u32>) -> Result<LeftOpen, AuditError> {
     let since = days.and_then(|days| {
         let age = Duration::from_secs(u64::from(days).saturating_mul(24 * 60 * 60));
         SystemTime::now().checked_sub(age)
@@ -148,6 +204,7 @@ pub(super) fn open_attempts(
         .collect();
     // Within a run an outcome follows its attempt; a step may be attempted again after it.
     let mut open: HashMap<(CallId, Option<String>), (String, OpenAttempt)> = HashMap::new();
+    let mut sets: HashMap<CallId, OpenSet> = HashMap::new();
     for run in runs.iter().filter(|run| !run.is_locked()) {
         scan([run], &["\"attempt\"", "\"outcome\""], |told| {
             let Ok(record) = told.record else { return };
@@ -155,18 +212,27 @@ pub(super) fn open_attempts(
             let key = (call, record.step.clone());
             if record.event == Event::Attempt {
                 let attempt = OpenAttempt::of(call, record);
+                if let Some(set) = attempt.set.filter(|set| *set != call) {
+                    let last = attempt.clone();
+                    sets.insert(set, OpenSet { set, last });
+                }
                 open.insert(key, (run.name().to_owned(), attempt));
-            } else if record.event == Event::Outcome
-                && open.get(&key).is_some_and(|(of, _)| of == run.name())
-            {
-                open.remove(&key);
+            } else if record.event == Event::Outcome {
+                // The end of a set stands under its own call.
+                sets.remove(&call);
+                if open.get(&key).is_some_and(|(of, _)| of == run.name()) {
+                    open.remove(&key);
+                }
             }
         })?;
     }
-    if !open.is_empty() {
+    if !open.is_empty() || !sets.is_empty() {
         scan(&runs, &["\"outcome\""], |told| {
             let Ok(record) = told.record else { return };
             let Some(call) = record.call else { return };
+            if record.event == Event::Outcome {
+                sets.remove(&call);
+            }
             let key = (call, record.step);
             let is_of_another = |(of, _): &(String, OpenAttempt)| of != told.run.name();
             if record.event == Event::Outcome && open.get(&key).is_some_and(is_of_another) {
@@ -176,7 +242,12 @@ pub(super) fn open_attempts(
     }
     let mut open: Vec<OpenAttempt> = open.into_values().map(|(_, attempt)| attempt).collect();
     open.sort_by(|a, b| (&a.time, a.call, &a.step).cmp(&(&b.time, b.call, &b.step)));
-    Ok(open)
+    let mut sets: Vec<OpenSet> = sets.into_values().collect();
+    sets.sort_by(|a, b| (&a.last.time, a.set).cmp(&(&b.last.time, b.set)));
+    Ok(LeftOpen {
+        attempts: open,
+        sets,
+    })
 }
 
 #[cfg(test)]

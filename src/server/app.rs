@@ -13,8 +13,9 @@ use crate::config::{Indent, Settings};
 use crate::error::{Code, Failure};
 use crate::gates::ConfirmMode;
 use crate::index::ContentIndex;
+use crate::notice::{self, Progress};
 use crate::page::ReadRule;
-use crate::tools::{Arguments, Context, Definition, Kind, Progress, Registry};
+use crate::tools::{Arguments, Context, Definition, Kind, Registry};
 use crate::watch::Watch;
 use crate::wiki::{ApiKey, Sender, Wiki};
 use crate::write::{Caller, Desk, Patience, Writer};
@@ -204,6 +205,7 @@ impl App {
         progress: watch::Sender<Progress>,
         arguments: Arguments,
     ) -> Option<Result<Value, Failure>> {
+        let counter = progress.clone();
         let context = Context {
             wiki: Arc::clone(&self.wiki),
             writer: Arc::clone(&self.writer),
@@ -214,7 +216,10 @@ impl App {
         };
         let registry = self.registry();
         // The registry catches what panics in a tool; this catches all that is left.
-        let call = AssertUnwindSafe(async { Some(registry.call(name, context, arguments)?.await) });
+        let call = notice::counted_by(counter, async {
+            Some(registry.call(name, context, arguments)?.await)
+        });
+        let call = AssertUnwindSafe(call);
         let answer = call.catch_unwind().await;
         if registry.find(name).is_some_and(Definition::can_write) {
             // Whatever came of it: whoever watches what it wrote shall see it.

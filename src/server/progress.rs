@@ -7,7 +7,7 @@ use rmcp::model::ProgressNotificationParam;
 use rmcp::service::{RequestContext, RoleServer};
 use tokio::sync::watch;
 
-use crate::tools::Progress;
+use crate::notice::Progress;
 
 /// Passes on what a call says of itself, for as long as it is asked to.
 pub(super) async fn pass_on(

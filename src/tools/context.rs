@@ -6,19 +6,10 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use crate::error::{Code, Failure};
 use crate::index::{ContentIndex, Coverage};
-use crate::notice::Notice;
+use crate::notice::{Notice, Progress};
 use crate::page::{Locale, PageReading};
 use crate::wiki::{Wiki, WikiError};
 use crate::write::{Answer, Caller, Desk, Extent, Plan, Sight, Writer};
-
-/// How far a call is.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Progress {
-    /// What is done of it, in pages.
-    pub done: u32,
-    /// All that is to be done.
-    pub of: u32,
-}
 
 /// What a tool is given beside its arguments: a wiki, the way to write to it, and who calls.
 #[derive(Debug, Clone)]

@@ -26,7 +26,7 @@ pub(super) struct Input {
 impl Tool for GetChangeSet {
     const NAME: &'static str = "wikijs_get_change_set";
     const TITLE: &'static str = "Get change set";
-    const DESCRIPTION: &'static str = "How far a set of changes is that this session sent, by its callId: ask again while its outcome is applying.";
+    const DESCRIPTION: &'static str = "How far a set of changes is that this client sent, by its callId: ask again while its outcome is applying.";
     const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Read;
     type Input = Input;
@@ -36,14 +36,11 @@ impl Tool for GetChangeSet {
         let id = input.id.parse();
         let id =
             id.map_err(|_| input::invalid_argument("id", "must be a callId of 16 hex characters"))?;
-        let set = context.desk.change_set(&context.caller.session, id).await?;
+        let set = context.desk.change_set(&context.caller, id).await?;
         set.map(|set| Written::from(Answer::Set(Box::new(set))))
             .ok_or_else(|| {
-                input::invalid_argument(
-                    "id",
-                    "is no set that this session sent since the server began",
-                )
-                .hint("wikijs-mcp audit list shows the operator what became of earlier ones.")
+                input::invalid_argument("id", "is no set of this client of which anything was sent")
+                    .hint("wikijs-mcp audit list shows the operator all that is on record.")
             })
     }
 }

@@ -42,7 +42,7 @@ mod undo_write;
 mod update_page;
 
 pub use arguments::Arguments;
-pub use context::{Context, Progress};
+pub use context::Context;
 pub use meant::meant;
 pub(crate) use nearest::{did_you_mean, nearest};
 pub use offered::Offered;

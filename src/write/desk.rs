@@ -161,17 +161,24 @@ impl Desk {
         self.house.purge_if_due();
     }
 
-    /// A set of many changes that this session sent, as far as it is; none where one of its pages
-    /// may not be read any more.
+    /// A set of many changes that this caller sent, as far as it is: as it is remembered, else as it
+    /// is on record, where changes that were never attempted are missing. None where one of its
+    /// pages may not be read any more.
     ///
     /// # Errors
-    /// What the wiki says, where not everything may be read.
+    /// `AUDIT_UNAVAILABLE`; what the wiki says, where not everything may be read.
     pub async fn change_set(
         &self,
-        session: &SessionId,
+        caller: &Caller,
         id: CallId,
     ) -> Result<Option<SetAnswer>, Failure> {
-        let Some(set) = self.house.sets.find(session, id) else {
+        let client = &caller.client;
+        let owner = client.is_known().then_some(client);
+        let set = match self.house.sets.find(&caller.session, id) {
+            Some(set) => Some(set),
+            None => self.past.change_set(id, owner).await?,
+        };
+        let Some(set) = set else {
             return Ok(None);
         };
         for member in &set.members {

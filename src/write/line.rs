@@ -113,6 +113,7 @@ async fn once(
         conflict: read.conflict,
         said: source.said(desk, allowed.set()),
         was_shown: route.was_shown(),
+        stays_open: matches!(route, Route::Open),
     };
     let mut checked = check::look(desk, policy, allowed.set(), seen).await?;
     docket.counted(checked.lines);

@@ -19,6 +19,7 @@ mod linkers;
 mod memory;
 mod new_place;
 mod past;
+mod past_set;
 mod patience;
 mod proposals;
 mod purge;

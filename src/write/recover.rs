@@ -12,12 +12,13 @@ use futures_util::{StreamExt as _, stream};
 
 use tokio::sync::OnceCell;
 
-use crate::audit::{AuditError, AuditLog, Keep, KeptState, OpenAttempt, Outcome};
+use crate::audit::{AuditError, AuditLog, Keep, KeptState, OpenAttempt, OpenSet, Outcome};
 use crate::change::{Change, Proof};
 use crate::page::{Field, PageState};
 use crate::wiki::{Wiki, WikiError};
 
 use super::docket::is_worth_keeping;
+use super::past_set;
 use super::patience::Patience;
 use super::stages::settle::promise::{Made, Promise, Seen};
 use super::stages::settle::trail::{Trail, follow};
@@ -95,15 +96,39 @@ impl Recovery {
 
     async fn recover(&self) -> Result<(), AuditError> {
         let days = Some(self.keep.days);
-        if self.audit.open_attempts(days).await?.is_empty() {
+        if self.audit.left_open(days).await?.is_empty() {
             return Ok(());
         }
         // Whoever has waited here finds the outcomes of the one that was before.
         let _turn = self.audit.lock_recovery(self.patience.queueing).await?;
-        let open = self.audit.open_attempts(days).await?;
-        stream::iter(open.into_iter().rev().take(MOST))
+        let open = self.audit.left_open(days).await?;
+        stream::iter(open.attempts.into_iter().rev().take(MOST))
             .for_each_concurrent(AT_ONCE, |attempt| self.take_up(attempt))
             .await;
+        // A set ends once each of its changes that were attempted has an outcome.
+        for set in open.sets.into_iter().rev().take(MOST) {
+            self.end_set(&set).await?;
+        }
+        Ok(())
+    }
+
+    /// Puts on record how a set ended whose server ended first.
+    async fn end_set(&self, open: &OpenSet) -> Result<(), AuditError> {
+        let call = open.set;
+        let sent = past_set::Sent::of(self.audit.calls_of_set(call).await?);
+        if sent.is_open() {
+            return Ok(());
+        }
+        let outcome = sent.outcome();
+        let mut entry = open.outcome(outcome);
+        entry.decision = Some(past_set::INTERRUPTED.to_owned());
+        entry.reason = Some(format!(
+            "Its server ended while it was sent; {} of its changes are applied.",
+            sent.applied()
+        ));
+        self.audit.record(entry).await?;
+        let outcome = outcome.as_str();
+        tracing::warn!(%call, outcome, "a set that an earlier run left open is settled");
         Ok(())
     }
 

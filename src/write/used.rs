@@ -19,6 +19,7 @@ pub(super) async fn of_used(
     let Some(call) = used_by.filter(|_| failure.code == Code::ConfirmExpired) else {
         return failure;
     };
+    let is_set = matches!(past.audit.calls_of_set(call).await, Ok(calls) if !calls.is_empty());
     let outcome = match past.story(&call.into(), None).await {
         Ok(story) => story.outcome(),
         Err(_) => Some(Outcome::Unknown),
@@ -30,6 +31,9 @@ pub(super) async fn of_used(
         }
         Some(Outcome::NotApplied) => {
             "Nothing was sent now. Call again with all arguments, without confirm, for a new preview and its token."
+        }
+        Some(Outcome::PartlyApplied) if is_set => {
+            "Nothing was sent now. Call again with all arguments, without confirm, for a preview of what is left of the set: what is done is left out. Or have the set taken back by details.usedBy."
         }
         Some(Outcome::PartlyApplied | Outcome::Unknown) | None => {
             "Nothing was sent now. Do not repeat the write: read the page first to see what became of it."

@@ -414,3 +414,18 @@ async fn a_person_who_is_asked_sees_what_moves_and_how_many_links_are_mended() {
     assert_eq!(done.unwrap()["outcome"], "applied");
     assert_eq!(content(&wiki, "docs/b"), "[a](/docs/z) [a](/docs/z)\n");
 }
+
+#[tokio::test]
+async fn a_set_that_takes_a_right_which_the_key_lacks_is_refused_before_the_first_step() {
+    let wiki = wiki_of(&[("docs/a", "# A\n"), ("xx/y", "[a](/docs/a)\n")]).await;
+    let served = Setup::indexed(&wiki, |keys| &keys.writer)
+        .with("WIKI_TOOLSETS", "pages,drafts")
+        .serve()
+        .await;
+    let id = id_of(&wiki, "docs/a");
+    let refused = served.call(UPDATE, moved(id, "new/b")).await.unwrap_err();
+    assert_eq!(refused["code"], "PERMISSION_DENIED", "{refused}");
+    let lacking = json!([{ "id": id, "path": "docs/a", "rights": ["manage:pages"] }]);
+    assert_eq!(refused["details"]["lacking"], lacking, "{refused}");
+    assert_eq!(mutations(&wiki).len(), 0);
+}

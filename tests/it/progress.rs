@@ -41,3 +41,23 @@ async fn a_search_that_fills_the_index_says_how_many_pages_it_holds() {
     assert!(told.is_sorted_by(|one, next| one.progress < next.progress));
     assert!(told.iter().all(|told| told.total == pages), "{told:?}");
 }
+
+#[tokio::test]
+async fn a_set_that_is_sent_says_how_many_of_its_changes_are_there() {
+    let wiki = sample_wiki().await;
+    let setup = Setup::of(&wiki, |keys| &keys.admin).with("WIKI_TOOLSETS", "pages,drafts");
+    let told = Told::default();
+    let served = setup
+        .serve_to(told.clone(), ClientLifecycleMode::Initialize)
+        .await;
+    let mut ids: Vec<i64> = wiki.with_store(|store| store.pages().map(|page| page.id).collect());
+    ids.sort_unstable();
+    ids.truncate(3);
+    let arguments = json!({ "ids": ids, "addTags": ["set"], "expectPages": 3 });
+    let done = served.confirmed("wikijs_bulk_update_pages", arguments);
+    assert_eq!(done.await.unwrap()["outcome"], "applied");
+    let told = told.0.lock().unwrap();
+    assert!(!told.is_empty());
+    assert!(told.is_sorted_by(|one, next| one.progress < next.progress));
+    assert!(told.iter().all(|told| told.total == Some(3.0)), "{told:?}");
+}

@@ -320,6 +320,22 @@ async fn a_set_that_takes_long_is_answered_with_how_far_it_is_and_goes_on() {
     let records = served.records();
     assert_eq!(of(&records, Event::Attempt).len(), sent);
     assert_eq!(of(&records, Event::Outcome).len(), sent);
+    // Another server tells what became of it, from the record.
+    let setup = Setup::at(&wiki.address(), &wiki.keys().admin);
+    let setup = setup.with("WIKI_TOOLSETS", "pages,drafts");
+    let other = setup.in_dir(&served.dir).serve().await;
+    let which = json!({ "id": answer["callId"] });
+    let told = other.call("wikijs_get_change_set", which).await;
+    if sent == 0 {
+        assert_eq!(told.unwrap_err()["code"], "INVALID_INPUT");
+    } else {
+        let told = told.unwrap();
+        let outcome = if sent == 4 { "applied" } else { "interrupted" };
+        assert_eq!(told["outcome"], outcome, "{told}");
+        assert_eq!(told["applied"], sent, "{told}");
+        assert_eq!(told["changes"][0]["id"], ids[0]);
+        assert_eq!(told["changes"][0]["outcome"], "applied");
+    }
 }
 
 /// Runs a command as the operator.
@@ -619,6 +635,16 @@ async fn a_set_that_was_killed_is_settled_by_reading_and_can_be_taken_back_whole
         .collect();
     assert_eq!(outcomes, [Outcome::Applied; 3]);
     let set = of(&records, Event::Attempt)[0].set.unwrap().to_string();
+    // The end of the set is on record, too, and told to whoever asks by its id.
+    let is_end = |one: &&Record| one.event == Event::Outcome && one.set == one.call;
+    let ends: Vec<&Record> = records.iter().filter(is_end).collect();
+    assert_eq!(ends.len(), 1);
+    assert_eq!(ends[0].decision.as_deref(), Some("interrupted"));
+    assert_eq!(ends[0].outcome, Some(Outcome::PartlyApplied));
+    let told = served.call("wikijs_get_change_set", json!({ "id": set }));
+    let told = told.await.unwrap();
+    assert_eq!(told["outcome"], "interrupted", "{told}");
+    assert_eq!(told["applied"], 3, "{told}");
     assert!(
         of(&records, Event::Outcome)
             .iter()

@@ -20,6 +20,7 @@ use super::turn;
 use crate::write::answer::{Answer, Applied, Notes, SetAnswer, SetMember, SetOutcome};
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
+use crate::write::past_set::INTERRUPTED;
 use crate::write::sets::Progress;
 use crate::write::source::undo::{self, Undo};
 use crate::write::source::whole_page;
@@ -163,6 +164,7 @@ struct Done {
 impl Run {
     /// Sends one change after another.
     async fn all(&self, permits: Vec<Permit>, keeps: bool) -> End {
+        let of = u32::try_from(permits.len()).unwrap_or(u32::MAX);
         let mut done = Vec::new();
         for (place, permit) in permits.into_iter().enumerate() {
             if self.desk.house.tasks.is_closed() {
@@ -177,6 +179,8 @@ impl Run {
             match self.one(permit).await {
                 Ok(applied) => {
                     self.note(place, |member| member.is_applied(&applied));
+                    let sent = u32::try_from(place.saturating_add(1)).unwrap_or(of);
+                    notice::Progress { done: sent, of }.tell();
                     self.warn(applied.notes);
                     done.push(back);
                 }
@@ -303,6 +307,16 @@ impl Run {
         }
     }
 
+    /// What stays of a set that the end of the server cut short.
+    fn cut_short(&self) -> Outcome {
+        let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        if progress.members.iter().any(SetMember::is_there) {
+            Outcome::PartlyApplied
+        } else {
+            Outcome::NotApplied
+        }
+    }
+
     /// Says how it ended: on record, under the call of the set, then to whoever asks.
     async fn end(&self, end: End, held: Option<HeldProposal>) {
         let (outcome, on_record) = match end {
@@ -310,9 +324,12 @@ impl Run {
             End::Kept | End::NotAllTakenBack => (SetOutcome::PartlyApplied, Outcome::PartlyApplied),
             End::TakenBack => (SetOutcome::NotApplied, Outcome::NotApplied),
             End::Unknown => (SetOutcome::Unknown, Outcome::Unknown),
-            End::Interrupted => (SetOutcome::Interrupted, Outcome::PartlyApplied),
+            End::Interrupted => (SetOutcome::Interrupted, self.cut_short()),
         };
-        let entry = self.docket.outcome(on_record, None, None);
+        let mut entry = self.docket.outcome(on_record, None, None);
+        if end == End::Interrupted {
+            entry.decision = Some(INTERRUPTED.to_owned());
+        }
         if let Err(error) = self.desk.audit.record(entry).await {
             let call = self.docket.call();
             tracing::error!(%error, %call, "the end of a set could not be put on record");

@@ -11,6 +11,7 @@ use crate::page::{Field, LineCounts, LinkedSite, Locale, PagePath};
 use crate::rules::ChangeFacts;
 use crate::wiki::{AllPages, Wiki};
 
+use super::rights;
 use crate::write::answer::Notes;
 use crate::write::desk::Desk;
 use crate::write::linkers;
@@ -57,13 +58,15 @@ pub(in crate::write) struct Seen {
     pub(in crate::write) said: Option<Warning>,
     /// Whether somebody saw this very set before.
     pub(in crate::write) was_shown: bool,
+    /// Whether it stays open for a person, who may hold another key.
+    pub(in crate::write) stays_open: bool,
 }
 
 /// Looks at a set whose places are allowed; one that was shown before is looked at again before it
 /// is sent.
 ///
 /// # Errors
-/// `TOO_LARGE`, `PAGE_EXISTS`, or what the wiki says.
+/// `TOO_LARGE`, `PAGE_EXISTS`, `PERMISSION_DENIED`, or what the wiki says.
 pub(in crate::write) async fn look(
     desk: &Desk,
     policy: &Policy,
@@ -74,6 +77,9 @@ pub(in crate::write) async fn look(
     let at_change = |failure| Refusal::at(Gate::Change, failure);
     for one in set.iter() {
         Wiki::check_size(&one.change).map_err(|error| at_change(error.into()))?;
+    }
+    if set.is_list() && !seen.stays_open {
+        rights::look(wiki, set).await.map_err(at_change)?;
     }
     let mut notes = Notes {
         warnings: Vec::new(),

@@ -1,0 +1,180 @@
+//! A set of changes as it is on record: what became of it in another run, or in another process.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::audit::{CallId, CallStory, Client, Event, Outcome, Record};
+use crate::change::Operation;
+use crate::error::Failure;
+use crate::page::{Locale, PagePath};
+
+use super::answer::{Notes, SetAnswer, SetMember, SetOutcome, Target};
+use super::docket::unavailable;
+use super::past::Past;
+
+/// On the record of a set's end: the server ended before all of it was sent.
+pub(super) const INTERRUPTED: &str = "interrupted";
+
+/// The changes of a set that were attempted, in order.
+#[derive(Debug)]
+pub(super) struct Sent {
+    changes: Vec<CallStory>,
+    /// Which call took which change back when the set failed.
+    taken_back: HashMap<CallId, CallId>,
+}
+
+impl Sent {
+    /// Sorts the calls of a set.
+    pub(super) fn of(calls: Vec<CallStory>) -> Self {
+        let own: HashSet<CallId> = calls.iter().map(|call| call.call).collect();
+        let (mut changes, mut taken_back) = (Vec::new(), HashMap::new());
+        for call in calls {
+            let undoes = call.records.iter().find_map(|record| record.undoes);
+            match undoes.filter(|undone| own.contains(undone)) {
+                Some(undone) if call.outcome() == Some(Outcome::Applied) => {
+                    taken_back.insert(undone, call.call);
+                }
+                Some(_) => {}
+                None => changes.push(call),
+            }
+        }
+        Self {
+            changes,
+            taken_back,
+        }
+    }
+
+    /// Whether an attempt has no outcome yet.
+    pub(super) fn is_open(&self) -> bool {
+        self.changes.iter().any(CallStory::is_open)
+    }
+
+    fn is_there(&self, call: &CallStory) -> bool {
+        let is_applied = matches!(
+            call.outcome(),
+            Some(Outcome::Applied | Outcome::PartlyApplied)
+        );
+        is_applied && !self.taken_back.contains_key(&call.call)
+    }
+
+    /// How many of its changes are there.
+    pub(super) fn applied(&self) -> usize {
+        self.changes
+            .iter()
+            .filter(|call| self.is_there(call))
+            .count()
+    }
+
+    /// What came of a set that was cut short. Changes that were never attempted are not on record,
+    /// so nobody can say that all of it was applied.
+    pub(super) fn outcome(&self) -> Outcome {
+        let is_unknown = |call: &CallStory| call.outcome() == Some(Outcome::Unknown);
+        if self.changes.iter().any(is_unknown) {
+            Outcome::Unknown
+        } else if self.applied() > 0 {
+            Outcome::PartlyApplied
+        } else {
+            Outcome::NotApplied
+        }
+    }
+}
+
+impl Past {
+    /// A set of this client's, as far as it is on record; of anybody's where no client is given.
+    /// Nothing where there is none.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`.
+    pub(super) async fn change_set(
+        &self,
+        id: CallId,
+        owner: Option<&Client>,
+    ) -> Result<Option<SetAnswer>, Failure> {
+        let calls = self.audit.calls_of_set(id).await;
+        let calls = calls.map_err(|error| unavailable(&error))?;
+        let is_own = |call: &CallStory| {
+            let mut clients = call
+                .records
+                .iter()
+                .filter_map(|record| record.client.as_ref());
+            owner.is_none_or(|owner| clients.any(|client| owner.is_same_owner(client)))
+        };
+        if calls.is_empty() || !calls.iter().all(is_own) {
+            return Ok(None);
+        }
+        for call in &calls {
+            if !self.admits(call).await? {
+                return Ok(None);
+            }
+        }
+        let end = match self.story(&id.into(), owner).await {
+            Ok(story) => story.records.into_iter().rev().find(is_end),
+            Err(_) => None,
+        };
+        let outcome = match end {
+            Some(end) => outcome_of(&end),
+            None => self.without_end(id).await?,
+        };
+        let sent = Sent::of(calls);
+        let members = sent.changes.iter().map(|call| self.member(call, &sent));
+        Ok(Some(SetAnswer {
+            call: id,
+            outcome,
+            members: members.collect(),
+            left_out: Vec::new(),
+            links_left: Vec::new(),
+            notes: Notes::default(),
+        }))
+    }
+
+    /// A set without an end is being sent by a living server, or was cut short.
+    async fn without_end(&self, id: CallId) -> Result<SetOutcome, Failure> {
+        let open = self.audit.left_open(None).await;
+        let open = open.map_err(|error| unavailable(&error))?;
+        let is_cut = open.sets.iter().any(|open| open.set == id);
+        Ok(if is_cut {
+            SetOutcome::Interrupted
+        } else {
+            SetOutcome::Applying
+        })
+    }
+
+    fn member(&self, call: &CallStory, sent: &Sent) -> SetMember {
+        let records = || call.records.iter().rev();
+        let locale = records().find_map(|record| record.locale.clone());
+        let locale = locale.unwrap_or_else(|| Locale::as_stored(""));
+        let path = call.place().unwrap_or_else(|| PagePath::as_stored(""));
+        let fields = call.records.first().map(|record| record.fields.clone());
+        SetMember {
+            call: call.call,
+            operation: call.operation().unwrap_or(Operation::Update),
+            target: Target {
+                id: call.id(),
+                url: self.wiki.page_url(&locale, &path),
+                locale: locale.as_str().to_owned(),
+                path: path.as_str().to_owned(),
+                title: String::new(),
+            },
+            changed: fields.unwrap_or_default(),
+            outcome: call.outcome(),
+            taken_back: sent.taken_back.get(&call.call).copied(),
+            failure: None,
+        }
+    }
+}
+
+fn is_end(record: &Record) -> bool {
+    record.event == Event::Outcome && record.set == record.call
+}
+
+fn outcome_of(end: &Record) -> SetOutcome {
+    if end.decision.as_deref() == Some(INTERRUPTED) && end.outcome != Some(Outcome::Unknown) {
+        return SetOutcome::Interrupted;
+    }
+    match end.outcome {
+        Some(Outcome::Applied) => SetOutcome::Applied,
+        Some(Outcome::Unchanged) => SetOutcome::Unchanged,
+        Some(Outcome::NotApplied) => SetOutcome::NotApplied,
+        Some(Outcome::PartlyApplied) => SetOutcome::PartlyApplied,
+        Some(Outcome::Unknown) | None => SetOutcome::Unknown,
+    }
+}
