@@ -1,8 +1,9 @@
 //! The fields of a page, listed once.
 //!
-//! `page` makes of the list its `Field`, `PageState` and `PageReading`, with all that goes through
-//! every field: what is compared, taken over, shown, kept, laid over one another. The demo wiki,
-//! which knows no other room, is held to the list by it.
+//! `page` generates `Field`, `PageState` and `PageReading` from this list, and each function that
+//! visits every field: comparing two states, copying a field, showing it, storing a state, filling
+//! the gaps of a reading. The demo wiki checks its own types against the list: without a column and
+//! a resolver for each field it does not compile.
 //!
 //! # A 14th field
 //! Add its line, with what there is to know of it:

@@ -37,8 +37,8 @@ impl Delete {
         Ok(Change::trash(before, place.ok_or_else(no_trash)?))
     }
 
-    /// Whether it asks for the same as what was shown. Where it does not say whether the page goes
-    /// to the trash, the token was given for a page that goes either way.
+    /// Whether this call asks for what was shown. A call that leaves `trash` out agrees with both
+    /// previews: the delete and the move to the trash.
     fn agrees_with(&self, shown: &ChangeSet, trash: Option<&Trash>) -> bool {
         let shown_change = &shown.first().change;
         let Some(before) = shown_change
@@ -58,7 +58,7 @@ impl Delete {
         })
     }
 
-    /// What goes is not merged with anything.
+    /// A delete changes no content, so only `ifUpdatedAt` can conflict.
     fn known(&self) -> Known<'_> {
         Known {
             if_updated_at: self.if_updated_at.as_ref(),

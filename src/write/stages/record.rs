@@ -1,7 +1,7 @@
 //! The record of a write: what it is about to do before it is sent, and what came of it.
 //!
-//! What goes in is the permit of a write, what comes out of [`attempt`] is a step of it that is on
-//! record: nothing else can be sent, and each of them once.
+//! [`attempt`] takes the write's permit and returns its next step, which is then on record. Only
+//! such a step can be sent, and each only once.
 
 use crate::audit::{AuditError, AuditLog, Outcome};
 use crate::change::{Change, StepKind};

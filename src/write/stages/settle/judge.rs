@@ -1,0 +1,166 @@
+//! What one reading of a page says of the step that was sent: pure, so that each case is a test.
+
+use time::OffsetDateTime;
+
+use super::promise::{FoundPage, Made, Promise, Seen};
+use super::trail::Trail;
+use crate::audit::Outcome;
+use crate::page::Field;
+use crate::wiki::WikiError;
+
+/// What the wiki said of a step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answered {
+    Success,
+    Refusal,
+    Nothing,
+}
+
+/// What is known of a step beside what its page shows.
+pub(super) struct Step<'a> {
+    pub(super) promise: &'a Promise<'a>,
+    pub(super) answered: Answered,
+    pub(super) cause: Option<WikiError>,
+    pub(super) new_id: Option<i64>,
+    /// When it was sent, by the wiki's clock.
+    pub(super) sent_at: OffsetDateTime,
+}
+
+/// How long a reading of the page has been the same, and the step has been waited for.
+#[derive(Clone, Copy)]
+pub(super) struct Waited {
+    /// Whether the page was seen like that twice, some time apart.
+    pub(super) is_stable: bool,
+    /// Whether it was waited for as long as it may be.
+    pub(super) is_over: bool,
+}
+
+/// What a reading says of a step.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Says {
+    /// This came of it.
+    Is(Outcome),
+    /// Another reading may say more.
+    Wait,
+    /// The page's history may say more.
+    AskHistory,
+}
+impl Step<'_> {
+    /// What a reading says, with what the history told of that reading, if it was asked.
+    pub(super) fn says(&self, seen: &Seen, waited: Waited, trail: Option<&Trail>) -> Says {
+        let Waited { is_stable, is_over } = waited;
+        if self.promise.is_taken(self.cause.as_ref()) {
+            return self.taken(seen, is_stable).map_or(Says::Wait, Says::Is);
+        }
+        if self.promise.is_kept(seen) && self.promise.is_ours(seen, self.sent_at) {
+            return Says::Is(Outcome::Applied);
+        }
+        let is_old = self.promise.is_old_state(seen);
+        if self.answered == Answered::Refusal
+            && is_old
+            && (is_stable || is_final(self.cause.as_ref()))
+        {
+            return Says::Is(Outcome::NotApplied);
+        }
+        if !is_stable && !is_over {
+            return Says::Wait;
+        }
+        if let Seen::Page(found) = seen
+            && is_stable
+            && self.may_be_behind(found)
+        {
+            match trail {
+                None => return Says::AskHistory,
+                Some(Trail::Applied(_)) => return Says::Is(Outcome::Applied),
+                Some(Trail::OthersWrote | Trail::NobodyElse | Trail::Unknown) => {}
+            }
+        }
+        match self.answered {
+            Answered::Success | Answered::Refusal if is_stable => {
+                Says::Is(self.mixture(seen, trail))
+            }
+            Answered::Nothing if is_over && is_stable && !is_old => {
+                Says::Is(self.mixture(seen, trail))
+            }
+            Answered::Nothing if is_over => Says::Is(Outcome::Unknown),
+            Answered::Success | Answered::Refusal | Answered::Nothing => Says::Wait,
+        }
+    }
+
+    /// A create was refused since a page stands at its place, which was free just before. It may
+    /// be its own: what stands before the wiki may have sent it twice.
+    fn taken(&self, seen: &Seen, is_stable: bool) -> Option<Outcome> {
+        let Seen::Page(found) = seen else {
+            return is_stable.then_some(Outcome::NotApplied);
+        };
+        let is_same = self.promise.is_kept(seen);
+        match found.made(self.sent_at) {
+            Made::BeforeTheAttempt => Some(Outcome::NotApplied),
+            // The first of two may still be at work on its page.
+            _ if !is_same => is_stable.then_some(Outcome::NotApplied),
+            Made::AfterTheAttempt if found.is_to_the_letter() => Some(Outcome::Applied),
+            Made::AfterTheAttempt | Made::Unclear => Some(Outcome::Unknown),
+        }
+    }
+
+    /// Whether the step may have been applied and somebody else's write come after it.
+    fn may_be_behind(&self, found: &FoundPage) -> bool {
+        match self.promise {
+            Promise::Created { .. } => {
+                found.is_answered || found.made(self.sent_at) == Made::AfterTheAttempt
+            }
+            Promise::Changed { before, .. } => found.is_later_than(before),
+            Promise::Deleted { .. } => false,
+        }
+    }
+
+    /// A page that is neither as promised nor known to be as it was. A step happened only if a
+    /// field that it was to change is seen as promised, or if the wiki says so and all is as it
+    /// was but for the time of the last write, which nobody else moved: it keeps what a key may
+    /// not write (W24). All else may be somebody else's.
+    fn mixture(&self, seen: &Seen, trail: Option<&Trail>) -> Outcome {
+        match (self.promise, seen) {
+            (Promise::Changed { before, after, .. }, Seen::Page(found)) => {
+                let asked = before.difference(after);
+                let is_old = |field: &Field| before.same(&found.proof.found, *field);
+                let others_wrote = matches!(trail, Some(Trail::OthersWrote));
+                // Of new styles the wiki stores what it can (W25): less than all of them is ours, too.
+                let lacks_rules = |field: &Field| {
+                    *field == Field::ScriptCss && !found.proof.css_dropped.effective.is_empty()
+                };
+                let was_kept = found.is_later_than(before)
+                    && !others_wrote
+                    && found
+                        .proof
+                        .differing
+                        .iter()
+                        .all(|field| is_old(field) || lacks_rules(field));
+                match self.answered {
+                    _ if asked.iter().any(|field| found.shows(*field)) => Outcome::PartlyApplied,
+                    Answered::Success if was_kept => Outcome::PartlyApplied,
+                    Answered::Refusal if asked.iter().all(is_old) => Outcome::NotApplied,
+                    _ => Outcome::Unknown,
+                }
+            }
+            // The wiki says so, of this page.
+            (Promise::Created { .. }, Seen::Page(found)) if found.is_answered => {
+                Outcome::PartlyApplied
+            }
+            // A page that is still there after a delete, or gone, or never came: no field tells.
+            (Promise::Created { .. } | Promise::Deleted { .. }, _) | (_, Seen::Gone) => {
+                Outcome::Unknown
+            }
+        }
+    }
+}
+
+/// Whether the wiki refuses with this before it begins to write.
+const fn is_final(cause: Option<&WikiError>) -> bool {
+    !matches!(
+        cause,
+        Some(WikiError::TreeRebuild | WikiError::Internal { .. }) | None
+    )
+}
+
+#[cfg(test)]
+mod tests;
