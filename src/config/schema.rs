@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::names::SETTINGS;
 use super::setting::{Kind, Setting};
-use super::tables::{LONGEST_TIMEOUT, OPERATIONS, USUAL_TIMEOUT};
+use super::tables::{LARGEST_COUNT, LONGEST_TIMEOUT, OPERATIONS, USUAL_TIMEOUT};
 use crate::change::Operation;
 use crate::page::Field;
 use crate::rules::{BUILT_IN, Then};
@@ -28,11 +28,18 @@ pub fn schema() -> Value {
 
 /// The tables of rules and checks.
 fn tables() -> [(String, Value); 3] {
-    let words =
-        |words: &[&str]| json!({ "type": "array", "minItems": 1, "items": { "enum": words } });
+    // One word may stand without the brackets of a list.
+    let words = |words: &[&str]| {
+        json!({
+            "anyOf": [
+                { "enum": words },
+                { "type": "array", "minItems": 1, "items": { "enum": words } },
+            ],
+        })
+    };
     let texts =
         || json!({ "type": ["array", "string"], "minItems": 1, "items": { "type": "string" } });
-    let count = || json!({ "type": "integer", "minimum": 0 });
+    let count = || json!({ "type": "integer", "minimum": 0, "maximum": LARGEST_COUNT });
     let text = || json!({ "type": "string" });
     let name = json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{1,60}$" });
     let fields = Field::ALL.map(Field::name);

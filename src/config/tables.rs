@@ -14,6 +14,8 @@ use crate::page::{Field, Prefix, TagPattern};
 use crate::rules::{BUILT_IN, Rule, RuleBook, Then, When};
 use crate::tools::{did_you_mean, nearest};
 
+/// The largest number that a rule may count to.
+pub(super) const LARGEST_COUNT: u64 = 1_000_000;
 /// The names of the tables, as the file has them.
 pub(super) const TABLES: [&str; 3] = ["rules", "checks", "rules_off"];
 
@@ -281,10 +283,10 @@ fn rule(row: &Row<'_, '_>, checks: &[CheckCommand]) -> Result<Rule, Vec<Fault>> 
     }));
     when.clients = sift.take(row.list("clients", filled));
     when.warnings = sift.take(row.list("warnings", |text| warning(text, checks)));
-    when.lines_removed_over = sift.take(row.number("lines_removed_over", 1_000_000));
-    when.pages_over = sift.take(row.number("pages_over", 1_000_000));
-    when.deletes_over = sift.take(row.number("deletes_over", 1_000_000));
-    when.writes_per_day_over = sift.take(row.number("writes_per_day_over", 1_000_000));
+    when.lines_removed_over = sift.take(row.number("lines_removed_over", LARGEST_COUNT));
+    when.pages_over = sift.take(row.number("pages_over", LARGEST_COUNT));
+    when.deletes_over = sift.take(row.number("deletes_over", LARGEST_COUNT));
+    when.writes_per_day_over = sift.take(row.number("writes_per_day_over", LARGEST_COUNT));
     for (member, is_there) in [("name", row.get("name")), ("then", row.get("then"))] {
         if is_there.is_none() {
             faults.push((Some(row.span()), format!("a rule needs {member}")));
