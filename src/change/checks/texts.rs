@@ -12,9 +12,12 @@ const MOST_CHARS: usize = 120;
 
 /// More than half of a page's lines go, and more than a few.
 pub(super) fn much_removed(change: &Change, lines: LineCounts) -> Option<Warning> {
+    if lines.removed <= MANY_LINES {
+        return None;
+    }
     let before = change.before().filter(|_| change.after().is_some())?;
     let all = before.content.lines().count();
-    (lines.removed > MANY_LINES && lines.removed.saturating_mul(2) > all).then(|| {
+    (lines.removed.saturating_mul(2) > all).then(|| {
         let message = format!(
             "{} of the page's {all} lines go, {} come.",
             lines.removed.min(all),
