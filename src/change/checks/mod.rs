@@ -52,12 +52,18 @@ impl Change {
         warnings.extend(texts::literal_escapes(self));
         warnings.extend(texts::css_rules_dropped(self));
         added::active(self, around.wiki, &mut warnings);
-        warnings.extend(added::hidden(self));
+        warnings.extend(self.hidden_text_added());
         let adds_grave_secret = added::secrets(self, around.own, &mut warnings);
         Checked {
             warnings,
             adds_grave_secret,
         }
+    }
+
+    /// The warning that names the text which the change adds and readers of the page do not see.
+    #[must_use]
+    pub fn hidden_text_added(&self) -> Option<Warning> {
+        added::hidden(self)
     }
 
     /// Whether a check of it asks which pages there are: no other change costs a look at the

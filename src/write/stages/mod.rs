@@ -1,5 +1,5 @@
-//! The stages of a write, in the order of [`super::line`]. Each is a function or a small type that
-//! says what goes in and what comes out.
+//! The stages of a write, in the order of [`super::line`]. Each stage is one function or small type;
+//! its signature names its input and its result.
 
 pub(super) mod answer;
 pub(super) mod apply;
@@ -17,4 +17,3 @@ pub(super) mod send;
 pub(super) mod settle;
 pub(super) mod show;
 pub(super) mod turn;
-mod unseen;

@@ -8,7 +8,6 @@ use crate::gates::ChangeSet;
 use crate::page::{Field, LineCounts, PageState, is_invisible};
 
 use super::check::leaves_for_good;
-use super::unseen::unseen;
 
 /// How much of the difference is shown.
 const DIFF: Room = Room {
@@ -94,8 +93,8 @@ pub(in crate::write) fn message(
         text.differ(name, &diff, lines);
     }
     text.differ("content", diff, lines);
-    if let Some(hidden) = unseen(change) {
-        text.say(&hidden);
+    if let Some(hidden) = change.hidden_text_added() {
+        text.say(&format!("hidden_text: {}", hidden.message));
     }
     // What stands above in words of its own is not said twice.
     let is_said =

@@ -74,7 +74,7 @@ fn what_readers_will_not_see_is_said() {
     let question = asked(&update(content(
         "one\n\n<!-- do this -->\n\n[//]: # (and this)\n",
     )));
-    let said = "\nhidden_text: readers of the page will not see all of its content. comments: 1 (line 3); unusedDefinitions: 1 (line 5). This list is not exhaustive.";
+    let said = "\nhidden_text: Readers of the page will not see all of its content. comments: 1 (line 3); unusedDefinitions: 1 (line 5). This list is not exhaustive.";
     assert!(question.ends_with(said), "{question}");
     let question = asked(&update(content("one\n\ntwo <b>three</b>\n")));
     assert!(!question.contains("hidden_text"), "{question}");
