@@ -6,6 +6,7 @@ use super::paths::Allowed;
 use super::permit::Permit;
 use super::previews::Spent;
 use super::refusal::{Gate, Refusal};
+use super::rules::Cleared;
 use crate::audit::CallId;
 use crate::error::{Code, Failure};
 
@@ -36,12 +37,12 @@ impl Confirmation {
 /// `CONFIRM_REQUIRED` if the static token was not seen, `CONFIRM_MISMATCH` if the preview was
 /// of other changes, `APPROVAL_DENIED` if the approval was, `MUTATIONS_DISABLED` in a dry run,
 /// which ends before this gate.
-pub(crate) fn confirm(allowed: Allowed<'_>, confirmation: Confirmation) -> Result<Permit, Refusal> {
+pub(crate) fn confirm(cleared: Cleared<'_>, confirmation: Confirmation) -> Result<Permit, Refusal> {
     let Allowed {
         policy,
         set,
         has_token,
-    } = allowed;
+    } = cleared.allowed;
     let refuse = |code, message: &str| Err(Refusal::at(Gate::Confirm, Failure::new(code, message)));
     if dry_run(policy, true) != Verdict::Send {
         return refuse(
@@ -82,10 +83,11 @@ mod tests {
     use crate::change::Change;
     use crate::error::Code;
     use crate::gates::{
-        Approvals, Approver, ChangeSet, ConfirmMode, Fallback, Policy, Previews, Scope, SessionId,
-        SetChange, StaticToken, enabled, paths,
+        Approvals, Approver, ChangeSet, ConfirmMode, Decided, Fallback, Policy, Previews, Ruled,
+        Scope, SessionId, SetChange, StaticToken, enabled, paths, rules,
     };
     use crate::page::{Field, PageState, testing};
+    use crate::rules::Facts;
 
     const TOKEN: &str = "open sesame, please";
 
@@ -149,7 +151,10 @@ mod tests {
     fn refused(policy: &Policy, set: &ChangeSet, confirmation: Confirmation) -> Option<Code> {
         let opened = enabled(policy, &session(), Some(TOKEN)).unwrap();
         let allowed = paths(opened, set.clone()).unwrap();
-        match confirm(allowed, confirmation) {
+        let Ok(Ruled::Cleared(cleared)) = rules(allowed, &Facts::default(), Decided::Nobody) else {
+            panic!("a rule holds");
+        };
+        match confirm(cleared, confirmation) {
             Ok(permit) => {
                 assert!(permit.set().is_same_write(set));
                 None

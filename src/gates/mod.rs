@@ -1,8 +1,8 @@
-//! May it be written? Four gates in a fixed order, and the permit that only they can make.
+//! May it be written? Five gates in a fixed order, and the permit that only they can make.
 //!
-//! *enabled* (with the static token in `token` mode), *paths*, *dry run*, *confirm*: one a file.
-//! `enabled` gives a proof that carries the policy; `paths` takes it and a [`ChangeSet`], `confirm`
-//! what that gives and what was brought. It makes a [`Permit`], from which [`Permit::next_step`]
+//! *enabled* (with the static token in `token` mode), *paths*, *rules*, *dry run*, *confirm*: one a
+//! file. `enabled` gives a proof that carries the policy; `paths` takes it and a [`ChangeSet`],
+//! `rules` takes what `paths` gives, `confirm` what `rules` clears and what was brought. It makes a [`Permit`], from which [`Permit::next_step`]
 //! gives one [`Step`] for each record of an attempt. [`dry_run`] looks at nothing but the policy
 //! and at whether anything was brought: the way of a write is chosen by it, and `confirm` asks it
 //! again.
@@ -39,6 +39,6 @@ pub use policy::{ConfirmMode, Fallback, Policy, StaticToken};
 pub use previews::{Asked, Previewed};
 pub(crate) use previews::{Previews, Spent};
 pub use refusal::{Gate, Refusal};
-pub(crate) use rules::{Demand, rules, undecided};
+pub(crate) use rules::{Cleared, Decided, Demand, Ruled, rules, undecided};
 pub use session::SessionId;
 pub use set::{ChangeSet, LeftOut, LinkLeft, Mending, SetChange, TurnOf};

@@ -1,8 +1,10 @@
 //! The gate *rules*: what an operator's rules ask of a set beyond the other gates.
 
+use super::paths::Allowed;
 use super::refusal::{Gate, Refusal};
+use super::set::ChangeSet;
 use crate::error::{Code, Failure};
-use crate::rules::{Facts, Rule, RuleBook, Then};
+use crate::rules::{Facts, Rule, Then};
 
 /// What a rule asks of a set that no person has decided on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,29 +16,88 @@ pub(crate) struct Demand {
     pub(crate) rule: String,
 }
 
-/// Opens unless a rule denies the set; says what the strictest rule asks where that is more. A
-/// person's decision satisfies all of it but `deny`.
+/// Who decided on a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decided {
+    /// Nobody saw it.
+    Nobody,
+    /// A preview of it was shown, and its token was brought.
+    Shown,
+    /// A person decided on it.
+    Person,
+}
+
+impl Decided {
+    /// Whether that is all that a rule asks.
+    const fn satisfies(self, then: Then) -> bool {
+        match (self, then) {
+            (_, Then::Deny) | (Self::Nobody, _) => false,
+            (Self::Shown, then) => matches!(then, Then::Preview),
+            (Self::Person, _) => true,
+        }
+    }
+}
+
+/// Proof that the places of a set are allowed and that no rule asks more of it. The gate *confirm*
+/// takes nothing else.
+///
+/// Nothing outside the crate can name one:
+///
+/// ```compile_fail,E0603
+/// fn forged(cleared: wikijs_mcp::gates::Cleared<'_>) {}
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Cleared<'p> {
+    pub(super) allowed: Allowed<'p>,
+}
+
+impl<'p> Cleared<'p> {
+    /// The set.
+    pub(crate) const fn set(&self) -> &ChangeSet {
+        self.allowed.set()
+    }
+
+    /// The proof that this gate used up, for a set that is not sent now.
+    pub(crate) fn into_allowed(self) -> Allowed<'p> {
+        self.allowed
+    }
+}
+
+/// What the rules make of a set.
+#[derive(Debug)]
+#[must_use]
+pub(crate) enum Ruled<'p> {
+    /// It may be confirmed.
+    Cleared(Cleared<'p>),
+    /// More is due; the set cannot be confirmed.
+    Demands(Allowed<'p>, Demand),
+}
+
+/// Clears a set unless a rule denies it, or asks for more than was decided.
+///
+/// The rules are those of the policy that the gates before this one saw.
 ///
 /// # Errors
 /// `RULE_DENIED`, with the rule and why it stands.
-pub(crate) fn rules(
-    book: &RuleBook,
+pub(crate) fn rules<'p>(
+    allowed: Allowed<'p>,
     facts: &Facts,
-    is_decided: bool,
-) -> Result<Option<Demand>, Refusal> {
-    let Some(verdict) = book.verdict(facts) else {
-        return Ok(None);
+    decided: Decided,
+) -> Result<Ruled<'p>, Refusal> {
+    let Some(verdict) = allowed.policy.rules.verdict(facts) else {
+        return Ok(Ruled::Cleared(Cleared { allowed }));
     };
     match verdict.then() {
         Then::Deny => Err(denied(
             verdict.rule,
             "The operator's rules deny this write.",
         )),
-        _ if is_decided => Ok(None),
-        then => Ok(Some(Demand {
-            then,
-            rule: named(verdict.rule),
-        })),
+        then if decided.satisfies(then) => Ok(Ruled::Cleared(Cleared { allowed })),
+        then => {
+            let rule = named(verdict.rule);
+            Ok(Ruled::Demands(allowed, Demand { then, rule }))
+        }
     }
 }
 
@@ -67,8 +128,14 @@ fn named(rule: &Rule) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{rules, undecided};
+    use std::sync::Arc;
+
+    use super::{Decided, Ruled, rules, undecided};
+    use crate::audit::CallId;
+    use crate::change::Change;
     use crate::error::Code;
+    use crate::gates::{ChangeSet, ConfirmMode, Policy, SessionId, enabled, paths};
+    use crate::page::testing::page;
     use crate::rules::{BUILT_IN, ChangeFacts, Facts, Rule, RuleBook, Then, When};
 
     fn facts() -> Facts {
@@ -78,34 +145,69 @@ mod tests {
         }
     }
 
-    fn book(then: Then) -> RuleBook {
-        let rule = Rule::new("legal", When::default(), then, "ask Ada").unwrap();
-        RuleBook::new(vec![rule], &BUILT_IN).unwrap()
+    fn policy(rules: Vec<Rule>) -> Policy {
+        Policy {
+            is_enabled: true,
+            confirm: ConfirmMode::Preview,
+            rules: Arc::new(RuleBook::new(rules, &BUILT_IN).unwrap()),
+            ..Policy::default()
+        }
+    }
+
+    fn legal(then: Then) -> Policy {
+        policy(vec![
+            Rule::new("legal", When::default(), then, "ask Ada").unwrap(),
+        ])
+    }
+
+    /// What the gate says of a delete: nothing if it is cleared, a demand, or a refusal's rule.
+    fn said(policy: &Policy, facts: &Facts, decided: Decided) -> Option<(Then, String)> {
+        let opened = enabled(policy, &SessionId::new("s"), None).unwrap();
+        let set = ChangeSet::of(CallId::new().unwrap(), Change::delete(page()));
+        match rules(paths(opened, set.clone()).unwrap(), facts, decided) {
+            Ok(Ruled::Cleared(cleared)) => {
+                assert!(cleared.set().is_same_write(&set));
+                None
+            }
+            Ok(Ruled::Demands(allowed, demand)) => {
+                assert!(allowed.set().is_same_write(&set));
+                assert_eq!(undecided(&demand).failure.code, Code::RuleDenied);
+                Some((demand.then, demand.rule))
+            }
+            Err(refusal) => {
+                assert_eq!(refusal.failure.code, Code::RuleDenied);
+                assert_eq!(refusal.failure.details["rule"], "legal");
+                assert_eq!(refusal.failure.details["why"], "ask Ada");
+                Some((Then::Deny, "legal (ask Ada)".to_owned()))
+            }
+        }
     }
 
     #[test]
-    fn a_persons_decision_satisfies_every_rule_but_deny() {
-        for then in [Then::Preview, Then::Person, Then::Review] {
-            let demand = rules(&book(then), &facts(), false).unwrap().unwrap();
-            assert_eq!((demand.then, &*demand.rule), (then, "legal (ask Ada)"));
-            assert_eq!(rules(&book(then), &facts(), true).unwrap(), None);
-            assert_eq!(undecided(&demand).failure.code, Code::RuleDenied);
-        }
-        for is_decided in [false, true] {
-            let refusal = rules(&book(Then::Deny), &facts(), is_decided).unwrap_err();
-            assert_eq!(refusal.failure.code, Code::RuleDenied);
-            assert_eq!(refusal.failure.details["rule"], "legal");
-            assert_eq!(refusal.failure.details["why"], "ask Ada");
+    fn only_what_a_rule_asks_for_clears_a_set_and_nothing_clears_a_denied_one() {
+        for (then, decided, is_cleared) in [
+            (Then::Preview, Decided::Nobody, false),
+            (Then::Preview, Decided::Shown, true),
+            (Then::Preview, Decided::Person, true),
+            (Then::Person, Decided::Nobody, false),
+            (Then::Person, Decided::Shown, false),
+            (Then::Person, Decided::Person, true),
+            (Then::Review, Decided::Nobody, false),
+            (Then::Review, Decided::Shown, false),
+            (Then::Review, Decided::Person, true),
+            (Then::Deny, Decided::Nobody, false),
+            (Then::Deny, Decided::Shown, false),
+            (Then::Deny, Decided::Person, false),
+        ] {
+            let demand = (!is_cleared).then(|| (then, "legal (ask Ada)".to_owned()));
+            assert_eq!(said(&legal(then), &facts(), decided), demand, "{decided:?}");
         }
     }
 
     #[test]
     fn where_no_rule_holds_nothing_is_asked() {
-        let none = RuleBook::new(Vec::new(), &BUILT_IN).unwrap();
-        assert_eq!(rules(&none, &facts(), false).unwrap(), None);
-        assert_eq!(
-            rules(&book(Then::Deny), &Facts::default(), false).unwrap(),
-            None
-        );
+        assert_eq!(said(&policy(Vec::new()), &facts(), Decided::Nobody), None);
+        let nothing = Facts::default();
+        assert_eq!(said(&legal(Then::Deny), &nothing, Decided::Nobody), None);
     }
 }

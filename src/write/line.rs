@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::audit::HeldProposal;
 use crate::change::Warning;
 use crate::error::Failure;
-use crate::gates::{self, Allowed, ConfirmMode, Policy, Refusal, SessionId};
+use crate::gates::{self, ChangeSet, ConfirmMode, Policy, Refusal, SessionId};
 use crate::wiki::Sender;
 
 use super::answer::{Answer, Applied, Preview};
@@ -25,6 +25,7 @@ use super::docket::Docket;
 use super::route::{Brought, Route};
 use super::source::Plan;
 use super::stages::check::Checked;
+use super::stages::rule::Way;
 use super::stages::{apply, ask, check, many, open, read, rule, send, show, turn};
 
 /// What came of a write.
@@ -118,14 +119,8 @@ async fn once(
     let mut checked = check::look(desk, policy, allowed.set(), seen).await?;
     docket.counted(checked.lines);
     docket.warned(checked.warnings());
-    let route = match rule::held(desk, policy, caller, &mut checked, route).await? {
-        rule::Way::On(route) => route,
-        rule::Way::Ask => {
-            let asked = ask::ToAsk::of(allowed.set(), checked);
-            return Ok(Passed::Asked(Box::new(asked)));
-        }
-    };
-    if allowed.set().is_list() {
+    let way = rule::held(desk, policy, caller, allowed, &mut checked, route).await?;
+    if way.set().is_list() {
         // Each change takes a turn of its own.
         let held = turn.take().and_then(|turn| turn.proposal);
         let all = &mut Many {
@@ -135,31 +130,28 @@ async fn once(
             session,
             held,
         };
-        return all.go(policy, route, allowed, checked).await;
+        return all.go(policy, way, checked).await;
     }
-    match route {
-        Route::Open => {
+    match way {
+        Way::Open(allowed) => {
             let preview = open::open(desk, docket, session, allowed.set(), checked).await;
             preview.map(Passed::previewed)
         }
-        _ if allowed.set().is_nothing() => {
+        way if way.set().is_nothing() => {
             let held = turn.as_mut().and_then(|turn| turn.proposal.take());
-            let unchanged = show::nothing_to_do(desk, docket, allowed.set(), checked.notes, held);
+            let unchanged = show::nothing_to_do(desk, docket, way.set(), checked.notes, held);
             unchanged.await.map(Passed::unchanged)
         }
-        Route::Preview => {
+        Way::Preview(allowed) => {
             let preview = show::show(desk, docket, session, allowed.set(), checked).await;
             preview.map(Passed::previewed)
         }
-        Route::Ask => Ok(Passed::Asked(Box::new(ask::ToAsk::of(
-            allowed.set(),
-            checked,
-        )))),
-        Route::Send(warrant) => {
-            let knowing = desk.memory.knowing(session, allowed.set(), wrote_whole);
+        Way::Ask(allowed) => Ok(Passed::to_ask(allowed.set(), checked)),
+        Way::Send(cleared, warrant) => {
+            let knowing = desk.memory.knowing(session, cleared.set(), wrote_whole);
             let confirmation = warrant.spend(desk, session)?;
             docket.confirmed(&policy.confirm, confirmation.approval());
-            let permit = gates::confirm(allowed, confirmation)?;
+            let permit = gates::confirm(cleared, confirmation)?;
             let job = send::Job {
                 docket: docket.clone(),
                 checked,
@@ -188,31 +180,30 @@ impl Many<'_> {
     async fn go(
         &mut self,
         policy: &Policy,
-        route: Route,
-        allowed: Allowed<'_>,
+        way: Way<'_>,
         checked: Checked,
     ) -> Result<Passed, Refusal> {
         let (desk, docket, session) = (self.desk, &mut *self.docket, self.session);
-        let set = allowed.set();
-        match route {
-            _ if set.is_nothing() => {
+        match way {
+            way if way.set().is_nothing() => {
                 let held = self.held.take();
+                let set = way.set();
                 let unchanged = many::nothing_to_do(desk, docket, set, checked, held).await?;
                 Ok(Passed::Answer(Answer::Set(Box::new(unchanged))))
             }
-            Route::Open => {
-                let shown = open::open_set(desk, docket, session, set, checked).await?;
+            Way::Open(allowed) => {
+                let shown = open::open_set(desk, docket, session, allowed.set(), checked).await?;
                 Ok(Passed::Answer(Answer::SetPreview(Box::new(shown))))
             }
-            Route::Preview => {
-                let shown = many::show(desk, docket, session, set, checked).await?;
+            Way::Preview(allowed) => {
+                let shown = many::show(desk, docket, session, allowed.set(), checked).await?;
                 Ok(Passed::Answer(Answer::SetPreview(Box::new(shown))))
             }
-            Route::Ask => Ok(Passed::Asked(Box::new(ask::ToAsk::of(set, checked)))),
-            Route::Send(warrant) => {
+            Way::Ask(allowed) => Ok(Passed::to_ask(allowed.set(), checked)),
+            Way::Send(cleared, warrant) => {
                 let confirmation = warrant.spend(desk, session)?;
                 docket.confirmed(&policy.confirm, confirmation.approval());
-                let permit = gates::confirm(allowed, confirmation)?;
+                let permit = gates::confirm(cleared, confirmation)?;
                 let job = apply::Job {
                     docket: docket.clone(),
                     checked,
@@ -227,6 +218,10 @@ impl Many<'_> {
 }
 
 impl Passed {
+    fn to_ask(set: &ChangeSet, checked: Checked) -> Self {
+        Self::Asked(Box::new(ask::ToAsk::of(set, checked)))
+    }
+
     fn previewed(preview: Preview) -> Self {
         Self::Answer(Answer::Preview(Box::new(preview)))
     }

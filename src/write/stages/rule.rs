@@ -5,8 +5,11 @@ use std::time::Duration;
 use time::OffsetDateTime;
 
 use crate::change::Warning;
-use crate::gates::{ConfirmMode, Demand, Gate, Policy, Refusal, rules, undecided};
-use crate::rules::{Facts, Then};
+use crate::gates::{
+    Allowed, ChangeSet, Cleared, ConfirmMode, Decided, Demand, Gate, Policy, Refusal, Ruled, rules,
+    undecided,
+};
+use crate::rules::{ChangeFacts, Facts, Then};
 
 use super::check::Checked;
 use crate::write::caller::Caller;
@@ -18,26 +21,67 @@ use crate::write::route::{Route, Warrant};
 pub(in crate::write) const THINKING: Duration = Duration::from_secs(50);
 
 /// The way that a set goes on, by the rules.
-pub(in crate::write) enum Way {
-    /// As it was, or left open.
-    On(Route),
-    /// A person is asked first, though the policy alone asks for none.
-    Ask,
+pub(in crate::write) enum Way<'p> {
+    /// It is sent: the rules cleared it, and this confirms it.
+    Send(Cleared<'p>, Warrant),
+    /// It is shown, with a token that confirms it.
+    Preview(Allowed<'p>),
+    /// It is left open for a person.
+    Open(Allowed<'p>),
+    /// A person is asked first, by the policy or by a rule.
+    Ask(Allowed<'p>),
+}
+
+impl Way<'_> {
+    /// The set.
+    pub(in crate::write) const fn set(&self) -> &ChangeSet {
+        match self {
+            Self::Send(cleared, _) => cleared.set(),
+            Self::Preview(allowed) | Self::Open(allowed) | Self::Ask(allowed) => allowed.set(),
+        }
+    }
 }
 
 /// Holds the rules against a set on its way.
 ///
 /// # Errors
 /// `RULE_DENIED`, or that the record does not tell how much the client wrote.
-pub(in crate::write) async fn held(
+pub(in crate::write) async fn held<'p>(
     desk: &Desk,
     policy: &Policy,
     caller: &Caller,
+    allowed: Allowed<'p>,
     checked: &mut Checked,
     route: Route,
-) -> Result<Way, Refusal> {
-    if checked.facts.is_empty() {
-        return Ok(Way::On(route));
+) -> Result<Way<'p>, Refusal> {
+    let facts = facts(desk, policy, caller, &checked.facts).await?;
+    match rules(allowed, &facts, decided(policy, caller, &route))? {
+        Ruled::Cleared(cleared) => Ok(match route {
+            Route::Send(warrant) => Way::Send(cleared, warrant),
+            Route::Preview => Way::Preview(cleared.into_allowed()),
+            Route::Open => Way::Open(cleared.into_allowed()),
+            Route::Ask => Way::Ask(cleared.into_allowed()),
+        }),
+        Ruled::Demands(allowed, demand) => {
+            let way = way(policy, caller, allowed, route, &demand)?;
+            if matches!(way, Way::Open(_)) && demand.then != Then::Preview {
+                let message = format!("The rule {} leaves this to a person.", demand.rule);
+                checked.notes.warnings.push(Warning::new("rule", message));
+            }
+            Ok(way)
+        }
+    }
+}
+
+/// What the rules are held against; nothing where no rule looks at the set, as with an undo.
+async fn facts(
+    desk: &Desk,
+    policy: &Policy,
+    caller: &Caller,
+    changes: &[ChangeFacts],
+) -> Result<Facts, Refusal> {
+    if changes.is_empty() {
+        return Ok(Facts::default());
     }
     let clients = caller.client.names();
     let writes_of_day = if policy.rules.counts_writes() {
@@ -47,46 +91,50 @@ pub(in crate::write) async fn held(
     } else {
         0
     };
-    let facts = Facts {
+    Ok(Facts {
         clients,
         writes_of_day,
-        changes: checked.facts.clone(),
-    };
-    let demand = rules(&policy.rules, &facts, is_decided(policy, caller, &route))?;
-    let Some(demand) = demand else {
-        return Ok(Way::On(route));
-    };
-    let way = way(policy, caller, route, &demand)?;
-    if matches!(way, Way::On(Route::Open)) && demand.then != Then::Preview {
-        let message = format!("The rule {} leaves this to a person.", demand.rule);
-        checked.notes.warnings.push(Warning::new("rule", message));
-    }
-    Ok(way)
+        changes: changes.to_vec(),
+    })
 }
 
-/// Whether a person said yes to this very set.
-fn is_decided(policy: &Policy, caller: &Caller, route: &Route) -> bool {
+/// Who decided on this very set. An operator's own command shows the set and then brings its
+/// preview's token; whether they also decided is the caller's to say.
+fn decided(policy: &Policy, caller: &Caller, route: &Route) -> Decided {
+    let is_operators = matches!(policy.confirm, ConfirmMode::Operator);
     match route {
-        Route::Send(Warrant::Person(_)) => true,
-        Route::Send(_) => matches!(policy.confirm, ConfirmMode::Operator) && caller.is_decided,
-        Route::Preview | Route::Open | Route::Ask => false,
+        Route::Send(Warrant::Person(_)) => Decided::Person,
+        Route::Send(_) if is_operators && caller.is_decided => Decided::Person,
+        Route::Send(Warrant::Preview(_)) => Decided::Shown,
+        Route::Send(Warrant::StaticToken) | Route::Preview | Route::Open | Route::Ask => {
+            Decided::Nobody
+        }
     }
 }
 
-fn way(policy: &Policy, caller: &Caller, route: Route, demand: &Demand) -> Result<Way, Refusal> {
+/// The way of a set of which a rule asks more than was decided.
+fn way<'p>(
+    policy: &Policy,
+    caller: &Caller,
+    allowed: Allowed<'p>,
+    route: Route,
+    demand: &Demand,
+) -> Result<Way<'p>, Refusal> {
     Ok(match (&policy.confirm, route, demand.then) {
         // Whoever applies it has it in sight, and decides then.
-        (ConfirmMode::Operator, Route::Send(_), Then::Person | Then::Review | Then::Deny) => {
-            return Err(undecided(demand));
+        (ConfirmMode::Operator, Route::Send(_), _) => return Err(undecided(demand)),
+        // A person is asked anyway.
+        (_, Route::Ask, _) => Way::Ask(allowed),
+        (ConfirmMode::Operator, Route::Preview, _)
+        | (ConfirmMode::Preview | ConfirmMode::Person { .. }, Route::Preview, Then::Preview) => {
+            Way::Preview(allowed)
         }
-        // It is left open, or a person is asked anyway.
-        (ConfirmMode::Operator, route, _) | (_, route @ (Route::Open | Route::Ask), _) => {
-            Way::On(route)
+        (ConfirmMode::Preview, Route::Preview | Route::Send(_), Then::Person)
+            if caller.asker.can_ask() =>
+        {
+            Way::Ask(allowed)
         }
-        // The token of a preview was given, or is to be.
-        (ConfirmMode::Preview | ConfirmMode::Person { .. }, route, Then::Preview) => Way::On(route),
-        (ConfirmMode::Preview, _, Then::Person) if caller.asker.can_ask() => Way::Ask,
         // A static token shows nobody anything.
-        _ => Way::On(Route::Open),
+        _ => Way::Open(allowed),
     })
 }
