@@ -144,6 +144,8 @@ impl WikiLinks {
             .iter()
             .filter_map(|one| left_place(&one.change))
             .collect();
+        // A page that the list does not have is as if it were not there.
+        let listed: HashSet<i64> = self.pages.iter().filter_map(|page| page.id).collect();
         let (linking, is_whole) = self.linking(&left, until);
         let gap = if is_whole {
             self.gap.clone()
@@ -164,7 +166,7 @@ impl WikiLinks {
             let ids = linking.get(&place).into_iter().flatten();
             let ids: BTreeSet<i64> = ids
                 .copied()
-                .filter(|id| Some(*id) != own && still_links(id))
+                .filter(|id| Some(*id) != own && listed.contains(id) && still_links(id))
                 .collect();
             let mut warnings: Vec<Warning> = told(ids.len(), gap.as_deref()).into_iter().collect();
             // Where links are mended, what is left of them is named link by link.

@@ -187,7 +187,8 @@ impl Linking {
             if not.contains(&id) {
                 return None;
             }
-            let format = formats.get(&id).copied().unwrap_or(Format::Markdown);
+            // A page that the list does not have is as if it were not there.
+            let format = *formats.get(&id)?;
             let mended = mend_links(text, format, place, &rules, &on);
             if !mended.mended.is_empty() {
                 return Some(Found::Mends(id, place.clone()));
