@@ -17,6 +17,8 @@ pub(super) fn of(tool: &str) -> &'static str {
         "wikijs_delete_page" => r#"{"id": 1}"#,
         "wikijs_list_proposals" => r#"{"state": "open"}"#,
         "wikijs_get_proposal" => r#"{"id": "0123456789abcdef"}"#,
+        "wikijs_get_change_set" => r#"{"id": "0123456789abcdef"}"#,
+        "wikijs_bulk_update_pages" => r#"{"path": "docs", "addTags": ["reviewed"]}"#,
         "wikijs_undo_write" => r#"{"callId": "last"}"#,
         _ => "{}",
     }
