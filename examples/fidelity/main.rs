@@ -218,6 +218,7 @@ fn site(prefix: &str, audit: &TempDir, key: Option<&String>) -> Result<Local, St
             },
             actor: None,
             is_decided: false,
+            note: None,
             session: SessionId::new("fidelity"),
             asker: Asker::Nobody,
             narrowing: None,

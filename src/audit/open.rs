@@ -51,6 +51,8 @@ pub struct OpenAttempt {
     pub undoes: Option<CallId>,
     /// The proposal that it was to apply.
     pub proposal: Option<String>,
+    /// Why it was wanted.
+    pub note: Option<String>,
     /// The set of several changes that it is one of.
     pub set: Option<CallId>,
 }
@@ -79,6 +81,7 @@ impl OpenAttempt {
             after: record.after,
             undoes: record.undoes,
             proposal: record.proposal,
+            note: record.note,
             set: record.set,
         }
     }
@@ -110,6 +113,7 @@ impl OpenAttempt {
             after: self.after,
             undoes: self.undoes,
             proposal: self.proposal.clone(),
+            note: self.note.clone(),
             set: self.set,
             outcome: Some(outcome),
             ..Entry::new(self.call, Event::Outcome)
@@ -136,6 +140,7 @@ impl OpenSet {
             tool: self.last.tool.clone(),
             operation: Some(Operation::Update),
             proposal: self.last.proposal.clone(),
+            note: self.last.note.clone(),
             set: Some(self.set),
             outcome: Some(outcome),
             ..Entry::new(self.set, Event::Outcome)

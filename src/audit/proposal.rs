@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use super::record::Stamp;
 use super::{CallId, Client, Entry, Event, KeptState, KeyDigest, ProposalId, Record};
 use crate::change::Operation;
-use crate::page::{Date, Field, LineCounts, Locale, PagePath};
+use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath};
 
 /// The newest form of proposal that is written; a reader must not guess at a newer one.
 pub(super) const VERSION: u32 = 2;
@@ -78,6 +78,9 @@ pub struct Proposal {
     /// The kept state after.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<KeptState>,
+    /// Why it is wanted, in the words of whoever proposed it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub note: Option<Note>,
     /// Whether it is a set that was asked for as a list, be it of a single change.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_list: bool,
@@ -259,6 +262,7 @@ impl Proposal {
             before: self.before,
             after: self.after,
             undoes: self.undoes,
+            note: self.note.clone().map(String::from),
             ..Entry::new(self.call, Event::Proposal)
         }
     }
@@ -332,6 +336,7 @@ fn differing(own: &Entry, made: &Record) -> Vec<&'static str> {
         ("linesRemoved", own.lines_removed == made.lines_removed),
         ("lost", own.reason == made.reason),
         ("undoes", own.undoes == made.undoes),
+        ("note", own.note == made.note),
         ("before", own.before == made.before),
         ("after", own.after == made.after),
     ]

@@ -9,6 +9,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::confirmed::{Done, Shown};
 use super::print::{self, Paint};
+use crate::page::Note;
 use crate::write::{Applied, Preview, SetAnswer};
 
 /// How long the words of changed lines may be compared; past that more is marked than need be.
@@ -24,6 +25,7 @@ pub(super) fn preview(preview: &Preview) -> Vec<String> {
         print::place(&preview.target.locale, &preview.target.path),
         preview.target.url
     )];
+    lines.extend(note(preview.notes.note.as_ref()));
     lines.extend(fields(&preview.changes));
     lines.extend(diff(&preview.diff));
     lines.extend(warnings(&preview.notes.warnings));
@@ -36,6 +38,7 @@ pub(super) fn shown(shown: &Shown) -> Vec<String> {
         Shown::One(one) => preview(one),
         Shown::Set(set) => {
             let mut lines = vec![format!("{} changes:", set.changes.len())];
+            lines.extend(note(set.notes.note.as_ref()));
             for change in &set.changes {
                 let place = print::place(&change.target.locale, &change.target.path);
                 lines.push(format!(
@@ -129,6 +132,11 @@ fn applied_json(applied: &Applied) -> Value {
         "warnings": applied.notes.warnings,
         "callId": applied.call.to_string(),
     })
+}
+
+/// Why a write is wanted, in the words of whoever asked for it.
+pub(super) fn note(note: Option<&Note>) -> Option<String> {
+    note.map(|note| format!("  {}", print::harmless(&note.to_string())))
 }
 
 /// The fields that change, but content: values, or a difference.

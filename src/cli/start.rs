@@ -237,5 +237,6 @@ pub(super) fn operator(command: &'static str) -> Caller {
         narrowing: None,
         extent: Extent::Bounded,
         is_decided: false,
+        note: None,
     }
 }

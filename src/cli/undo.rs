@@ -6,9 +6,9 @@ use super::proposals::since;
 use super::{Outcome, pager, print, show_change, start};
 use crate::audit::CallSelector;
 use crate::error::{Code, Failure};
-use crate::page::NewPath;
+use crate::page::{NewPath, Note, Whose};
 use crate::server::App;
-use crate::write::{Plan, Undo};
+use crate::write::{Caller, Plan, Undo};
 
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
@@ -29,9 +29,16 @@ pub(super) struct Arguments {
     /// wiki makes no page any more
     #[arg(long, value_name = "PATH", value_parser = place)]
     path: Option<NewPath>,
+    /// Why, in one line of at most 200 characters: on record with the write
+    #[arg(long, value_name = "TEXT", value_parser = note)]
+    note: Option<Note>,
     /// Answer in JSON
     #[arg(long)]
     json: bool,
+}
+
+fn note(text: &str) -> Result<Note, String> {
+    Note::parse(text, Whose::Operator)
 }
 
 fn place(text: &str) -> Result<NewPath, String> {
@@ -78,7 +85,11 @@ async fn take_back(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
         }
         true
     };
-    let undone = confirmed(app, &start::operator("undo"), Plan::Undo(undo), says_yes)
+    let operator = Caller {
+        note: arguments.note.clone(),
+        ..start::operator("undo")
+    };
+    let undone = confirmed(app, &operator, Plan::Undo(undo), says_yes)
         .await
         .map_err(|failure| refused(failure, arguments.json))?;
     match undone {

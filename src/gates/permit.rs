@@ -75,7 +75,8 @@ impl Permit {
     ) -> Result<Vec<Self>, E> {
         let own = |one: &SetChange| {
             let own = ChangeSet::of(id()?, one.clone());
-            Ok(Self::of(own.of_proposal(self.set.proposal())))
+            let own = own.of_proposal(self.set.proposal());
+            Ok(Self::of(own.noted(self.set.note().cloned())))
         };
         let all = self.set.iter().filter(|one| !one.change.is_empty());
         all.map(own).collect()

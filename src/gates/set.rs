@@ -5,7 +5,7 @@ use std::iter;
 
 use crate::audit::{CallId, ProposalId};
 use crate::change::Change;
-use crate::page::{LinkedSite, PagePath, PagePlace, PageState};
+use crate::page::{LinkedSite, Note, PagePath, PagePlace, PageState};
 
 /// A change of a set, and the call that it takes back, if it is an undo.
 #[derive(Debug, Clone)]
@@ -88,6 +88,8 @@ pub struct ChangeSet {
     first: SetChange,
     others: Vec<SetChange>,
     proposal: Option<ProposalId>,
+    /// Why it is wanted.
+    note: Option<Note>,
     /// Where it was asked for as a list, however many changes that has.
     list: Option<List>,
 }
@@ -120,6 +122,7 @@ impl ChangeSet {
             first: change.into(),
             others: Vec::new(),
             proposal: None,
+            note: None,
             list: None,
         }
     }
@@ -133,6 +136,7 @@ impl ChangeSet {
             first: changes.next()?,
             others: changes.collect(),
             proposal: None,
+            note: None,
             list: Some(List {
                 left_out: Vec::new(),
                 keeps_on_failure: false,
@@ -204,6 +208,7 @@ impl ChangeSet {
         match Self::list(self.id, changes) {
             Some(anew) => Self {
                 proposal: self.proposal,
+                note: self.note,
                 list: self.list,
                 ..anew
             },
@@ -235,6 +240,18 @@ impl ChangeSet {
     #[must_use]
     pub fn of_proposal(self, proposal: Option<ProposalId>) -> Self {
         Self { proposal, ..self }
+    }
+
+    /// The same set with a note that says why it is wanted.
+    #[must_use]
+    pub fn noted(self, note: Option<Note>) -> Self {
+        Self { note, ..self }
+    }
+
+    /// Why it is wanted, in the words of whoever asked for it.
+    #[must_use]
+    pub const fn note(&self) -> Option<&Note> {
+        self.note.as_ref()
     }
 
     /// The same set under the id of another call.

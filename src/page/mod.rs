@@ -23,6 +23,7 @@ mod link;
 mod listing;
 mod locale;
 mod mend_links;
+mod note;
 mod outline;
 mod part;
 mod part_kind;
@@ -64,6 +65,7 @@ pub use mend_links::{
     LeftLink, LinkBase, LinkedSite, MendedLink, MendedText, MovedPart, Moves, PagePlace, WhyLeft,
     in_order, mend_links,
 };
+pub use note::{MAX_NOTE, Note, Whose, own_words};
 pub use outline::{Format, Heading, Outline};
 pub use part::{PartSelector, PartStep};
 pub use part_kind::PartKind;

@@ -118,6 +118,7 @@ impl Visit {
                 .map(|rights| Arc::clone(&rights.narrowing)),
             extent: Extent::Bounded,
             is_decided: false,
+            note: None,
         }
     }
 

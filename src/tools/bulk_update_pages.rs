@@ -51,6 +51,8 @@ pub(super) struct Input {
     // By default what was applied is taken back where a later change fails.
     #[garde(skip)]
     on_failure: Option<OnFailure>,
+    #[garde(custom(rule::optional(rule::note)))]
+    note: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -75,6 +77,7 @@ impl Tool for BulkUpdatePages {
 
     async fn run(context: Context, input: Input) -> Result<Written, Failure> {
         let confirm = input.confirm.clone();
+        let context = context.noted(input.note.as_deref())?;
         let plan = Plan::Bulk(Box::new(bulk(&context, input).await?));
         context.write(plan, confirm).await.map(Written::from)
     }

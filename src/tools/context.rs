@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
+use super::input;
 use crate::error::{Code, Failure};
 use crate::index::{ContentIndex, Coverage};
 use crate::notice::{Notice, Progress};
-use crate::page::{Locale, PageReading};
+use crate::page::{Locale, Note, PageReading, Whose};
 use crate::wiki::{Wiki, WikiError};
 use crate::write::{Answer, Caller, Desk, Extent, Plan, Sight, Writer};
 
@@ -68,6 +69,20 @@ impl Context {
     /// The caller saw a page: its later change of the content is held against what it saw.
     pub(super) fn saw(&self, page: PageReading, sight: Sight) {
         self.desk.note_read(&self.caller.session, page, sight);
+    }
+
+    /// The same call, with why it is wanted.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for what is no note.
+    pub(super) fn noted(mut self, note: Option<&str>) -> Result<Self, Failure> {
+        let whose = match self.caller.actor {
+            Some(_) => Whose::Operator,
+            None => Whose::Agent,
+        };
+        let note = note.map(|text| Note::parse(text, whose)).transpose();
+        self.caller.note = note.map_err(|fault| input::invalid_argument("note", fault))?;
+        Ok(self)
     }
 
     /// Takes a plan through the gates.

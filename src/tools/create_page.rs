@@ -52,6 +52,8 @@ pub(super) struct Input {
     script_css: Option<String>,
     #[garde(custom(rule::optional(rule::text)))]
     script_js: Option<String>,
+    #[garde(custom(rule::optional(rule::note)))]
+    note: Option<String>,
 }
 
 impl Tool for CreatePage {
@@ -90,6 +92,7 @@ impl Tool for CreatePage {
             script_js: input.script_js.unwrap_or_default(),
         };
         context
+            .noted(input.note.as_deref())?
             .write(Plan::Create(Box::new(page)), input.confirm)
             .await
             .map(Written::from)

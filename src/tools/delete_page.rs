@@ -29,6 +29,8 @@ pub(super) struct Input {
     /// Move it to the wiki's trash, unpublished.
     #[garde(skip)]
     trash: Option<bool>,
+    #[garde(custom(rule::optional(rule::note)))]
+    note: Option<String>,
 }
 
 impl Tool for DeletePage {
@@ -48,6 +50,10 @@ impl Tool for DeletePage {
             trash: input.trash.or(input.confirm.is_none().then_some(false)),
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
         });
-        context.write(plan, input.confirm).await.map(Written::from)
+        context
+            .noted(input.note.as_deref())?
+            .write(plan, input.confirm)
+            .await
+            .map(Written::from)
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::change::Warning;
 use crate::gates::{LeftOut, LinkLeft};
-use crate::page::{Date, Field, PageReading, escape_hidden};
+use crate::page::{Date, Field, Note, PageReading, escape_hidden};
 use crate::wiki::Wiki;
 use crate::write::{Answer, Applied, LinkedFrom, Notes, Preview, SetLine, SetMember, Target};
 
@@ -97,6 +97,9 @@ pub(super) struct Write {
     pub(super) conflict_check: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) warnings: Vec<Warning>,
+    /// Why it is wanted, named as the words of whoever asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) confirm: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,6 +180,11 @@ impl WholePage {
     }
 }
 
+/// Somebody's own words, shown as that.
+fn said(note: Option<Note>) -> Option<String> {
+    note.map(|note| note.to_string())
+}
+
 /// The answer about one change.
 enum One {
     Preview(Box<Preview>),
@@ -207,6 +215,7 @@ impl Write {
                 undoes: preview.notes.undoes.map(|id| id.to_string()),
                 linked_from: preview.notes.linked_from,
                 warnings: preview.notes.warnings,
+                note: said(preview.notes.note),
                 confirm: preview
                     .confirm
                     .as_ref()
@@ -237,6 +246,7 @@ impl Write {
                 undoes: applied.notes.undoes.map(|id| id.to_string()),
                 linked_from: applied.notes.linked_from,
                 warnings: applied.notes.warnings,
+                note: None,
                 confirm: None,
                 confirm_expires_at: None,
                 proposal: None,
@@ -275,6 +285,8 @@ pub(super) struct SetShown {
     linked_from: Vec<LinkedFrom>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Warning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     confirm: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -422,6 +434,7 @@ impl From<Answer> for Written {
                 lines_removed: count(shown.lines.removed),
                 linked_from: shown.notes.linked_from,
                 warnings: shown.notes.warnings,
+                note: said(shown.notes.note),
                 confirm: shown.confirm.as_ref().map(|confirm| confirm.token.clone()),
                 confirm_expires_at: shown.confirm.map(|confirm| confirm.expires_at),
                 proposal: shown.proposal.map(|id| id.to_string()),

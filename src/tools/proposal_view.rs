@@ -33,6 +33,9 @@ pub(super) struct View {
     lines_added: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lines_removed: Option<i64>,
+    /// Why it is wanted, named as the words of whoever proposed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     created_at: String,
     call_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,6 +140,7 @@ impl View {
             fields: proposal.fields.into_iter().map(Field::name).collect(),
             lines_added: some_count(proposal.lines_added),
             lines_removed: some_count(proposal.lines_removed),
+            note: proposal.note.map(|note| note.to_string()),
             created_at: proposal.created.into(),
             call_id: proposal.call.to_string(),
             decided_at: proposal.state.decided().cloned().map(String::from),

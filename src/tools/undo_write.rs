@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::context::Context;
-use super::input;
+use super::input::{self, rule};
 use super::output::{WRITE_ANSWER, Written};
 use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::audit::CallSelector;
@@ -32,6 +32,8 @@ pub(super) struct Input {
     /// Where a deleted or moved page comes back, if not at its old path.
     #[garde(length(chars, max = 255))]
     path: Option<String>,
+    #[garde(custom(rule::optional(rule::note)))]
+    note: Option<String>,
 }
 
 impl Tool for UndoWrite {
@@ -62,6 +64,7 @@ impl Tool for UndoWrite {
             path: path.map(NewPath::into_path),
         };
         context
+            .noted(input.note.as_deref())?
             .write(Plan::Undo(undo), input.confirm)
             .await
             .map(Written::from)

@@ -82,6 +82,9 @@ pub(super) struct Input {
     /// After `FIELD_UNREADABLE`, if the user agrees.
     #[garde(length(max = 4))]
     accept_loss: Option<Vec<Losable>>,
+    /// Why, in one line: for whoever decides.
+    #[garde(custom(rule::optional(rule::note)))]
+    note: Option<String>,
 }
 
 // What an update overwrites and not every key can read. (A doc comment would go out to clients.)
@@ -169,7 +172,11 @@ impl Tool for UpdatePage {
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
             updates_links: input.update_links == Some(true),
         });
-        context.write(plan, input.confirm).await.map(Written::from)
+        context
+            .noted(input.note.as_deref())?
+            .write(plan, input.confirm)
+            .await
+            .map(Written::from)
     }
 }
 

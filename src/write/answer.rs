@@ -7,7 +7,7 @@ use crate::audit::{CallId, Outcome, ProposalId};
 use crate::change::{Operation, Warning, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::{LeftOut, LinkLeft};
-use crate::page::{Field, LineCounts};
+use crate::page::{Field, LineCounts, Note};
 
 /// The answer to a write that was previewed, applied, or had nothing to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +63,8 @@ pub struct Notes {
     pub undoes: Option<CallId>,
     /// The open proposal that a new one took the place of.
     pub replaces: Option<ProposalId>,
+    /// Why it is wanted, in the words of whoever asked for it.
+    pub note: Option<Note>,
 }
 
 /// What a write would do, whole: an answer to an agent holds it [bounded](Self::bounded).

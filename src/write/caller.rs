@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::audit::{Actor, Client};
 use crate::gates::{Narrowing, SessionId};
+use crate::page::Note;
 
 use super::asker::Asker;
 
@@ -26,6 +27,8 @@ pub struct Caller {
     pub extent: Extent,
     /// Whether a person looked at the change and said yes to it, outside of a client.
     pub is_decided: bool,
+    /// Why it is wanted, in their own words.
+    pub note: Option<Note>,
 }
 
 /// How much of a change a caller is shown.

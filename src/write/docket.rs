@@ -11,7 +11,7 @@ use crate::audit::{
 use crate::change::{Change, Operation, StepKind, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, ConfirmMode, Gate, Refusal, SetChange, paused};
-use crate::page::{Date, Field, LineCounts, Locale, PagePath, PageState};
+use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath, PageState};
 
 use super::caller::Caller;
 
@@ -20,6 +20,8 @@ use super::caller::Caller;
 pub(super) struct Docket {
     began: Instant,
     entry: Entry,
+    /// Why it is wanted: of what is shown or sent, the note that was shown with it.
+    note: Option<Note>,
     confirmed: (Gate, &'static str),
 }
 
@@ -33,6 +35,7 @@ impl Docket {
         Self {
             began: Instant::now(),
             entry,
+            note: caller.note.clone(),
             confirmed: (Gate::Confirm, ""),
         }
     }
@@ -109,8 +112,14 @@ impl Docket {
         self.entry.call
     }
 
+    /// Why it is wanted.
+    pub(super) const fn note(&self) -> Option<&Note> {
+        self.note.as_ref()
+    }
+
     /// The changes are made: what they are about is known.
     pub(super) fn about(&mut self, set: &ChangeSet) {
+        self.note = set.note().cloned();
         if set.is_list() {
             self.is_set();
             let fields = set.iter().flat_map(|one| one.change.fields());
@@ -180,6 +189,7 @@ impl Docket {
             undoes: self.entry.undoes,
             before: self.entry.before,
             after: self.entry.after,
+            note: self.note.clone(),
             is_list,
             others: others.unwrap_or_default(),
         }
@@ -209,7 +219,8 @@ impl Docket {
     /// What goes on record of one change of a set that becomes a proposal, under the call of the set.
     pub(super) fn of_proposed(&self, one: &SetChange) -> Self {
         let call = self.entry.call;
-        let mut docket = self.of_member(&ChangeSet::of(call, one.clone()));
+        let one_of_it = ChangeSet::of(call, one.clone()).noted(self.note.clone());
+        let mut docket = self.of_member(&one_of_it);
         docket.entry.lines = one.change.content_diff().1;
         docket
     }
@@ -333,6 +344,7 @@ impl Docket {
     fn entry(&self, event: Event) -> Entry {
         let mut entry = self.entry.clone();
         entry.event = event;
+        entry.note = self.note.clone().map(String::from);
         entry.ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         entry
     }

@@ -104,7 +104,7 @@ async fn once(
         Route::Send(warrant) => turn::take(desk, session, source, warrant).await?,
         Route::Preview | Route::Open | Route::Ask => None,
     };
-    let read = match read::changes((desk, policy), session, docket.call(), source, &route).await {
+    let read = match read::changes((desk, policy), caller, docket.call(), source, &route).await {
         Ok(read) => read,
         Err(stopped) => return Err(show::stopped(desk, enabled, docket, session, stopped).await),
     };

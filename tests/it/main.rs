@@ -91,6 +91,7 @@ mod naive;
 mod naive_calls;
 #[cfg(feature = "demo")]
 mod network;
+mod notes;
 #[cfg(feature = "demo")]
 mod offered;
 mod operations;

@@ -66,7 +66,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
     } else if calls.is_empty() {
         print::line("no calls");
     } else {
-        let mut table = Table::new(&[
+        let mut head = vec![
             "time (UTC)",
             "call",
             "client",
@@ -75,10 +75,15 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
             "page",
             "outcome",
             "lines",
-        ]);
+        ];
+        let has_notes = calls.iter().any(|call| Row::of(call).note.is_some());
+        if has_notes {
+            head.push("why");
+        }
+        let mut table = Table::new(&head);
         for call in &calls {
             let row = Row::of(call);
-            table.row(vec![
+            let mut cells = vec![
                 row::time(row.time).into(),
                 row.call.to_string().into(),
                 row.who().into(),
@@ -89,7 +94,11 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
                 row.page().into(),
                 row::ending(call),
                 row.lines().into(),
-            ]);
+            ];
+            if has_notes {
+                cells.push(row.why().unwrap_or_default().into());
+            }
+            table.row(cells);
         }
         table.print();
         if let Some(next) = next {

@@ -6,7 +6,7 @@ use crate::audit::{Actor, CallId, CallStory, Client, Ending};
 use crate::change::Operation;
 use crate::cli::print::{self, Paint};
 use crate::cli::table::Cell;
-use crate::page::{Field, Locale, PagePath};
+use crate::page::{Field, Locale, PagePath, Whose, own_words};
 
 /// One call, as all commands tell it to programs.
 #[derive(Debug, Serialize)]
@@ -50,6 +50,8 @@ pub(super) struct Row<'a> {
     pub(super) proposal: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) proposer: Option<&'a Client>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<&'a str>,
     pub(super) ms: u64,
 }
 
@@ -80,6 +82,7 @@ impl<'a> Row<'a> {
             undone_by: call.undone_by,
             proposal: call.latest(|record| record.proposal.as_deref()),
             proposer: call.proposer(),
+            note: call.latest(|record| record.note.as_deref()),
             ms: last.map_or(0, |record| record.ms),
         }
     }
@@ -98,6 +101,17 @@ impl<'a> Row<'a> {
     fn decided_proposal(&self) -> Option<&str> {
         self.proposal
             .filter(|_| self.actor.is_some() || self.proposer.is_some())
+    }
+
+    /// Why it was wanted, named as the words of whoever asked for it: where somebody else decided on
+    /// a proposal, of whoever proposed it.
+    pub(super) fn why(&self) -> Option<String> {
+        let whose = match (self.actor, self.proposer) {
+            (Some(_), None) => Whose::Operator,
+            (None, _) | (_, Some(_)) => Whose::Agent,
+        };
+        self.note
+            .map(|note| print::harmless(&own_words(whose, note)))
     }
 
     /// The page's place, and the one it shall get.

@@ -99,6 +99,7 @@ fn show(call: &CallStory, changed: &Changed, is_held: bool) {
         ("undoes", row.undoes.map(|call| format!("call {call}"))),
         ("proposal", text(row.proposal)),
         ("proposer", row.proposer.map(client)),
+        ("why", row.why()),
         ("code", text(row.code)),
         ("reason", text(row.reason)),
     ] {

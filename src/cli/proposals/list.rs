@@ -63,9 +63,14 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
 }
 
 fn table(app: &App, proposals: &[Proposal]) -> Table {
-    let mut table = Table::new(&[
+    let mut head = vec![
         "id", "state", "write", "page", "lines", "fields", "proposed", "expires", "client",
-    ]);
+    ];
+    let has_notes = proposals.iter().any(|one| one.note.is_some());
+    if has_notes {
+        head.push("why");
+    }
+    let mut table = Table::new(&head);
     for proposal in proposals {
         let paint = match proposal.state {
             ProposalState::Open => Paint::Yellow,
@@ -73,7 +78,7 @@ fn table(app: &App, proposals: &[Proposal]) -> Table {
             ProposalState::Rejected { .. } => Paint::Red,
             ProposalState::Replaced { .. } => Paint::Dim,
         };
-        table.row(vec![
+        let mut row = vec![
             proposal.id.to_string().into(),
             Cell::painted(proposal.state.as_str(), paint),
             proposal.operation.as_str().into(),
@@ -87,7 +92,12 @@ fn table(app: &App, proposals: &[Proposal]) -> Table {
                 .map_or_else(String::new, from_now)
                 .into(),
             super::client(&proposal.client).into(),
-        ]);
+        ];
+        if has_notes {
+            let note = proposal.note.as_ref().map(ToString::to_string);
+            row.push(print::harmless(&note.unwrap_or_default()).into());
+        }
+        table.row(row);
     }
     table
 }

@@ -103,6 +103,9 @@ fn tell(review: &Review, expires: Option<OffsetDateTime>, ending: Option<Ending>
         super::client(&proposal.client),
         proposal.call,
     ));
+    if let Some(note) = show_change::note(proposal.note.as_ref()) {
+        print::line(&note);
+    }
     match &proposal.state {
         ProposalState::Open => {
             if let Some(end) = expires {

@@ -268,6 +268,9 @@ pub(super) fn write(answer: &Value) -> Vec<String> {
             lines.push(format!("  {told} {}", text(value)));
         }
     }
+    if answer.get("note").is_some() {
+        lines.push(format!("  {}", of(answer, "note")));
+    }
     lines.extend(change(answer));
     lines
 }

@@ -24,6 +24,9 @@ pub(super) struct Arguments {
     /// Its arguments: a JSON object, `@` and a file that holds one, or `-` for stdin
     #[arg(long, value_name = "JSON", default_value = "{}")]
     args: String,
+    /// Why, in one line of at most 200 characters: the argument `note` of a write
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
     /// Confirm a previewed write without asking
     #[arg(long)]
     yes: bool,
@@ -34,6 +37,14 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) -> Outcome {
     let mut given = parse(&arguments.args)?;
+    if let Some(note) = &arguments.note
+        && given
+            .insert("note".to_owned(), note.as_str().into())
+            .is_some()
+    {
+        let wrong = "the arguments have a note, too: say it once";
+        return Err((Exit::Usage, wrong.to_owned()));
+    }
     let mut first = ask(app, tool, &given, arguments.json).await?;
     // A preview's token is of use to this process alone.
     let token = first.as_object_mut().and_then(|answer| {

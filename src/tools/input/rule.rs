@@ -30,6 +30,10 @@ pub(in crate::tools) use page::{
     check_text as text, check_title as title,
 };
 
+pub(in crate::tools) fn note(note: &str) -> Told {
+    page::Note::parse(note, page::Whose::Agent).map(|_| ())
+}
+
 pub(in crate::tools) fn locale(code: &str) -> Told {
     Locale::parse(code).map(|_| ())
 }

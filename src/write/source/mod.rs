@@ -169,7 +169,7 @@ async fn again(
     Ok(checked(shown.on(read.page)))
 }
 
-fn mismatch() -> Failure {
+pub(super) fn mismatch() -> Failure {
     Failure::new(
         Code::ConfirmMismatch,
         "This call asks for something else than the preview that the token was given for.",

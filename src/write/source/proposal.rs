@@ -87,7 +87,8 @@ impl Source for Apply {
                 let change = proposal.changes().next().ok_or_else(broke_off)?;
                 ChangeSet::of(call.id, self.change(desk, &proposal, &change).await?)
             };
-            Ok(checked(set.of_proposal(Some(self.id))))
+            let set = set.of_proposal(Some(self.id));
+            Ok(checked(set.noted(proposal.note)))
         })
     }
 

@@ -109,7 +109,8 @@ async fn ask(
     let message = if set.is_list() {
         question::message_of_set(&set, &each, &warnings)
     } else {
-        question::message(&only.change, only.undoes, (&diff, lines), &warnings)
+        let said = (set.note(), warnings.as_slice());
+        question::message(&only.change, only.undoes, (&diff, lines), said)
     };
     let question = Question {
         message,

@@ -87,6 +87,7 @@ pub(in crate::write) async fn look(
         is_unchecked: seen.conflict == ConflictCheck::None,
         undoes: set.first().undoes.filter(|_| !set.is_list()),
         replaces: None,
+        note: set.note().cloned(),
     };
     let made: Vec<(&str, &str)> = set
         .iter()

@@ -5,7 +5,7 @@ use std::iter;
 use crate::audit::CallId;
 use crate::change::{Change, Warning};
 use crate::gates::ChangeSet;
-use crate::page::{Field, LineCounts, PageState, is_invisible};
+use crate::page::{Field, LineCounts, Note, PageState, is_invisible};
 
 use super::check::leaves_for_good;
 
@@ -33,7 +33,7 @@ pub(in crate::write) fn message(
     change: &Change,
     undoes: Option<CallId>,
     (diff, lines): (&str, LineCounts),
-    warnings: &[Warning],
+    (note, warnings): (Option<&Note>, &[Warning]),
 ) -> String {
     let target = change.target();
     let mut text = Text::default();
@@ -52,6 +52,7 @@ pub(in crate::write) fn message(
         text.say(&format!("Takes back: call {call}"));
     }
     let mut room = VALUES;
+    text.note(note, &mut room);
     let place = |page: &PageState| format!("{}/{}", page.locale.as_str(), page.path.as_str());
     text.say("Path:");
     text.quote(&place(target), VALUES.lines, &mut room);
@@ -125,6 +126,7 @@ pub(in crate::write) fn message_of_set(
         MARK.trim_end()
     ));
     let mut room = VALUES;
+    text.note(set.note(), &mut room);
     let (mut diffs, mut counts) = (String::new(), LineCounts::default());
     let each = each.iter().map(Vec::as_slice).chain(iter::repeat(&[][..]));
     for (number, (one, warnings)) in set.iter().zip(each).enumerate() {
@@ -193,6 +195,14 @@ impl Text {
             self.said.push('\n');
         }
         self.said.push_str(line);
+    }
+
+    /// Why it is wanted, as text that is not ours.
+    fn note(&mut self, note: Option<&Note>, room: &mut Room) {
+        if let Some(note) = note {
+            self.say("Why:");
+            self.quote(&note.to_string(), MAX_LINES_OF_VALUE, room);
+        }
     }
 
     /// What checks warn of, as text that is not ours.

@@ -1,13 +1,14 @@
 //! The changes of a write, made of the pages as they are now.
 
 use crate::audit::CallId;
-use crate::error::Code;
-use crate::gates::{Policy, SessionId};
+use crate::error::{Code, Failure};
+use crate::gates::{ChangeSet, Policy};
 
+use crate::write::caller::Caller;
 use crate::write::desk::Desk;
 use crate::write::route::{Route, Warrant};
 use crate::write::source::conflict::Stopped;
-use crate::write::source::{Call, Read, Source};
+use crate::write::source::{Call, Read, Source, mismatch};
 
 /// Makes the changes that a source asks for; where something confirms those that were shown
 /// before, these, if the source agrees with them and the pages still are as they were shown.
@@ -16,11 +17,12 @@ use crate::write::source::{Call, Read, Source};
 /// Why they cannot be made, with what could be merged.
 pub(in crate::write) async fn changes(
     (desk, policy): (&Desk, &Policy),
-    session: &SessionId,
+    caller: &Caller,
     id: CallId,
     source: &dyn Source,
     route: &Route,
 ) -> Result<Read, Stopped> {
+    let session = &caller.session;
     let call = Call {
         desk,
         policy,
@@ -30,16 +32,34 @@ pub(in crate::write) async fn changes(
     match route {
         Route::Send(Warrant::Person(approved)) => {
             let shown = approved.set().clone().under(id);
+            is_same_note(caller, &shown)?;
             let again = source.shown_again(call, shown).await;
             again.map_err(ask_anew)
         }
         Route::Send(Warrant::Preview(token)) => {
             let shown = desk.memory.previewed(session, token)?.under(id);
+            is_same_note(caller, &shown)?;
             source.shown_again(call, shown).await
         }
         Route::Send(Warrant::StaticToken) | Route::Preview | Route::Open | Route::Ask => {
-            source.made(call).await
+            let mut read = source.made(call).await?;
+            // What applies a proposal bears the note of whoever proposed it.
+            if read.set.proposal().is_none() {
+                read.set = read.set.noted(caller.note.clone());
+            }
+            Ok(read)
         }
+    }
+}
+
+/// A call that confirms a set may leave out why it is wanted; the note that was shown then goes on
+/// record, and no other one can take its place.
+fn is_same_note(caller: &Caller, shown: &ChangeSet) -> Result<(), Failure> {
+    let said = caller.note.as_ref();
+    if said.is_none() || said == shown.note() {
+        Ok(())
+    } else {
+        Err(mismatch())
     }
 }
 

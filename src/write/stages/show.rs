@@ -51,7 +51,7 @@ pub(in crate::write) async fn stopped(
         return Refusal::at(gate, failure);
     };
     let gives_tokens = dry_run(enabled.policy(), false) == Verdict::Preview;
-    let merged = ChangeSet::of(docket.call(), *merged);
+    let merged = ChangeSet::of(docket.call(), *merged).noted(docket.note().cloned());
     let allowed = match paths(enabled, merged) {
         Ok(allowed) => allowed,
         Err(refusal) => return refusal,

@@ -62,6 +62,9 @@ struct Head<'a> {
 struct Unfolding<'a> {
     #[serde(flatten)]
     row: Row<'a>,
+    /// Why it was wanted, named as the words of whoever asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
     /// Time, event and what it says, of each record.
     records: Vec<(&'a str, String, String)>,
     #[serde(flatten)]
@@ -162,8 +165,10 @@ fn unfolding<'a>(
         ));
     }
     let records = call.records.iter();
+    let row = Row::of(call);
     Ok(Unfolding {
-        row: Row::of(call),
+        why: row.why(),
+        row,
         records: records
             .map(|record| (record.time.as_str(), event(record), says(record)))
             .collect(),

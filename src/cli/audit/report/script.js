@@ -205,7 +205,7 @@
     (call) => $('to').value === '' || call.time.slice(0, 10) <= $('to').value,
   ];
   const haystacks = data.calls.map((call) =>
-    [call.call, place(call), whoForWhom(call), tool(call), call.proposal, call.undoes, call.operation, call.outcome, call.gate, call.code, call.reason,
+    [call.call, place(call), whoForWhom(call), tool(call), call.proposal, call.undoes, call.operation, call.outcome, call.gate, call.code, call.reason, call.note,
       ...call.fields].join('\n').toLowerCase());
 
   const change = () => {
@@ -296,6 +296,7 @@
       ['Actor', call.actor],
       ['Page id', call.id],
       ['Code', call.code],
+      ['Why', call.why],
       ['Reason', call.reason],
       ['Fields', call.fields.join(', ')],
       ['Undoes', call.undoes],

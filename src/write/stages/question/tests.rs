@@ -17,7 +17,7 @@ fn update(edits: Edits) -> Change {
 
 fn asked(change: &Change) -> String {
     let (diff, lines) = change.content_diff();
-    message(change, None, (&diff, lines), &[])
+    message(change, None, (&diff, lines), (None, &[]))
 }
 
 /// The lines of a question that are ours.
