@@ -66,7 +66,7 @@ enum OnFailure {
 impl Tool for BulkUpdatePages {
     const NAME: &'static str = "wikijs_bulk_update_pages";
     const TITLE: &'static str = "Bulk update pages";
-    const DESCRIPTION: &'static str = "Edit or move many pages (200 at most) as one set, all or none. A preview gives a token: show the user, then call again with confirm alone.";
+    const DESCRIPTION: &'static str = "Edit or move up to 200 pages as one set, all or none. Show the user the preview, then call with its confirm alone.";
     const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Change;
     // Which pages and which edit it is, all of them are to be read again from the preview.
