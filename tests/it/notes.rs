@@ -53,7 +53,10 @@ async fn every_write_is_confirmed_with_the_note_that_was_shown_and_with_no_other
     let wiki = sample_wiki().await;
     let served = served(&wiki).await;
     let home = id_of(&wiki, "home");
-    let (first, other) = (id_of(&wiki, "docs/configuration"), id_of(&wiki, "releases/2-4"));
+    let (first, other) = (
+        id_of(&wiki, "docs/configuration"),
+        id_of(&wiki, "releases/2-4"),
+    );
     let title = json!({ "id": home, "title": "New" });
     let done = served.confirmed(UPDATE, title).await.unwrap();
     for (tool, arguments) in [
@@ -158,7 +161,10 @@ async fn a_proposal_keeps_its_note_and_is_applied_with_it() {
         .with("WIKI_MUTATION_DRY_RUN", "true")
         .with("WIKI_TOOLSETS", "pages,drafts,proposals");
     let served = setup.serve().await;
-    let (first, other) = (id_of(&wiki, "docs/configuration"), id_of(&wiki, "releases/2-4"));
+    let (first, other) = (
+        id_of(&wiki, "docs/configuration"),
+        id_of(&wiki, "releases/2-4"),
+    );
     for (tool, change) in [
         (UPDATE, json!({ "id": first, "title": "New", "note": NOTE })),
         (
