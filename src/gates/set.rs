@@ -85,7 +85,7 @@ pub struct Mending {
 #[derive(Debug, Clone)]
 pub struct ChangeSet {
     id: CallId,
-    first: SetChange,
+    first: Box<SetChange>,
     others: Vec<SetChange>,
     proposal: Option<ProposalId>,
     /// Why it is wanted.
@@ -119,7 +119,7 @@ impl ChangeSet {
     pub fn of(id: CallId, change: impl Into<SetChange>) -> Self {
         Self {
             id,
-            first: change.into(),
+            first: Box::new(change.into()),
             others: Vec::new(),
             proposal: None,
             note: None,
@@ -133,7 +133,7 @@ impl ChangeSet {
         let mut changes = changes.into_iter();
         Some(Self {
             id,
-            first: changes.next()?,
+            first: Box::new(changes.next()?),
             others: changes.collect(),
             proposal: None,
             note: None,
@@ -281,13 +281,13 @@ impl ChangeSet {
 
     /// Its first change; of a single write, the only one.
     #[must_use]
-    pub const fn first(&self) -> &SetChange {
+    pub fn first(&self) -> &SetChange {
         &self.first
     }
 
     /// Its changes, in order.
     pub fn iter(&self) -> impl Iterator<Item = &SetChange> {
-        iter::once(&self.first).chain(&self.others)
+        iter::once(&*self.first).chain(&self.others)
     }
 
     /// Whether there is nothing to do.

@@ -70,8 +70,8 @@ async fn every_write_is_confirmed_with_the_note_that_was_shown_and_with_no_other
         ("wikijs_delete_page", json!({ "id": other })),
     ] {
         let before = served.records().len();
-        let noted = with(&arguments, "note", &json!(NOTE));
-        let preview = served.call(tool, noted.clone()).await.unwrap();
+        let asked = with(&arguments, "note", &json!(NOTE));
+        let preview = served.call(tool, asked.clone()).await.unwrap();
         assert_eq!(preview["note"], SHOWN, "{tool}");
         let confirmed = with(&arguments, "confirm", &preview["confirm"]);
         let another = with(&confirmed, "note", &json!("something else"));

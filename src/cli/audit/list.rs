@@ -83,7 +83,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
         let mut table = Table::new(&head);
         for call in &calls {
             let row = Row::of(call);
-            let mut cells = vec![
+            let mut shown = vec![
                 row::time(row.time).into(),
                 row.call.to_string().into(),
                 row.who().into(),
@@ -96,9 +96,9 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
                 row.lines().into(),
             ];
             if has_notes {
-                cells.push(row.why().unwrap_or_default().into());
+                shown.push(row.why().unwrap_or_default().into());
             }
-            table.row(cells);
+            table.row(shown);
         }
         table.print();
         if let Some(next) = next {
