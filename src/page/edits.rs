@@ -9,6 +9,9 @@ use super::place::{DiffersIn, MAX_PLACES, Place};
 const MAX_NEAREST: usize = 3;
 /// How alike such a line is at least, of 1000.
 const LEAST_LIKENESS: usize = 400;
+/// The most bytes that a text may have once a text in it is replaced wherever it stands: no request
+/// to a wiki holds more.
+const MOST_BYTES: usize = 5 * 1024 * 1024;
 
 /// One change: a text that is in the page once, and what shall stand in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +57,12 @@ pub enum EditFault {
         /// Whether there are more.
         more: bool,
     },
+    /// The text would become larger than any page.
+    #[error("the text is too large with edit {index}")]
+    TooLarge {
+        /// Which edit.
+        index: usize,
+    },
 }
 
 /// Makes edits in order, each of the text as those before it left it.
@@ -73,26 +82,45 @@ pub fn apply_edits(text: &str, edits: &[TextEdit]) -> Result<String, EditFault> 
     Ok(text)
 }
 
+/// Makes edits in order, each wherever its old text stands in the text as those before it left it.
+///
+/// # Errors
+/// The first edit whose old text is empty or not there, or that makes the text too large.
+pub fn replace_all(text: &str, edits: &[TextEdit]) -> Result<String, EditFault> {
+    let mut text = text.to_owned();
+    for (index, edit) in edits.iter().enumerate() {
+        if edit.old_text.is_empty() {
+            return Err(EditFault::Empty { index });
+        }
+        if !text.contains(&edit.old_text) {
+            return Err(not_found(&text, index, &edit.old_text));
+        }
+        text = replaced(&text, edit).ok_or(EditFault::TooLarge { index })?;
+    }
+    Ok(text)
+}
+
+/// A text with one text replaced wherever it stands; `None` if it would be larger than any page,
+/// which is found out before it is made.
+#[must_use]
+pub fn replaced(text: &str, edit: &TextEdit) -> Option<String> {
+    let grows = edit.new_text.len().saturating_sub(edit.old_text.len());
+    let times = if grows == 0 {
+        0
+    } else {
+        text.matches(&edit.old_text).count()
+    };
+    let bytes = text.len().saturating_add(grows.saturating_mul(times));
+    (times == 0 || bytes <= MOST_BYTES).then(|| text.replace(&edit.old_text, &edit.new_text))
+}
+
 fn only_place(text: &str, index: usize, sought: &str) -> Result<usize, EditFault> {
     if sought.is_empty() {
         return Err(EditFault::Empty { index });
     }
     let found: Vec<usize> = occurrences(text, sought).take(MAX_PLACES + 1).collect();
     match found.as_slice() {
-        [] => {
-            let (differs_in, places) = nearly(text, sought);
-            let nearest = if places.is_empty() {
-                nearest_lines(text, sought)
-            } else {
-                Vec::new()
-            };
-            Err(EditFault::NotFound {
-                index,
-                differs_in,
-                places,
-                nearest,
-            })
-        }
+        [] => Err(not_found(text, index, sought)),
         [only] => Ok(*only),
         several => Err(EditFault::Ambiguous {
             index,
@@ -103,6 +131,21 @@ fn only_place(text: &str, index: usize, sought: &str) -> Result<usize, EditFault
                 .collect(),
             more: several.len() > MAX_PLACES,
         }),
+    }
+}
+
+fn not_found(text: &str, index: usize, sought: &str) -> EditFault {
+    let (differs_in, places) = nearly(text, sought);
+    let nearest = if places.is_empty() {
+        nearest_lines(text, sought)
+    } else {
+        Vec::new()
+    };
+    EditFault::NotFound {
+        index,
+        differs_in,
+        places,
+        nearest,
     }
 }
 

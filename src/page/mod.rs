@@ -52,7 +52,7 @@ pub use checks::{
 pub use css::same_css;
 pub use css_rules::{DroppedRules, Sheet, dropped_rules};
 pub use date::Date;
-pub use edits::{EditFault, TextEdit, apply_edits};
+pub use edits::{EditFault, TextEdit, apply_edits, replace_all, replaced};
 pub use field::{Field, InUpdate, Shown};
 pub use hidden::{Found, HiddenText, escape_hidden, escaped};
 pub use html::plain_text;

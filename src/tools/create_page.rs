@@ -8,9 +8,11 @@ use super::context::Context;
 use super::input::{self, rule};
 use super::output::{WRITE_ANSWER, Written};
 use super::tool::{Kind, TEXT_BYTES, Tool};
+use super::update_page::TextEdit;
 use crate::change::NewPage;
 use crate::error::Failure;
-use crate::write::Plan;
+use crate::page;
+use crate::write::{Copy, Plan, Said};
 
 /// The tool.
 pub(super) struct CreatePage;
@@ -27,8 +29,14 @@ pub(super) struct Input {
     path: String,
     #[garde(custom(rule::required(rule::title)))]
     title: String,
-    #[garde(custom(rule::required(rule::content)))]
-    content: String,
+    #[garde(custom(rule::content_or_copied(self.from_page.is_some())))]
+    content: Option<String>,
+    /// Id of a page: its content, description, tags and editor are taken where nothing else is said.
+    #[garde(range(min = 1, max = 2_147_483_647))]
+    from_page: Option<i64>,
+    /// In the content of fromPage, everywhere.
+    #[garde(length(min = 1, max = 100), dive)]
+    replace_all: Option<Vec<TextEdit>>,
     /// Default: as configured.
     #[garde(custom(rule::optional(rule::locale)))]
     locale: Option<String>,
@@ -59,7 +67,7 @@ pub(super) struct Input {
 impl Tool for CreatePage {
     const NAME: &'static str = "wikijs_create_page";
     const TITLE: &'static str = "Create page";
-    const DESCRIPTION: &'static str = "Make a new page of path, title and content. Without confirm you may get a preview and a token: show the user, then call again with path and confirm. To change a page: wikijs_update_page.";
+    const DESCRIPTION: &'static str = "Make a new page of path, title and content (or fromPage). Without confirm you may get a preview and a token: show the user, then call again with path and confirm. To change a page: wikijs_update_page.";
     const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Add;
     const IN_PREVIEW: &'static [&'static str] = &["title", "content"];
@@ -68,17 +76,30 @@ impl Tool for CreatePage {
     type Output = Written;
 
     async fn run(context: Context, input: Input) -> Result<Written, Failure> {
+        let replace_all = input.replace_all.unwrap_or_default();
+        if !replace_all.is_empty() && (input.from_page.is_none() || input.content.is_some()) {
+            let fault = "needs fromPage, and cannot stand beside content";
+            return Err(input::invalid_argument("replaceAll", fault));
+        }
+        let said = Said {
+            content: input.content,
+            description: input.description,
+            tags: input.tags.map(input::tags).transpose()?,
+            editor: input.editor,
+        };
+        let settings = context.wiki.settings();
         let (locale, path) = input::new_place(&context.wiki, &input.path, input.locale.as_deref())?;
         let page = NewPage {
             locale: locale.unwrap_or_else(|| context.locale(None)),
             path,
             title: input.title,
-            description: input.description.unwrap_or_default(),
-            content: input.content,
-            editor: input
+            description: said.description.clone().unwrap_or_default(),
+            content: said.content.clone().unwrap_or_default(),
+            editor: said
                 .editor
-                .unwrap_or_else(|| context.wiki.settings().default_editor.clone()),
-            tags: input::tags(input.tags.unwrap_or_default())?,
+                .clone()
+                .unwrap_or_else(|| settings.default_editor.clone()),
+            tags: said.tags.clone().unwrap_or_default(),
             is_published: input.is_published.unwrap_or(true),
             is_private: input.is_private.unwrap_or(false),
             publish_start_date: input::date(
@@ -91,9 +112,18 @@ impl Tool for CreatePage {
             script_css: input.script_css.unwrap_or_default(),
             script_js: input.script_js.unwrap_or_default(),
         };
+        let plan = match input.from_page {
+            None => Plan::Create(Box::new(page)),
+            Some(from) => Plan::Copy(Box::new(Copy {
+                page,
+                said,
+                from,
+                replace_all: replace_all.into_iter().map(page::TextEdit::from).collect(),
+            })),
+        };
         context
             .noted(input.note.as_deref())?
-            .write(Plan::Create(Box::new(page)), input.confirm)
+            .write(plan, input.confirm)
             .await
             .map(Written::from)
     }

@@ -108,6 +108,11 @@ fn edit(fault: EditFault) -> Failure {
             .detail("edit", index)
             .detail("places", listed(&places))
             .detail("morePlaces", more),
+        EditFault::TooLarge { index } => Failure::new(
+            Code::TooLarge,
+            "The page would be larger than the wiki takes once this text is replaced everywhere.",
+        )
+        .detail("edit", index),
     }
 }
 

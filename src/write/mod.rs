@@ -49,4 +49,4 @@ pub use patience::Patience;
 pub use proposals::Proposals;
 pub use refusals::Refusals;
 pub use review::{Review, Reviewed};
-pub use source::{Apply, Bulk, Delete, MAX_PAGES, Plan, Undo, Update, Which};
+pub use source::{Apply, Bulk, Copy, Delete, MAX_PAGES, Plan, Said, Undo, Update, Which};

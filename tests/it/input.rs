@@ -15,7 +15,7 @@ const TOOLS: [(&str, &str); 10] = [
     ("wikijs_get_page_tree", ""),
     ("wikijs_get_page_history", "id"),
     ("wikijs_list_tags", ""),
-    ("wikijs_create_page", "path title content"),
+    ("wikijs_create_page", "path title"),
     ("wikijs_update_page", "id"),
     ("wikijs_delete_page", "id"),
 ];

@@ -34,6 +34,7 @@ mod conformance;
 #[cfg(feature = "demo")]
 mod contract;
 #[cfg(feature = "demo")]
+mod copies;
 mod demo_wiki;
 #[cfg(feature = "demo")]
 mod docs;

@@ -212,6 +212,10 @@ fn questions(ids: &[i64], visible: i64) -> Vec<(&'static str, Value)> {
                 json!({ "id": id, "edits": [{ "oldText": "x", "newText": "y" }] }),
             ),
             ("wikijs_delete_page", json!({ "id": id })),
+            (
+                "wikijs_create_page",
+                json!({ "path": "docs/copy", "title": "Copy", "fromPage": id }),
+            ),
         ] {
             all.push((tool, arguments));
         }

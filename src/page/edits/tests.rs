@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{EditFault, TextEdit, apply_edits};
+use super::{EditFault, MOST_BYTES, TextEdit, apply_edits, replace_all, replaced};
 use crate::page::{DiffersIn, Place};
 
 fn edit(old: &str, new: &str) -> TextEdit {
@@ -94,6 +94,29 @@ fn a_text_that_is_nowhere_names_the_lines_most_like_its_longest() {
 fn a_fault_says_nothing_of_the_page() {
     let fault = apply_edits("secret secret", &[edit("secret", "")]).expect_err("twice");
     assert!(!fault.to_string().contains("secret"));
+}
+
+#[test]
+fn a_text_is_replaced_wherever_it_stands_and_must_be_there_when_its_turn_comes() {
+    let all = |edits: &[TextEdit]| replace_all("a b a", edits);
+    assert_eq!(
+        all(&[edit("a", "b"), edit("b b", "c")]).as_deref(),
+        Ok("c b")
+    );
+    let gone = all(&[edit("a", "b"), edit("a", "c")]);
+    assert!(matches!(gone, Err(EditFault::NotFound { index: 1, .. })));
+    assert_eq!(all(&[edit("", "c")]), Err(EditFault::Empty { index: 0 }));
+}
+
+#[test]
+fn a_text_that_would_grow_beyond_any_page_is_not_made() {
+    let (text, new) = ("a".repeat(3_000), "b".repeat(2_000));
+    let refused = replace_all(&text, &[edit("a", &new)]);
+    assert_eq!(refused, Err(EditFault::TooLarge { index: 0 }));
+    // What does not grow is made, however large it is.
+    let large = "ab".repeat(MOST_BYTES);
+    let made = replaced(&large, &edit("ab", "b")).map(|text| text.len());
+    assert_eq!(made, Some(MOST_BYTES));
 }
 
 /// How often a text is in another, counted at every character.

@@ -50,6 +50,17 @@ pub(in crate::tools) fn part(selector: &str) -> Told {
         .map_err(|fault| format!("is no selector: {fault}"))
 }
 
+/// The content of a new page: said, unless it is copied.
+pub(in crate::tools) fn content_or_copied(
+    is_copied: bool,
+) -> impl FnOnce(&Option<String>, &()) -> garde::Result {
+    move |said, ()| match said.as_deref() {
+        None if is_copied => Ok(()),
+        None => Err(garde::Error::new("is required, or fromPage")),
+        Some(said) => content(said).map_err(garde::Error::new),
+    }
+}
+
 /// One locale, or all.
 pub(in crate::tools) fn locales(code: &str) -> Told {
     if code == super::places::ALL {

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::change::{Change, Edits, NewContent, NewTags};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, SetChange};
-use crate::page::{MovedPart, NewPath, PageState, TextEdit, check_content};
+use crate::page::{MovedPart, NewPath, PageState, TextEdit, check_content, replaced};
 use crate::wiki::{ListQuery, Wiki};
 
 use super::whole_page::{self, ToWrite};
@@ -107,7 +107,7 @@ impl Bulk {
     fn of(&self, before: PageState) -> Result<Change, &'static str> {
         let mut content = before.content.clone();
         for edit in &self.replace_all {
-            content = content.replace(&edit.old_text, &edit.new_text);
+            content = replaced(&content, edit).ok_or("it would be too large")?;
         }
         if content != before.content && check_content(&content).is_err() {
             return Err("it would be left without content");

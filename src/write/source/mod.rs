@@ -2,6 +2,7 @@
 
 mod bulk;
 pub(super) mod conflict;
+mod copy;
 mod create;
 mod delete;
 mod mending;
@@ -23,6 +24,7 @@ use super::docket::Docket;
 use conflict::{ConflictCheck, Stopped};
 
 pub use bulk::{Bulk, MAX_PAGES, Which};
+pub use copy::{Copy, Said};
 pub use delete::Delete;
 pub use proposal::Apply;
 pub use undo::Undo;
@@ -33,6 +35,8 @@ pub use update::Update;
 pub enum Plan {
     /// A new page.
     Create(Box<NewPage>),
+    /// A new page that takes over much of another one.
+    Copy(Box<Copy>),
     /// Fields of a page.
     Update(Update),
     /// The end of a page.
@@ -50,6 +54,7 @@ impl Plan {
     pub(super) fn source(&self) -> &dyn Source {
         match self {
             Self::Create(source) => &**source,
+            Self::Copy(source) => &**source,
             Self::Update(source) => source,
             Self::Delete(source) => source,
             Self::Undo(source) => source,

@@ -1,0 +1,235 @@
+//! A page comes to be that takes over much of another one.
+
+use crate::change::{Change, ContentFault, NewPage};
+use crate::error::{Code, Failure};
+use crate::gates::ChangeSet;
+use crate::page::{Field, PageReading, TextEdit, check_content, replace_all};
+
+use super::{Call, Later, Read, Source, Stopped, again, checked};
+use crate::write::desk::Desk;
+use crate::write::docket::Docket;
+use crate::write::faults;
+
+/// A new page of which some fields are those of another page.
+#[derive(Debug, Clone)]
+pub struct Copy {
+    /// The new page, but for what may be copied.
+    pub page: NewPage,
+    /// What is said of it, and so is not copied.
+    pub said: Said,
+    /// The id of the page that is copied.
+    pub from: i64,
+    /// Texts that are replaced wherever they stand in the copied content, in order.
+    pub replace_all: Vec<TextEdit>,
+}
+
+/// What may be said of a page, or copied.
+#[derive(Debug, Clone, Default)]
+pub struct Said {
+    /// The source.
+    pub content: Option<String>,
+    /// The description.
+    pub description: Option<String>,
+    /// The tags.
+    pub tags: Option<Vec<String>>,
+    /// The editor.
+    pub editor: Option<String>,
+}
+
+impl Copy {
+    /// The new page as it comes to be, with the page that is copied as it was just read.
+    fn of(&self, read: PageReading) -> Result<NewPage, Failure> {
+        let said = self.said.clone();
+        let mut unread = Vec::new();
+        let content = match (said.content, read.content) {
+            (Some(said), _) => said,
+            (None, Some(copied)) => {
+                let replaced = replace_all(&copied, &self.replace_all);
+                let content = replaced.map_err(|fault| faults::told(fault.into(), None))?;
+                if check_content(&content).is_err() {
+                    return Err(faults::told(ContentFault::Blank, None));
+                }
+                content
+            }
+            (None, None) => {
+                unread.push(Field::Content);
+                String::new()
+            }
+        };
+        let mut either = |field, said: Option<String>, copied: Option<String>| {
+            said.or(copied).unwrap_or_else(|| {
+                unread.push(field);
+                String::new()
+            })
+        };
+        let description = either(Field::Description, said.description, read.description);
+        let editor = either(Field::Editor, said.editor, read.editor);
+        let tags = said.tags.or(read.tags).unwrap_or_else(|| {
+            unread.push(Field::Tags);
+            Vec::new()
+        });
+        if !unread.is_empty() {
+            return Err(unreadable(&unread));
+        }
+        Ok(NewPage {
+            content,
+            description,
+            tags,
+            editor,
+            ..self.page.clone()
+        })
+    }
+
+    async fn made_now(&self, call: Call<'_>) -> Result<ChangeSet, Failure> {
+        let read = call.desk.wiki.page_by_id(self.from).await?;
+        Ok(ChangeSet::of(call.id, Change::create(self.of(read)?)))
+    }
+}
+
+fn unreadable(fields: &[Field]) -> Failure {
+    let names: Vec<&str> = fields.iter().copied().map(Field::name).collect();
+    let message = "This key cannot read all that is to be copied of the page.";
+    Failure::new(Code::FieldUnreadable, message)
+        .hint("Say the fields in details.fields yourself, or copy a page that this key can read.")
+        .detail("fields", names)
+}
+
+impl Source for Copy {
+    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        docket.creates(&self.page.locale, self.page.path.as_path());
+        Box::pin(async {})
+    }
+
+    fn says_whole_content(&self) -> bool {
+        self.said.content.is_some()
+    }
+
+    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move { Ok(checked(self.made_now(call).await?)) })
+    }
+
+    fn shown_again<'a>(
+        &'a self,
+        call: Call<'a>,
+        shown: ChangeSet,
+    ) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            // What may not be read any more, or has changed, is not written as it was.
+            let own = self.made_now(call).await?;
+            if !own.is_same_write(&shown) || shown.proposal().is_some() {
+                return Err(no_longer().into());
+            }
+            again(call, shown, true, async |_| Ok(())).await
+        })
+    }
+}
+
+fn no_longer() -> Failure {
+    let message =
+        "This call asks for something else than the preview, or the page that is copied changed.";
+    Failure::new(Code::ConfirmMismatch, message)
+        .hint("For a new preview, repeat the call with all its arguments, without confirm.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Copy, Said};
+    use crate::change::NewPage;
+    use crate::error::Code;
+    use crate::page::{Date, Locale, NewPath, PagePath, PageReading, TextEdit};
+
+    fn copy(replace_all: &[(&str, &str)], said: Said) -> Copy {
+        let edit = |(old, new): &(&str, &str)| TextEdit {
+            old_text: (*old).to_owned(),
+            new_text: (*new).to_owned(),
+        };
+        Copy {
+            page: NewPage {
+                locale: Locale::as_stored("en"),
+                path: NewPath::parse("docs/new").unwrap(),
+                title: "New".to_owned(),
+                description: String::new(),
+                content: String::new(),
+                editor: String::new(),
+                tags: Vec::new(),
+                is_published: true,
+                is_private: false,
+                publish_start_date: Date::default(),
+                publish_end_date: Date::default(),
+                script_css: String::new(),
+                script_js: String::new(),
+            },
+            said,
+            from: 7,
+            replace_all: replace_all.iter().map(edit).collect(),
+        }
+    }
+
+    fn example() -> PageReading {
+        let (locale, path) = (Locale::as_stored("en"), PagePath::as_stored("docs/old"));
+        let mut page = PageReading::bare(Some(7), locale, path, "Old".to_owned());
+        page.content = Some("# Host a\n\nHost a runs here.\n".to_owned());
+        page.description = Some("Of a host".to_owned());
+        page.tags = Some(vec!["host".to_owned()]);
+        page.editor = Some("markdown".to_owned());
+        page
+    }
+
+    #[test]
+    fn what_is_not_said_is_taken_over_with_every_text_replaced() {
+        let page = copy(&[("Host a", "Host b")], Said::default());
+        let page = page.of(example()).unwrap();
+        assert_eq!(page.content, "# Host b\n\nHost b runs here.\n");
+        assert_eq!(page.description, "Of a host");
+        assert_eq!(
+            (&*page.editor, page.tags),
+            ("markdown", vec!["host".to_owned()])
+        );
+        assert_eq!(
+            (&*page.title, page.path.as_path().as_str()),
+            ("New", "docs/new")
+        );
+    }
+
+    #[test]
+    fn what_is_said_wins_even_where_it_is_empty() {
+        let said = Said {
+            content: Some("# Own\n".to_owned()),
+            description: Some(String::new()),
+            tags: Some(Vec::new()),
+            editor: Some("code".to_owned()),
+        };
+        let page = copy(&[], said).of(example()).unwrap();
+        assert_eq!((&*page.content, &*page.description), ("# Own\n", ""));
+        assert_eq!((&*page.editor, page.tags.len()), ("code", 0));
+    }
+
+    #[test]
+    fn each_text_must_be_there_once_those_before_it_are_replaced() {
+        let refused = |edits: &[(&str, &str)]| {
+            let failure = copy(edits, Said::default()).of(example()).unwrap_err();
+            (failure.code, failure.details["edit"].clone())
+        };
+        let absent = (Code::EditNotApplicable, 1.into());
+        assert_eq!(refused(&[("Host a", "x"), ("Host a", "y")]), absent);
+        assert_eq!(refused(&[("# ", "## "), ("Host c", "y")]), absent);
+    }
+
+    #[test]
+    fn what_the_key_cannot_read_is_named_and_not_left_empty() {
+        let mut bare = example();
+        (bare.content, bare.editor) = (None, None);
+        let failure = copy(&[], Said::default()).of(bare.clone()).unwrap_err();
+        assert_eq!(failure.code, Code::FieldUnreadable);
+        assert_eq!(
+            failure.details["fields"],
+            serde_json::json!(["content", "editor"])
+        );
+        let said = Said {
+            content: Some("# Own\n".to_owned()),
+            editor: Some("markdown".to_owned()),
+            ..Said::default()
+        };
+        assert!(copy(&[], said).of(bare).is_ok());
+    }
+}

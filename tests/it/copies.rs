@@ -1,0 +1,145 @@
+//! A page is made of another one: `fromPage`.
+
+use serde_json::{Value, json};
+use wikijs_mcp::demo::{DemoWiki, PageRow};
+
+use crate::harness::{Served, Setup, mutations, sample_wiki};
+
+const CREATE: &str = "wikijs_create_page";
+
+async fn served(wiki: &DemoWiki) -> Served {
+    Setup::of(wiki, |keys| &keys.admin).serve().await
+}
+
+/// A page to be copied, of another editor than the configured one.
+fn example(wiki: &DemoWiki) -> i64 {
+    wiki.with_store(|store| {
+        store.add(PageRow {
+            path: "hosts/a".to_owned(),
+            locale: "en".to_owned(),
+            title: "Host a".to_owned(),
+            description: Some("Where host a stands".to_owned()),
+            content: "<h1>Host a</h1><p>Host a, in rack 7.</p>".to_owned(),
+            editor: "ckeditor".to_owned(),
+            tags: vec!["host".to_owned()],
+            ..PageRow::default()
+        })
+    })
+}
+
+fn like(id: i64) -> Value {
+    json!({ "path": "hosts/b", "title": "Host b", "fromPage": id,
+        "replaceAll": [{ "oldText": "Host a", "newText": "Host b" }] })
+}
+
+#[tokio::test]
+async fn a_page_takes_over_content_description_tags_and_editor_and_the_preview_shows_it() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let preview = served.call(CREATE, like(example(&wiki))).await.unwrap();
+    let shown = preview["diff"].as_str().unwrap();
+    assert!(
+        shown.contains("+<h1>Host b</h1><p>Host b, in rack 7.</p>"),
+        "{shown}"
+    );
+    assert_eq!(
+        preview["changes"]["description"]["after"],
+        "Where host a stands"
+    );
+    let confirm = json!({ "path": "hosts/b", "confirm": preview["confirm"] });
+    let made = served.call(CREATE, confirm).await.unwrap();
+    assert_eq!(made["outcome"], "applied");
+    let page = wiki.with_store(|store| store.page_at("en", "hosts/b").unwrap().clone());
+    assert_eq!(page.content, "<h1>Host b</h1><p>Host b, in rack 7.</p>");
+    assert_eq!((&*page.title, &*page.editor), ("Host b", "ckeditor"));
+    assert_eq!(page.description.as_deref(), Some("Where host a stands"));
+    assert_eq!(page.tags, ["host"]);
+}
+
+#[tokio::test]
+async fn what_the_call_says_is_not_copied() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let page = json!({ "path": "hosts/b", "title": "Host b", "fromPage": example(&wiki),
+        "content": "# Own\n", "editor": "markdown", "tags": [], "description": "" });
+    let made = served.confirmed(CREATE, page).await.unwrap();
+    assert_eq!(made["outcome"], "applied");
+    let page = wiki.with_store(|store| store.page_at("en", "hosts/b").unwrap().clone());
+    assert_eq!((&*page.content, &*page.editor), ("# Own\n", "markdown"));
+    assert_eq!(page.tags.len(), 0);
+    assert_eq!(page.description.as_deref().unwrap_or_default(), "");
+}
+
+#[tokio::test]
+async fn a_text_that_is_not_in_the_copied_content_ends_the_call() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = example(&wiki);
+    let mut page = like(id);
+    page["replaceAll"][0]["oldText"] = json!("Host c");
+    let refused = served.call(CREATE, page).await.unwrap_err();
+    assert_eq!(refused["code"], "EDIT_NOT_APPLICABLE");
+    assert_eq!(refused["details"]["edit"], 0);
+    // A text that would make the page larger than any is not even made.
+    let mut page = like(id);
+    page["replaceAll"] = json!([{ "oldText": "a", "newText": "a".repeat(1_000_000) },
+        { "oldText": "a", "newText": "a".repeat(1_000_000) }]);
+    let refused = served.call(CREATE, page).await.unwrap_err();
+    assert_eq!(refused["code"], "TOO_LARGE");
+}
+
+#[tokio::test]
+async fn faults_of_the_arguments_are_told() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let (id, edit) = (example(&wiki), json!([{ "oldText": "a", "newText": "b" }]));
+    for (page, at) in [
+        (json!({ "path": "hosts/b", "title": "B" }), "content"),
+        (
+            json!({ "path": "hosts/b", "title": "B", "content": "x", "replaceAll": edit }),
+            "replaceAll",
+        ),
+        (
+            json!({ "path": "hosts/b", "title": "B", "content": "x", "fromPage": id, "replaceAll": edit }),
+            "replaceAll",
+        ),
+    ] {
+        let refused = served.call(CREATE, page).await.unwrap_err();
+        assert_eq!(refused["code"], "INVALID_INPUT");
+        assert_eq!(refused["details"]["fields"][0]["path"], at, "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_may_not_be_read_is_copied_no_more_than_one_that_is_not_there() {
+    let wiki = sample_wiki().await;
+    let hidden = example(&wiki);
+    let served = Setup::of(&wiki, |keys| &keys.admin)
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "hosts/a")
+        .serve()
+        .await;
+    let told = async |id: i64| {
+        let mut refused = served.call(CREATE, like(id)).await.unwrap_err();
+        refused["details"]["callId"].take();
+        refused.to_string().replace(&id.to_string(), "ID")
+    };
+    let refused = told(hidden).await;
+    assert!(refused.contains("PAGE_NOT_FOUND"), "{refused}");
+    assert_eq!(refused, told(987_654).await);
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_copy_is_not_confirmed_once_the_page_that_is_copied_has_changed() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let id = example(&wiki);
+    let preview = served.call(CREATE, like(id)).await.unwrap();
+    let edit = json!({ "id": id, "addTags": ["rack"] });
+    served.confirmed("wikijs_update_page", edit).await.unwrap();
+    let sent = mutations(&wiki).len();
+    let confirm = json!({ "path": "hosts/b", "confirm": preview["confirm"] });
+    let refused = served.call(CREATE, confirm).await.unwrap_err();
+    assert_eq!(refused["code"], "CONFIRM_MISMATCH");
+    assert_eq!(mutations(&wiki).len(), sent);
+}
