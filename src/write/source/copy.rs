@@ -72,10 +72,10 @@ impl Copy {
             return Err(unreadable(&unread));
         }
         Ok(NewPage {
-            content,
             description,
-            tags,
+            content,
             editor,
+            tags,
             ..self.page.clone()
         })
     }
