@@ -20,6 +20,8 @@ mod bad_input;
 #[cfg(feature = "demo")]
 mod beside;
 #[cfg(feature = "demo")]
+mod bulk;
+#[cfg(feature = "demo")]
 mod cannot_return;
 #[cfg(feature = "demo")]
 mod changes;
@@ -145,6 +147,8 @@ mod security;
 mod servers;
 #[cfg(feature = "demo")]
 mod sets;
+#[cfg(feature = "demo")]
+mod sets_together;
 mod settings;
 #[cfg(feature = "demo")]
 mod shares;

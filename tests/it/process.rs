@@ -192,6 +192,15 @@ impl Program {
         }
     }
 
+    /// Calls a tool: its whole answer, or its whole error.
+    pub(crate) fn full(&mut self, tool: &str, arguments: &Value) -> Value {
+        let id = self.begin(tool, arguments);
+        let answer = self.answer(id)["result"].clone();
+        let text: Value =
+            serde_json::from_str(answer["content"][0]["text"].as_str().unwrap()).unwrap();
+        text.get("error").unwrap_or(&text).clone()
+    }
+
     /// The most memory that it had, resident, in bytes.
     pub(crate) fn most_memory(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();

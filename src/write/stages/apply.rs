@@ -274,9 +274,11 @@ impl Run {
             force: false,
             path: None,
         };
-        let back: SetChange = undo::change(desk, &undo).await?;
-        let turn = turn::of_change(desk, &back.change).await;
+        let unturned = undo::change(desk, &undo).await?;
+        let turn = turn::of_change(desk, &unturned.change).await;
         let _turn = turn.map_err(|refusal| refusal.failure)?;
+        // Whoever had the turn before may have written the page since it was read.
+        let back: SetChange = undo::change(desk, &undo).await?;
         new_place::look(&desk.wiki, &back.change).await?;
         let permit = done.may_go_back.permit(id, back).ok_or_else(broke_off)?;
         let mut docket = self.docket.of_member(permit.set());
