@@ -5,11 +5,17 @@ use std::collections::BTreeSet;
 /// The permission that stands for all others.
 const EVERYTHING: &str = "manage:system";
 
-/// The rights of one caller: permissions, and the paths they hold for.
+/// Permissions, and the beginning of the paths that they hold for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Access {
+struct Grant {
     permissions: BTreeSet<String>,
     prefix: String,
+}
+
+/// The rights of one caller: the sum of what is granted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Access {
+    grants: Vec<Grant>,
     is_guest: bool,
     has_just_expired: bool,
 }
@@ -20,9 +26,17 @@ impl Access {
     /// The comparison is the wiki's own page rule of the kind START: of
     /// characters, not of segments.
     pub(super) fn new(permissions: &[&str], prefix: &str) -> Self {
-        Self {
+        Self::of(&[(permissions, prefix)])
+    }
+
+    /// All of these, each on every path that begins with its prefix.
+    pub(super) fn of(grants: &[(&[&str], &str)]) -> Self {
+        let grants = grants.iter().map(|(permissions, prefix)| Grant {
             permissions: permissions.iter().map(|p| (*p).to_owned()).collect(),
-            prefix: prefix.to_owned(),
+            prefix: (*prefix).to_owned(),
+        });
+        Self {
+            grants: grants.collect(),
             is_guest: false,
             has_just_expired: false,
         }
@@ -63,16 +77,24 @@ impl Access {
 
     /// Whether the caller has one of `permissions` on any path at all.
     pub(super) fn has(&self, permissions: &[&str]) -> bool {
-        self.is_full() || permissions.iter().any(|p| self.permissions.contains(*p))
+        self.is_full() || self.grants.iter().any(|grant| grant.has(permissions))
     }
 
     /// Whether the caller has one of `permissions` on `path`.
     pub(super) fn may(&self, permissions: &[&str], path: &str) -> bool {
-        self.is_full() || (self.has(permissions) && path.starts_with(&self.prefix))
+        let holds = |grant: &Grant| grant.has(permissions) && path.starts_with(&grant.prefix);
+        self.is_full() || self.grants.iter().any(holds)
     }
 
     fn is_full(&self) -> bool {
-        self.permissions.contains(EVERYTHING)
+        self.grants.iter().any(|grant| grant.has(&[EVERYTHING]))
+    }
+}
+
+impl Grant {
+    /// Whether it has one of `permissions`.
+    fn has(&self, permissions: &[&str]) -> bool {
+        permissions.iter().any(|p| self.permissions.contains(*p))
     }
 }
 
@@ -87,6 +109,17 @@ mod tests {
         assert!(access.may(&["read:pages"], "docs-old"));
         assert!(!access.may(&["read:pages"], "blog"));
         assert!(!access.may(&["write:pages"], "docs/alpha"));
+    }
+
+    #[test]
+    fn several_grants_add_up_each_on_its_paths() {
+        let access = Access::of(&[
+            (&["read:pages"], ""),
+            (&["read:pages", "write:pages"], "docs"),
+        ]);
+        assert!(access.may(&["read:pages"], "blog"));
+        assert!(access.may(&["write:pages"], "docs/alpha"));
+        assert!(!access.may(&["write:pages"], "blog"));
     }
 
     #[test]

@@ -18,8 +18,13 @@ impl DemoWiki {
     /// Pages elsewhere are left out of lists, and refused when asked for.
     #[must_use]
     pub fn key_with(&self, permissions: &[&str], prefix: &str) -> String {
-        let access = Access::new(permissions, prefix);
-        self.shared.keyring().issue(access)
+        self.key_with_each(&[(permissions, prefix)])
+    }
+
+    /// A key with all of these: each some permissions on every path that begins with its prefix.
+    #[must_use]
+    pub fn key_with_each(&self, grants: &[(&[&str], &str)]) -> String {
+        self.shared.keyring().issue(Access::of(grants))
     }
 
     /// A key for full access whose time is over: a guest's, in effect (W3).

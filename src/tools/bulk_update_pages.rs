@@ -11,9 +11,9 @@ use super::tool::{Kind, TEXT_BYTES, Tool};
 use super::update_page::TextEdit;
 use crate::change::NewTags;
 use crate::error::Failure;
-use crate::page::{self, Locale, MovedPart, PagePath};
+use crate::page::{self, Locale, MovedPart, PagePath, Reference};
 use crate::wiki::{ListQuery, Wiki};
-use crate::write::{Bulk, Plan, Which};
+use crate::write::{Bulk, LinksTo, Plan, Which};
 
 /// The tool.
 pub(super) struct BulkUpdatePages;
@@ -33,11 +33,14 @@ pub(super) struct Input {
     locale: Option<String>,
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
+    // A path or an id, be it a number.
+    #[garde(custom(rule::optional(rule::text)))]
+    links_to: Option<String>,
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     add_tags: Option<Vec<String>>,
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     remove_tags: Option<Vec<String>>,
-    /// For path; mends links.
+    /// For path; mends links
     #[garde(custom(rule::optional(rule::new_place)))]
     move_to: Option<String>,
     // Wherever it stands in the source, in order.
@@ -66,7 +69,7 @@ enum OnFailure {
 impl Tool for BulkUpdatePages {
     const NAME: &'static str = "wikijs_bulk_update_pages";
     const TITLE: &'static str = "Bulk update pages";
-    const DESCRIPTION: &'static str = "Edit or move up to 200 pages as one set, all or none. Show the user the preview, then call with its confirm alone.";
+    const DESCRIPTION: &'static str = "Edit or move up to 200 pages, all or none. Show the user the preview, then send its confirm.";
     const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Change;
     // Which pages and which edit it is, all of them are to be read again from the preview.
@@ -99,21 +102,22 @@ async fn bulk(context: &Context, input: Input) -> Result<Bulk, Failure> {
         let failure = input::invalid_argument("", "nothing to change is named");
         return Err(failure.hint("Name addTags, removeTags, replaceAll, isPublished or moveTo."));
     }
-    if input.move_to.is_some() && (input.ids.is_some() || input.tags.is_some()) {
-        let fault = "cannot stand beside ids or tags: all pages at or below path move";
+    let narrows = input.tags.is_some() || input.links_to.is_some();
+    if input.move_to.is_some() && (input.ids.is_some() || narrows) {
+        let fault = "cannot stand beside ids, tags or linksTo: all pages at or below path move";
         return Err(input::invalid_argument("moveTo", fault));
     }
     let mut move_to = None;
-    let is_listed = input.path.is_some() || input.tags.is_some();
+    let is_listed = input.path.is_some() || narrows;
     let which = match input.ids {
         Some(_) if is_listed => {
-            let fault = "cannot stand beside path or tags: they find the pages";
+            let fault = "cannot stand beside path, tags or linksTo: they find the pages";
             return Err(input::invalid_argument("ids", fault));
         }
         Some(ids) => Which::Ids(ids),
         None if !is_listed => {
             let failure = input::invalid_argument("", "no pages are named");
-            return Err(failure.hint("Name ids, path or tags."));
+            return Err(failure.hint("Name ids, path, tags or linksTo."));
         }
         None => {
             let wiki = &context.wiki;
@@ -122,14 +126,17 @@ async fn bulk(context: &Context, input: Input) -> Result<Bulk, Failure> {
             if let Some(to) = &input.move_to {
                 move_to = Some(part(wiki, locales.one.as_ref(), path.as_ref(), to)?);
             }
+            let links_to = input.links_to.as_deref();
+            let links_to = links_to.map(|page| links_to_page(wiki, page)).transpose()?;
             let (tags, tag_patterns) = input::tag_filters(wiki, input.tags).await?;
-            Which::Listed(Box::new(ListQuery {
+            let query = ListQuery {
                 locale: locales.one,
                 path,
                 tags,
                 tag_patterns,
                 ..ListQuery::default()
-            }))
+            };
+            Which::Listed(Box::new(query), links_to)
         }
     };
     Ok(Bulk {
@@ -143,6 +150,21 @@ async fn bulk(context: &Context, input: Input) -> Result<Bulk, Failure> {
             .and_then(|count| usize::try_from(count).ok()),
         keeps_on_failure: input.on_failure == Some(OnFailure::Keep),
     })
+}
+
+/// The page that pages link to: by its id, or by its place, where a page need not be any more.
+fn links_to_page(wiki: &Wiki, page: &str) -> Result<LinksTo, Failure> {
+    if let Some(id) = page.parse().ok().filter(|id| *id > 0) {
+        return Ok(LinksTo::Id(id));
+    }
+    let settings = wiki.settings();
+    let (locale, path) = Reference::place(page, &settings.base_url)
+        .map_err(|fault| input::invalid_argument("linksTo", fault))?;
+    if path.as_str().is_empty() {
+        return Err(input::invalid_argument("linksTo", "must name a page"));
+    }
+    let locale = locale.unwrap_or_else(|| settings.default_locale.clone());
+    Ok(LinksTo::Place((locale, path)))
 }
 
 /// The part of the wiki that moves, and where it goes.

@@ -64,8 +64,8 @@ where
     }
 }
 
-/// Takes `"240"` for 240 where a whole number is wanted: several models write ids so. Takes
-/// `{"from": 12, "to": 40}` for the lines `12-40`, as they were once written.
+/// Takes `"240"` for 240 where a whole number is wanted: several models write ids so; and 240 for
+/// `"240"` where a page is wanted by path or id. Takes `{"from": 12, "to": 40}` for the lines `12-40`, as they were once written.
 fn read_kindly(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) {
     let is_whole = |property: &Value| property.get("type") == Some(&"integer".into());
     let read = |value: &mut Value| {
@@ -85,6 +85,10 @@ fn read_kindly(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) 
     {
         match arguments.get_mut(name) {
             Some(value) if is_whole(property) => read(value),
+            Some(Value::Number(id)) if name == "linksTo" && id.is_u64() => {
+                let id = id.to_string();
+                arguments.insert(name.clone(), id.into());
+            }
             Some(Value::Object(range)) if name == "lines" => {
                 let bound = |name| range.get(name).and_then(Value::as_u64);
                 if let (2, Some(from), Some(to)) = (range.len(), bound("from"), bound("to")) {

@@ -2,20 +2,15 @@
 //! moves will lead elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::change::{Change, Warning};
-use crate::error::Failure;
 use crate::gates::{ChangeSet, SetChange};
-use crate::index::{Coverage, IndexedLink};
-use crate::page::{
-    Format, LinkBase, LinkKind, LinkedSite, Moves, PagePlace, PageState, links, mend_links,
-};
-use crate::wiki::{AllPages, LinksOfPage, Wiki, WikiError};
+use crate::page::{Format, LinkBase, LinkKind, Moves, PagePlace, PageState, links, mend_links};
 
 use super::answer::LinkedFrom;
 use super::desk::Desk;
+use super::wiki_links::WikiLinks;
 
 /// The warning that links lead nowhere.
 pub(super) const BREAKS: &str = "links_break";
@@ -23,12 +18,8 @@ pub(super) const BREAKS: &str = "links_break";
 pub(super) const OWN_BREAK: &str = "own_links_break";
 /// How long is looked for them.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How much of that the index is given for what was written last.
-const CATCHING_UP: Duration = Duration::from_secs(1);
 /// The most pages that are named.
 pub(super) const MAX_NAMED: usize = 20;
-/// After so many links the clock is looked at.
-const LINKS_AT_ONCE: usize = 1_000;
 
 /// What is to be said of the links around a change.
 #[derive(Debug, Clone, Default)]
@@ -86,58 +77,7 @@ fn unknown(change: &Change) -> Around {
     }
 }
 
-/// The links of the wiki, as far as the key is told of them.
-pub(super) struct WikiLinks {
-    pub(super) pages: Arc<AllPages>,
-    pub(super) graph: Vec<LinksOfPage>,
-    links: Vec<IndexedLink>,
-    pub(super) site: LinkedSite,
-    /// What was not looked at.
-    gap: Option<String>,
-    /// Held as long as all of this is.
-    _turn: tokio::sync::OwnedSemaphorePermit,
-}
-
 impl WikiLinks {
-    /// Asks for them; nothing where the turn at that does not come in time.
-    ///
-    /// # Errors
-    /// What the wiki says.
-    pub(super) async fn of(desk: &Desk) -> Option<Result<Self, Failure>> {
-        let (wiki, index) = (&desk.wiki, &desk.index);
-        // Before the turn: nobody waits for one while the index is filled. What is not there in
-        // time comes later.
-        if index.is_on() {
-            drop(tokio::time::timeout(CATCHING_UP, index.ready(|_, _| {})).await);
-        }
-        let turn = index.turn_to_scan().await?;
-        let sources = async {
-            if index.is_on() {
-                index.links().await.ok()
-            } else {
-                None
-            }
-        };
-        let (graph, sources, site) = tokio::join!(graph_of(wiki), sources, wiki.linked_site());
-        let (graph, site) = match (graph, site) {
-            (Ok(graph), Ok(site)) => (graph, site),
-            (Err(error), _) | (_, Err(error)) => return Some(Err(error.into())),
-        };
-        let (pages, graph) = graph;
-        let (links, gap) = match sources {
-            Some((links, without)) => (links, gap(index.now().0, without)),
-            None => (Vec::new(), Some(ONLY_GRAPH.to_owned())),
-        };
-        Some(Ok(Self {
-            pages,
-            site: as_rendered(site, &links, &graph),
-            graph,
-            links,
-            gap,
-            _turn: turn,
-        }))
-    }
-
     /// What is to be said of each change.
     fn around(&self, set: &ChangeSet, until: Instant) -> Vec<Around> {
         let left: HashSet<PagePlace> = set
@@ -179,34 +119,6 @@ impl WikiLinks {
             }
         };
         set.iter().map(around).collect()
-    }
-
-    /// The pages that link to each of some places; and whether all links were looked at.
-    fn linking(
-        &self,
-        left: &HashSet<PagePlace>,
-        until: Instant,
-    ) -> (HashMap<PagePlace, BTreeSet<i64>>, bool) {
-        let mut linking: HashMap<PagePlace, BTreeSet<i64>> = HashMap::new();
-        for page in &self.graph {
-            for to in page.to.iter().filter(|to| left.contains(*to)) {
-                linking.entry(to.clone()).or_default().insert(page.id);
-            }
-        }
-        // They come page by page, and each page's address is made once.
-        for (at, links) in self.links.chunk_by(|a, b| a.id == b.id).enumerate() {
-            if (at + 1).is_multiple_of(LINKS_AT_ONCE) && Instant::now() >= until {
-                return (linking, false);
-            }
-            let Some(first) = links.first() else { continue };
-            let page = (first.locale.clone(), first.path.clone());
-            let base = LinkBase::of(&page, &self.site);
-            let places = links.iter().filter_map(|link| base.place(&link.target));
-            for to in places.filter(|to| left.contains(to)) {
-                linking.entry(to).or_default().insert(first.id);
-            }
-        }
-        (linking, true)
     }
 
     /// Where a page of the set links to when all of it is written.
@@ -277,68 +189,6 @@ fn moves(set: &ChangeSet) -> Moves {
         .collect()
 }
 
-async fn graph_of(wiki: &Wiki) -> Result<(Arc<AllPages>, Vec<LinksOfPage>), WikiError> {
-    let pages = wiki.pages_as_of(Instant::now()).await?;
-    let locales = pages.iter().map(|page| &page.locale).collect();
-    let graph = wiki.link_graph(&locales).await?;
-    Ok((pages, graph))
-}
-
-/// The site with `absoluteLinks` as the link graph shows it: the wiki tells nobody that it takes
-/// relative links from its root, but where its pages link to by them.
-fn as_rendered(site: LinkedSite, links: &[IndexedLink], graph: &[LinksOfPage]) -> LinkedSite {
-    let graph: HashMap<i64, &LinksOfPage> = graph.iter().map(|page| (page.id, page)).collect();
-    let rooted = LinkedSite {
-        relative_from_root: true,
-        ..site.clone()
-    };
-    let (mut from_page, mut from_root) = (0_usize, 0_usize);
-    for links in links.chunk_by(|a, b| a.id == b.id) {
-        let relative = |link: &&IndexedLink| {
-            !link.target.starts_with('/') && !link.target.contains(['.', ':', '#'])
-        };
-        let mut relative = links.iter().filter(relative).peekable();
-        let (Some(first), Some(known)) = (
-            links.first(),
-            links.first().and_then(|link| graph.get(&link.id)),
-        ) else {
-            continue;
-        };
-        if relative.peek().is_none() {
-            continue;
-        }
-        let page = (first.locale.clone(), first.path.clone());
-        let (own, root) = (LinkBase::of(&page, &site), LinkBase::of(&page, &rooted));
-        for link in relative {
-            let is_known = |base: &LinkBase<'_>| {
-                let place = base.place(&link.target);
-                place.is_some_and(|place| known.to.contains(&place))
-            };
-            match (is_known(&own), is_known(&root)) {
-                (true, false) => from_page += 1,
-                (false, true) => from_root += 1,
-                _ => {}
-            }
-        }
-    }
-    if from_root > from_page { rooted } else { site }
-}
-
-const ONLY_GRAPH: &str =
-    "only the wiki's link graph was looked at, which leaves out links with a dot (../x, x.md)";
-
-/// What the index lacks.
-fn gap(covered: Coverage, without: usize) -> Option<String> {
-    if covered.pages == 0 {
-        return Some(ONLY_GRAPH.to_owned());
-    }
-    let lacking = covered.of.saturating_sub(covered.pages) + without;
-    (lacking > 0).then(|| {
-        let of = covered.of;
-        format!("the sources of {lacking} of {of} pages were not looked at")
-    })
-}
-
 /// The warning of so many pages that link to a place.
 fn told(count: usize, gap: Option<&str>) -> Option<Warning> {
     let message = match (count, gap) {
@@ -359,51 +209,7 @@ fn told(count: usize, gap: Option<&str>) -> Option<Warning> {
 
 #[cfg(test)]
 mod tests {
-    use url::Url;
-
-    use super::{as_rendered, told};
-    use crate::index::IndexedLink;
-    use crate::page::{LinkedSite, Locale, PagePath};
-    use crate::wiki::LinksOfPage;
-
-    #[test]
-    fn relative_links_lead_from_the_root_where_the_graph_shows_it() {
-        let site = LinkedSite {
-            address: Url::parse("https://wiki.example.org").unwrap(),
-            locale: Locale::as_stored("en"),
-            has_namespaces: false,
-            relative_from_root: false,
-        };
-        let place = |path: &str| (Locale::as_stored("en"), PagePath::as_stored(path));
-        for (target, graph, from_root) in [
-            ("beta", Some("docs/a/beta"), false),
-            ("beta", Some("beta"), true),
-            ("beta", Some("gamma"), false),
-            ("./beta", Some("beta"), false),
-            ("/beta", Some("beta"), false),
-            ("beta", None, false),
-        ] {
-            let (locale, path) = place("docs/a");
-            let graph: Vec<LinksOfPage> = graph
-                .map(|to| LinksOfPage {
-                    id: 7,
-                    locale: locale.clone(),
-                    path: path.clone(),
-                    to: vec![place(to)],
-                })
-                .into_iter()
-                .collect();
-            let link = IndexedLink {
-                id: 7,
-                locale,
-                path,
-                line: 1,
-                target: target.to_owned(),
-            };
-            let seen = as_rendered(site.clone(), &[link], &graph);
-            assert_eq!(seen.relative_from_root, from_root, "{target} {graph:?}");
-        }
-    }
+    use super::told;
 
     #[test]
     fn nothing_is_warned_of_only_where_all_was_looked_at() {

@@ -32,6 +32,7 @@ mod shown;
 mod source;
 mod stages;
 mod used;
+mod wiki_links;
 
 pub use answer::{
     Answer, Applied, LinkedFrom, Notes, Preview, SetAnswer, SetLine, SetMember, SetOutcome,
@@ -49,4 +50,4 @@ pub use patience::Patience;
 pub use proposals::Proposals;
 pub use refusals::Refusals;
 pub use review::{Review, Reviewed};
-pub use source::{Apply, Bulk, Copy, Delete, MAX_PAGES, Plan, Said, Undo, Update, Which};
+pub use source::{Apply, Bulk, Copy, Delete, LinksTo, MAX_PAGES, Plan, Said, Undo, Update, Which};

@@ -1,23 +1,28 @@
 //! The same edit of many pages, as one set.
 
+use std::sync::Arc;
+
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::json;
 
 use crate::change::{Change, Edits, NewContent, NewTags};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, SetChange};
-use crate::page::{MovedPart, NewPath, PageState, TextEdit, check_content, replaced};
-use crate::wiki::{ListQuery, Wiki};
+use crate::page::{MovedPart, NewPath, PagePlace, PageState, TextEdit, check_content, replaced};
+use crate::wiki::{Chosen, ListQuery, Wiki, WikiError};
 
 use super::whole_page::{self, ToWrite};
 use super::{Call, Later, Read, Source, Stopped, checked, conflict, mending};
 use crate::write::desk::Desk;
 use crate::write::docket::Docket;
+use crate::write::wiki_links::{Wanted, WikiLinks};
 
 /// The most pages of a set that is asked for.
 pub const MAX_PAGES: usize = 200;
 /// What to do next where a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
+/// Why a page that was found stays as it is.
+const NOT_ALLOWED: &str = "the page may not be written here";
 /// How many pages are read side by side.
 const AT_ONCE: usize = 4;
 
@@ -45,17 +50,51 @@ pub struct Bulk {
 pub enum Which {
     /// These.
     Ids(Vec<i64>),
-    /// All that a list finds.
-    Listed(Box<ListQuery>),
+    /// All that a list finds, and of these only those that link to a page, if it is named.
+    Listed(Box<ListQuery>, Option<LinksTo>),
+}
+
+/// The page that pages link to.
+#[derive(Debug, Clone)]
+pub enum LinksTo {
+    /// By its id.
+    Id(i64),
+    /// By its place, whether there is a page or not.
+    Place(PagePlace),
+}
+
+impl LinksTo {
+    /// The pages that link there, of all that the key may read.
+    async fn pages(&self, desk: &Desk) -> Result<Chosen, Failure> {
+        let known = WikiLinks::whole(desk, Wanted::Linking).await?;
+        let place = match self {
+            Self::Place(place) => place.clone(),
+            Self::Id(id) => {
+                let mut pages = known.pages.iter();
+                let page = pages.find(|page| page.id == Some(*id));
+                let page = page.ok_or_else(|| Failure::from(WikiError::NotFound))?;
+                (page.locale.clone(), page.path.clone())
+            }
+        };
+        let ids = known.linking_to(place).await?;
+        Ok(Chosen {
+            by: String::new(),
+            ids: Arc::new(ids.into_iter().collect()),
+        })
+    }
 }
 
 impl Which {
     /// The ids of the pages that are there, in order, each once.
-    async fn found(&self, wiki: &Wiki) -> Result<Vec<i64>, Failure> {
+    async fn found(&self, desk: &Desk) -> Result<Vec<i64>, Failure> {
         let mut ids: Vec<i64> = match self {
             Self::Ids(ids) => ids.clone(),
-            Self::Listed(query) => {
-                let part = wiki.list(query, MAX_PAGES + 1).await?;
+            Self::Listed(query, links_to) => {
+                let mut query = query.as_ref().clone();
+                if let Some(page) = links_to {
+                    query.chosen = Some(page.pages(desk).await?);
+                }
+                let part = desk.wiki.list(&query, MAX_PAGES + 1).await?;
                 part.pages.iter().filter_map(|page| page.id).collect()
             }
         };
@@ -75,8 +114,8 @@ impl Which {
 
 impl Bulk {
     /// The pages that are meant, as many as they must be.
-    async fn pages(&self, wiki: &Wiki) -> Result<Vec<i64>, Failure> {
-        let ids = self.which.found(wiki).await?;
+    async fn pages(&self, desk: &Desk) -> Result<Vec<i64>, Failure> {
+        let ids = self.which.found(desk).await?;
         let is_expected = self
             .expect_pages
             .is_none_or(|expected| expected == ids.len());
@@ -86,7 +125,7 @@ impl Bulk {
                 Code::InvalidInput,
                 format!("{found} pages were found; nothing was sent."),
             )
-            .hint("Look with wikijs_list_pages at which pages these are; expectPages must be their number.")
+            .hint("Look with wikijs_list_pages at which pages these are; expectPages must be their number. Leave expectPages out to see in a preview which they are.")
             .detail("found", found)
             .detail("fields", json!([{ "path": "expectPages" }])));
         }
@@ -135,6 +174,14 @@ impl Bulk {
         Ok(change)
     }
 
+    /// Whether a change that may not be made leaves its page out: a page that was found and not
+    /// named, and that stays where it is. No part of the wiki moves in two.
+    fn leaves_out(&self, call: Call<'_>, change: &Change) -> bool {
+        matches!(self.which, Which::Listed(..))
+            && self.move_to.is_none()
+            && call.policy.places().fault_of(change).is_some()
+    }
+
     /// The set of all changes, and what mends links; where none is to be made, the changes do
     /// nothing.
     async fn set(
@@ -143,6 +190,7 @@ impl Bulk {
         pages: Vec<Result<ToWrite, LeftOut>>,
     ) -> Result<ChangeSet, Failure> {
         let (mut changes, mut left_out, mut idle) = (Vec::new(), Vec::new(), None);
+        let mut denied = Vec::new();
         for page in pages {
             let page = match page {
                 Ok(read) => read.page,
@@ -152,12 +200,21 @@ impl Bulk {
                 }
             };
             match self.of(page.clone()) {
+                Ok(change) if self.leaves_out(call, &change) => {
+                    left_out.push(LeftOut::of(&page, NOT_ALLOWED));
+                    denied.push(change);
+                }
                 Ok(change) => changes.push(change),
                 Err(why) => {
                     left_out.push(LeftOut::of(&page, why));
                     idle = Some(page);
                 }
             }
+        }
+        if changes.is_empty() && !denied.is_empty() {
+            // Nothing is left: the gate says why.
+            left_out.retain(|page| page.why != NOT_ALLOWED);
+            changes = denied;
         }
         if changes.is_empty() {
             let page = idle.ok_or_else(unreadable)?;
@@ -227,7 +284,7 @@ impl Source for Bulk {
         Box::pin(async move {
             let wiki = &call.desk.wiki;
             let own = self.completed(wiki).await?;
-            let ids = own.pages(wiki).await?;
+            let ids = own.pages(call.desk).await?;
             let pages: Vec<_> = stream::iter(ids)
                 .map(|id| read(wiki, id))
                 .buffered(AT_ONCE)
@@ -245,7 +302,7 @@ impl Source for Bulk {
         Box::pin(async move {
             let wiki = &call.desk.wiki;
             let own = self.completed(wiki).await?;
-            let ids = own.pages(wiki).await?;
+            let ids = own.pages(call.desk).await?;
             if !own.agrees_with(&shown, &ids) {
                 return Err(super::mismatch().into());
             }

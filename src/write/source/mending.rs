@@ -2,10 +2,7 @@
 //! set.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::time::{Duration, Instant};
-
-use futures_util::{StreamExt as _, stream};
-use serde_json::json;
+use std::time::Instant;
 
 use crate::change::Change;
 use crate::error::{Code, Failure};
@@ -14,14 +11,13 @@ use crate::page::{
     Format, LeftLink, LinkedSite, Moves, PagePlace, PageState, in_order, mend_links,
 };
 use crate::wiki::{LinksOfPage, Wiki};
+use futures_util::{StreamExt as _, stream};
 
 use super::{Call, whole_page};
-use crate::write::linkers::WikiLinks;
+use crate::write::wiki_links::{LOOKING, Wanted, WikiLinks, busy};
 
 /// The most pages of which a set mends links alone.
 pub(super) const MAX_MENDED: usize = 1_000;
-/// How long all sources are looked through.
-const LOOKING: Duration = Duration::from_secs(20);
 /// How many pages are read side by side.
 const AT_ONCE: usize = 4;
 /// Why a page that links to a moved one stays as it is.
@@ -162,17 +158,7 @@ enum Found {
 impl Linking {
     /// Looks through all sources, which takes a complete and present index.
     async fn of(call: Call<'_>, moves: Moves, own: &HashSet<i64>) -> Result<Self, Failure> {
-        let index = &call.desk.index;
-        if !index.is_on() {
-            return Err(no_index());
-        }
-        // What others wrote a moment ago counts, too.
-        index.outdated();
-        let covered = index.ready(|_, _| {}).await?;
-        if !covered.is_complete {
-            return Err(incomplete(covered.pages, covered.of));
-        }
-        let known = WikiLinks::of(call.desk).await.ok_or_else(busy)??;
+        let known = WikiLinks::whole(call.desk, Wanted::Mending).await?;
         let site = known.site.clone();
         let formats: HashMap<i64, Format> = known
             .pages
@@ -196,6 +182,7 @@ impl Linking {
             let left = left_of(id, place, mended.left);
             (!left.is_empty()).then_some(Found::Left(left))
         };
+        let index = &call.desk.index;
         let looked = index.in_sources(look, Instant::now() + LOOKING).await;
         let looked = looked.map_err(|_| busy())?;
         if !looked.is_whole {
@@ -297,33 +284,6 @@ async fn linker(
         change: Some((change, mended.mended.len())),
         left: left_of(id, &place, mended.left),
     })
-}
-
-fn no_index() -> Failure {
-    Failure::new(
-        Code::InvalidInput,
-        "Links are mended by the content index, which is switched off; nothing was sent.",
-    )
-    .hint("Leave updateLinks out and mend the links page by page, or ask the operator to set WIKI_INDEX=memory.")
-    .detail("fields", json!([{ "path": "updateLinks" }]))
-}
-
-fn incomplete(pages: usize, of: usize) -> Failure {
-    Failure::new(
-        Code::Timeout,
-        format!("Links are mended once the sources of all pages are read: {pages} of {of} are; nothing was sent."),
-    )
-    .hint("Call again in 30 s, or leave updateLinks out.")
-    .detail("indexed", pages)
-    .detail("of", of)
-}
-
-fn busy() -> Failure {
-    Failure::new(
-        Code::Timeout,
-        "The links of all pages could not be looked through in time; nothing was sent.",
-    )
-    .hint("Call again in 30 s.")
 }
 
 fn too_many(asked: usize, mended: usize) -> Failure {

@@ -23,7 +23,7 @@ use super::desk::Desk;
 use super::docket::Docket;
 use conflict::{ConflictCheck, Stopped};
 
-pub use bulk::{Bulk, MAX_PAGES, Which};
+pub use bulk::{Bulk, LinksTo, MAX_PAGES, Which};
 pub use copy::{Copy, Said};
 pub use delete::Delete;
 pub use proposal::Apply;

@@ -1,0 +1,214 @@
+//! Which pages a bulk update finds, and which of them it leaves out.
+
+use serde_json::{Value, json};
+use wikijs_mcp::demo::DemoWiki;
+
+use crate::harness::{Served, Setup, id_of, members, mutations, page, wiki_of};
+
+const BULK: &str = "wikijs_bulk_update_pages";
+
+const LINKED: &[(&str, &str)] = &[
+    ("docs/a", "# A\n\n[me](/docs/a) [b](./b)\n"),
+    ("docs/b", "[a](./a)\n"),
+    ("docs/c", "[a](/en/docs/a#x) [a](/docs/a)\n"),
+    ("docs/d", "`[a](/docs/a)` and [b](/docs/b)\n"),
+    (
+        "other/e",
+        "<a href=\"/docs/a.md\">a</a> [gone](/docs/gone)\n",
+    ),
+];
+
+async fn linked() -> DemoWiki {
+    let wiki = wiki_of(LINKED).await;
+    wiki.with_store(|store| {
+        let mut german = page("docs/f", "[a](/en/docs/a)\n");
+        "de".clone_into(&mut german.locale);
+        store.add(german);
+    });
+    wiki
+}
+
+fn indexed(wiki: &DemoWiki) -> Setup {
+    Setup::indexed(wiki, |keys| &keys.admin).with("WIKI_TOOLSETS", "pages,drafts")
+}
+
+/// Tags the pages that this finds.
+fn tags(which: &Value) -> Value {
+    let mut arguments = json!({ "addTags": ["set"] });
+    for (name, value) in which.as_object().unwrap() {
+        arguments[name] = value.clone();
+    }
+    arguments
+}
+
+/// The paths of the pages that would be changed.
+async fn found(served: &Served, which: Value) -> Vec<String> {
+    let shown = served.call(BULK, tags(&which)).await.unwrap();
+    let changes = shown["changes"].as_array().unwrap().iter();
+    let path = |change: &Value| change["target"]["path"].as_str().unwrap().to_owned();
+    let mut paths: Vec<String> = changes.map(path).collect();
+    paths.sort();
+    paths
+}
+
+#[tokio::test]
+async fn the_pages_that_link_to_one_are_found_in_every_form_of_a_link() {
+    let wiki = linked().await;
+    let served = indexed(&wiki).serve().await;
+    let id = id_of(&wiki, "docs/a");
+    for page in [
+        json!(id),
+        json!(id.to_string()),
+        json!("docs/a"),
+        json!("/en/docs/a"),
+        json!(format!("{}/en/docs/a", wiki.address())),
+    ] {
+        let which = json!({ "linksTo": page });
+        assert_eq!(
+            found(&served, which).await,
+            ["docs/b", "docs/c", "other/e"],
+            "{page}"
+        );
+    }
+    let all = json!({ "linksTo": id, "locale": "*" });
+    let all = found(&served, all).await;
+    assert_eq!(all, ["docs/b", "docs/c", "docs/f", "other/e"]);
+    // All that is named must hold.
+    let both = json!({ "linksTo": id, "path": "docs" });
+    assert_eq!(found(&served, both).await, ["docs/b", "docs/c"]);
+    // No page need be there any more.
+    let gone = json!({ "linksTo": "docs/gone" });
+    assert_eq!(found(&served, gone).await, ["other/e"]);
+}
+
+#[tokio::test]
+async fn what_is_confirmed_are_the_pages_that_still_link_there() {
+    let wiki = linked().await;
+    let served = indexed(&wiki).serve().await;
+    let arguments = tags(&json!({ "linksTo": "docs/a", "expectPages": 3 }));
+    let done = served.confirmed(BULK, arguments.clone()).await.unwrap();
+    assert_eq!(
+        (&done["outcome"], &done["applied"]),
+        (&json!("applied"), &json!(3)),
+        "{done}"
+    );
+    let mut arguments = arguments;
+    arguments["addTags"] = json!(["more"]);
+    let shown = served.call(BULK, arguments.clone()).await.unwrap();
+    // Somebody links there meanwhile.
+    wiki.with_store(|store| store.add(page("new", "[a](/docs/a)\n")));
+    arguments["confirm"] = shown["confirm"].clone();
+    let refused = served.call(BULK, arguments).await.unwrap_err();
+    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    assert_eq!(refused["details"]["found"], 4);
+    assert_eq!(mutations(&wiki).len(), 3);
+}
+
+#[tokio::test]
+async fn pages_are_not_chosen_by_links_that_are_known_in_part() {
+    let wiki = linked().await;
+    let off = indexed(&wiki).with("WIKI_INDEX", "off").serve().await;
+    let mut half = indexed(&wiki);
+    half.most = Some(2);
+    let half = half.serve().await;
+    let which = tags(&json!({ "linksTo": "docs/a" }));
+    for (served, code, says) in [
+        (&off, "INVALID_INPUT", "WIKI_INDEX=memory"),
+        (&half, "TIMEOUT", "linksTo"),
+    ] {
+        let refused = served.call(BULK, which.clone()).await.unwrap_err();
+        assert_eq!(refused["code"], code, "{refused}");
+        assert!(refused["hint"].as_str().unwrap().contains(says));
+    }
+    let whole = indexed(&wiki).serve().await;
+    for (which, code) in [
+        (json!({ "linksTo": 4_711 }), "PAGE_NOT_FOUND"),
+        (json!({ "linksTo": "" }), "INVALID_INPUT"),
+        (
+            json!({ "linksTo": "https://example.org/en/a" }),
+            "INVALID_INPUT",
+        ),
+        (json!({ "linksTo": "docs/d" }), "INVALID_INPUT"),
+        (json!({ "linksTo": "docs/a", "ids": [1] }), "INVALID_INPUT"),
+        (
+            json!({ "linksTo": "docs/a", "path": "docs", "moveTo": "x" }),
+            "INVALID_INPUT",
+        ),
+    ] {
+        let refused = whole.call(BULK, tags(&which)).await.unwrap_err();
+        assert_eq!(refused["code"], code, "{which}: {refused}");
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+const READS: &[&str] = &["read:pages", "read:source", "read:history"];
+
+#[tokio::test]
+async fn a_preview_names_what_is_left_out_and_why() {
+    let wiki = wiki_of(&[
+        ("docs/a", "A\n"),
+        ("docs/b", "B\n"),
+        ("docs/kept/c", "C\n"),
+        ("docs/read/d", "D\n"),
+    ])
+    .await;
+    wiki.with_store(|store| {
+        let id = store.page_at("en", "docs/b").unwrap().id;
+        store.rewrite(id, |page| page.tags = vec!["set".to_owned()]);
+    });
+    // What it may not write it cannot read back whole.
+    let writes = [READS, &["write:pages"]].concat();
+    let key = wiki.key_with_each(&[
+        (READS, "docs/read"),
+        (&writes, "docs/a"),
+        (&writes, "docs/b"),
+        (&writes, "docs/kept"),
+    ]);
+    let served = Setup::at(&wiki.address(), &key)
+        .with("WIKI_TOOLSETS", "pages,drafts")
+        .with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "docs/kept")
+        .serve()
+        .await;
+    let arguments = tags(&json!({ "path": "docs", "expectPages": 4 }));
+    let shown = served.call(BULK, arguments.clone()).await.unwrap();
+    assert_eq!(shown["pages"], 1, "{shown}");
+    assert_eq!(shown["changes"][0]["target"]["path"], "docs/a");
+    let left_out = members(&shown, "leftOut", "why");
+    assert_eq!(
+        left_out,
+        [
+            "it already is as asked for",
+            "the page may not be written here",
+            "this key cannot read back all of its fields",
+        ]
+    );
+    let ids: Vec<i64> = ["docs/b", "docs/kept/c", "docs/read/d"]
+        .map(|path| id_of(&wiki, path))
+        .into();
+    let left: Vec<i64> = shown["leftOut"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|page| page["id"].as_i64().unwrap())
+        .collect();
+    assert_eq!(left, ids);
+    let done = served.confirmed(BULK, arguments).await.unwrap();
+    assert_eq!(
+        (&done["outcome"], &done["applied"]),
+        (&json!("applied"), &json!(1))
+    );
+    assert_eq!(done["leftOut"], shown["leftOut"]);
+    assert_eq!(mutations(&wiki).len(), 1);
+
+    // What is named by its id, and what alone is left, is refused instead.
+    let denied = id_of(&wiki, "docs/kept/c");
+    for which in [
+        json!({ "ids": [id_of(&wiki, "docs/a"), denied] }),
+        json!({ "path": "docs/kept" }),
+    ] {
+        let mut arguments = tags(&which);
+        arguments["addTags"] = json!(["other"]);
+        let refused = served.call(BULK, arguments).await.unwrap_err();
+        assert_eq!(refused["code"], "PATH_DENIED", "{refused}");
+    }
+}
