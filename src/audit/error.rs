@@ -62,6 +62,18 @@ pub enum AuditError {
     /// No more proposals can be kept.
     #[error("as many proposals are kept as can be")]
     Full,
+    /// No draft has this name.
+    #[error("there is no such draft")]
+    NoDraft,
+    /// The file of a draft is damaged, or of a newer version.
+    #[error("the file of the draft is damaged, or a newer version wrote it")]
+    BadDraft,
+    /// A draft holds no more.
+    #[error("the draft is full: 200 changes or 32 MB are the most")]
+    DraftFull,
+    /// The client has as many drafts as it may.
+    #[error("this client has 20 drafts already, which is the most")]
+    TooManyDrafts,
     /// Work on the disk broke off, which is a bug or the end of the program.
     #[error("work on the audit directory broke off")]
     BrokenOff,
@@ -92,6 +104,12 @@ impl AuditError {
             Self::Full => {
                 "have the operator decide on proposals, or lower WIKI_PROPOSALS_KEEP_DAYS"
             }
+            Self::NoDraft => {
+                "a write with draft begins one; nobody's changes lie for more than 7 days"
+            }
+            Self::BadDraft => "remove the file, or begin a draft of another name",
+            Self::DraftFull => "submit this draft, and go on in another",
+            Self::TooManyDrafts => "submit a draft or discard one",
             Self::Missing | Self::Damaged => {
                 "restore the file from a backup of WIKI_AUDIT_DIR, or run audit verify"
             }

@@ -98,6 +98,13 @@ typed_name!(ProposalId);
 random_name!(ProposalId);
 
 hex_name! {
+    /// The id of a draft: 16 hex characters.
+    DraftId, 8
+}
+typed_name!(DraftId);
+random_name!(DraftId);
+
+hex_name! {
     /// The name of one run of the server: 16 hex characters.
     RunId, 8
 }

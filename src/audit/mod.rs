@@ -9,6 +9,8 @@
 //! <dir>/<wiki>/runs/<UTC start>-<run>.jsonl   one a run, made at its first event
 //! <dir>/<wiki>/pages/<sha256>.json.gz         a kept state, named by its content
 //! <dir>/<wiki>/proposals/<id>.json            a proposal, and what became of it
+//! <dir>/<wiki>/drafts/<owner>.<name>.<id>.json  a draft: changes that are to be decided as one
+//! <dir>/<wiki>/drafts.lock                     held while a draft is begun
 //! <dir>/<wiki>/pages.lock                     held while a state is kept or one is removed
 //! <dir>/<wiki>/purge.lock                     held by the one purge that is under way
 //! <dir>/<wiki>/recovery.lock                  held by the one run that settles what others left open
@@ -30,6 +32,8 @@ mod calls;
 mod closed;
 mod current;
 mod deletions;
+mod draft;
+mod drafts;
 mod ending;
 mod entry;
 mod error;
@@ -61,10 +65,13 @@ mod tally;
 mod testing;
 mod undone;
 mod verify;
+mod whole_file;
 mod wrong;
 
 pub use calls::Latest;
 pub use deletions::Deletion;
+pub use draft::{Draft, DraftChange, DraftName, DraftOwner};
+pub use drafts::HeldDraft;
 pub use ending::Ending;
 pub use entry::{Actor, Client, Entry, Event, Outcome};
 pub use error::AuditError;
@@ -72,7 +79,9 @@ pub use filter::Filter;
 pub use heads::FileHead;
 pub use health::Health;
 pub(crate) use hex::encode as to_hex;
-pub use hex::{CallId, ClientId, KeptState, KeyDigest, LineHash, NotHex, ProposalId, RunId};
+pub use hex::{
+    CallId, ClientId, DraftId, KeptState, KeyDigest, LineHash, NotHex, ProposalId, RunId,
+};
 pub use locks::{FileLock, PageLock, TreeLock};
 pub use log::{AuditLog, OnRecord};
 pub use open::{LeftOpen, OpenAttempt, OpenSet};

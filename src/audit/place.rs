@@ -69,6 +69,15 @@ impl Place {
         self.proposals().join(format!("{id}.json"))
     }
 
+    pub(super) fn drafts(&self) -> PathBuf {
+        self.wiki.join("drafts")
+    }
+
+    /// Held by the one call that begins a draft.
+    pub(super) fn drafts_lock(&self) -> PathBuf {
+        self.wiki.join("drafts.lock")
+    }
+
     /// Held, shared, by those who keep a state, and alone by whoever removes one.
     pub(super) fn pages_lock(&self) -> PathBuf {
         self.wiki.join("pages.lock")

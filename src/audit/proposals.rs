@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,8 +11,8 @@ use super::place::Place;
 use super::proposal::VERSION;
 use super::reader::{runs, scan};
 use super::{
-    AuditError, AuditLog, CallId, Event, Outcome, Proposal, ProposalId, ProposalState, Record,
-    RunId, fs,
+    AuditError, AuditLog, CallId, Event, Outcome, Proposal, ProposalId, ProposalState, Record, fs,
+    whole_file,
 };
 
 /// The most proposals that are kept.
@@ -251,13 +251,8 @@ fn hold(place: Place, id: ProposalId) -> Result<Option<HeldProposal>, AuditError
     let path = place.proposal(id);
     let failed = |error: &io::Error| AuditError::at(&path, "hold a proposal", error);
     let (proposal, file) = read(&path, id)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Ok(None),
-        Err(TryLockError::Error(error)) => return Err(failed(&error)),
-    }
-    let is_same = fs::is_same_file(&path, &file).map_err(|error| failed(&error))?;
-    Ok(is_same.then_some(HeldProposal {
+    let is_held = whole_file::hold(&path, &file).map_err(|error| failed(&error))?;
+    Ok(is_held.then_some(HeldProposal {
         place,
         proposal,
         _file: file,
@@ -282,22 +277,10 @@ fn read(path: &Path, id: ProposalId) -> Result<(Proposal, File), AuditError> {
     Ok((proposal, file))
 }
 
-/// Writes under a name of its own and renames then: nobody sees half a proposal.
 fn write(place: &Place, proposal: &Proposal) -> Result<(), AuditError> {
-    let path = place.proposal(proposal.id);
-    let directory = place.proposals();
     let mut json = serde_json::to_vec_pretty(proposal).map_err(|_| AuditError::BrokenOff)?;
     json.push(b'\n');
-    let temporary = directory.join(format!(".{}.{}.tmp", proposal.id, RunId::new()?));
-    let written = fs::make_file(&temporary)
-        .and_then(|mut file| file.write_all(&json).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&temporary, &path))
-        .and_then(|()| fs::sync_dir(&directory));
-    written.map_err(|error| {
-        // If this fails too, a file is left that nobody reads.
-        let _ = std::fs::remove_file(&temporary);
-        AuditError::at(&path, "write a proposal", &error)
-    })
+    whole_file::write(&place.proposal(proposal.id), &json, "write a proposal")
 }
 
 /// The record of each proposal's making, by its id.

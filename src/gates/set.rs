@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::iter;
 
-use crate::audit::{CallId, ProposalId};
+use crate::audit::{CallId, DraftId, ProposalId};
 use crate::change::Change;
 use crate::page::{LinkedSite, Note, PagePath, PagePlace, PageState};
 
@@ -111,6 +111,16 @@ struct List {
     /// The set that it takes back.
     undoes: Option<CallId>,
     mending: Option<Mending>,
+    draft: Option<DraftMark>,
+}
+
+/// A draft, as it was when a set was made of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DraftMark {
+    /// The draft.
+    pub id: DraftId,
+    /// How often it had been changed.
+    pub revision: u64,
 }
 
 impl ChangeSet {
@@ -142,6 +152,7 @@ impl ChangeSet {
                 keeps_on_failure: false,
                 undoes: None,
                 mending: None,
+                draft: None,
             }),
         })
     }
@@ -180,6 +191,21 @@ impl ChangeSet {
             list.mending = Some(mending);
         }
         self
+    }
+
+    /// The same list, which is all of a draft.
+    #[must_use]
+    pub const fn of_draft(mut self, mark: DraftMark) -> Self {
+        if let Some(list) = &mut self.list {
+            list.draft = Some(mark);
+        }
+        self
+    }
+
+    /// The draft that it is all of.
+    #[must_use]
+    pub fn draft(&self) -> Option<DraftMark> {
+        self.list.as_ref()?.draft
     }
 
     /// What it does to the links to what it moves, if it mends them.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::audit::{CallId, Outcome, ProposalId};
+use crate::audit::{CallId, DraftId, DraftName, Outcome, ProposalId};
 use crate::change::{Operation, Warning, cut, short};
 use crate::error::{Code, Failure};
 use crate::gates::{LeftOut, LinkLeft};
@@ -65,6 +65,19 @@ pub struct Notes {
     pub replaces: Option<ProposalId>,
     /// Why it is wanted, in the words of whoever asked for it.
     pub note: Option<Note>,
+    /// The draft that it joined.
+    pub joined: Option<Joined>,
+}
+
+/// A draft that a change joined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Joined {
+    /// Its id.
+    pub id: DraftId,
+    /// Its name.
+    pub name: DraftName,
+    /// How many changes are in it now.
+    pub changes: usize,
 }
 
 /// What a write would do, whole: an answer to an agent holds it [bounded](Self::bounded).

@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::audit::{AuditLog, CallId, Keep};
+use crate::audit::{AuditLog, CallId, DraftOwner, Keep};
 use crate::error::Failure;
 use crate::gates::{
-    Asked, ConfirmMode, Gate, Narrowing, Policy, Refusal, SessionId, Verdict, dry_run,
+    Asked, ConfirmMode, DraftMark, Gate, Narrowing, Policy, Refusal, SessionId, Verdict, dry_run,
 };
 use crate::index::ContentIndex;
 use crate::page::{Locale, PagePath, PageReading};
@@ -192,6 +192,25 @@ impl Desk {
             }
         }
         Ok(Some(set))
+    }
+
+    /// Whose the drafts of a caller are.
+    #[must_use]
+    pub fn draft_owner(&self, caller: &Caller) -> DraftOwner {
+        let client = &caller.client;
+        DraftOwner {
+            counted_with: caller.session.owner().to_owned(),
+            called: client.subject.is_none().then(|| client.name.clone()),
+            key: self.past.key(),
+        }
+    }
+
+    /// All of a draft was written, or left to a person: it ends, unless it was changed since.
+    pub(super) async fn submitted(&self, set: Option<DraftMark>) {
+        let Some(mark) = set else { return };
+        if let Err(error) = self.audit.end_draft(mark.id, mark.revision).await {
+            tracing::warn!(%error, draft = %mark.id, "a draft that was submitted could not be ended");
+        }
     }
 
     /// A session saw a page: a later change of its content by that session is held against it.

@@ -5,8 +5,8 @@ use std::time::Instant;
 use time::OffsetDateTime;
 
 use crate::audit::{
-    AuditError, AuditLog, CallId, CallStory, Entry, Event, KeyDigest, OTHER, Outcome, Proposal,
-    ProposalId, ProposalState, ProposedChange,
+    AuditError, AuditLog, CallId, CallStory, DraftName, Entry, Event, KeyDigest, OTHER, Outcome,
+    Proposal, ProposalId, ProposalState, ProposedChange,
 };
 use crate::change::{Change, Operation, StepKind, Warning};
 use crate::error::{Code, Failure};
@@ -101,6 +101,14 @@ impl Docket {
             self.entry.locale = story.latest(|record| record.locale.clone());
             self.entry.path = story.place();
         }
+    }
+
+    /// It joined a draft: nothing is shown to be confirmed, and nothing sent.
+    pub(super) fn joined(&self, draft: &DraftName) -> Entry {
+        let mut entry = self.preview(false);
+        entry.decision = Some("drafted".to_owned());
+        entry.reason = Some(format!("draft {draft}"));
+        entry
     }
 
     /// Whether it is known which page it is about.

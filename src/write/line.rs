@@ -5,13 +5,13 @@
 //! 3. The changes are made of the pages as they are ([`read`]).
 //! 4. Their places are allowed or not ([`gates::paths`]), they are looked at ([`check`]), and the
 //!    operator's rules say whether more is due ([`rule`]).
-//! 5. They are shown ([`show`]), left open for a person ([`open`]), a person is asked ([`ask`]) and
+//! 5. They join a draft ([`join`]), or are shown ([`show`]), left open for a person ([`open`]), a person is asked ([`ask`]) and
 //!    all begins again with the yes, or they are confirmed ([`gates::confirm`]).
 //! 6. What is confirmed is put on record, sent, settled and answered ([`send`]).
 
 use std::sync::Arc;
 
-use crate::audit::HeldProposal;
+use crate::audit::{HeldDraft, HeldProposal};
 use crate::change::Warning;
 use crate::error::Failure;
 use crate::gates::{self, ChangeSet, ConfirmMode, Policy, Refusal, SessionId};
@@ -26,7 +26,7 @@ use super::route::{Brought, Route};
 use super::source::Plan;
 use super::stages::check::Checked;
 use super::stages::rule::Way;
-use super::stages::{apply, ask, check, many, open, read, rule, send, show, turn};
+use super::stages::{apply, ask, check, join, many, open, read, rule, send, show, turn};
 
 /// What came of a write.
 pub(super) enum Passed {
@@ -100,11 +100,17 @@ async fn once(
     let (session, source) = (&caller.session, plan.source());
     let (enabled, route) = Route::of(policy, session, brought)?;
     let wrote_whole = source.says_whole_content() || route.wrote_whole(desk, session);
+    let mut draft = match source.joins() {
+        Some(drafting) => Some(join::hold(desk, drafting).await?),
+        None => None,
+    };
+    let route = if draft.is_some() { Route::Join } else { route };
     let mut turn = match &route {
         Route::Send(warrant) => turn::take(desk, session, source, warrant).await?,
-        Route::Preview | Route::Open | Route::Ask => None,
+        Route::Preview | Route::Open | Route::Ask | Route::Join => None,
     };
-    let read = match read::changes((desk, policy), caller, docket.call(), source, &route).await {
+    let (call, on) = (docket.call(), draft.as_ref().map(HeldDraft::draft));
+    let read = match read::changes((desk, policy), caller, call, source, &route, on).await {
         Ok(read) => read,
         Err(stopped) => return Err(show::stopped(desk, enabled, docket, session, stopped).await),
     };
@@ -115,6 +121,7 @@ async fn once(
         said: source.said(desk, allowed.set()),
         was_shown: route.was_shown(),
         stays_open: matches!(route, Route::Open),
+        beside: read.beside,
     };
     let mut checked = check::look(desk, policy, allowed.set(), seen).await?;
     docket.counted(checked.lines);
@@ -137,7 +144,7 @@ async fn once(
             let preview = open::open(desk, docket, session, allowed.set(), checked).await;
             preview.map(Passed::previewed)
         }
-        way if way.set().is_nothing() => {
+        way if way.set().is_nothing() && draft.is_none() => {
             let held = turn.as_mut().and_then(|turn| turn.proposal.take());
             let unchanged = show::nothing_to_do(desk, docket, way.set(), checked.notes, held);
             unchanged.await.map(Passed::unchanged)
@@ -147,6 +154,11 @@ async fn once(
             preview.map(Passed::previewed)
         }
         Way::Ask(allowed) => Ok(Passed::to_ask(allowed.set(), checked)),
+        Way::Join(allowed) => {
+            let held = draft.take().zip(source.joins());
+            let preview = join::join(desk, docket, held, allowed.set(), checked).await;
+            preview.map(Passed::previewed)
+        }
         Way::Send(cleared, warrant) => {
             let knowing = desk.memory.knowing(session, cleared.set(), wrote_whole);
             let confirmation = warrant.spend(desk, session)?;
@@ -199,7 +211,7 @@ impl Many<'_> {
                 let shown = many::show(desk, docket, session, allowed.set(), checked).await?;
                 Ok(Passed::Answer(Answer::SetPreview(Box::new(shown))))
             }
-            Way::Ask(allowed) => Ok(Passed::to_ask(allowed.set(), checked)),
+            Way::Ask(allowed) | Way::Join(allowed) => Ok(Passed::to_ask(allowed.set(), checked)),
             Way::Send(cleared, warrant) => {
                 let confirmation = warrant.spend(desk, session)?;
                 docket.confirmed(&policy.confirm, confirmation.approval());

@@ -35,7 +35,7 @@ mod used;
 mod wiki_links;
 
 pub use answer::{
-    Answer, Applied, LinkedFrom, Notes, Preview, SetAnswer, SetLine, SetMember, SetOutcome,
+    Answer, Applied, Joined, LinkedFrom, Notes, Preview, SetAnswer, SetLine, SetMember, SetOutcome,
     SetPreview, Target,
 };
 pub use asker::{Ask, Asker, HandedOut, Handout, Question, Reply};
@@ -50,4 +50,6 @@ pub use patience::Patience;
 pub use proposals::Proposals;
 pub use refusals::Refusals;
 pub use review::{Review, Reviewed};
-pub use source::{Apply, Bulk, Copy, Delete, LinksTo, MAX_PAGES, Plan, Said, Undo, Update, Which};
+pub use source::{
+    Apply, Bulk, Copy, Delete, Drafting, LinksTo, MAX_PAGES, Plan, Said, Submit, Undo, Update, Which,
+};

@@ -26,6 +26,8 @@ pub(super) enum Route {
     Open,
     /// A person is asked.
     Ask,
+    /// It joins a draft.
+    Join,
     /// It is sent, since this confirms it.
     Send(Warrant),
 }
@@ -160,6 +162,7 @@ mod tests {
             Ok((_, Route::Preview)) => "preview",
             Ok((_, Route::Open)) => "open",
             Ok((_, Route::Ask)) => "ask",
+            Ok((_, Route::Join)) => "join",
             Ok((_, Route::Send(Warrant::StaticToken))) => "send by static token",
             Ok((_, Route::Send(Warrant::Preview(token)))) => {
                 assert_eq!(token, TOKEN);

@@ -40,6 +40,12 @@ impl Subject {
 }
 
 impl Last {
+    /// What the session proposed last for this.
+    pub(super) fn of(&self, session: &SessionId, subject: Subject) -> Option<ProposalId> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.get(&(session.clone(), subject)).copied()
+    }
+
     /// The proposal that a new one takes the place of.
     pub(super) fn replace(
         &self,

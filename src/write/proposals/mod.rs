@@ -228,6 +228,17 @@ impl Proposals {
         Ok((id, is_replaced.then_some(old)))
     }
 
+    /// The change of a page that the session left open last, if nobody has decided it.
+    pub(super) async fn open_change(&self, session: &SessionId, page: i64) -> Option<Change> {
+        let id = self.last.of(session, Subject::Page(page))?;
+        let proposal = self.past.audit.proposal(id).await.ok()?;
+        let one = proposal.changes().next()?;
+        if !proposal.is_open() || proposal.is_list || one.undoes.is_some() {
+            return None;
+        }
+        self.change_of(&one, proposal.key).await.ok()
+    }
+
     async fn make(
         &self,
         docket: &mut Docket,

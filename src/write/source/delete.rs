@@ -82,9 +82,14 @@ impl Source for Delete {
             let trash = call.desk.policy.trash.as_ref();
             let read = whole_page::to_write(&call.desk.wiki, self.id, &[]).await?;
             let conflict = conflict::check(call, self.known(), &read, |_| None).await?;
-            let change = self.of(read.page, trash)?.with_loss_of(read.lost);
+            let change = match call.base(&read.page).await? {
+                // What goes to the trash goes there as it was to be.
+                Some(base) if self.trash == Some(true) => self.of(base, trash)?.on(read.page),
+                _ => self.of(read.page, trash)?,
+            };
+            let change = change.with_loss_of(read.lost);
             let set = ChangeSet::of(call.id, change);
-            Ok(Read { set, conflict })
+            Ok(Read::of(set, conflict))
         })
     }
 

@@ -5,7 +5,9 @@ pub(super) mod conflict;
 mod copy;
 mod create;
 mod delete;
+pub(super) mod draft;
 mod mending;
+mod order;
 pub(super) mod proposal;
 pub(super) mod undo;
 mod update;
@@ -13,11 +15,11 @@ pub(super) mod whole_page;
 
 use std::pin::Pin;
 
-use crate::audit::{CallId, ProposalId};
-use crate::change::{NewPage, Warning};
+use crate::audit::{CallId, Draft, ProposalId};
+use crate::change::{Change, NewPage, Warning, merge_pages};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Policy, SessionId};
-use crate::page::PageState;
+use crate::page::{PagePlace, PageState};
 
 use super::desk::Desk;
 use super::docket::Docket;
@@ -26,6 +28,7 @@ use conflict::{ConflictCheck, Stopped};
 pub use bulk::{Bulk, LinksTo, MAX_PAGES, Which};
 pub use copy::{Copy, Said};
 pub use delete::Delete;
+pub use draft::{Drafting, Submit};
 pub use proposal::Apply;
 pub use undo::Undo;
 pub use update::Update;
@@ -47,6 +50,10 @@ pub enum Plan {
     Proposal(Apply),
     /// Many pages are edited in the same way.
     Bulk(Box<Bulk>),
+    /// One of the above joins a draft.
+    Draft(Drafting),
+    /// A draft is written.
+    Submit(Submit),
 }
 
 impl Plan {
@@ -60,6 +67,8 @@ impl Plan {
             Self::Undo(source) => source,
             Self::Proposal(source) => source,
             Self::Bulk(source) => &**source,
+            Self::Draft(source) => source,
+            Self::Submit(source) => source,
         }
     }
 }
@@ -75,6 +84,66 @@ pub(super) struct Call<'a> {
     pub(super) policy: &'a Policy,
     pub(super) session: &'a SessionId,
     pub(super) id: CallId,
+    pub(super) under: Under<'a>,
+}
+
+/// What changes of pages build on.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Under<'a> {
+    /// The pages as they are.
+    Wiki,
+    /// What the session left open of them.
+    OpenSets,
+    /// What a draft makes of them.
+    Draft(&'a Draft),
+}
+
+impl Call<'_> {
+    /// What a change of this page is made of, where that is not the page as it is.
+    async fn base(&self, page: &PageState) -> Result<Option<PageState>, Failure> {
+        let Some(id) = page.id else { return Ok(None) };
+        match self.under {
+            Under::Wiki => Ok(None),
+            Under::OpenSets => {
+                let open = self.desk.proposals.open_change(self.session, id).await;
+                let is_of = |change: &Change| {
+                    let before = change.before();
+                    before.is_some_and(|before| before.difference(page).is_empty())
+                };
+                let open = open.filter(|open| is_of(open));
+                Ok(open.and_then(|open| open.after().cloned()))
+            }
+            Under::Draft(draft) => {
+                let Some(one) = draft.of_page(id) else {
+                    return Ok(None);
+                };
+                let after = one.after.as_ref().ok_or_else(draft::deleted)?;
+                let Some(before) = &one.before else {
+                    return Ok(None);
+                };
+                if before.difference(page).is_empty() {
+                    return Ok(Some(after.clone()));
+                }
+                let merged = merge_pages(before, after, page);
+                let meanwhile = || Change::between(before.clone(), page.clone());
+                merged.map(Some).ok_or_else(|| draft::changed(meanwhile()))
+            }
+        }
+    }
+
+    /// Whether what is made joins a draft.
+    const fn drafts(&self) -> bool {
+        matches!(self.under, Under::Draft(_))
+    }
+}
+
+/// What other changes than those of a set make of places: those of the draft that it joins.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// Places that come free.
+    pub(super) freed: Vec<PagePlace>,
+    /// Places at which pages come to be.
+    pub(super) made: Vec<PagePlace>,
 }
 
 /// The changes, and what they were held against.
@@ -82,6 +151,17 @@ pub(super) struct Call<'a> {
 pub(super) struct Read {
     pub(super) set: ChangeSet,
     pub(super) conflict: ConflictCheck,
+    pub(super) beside: Beside,
+}
+
+impl Read {
+    fn of(set: ChangeSet, conflict: ConflictCheck) -> Self {
+        Self {
+            set,
+            conflict,
+            beside: Beside::default(),
+        }
+    }
 }
 
 /// What makes the changes of a set.
@@ -115,6 +195,11 @@ pub(super) trait Source: Sync {
         None
     }
 
+    /// The draft that it joins.
+    fn joins(&self) -> Option<&Drafting> {
+        None
+    }
+
     /// Whether it says all of the content that the page shall have.
     fn says_whole_content(&self) -> bool {
         false
@@ -139,11 +224,8 @@ pub(super) trait Source: Sync {
 }
 
 /// Changes of pages that the caller knows as they are.
-const fn checked(set: ChangeSet) -> Read {
-    Read {
-        set,
-        conflict: ConflictCheck::Checked,
-    }
+fn checked(set: ChangeSet) -> Read {
+    Read::of(set, ConflictCheck::Checked)
 }
 
 /// Whether a call agrees with what was shown; the set is then made once more of the page as it is,

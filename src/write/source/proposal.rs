@@ -15,7 +15,7 @@ use crate::write::stages::send::broke_off;
 
 pub(in crate::write) mod outdated;
 pub(in crate::write) mod set;
-mod values;
+pub(super) mod values;
 
 use outdated::{Outdated, held_against, is_free};
 

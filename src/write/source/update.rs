@@ -164,16 +164,22 @@ impl Source for Update {
                 let reading = wiki.page_by_id(self.id).await.map_err(Failure::from)?;
                 return Err(whole_page::unreadable(&reading).into());
             }
-            let own = self.completed(wiki, &read.page).await?;
+            let base = call.base(&read.page).await?;
+            let own = self.completed(wiki, base.as_ref().unwrap_or(&read.page));
+            let own = own.await?;
             let remake = |page| own.of(page).ok();
             let conflict = conflict::check(call, own.known(), &read, remake).await?;
-            let change = own.of(read.page)?.with_loss_of(read.lost);
-            let set = if self.updates_links {
+            let change = match base {
+                Some(base) => own.of(base)?.on(read.page),
+                None => own.of(read.page)?,
+            };
+            let change = change.with_loss_of(read.lost);
+            let set = if self.updates_links && !call.drafts() {
                 list(call, change).await?
             } else {
                 ChangeSet::of(call.id, change)
             };
-            Ok(Read { set, conflict })
+            Ok(Read::of(set, conflict))
         })
     }
 
@@ -206,17 +212,22 @@ impl Source for Update {
 /// The set of a move and of what mends the links to its page.
 async fn list(call: Call<'_>, change: Change) -> Result<ChangeSet, Failure> {
     if !change.moves() {
-        let failure = Failure::new(
-            Code::InvalidInput,
-            "The argument updateLinks needs a new path or locale.",
-        );
-        return Err(failure
-            .hint("Name path or locale, or leave updateLinks out.")
-            .detail("fields", json!([{ "path": "updateLinks" }])));
+        return Err(needs_move());
     }
     let (changes, mending) = mending::with_links(call, vec![change]).await?;
     let set = ChangeSet::list(call.id, changes).ok_or_else(nothing_asked_for)?;
     Ok(set.mending_links(mending))
+}
+
+/// Links are mended where a page moves.
+pub(super) fn needs_move() -> Failure {
+    let failure = Failure::new(
+        Code::InvalidInput,
+        "The argument updateLinks needs a new path or locale.",
+    );
+    failure
+        .hint("Name path or locale, or leave updateLinks out.")
+        .detail("fields", json!([{ "path": "updateLinks" }]))
 }
 
 fn nothing_asked_for() -> Failure {

@@ -70,11 +70,14 @@ pub(in crate::write) async fn in_its_own_task(
         progress: Arc::clone(&progress),
         session: session.clone(),
     };
-    let keeps = set.keeps_on_failure();
+    let (keeps, draft) = (set.keeps_on_failure(), set.draft());
     let call = set.id();
     let work = async move {
         let end = call.during(Box::pin(run.all(permits, keeps))).await;
         run.end(end, held).await;
+        if end == End::Applied {
+            run.desk.submitted(draft).await;
+        }
         drop(awaited);
     };
     let task = tasks.spawn(notice::told_as_here(work.in_current_span()));

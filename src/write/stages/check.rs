@@ -16,6 +16,7 @@ use crate::write::answer::Notes;
 use crate::write::desk::Desk;
 use crate::write::linkers;
 use crate::write::new_place;
+use crate::write::source::Beside;
 use crate::write::source::conflict::ConflictCheck;
 
 /// How long the operator's checks of a set may take together.
@@ -60,6 +61,8 @@ pub(in crate::write) struct Seen {
     pub(in crate::write) was_shown: bool,
     /// Whether it stays open for a person, who may hold another key.
     pub(in crate::write) stays_open: bool,
+    /// What is made of places beside it.
+    pub(in crate::write) beside: Beside,
 }
 
 /// Looks at a set whose places are allowed; one that was shown before is looked at again before it
@@ -88,11 +91,15 @@ pub(in crate::write) async fn look(
         undoes: set.first().undoes.filter(|_| !set.is_list()),
         replaces: None,
         note: set.note().cloned(),
+        joined: None,
     };
+    let beside_made = seen.beside.made.iter();
+    let beside_made = beside_made.map(|(locale, path)| (locale.as_str(), path.as_str()));
     let made: Vec<(&str, &str)> = set
         .iter()
         .filter_map(|one| one.change.after())
         .map(|page| (page.locale.as_str(), page.path.as_str()))
+        .chain(beside_made)
         .collect();
     // What the list of pages tells was said then; a rule wants to know it as it is now.
     let asks_list = !seen.was_shown || policy.rules.names_any(&OF_LIST);
@@ -117,7 +124,8 @@ pub(in crate::write) async fn look(
     };
     let (mut facts, mut each) = (Vec::new(), Vec::new());
     let mut linked_from = Vec::new();
-    let mut freed: Vec<(&Locale, &PagePath)> = Vec::new();
+    let freed = seen.beside.freed.iter();
+    let mut freed: Vec<(&Locale, &PagePath)> = freed.map(|(locale, path)| (locale, path)).collect();
     let (diff, mut lines) = if set.is_list() {
         (String::new(), LineCounts::default())
     } else {

@@ -108,6 +108,7 @@ pub(in crate::write) async fn nothing_to_do(
         .await
         .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
     show::is_applied(desk, docket, set, held).await?;
+    desk.submitted(set.draft()).await;
     Ok(SetAnswer {
         call: docket.call(),
         outcome: SetOutcome::Unchanged,

@@ -5,6 +5,7 @@ pub(super) mod answer;
 pub(super) mod apply;
 pub(super) mod ask;
 pub(super) mod check;
+pub(super) mod join;
 pub(super) mod many;
 pub(super) mod open;
 pub(super) mod outcome;

@@ -19,6 +19,7 @@ pub(in crate::write) async fn open_set(
     mut checked: Checked,
 ) -> Result<SetPreview, Refusal> {
     let id = desk.proposals.keep_set(docket, session, set).await?;
+    desk.submitted(set.draft()).await;
     checked.notes.warnings.push(proposed(id));
     Ok(many::preview(desk, docket, set, checked, (None, Some(id))))
 }

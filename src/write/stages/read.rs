@@ -1,6 +1,6 @@
 //! The changes of a write, made of the pages as they are now.
 
-use crate::audit::CallId;
+use crate::audit::{CallId, Draft};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Policy};
 
@@ -8,7 +8,7 @@ use crate::write::caller::Caller;
 use crate::write::desk::Desk;
 use crate::write::route::{Route, Warrant};
 use crate::write::source::conflict::Stopped;
-use crate::write::source::{Call, Read, Source, mismatch};
+use crate::write::source::{Call, Read, Source, Under, mismatch};
 
 /// Makes the changes that a source asks for; where something confirms those that were shown
 /// before, these, if the source agrees with them and the pages still are as they were shown.
@@ -21,6 +21,7 @@ pub(in crate::write) async fn changes(
     id: CallId,
     source: &dyn Source,
     route: &Route,
+    draft: Option<&Draft>,
 ) -> Result<Read, Stopped> {
     let session = &caller.session;
     let call = Call {
@@ -28,6 +29,11 @@ pub(in crate::write) async fn changes(
         policy,
         session,
         id,
+        under: match draft {
+            Some(draft) => Under::Draft(draft),
+            None if matches!(route, Route::Open) => Under::OpenSets,
+            None => Under::Wiki,
+        },
     };
     match route {
         Route::Send(Warrant::Person(approved)) => {
@@ -41,7 +47,11 @@ pub(in crate::write) async fn changes(
             is_same_note(caller, &shown)?;
             source.shown_again(call, shown).await
         }
-        Route::Send(Warrant::StaticToken) | Route::Preview | Route::Open | Route::Ask => {
+        Route::Send(Warrant::StaticToken)
+        | Route::Preview
+        | Route::Open
+        | Route::Ask
+        | Route::Join => {
             let mut read = source.made(call).await?;
             // What applies a proposal bears the note of whoever proposed it.
             if read.set.proposal().is_none() {

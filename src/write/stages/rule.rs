@@ -30,6 +30,8 @@ pub(in crate::write) enum Way<'p> {
     Open(Allowed<'p>),
     /// A person is asked first, by the policy or by a rule.
     Ask(Allowed<'p>),
+    /// It joins a draft.
+    Join(Allowed<'p>),
 }
 
 impl Way<'_> {
@@ -37,7 +39,10 @@ impl Way<'_> {
     pub(in crate::write) const fn set(&self) -> &ChangeSet {
         match self {
             Self::Send(cleared, _) => cleared.set(),
-            Self::Preview(allowed) | Self::Open(allowed) | Self::Ask(allowed) => allowed.set(),
+            Self::Preview(allowed)
+            | Self::Open(allowed)
+            | Self::Ask(allowed)
+            | Self::Join(allowed) => allowed.set(),
         }
     }
 }
@@ -61,8 +66,19 @@ pub(in crate::write) async fn held<'p>(
             Route::Preview => Way::Preview(cleared.into_allowed()),
             Route::Open => Way::Open(cleared.into_allowed()),
             Route::Ask => Way::Ask(cleared.into_allowed()),
+            Route::Join => Way::Join(cleared.into_allowed()),
         }),
         Ruled::Demands(allowed, demand) => {
+            if matches!(route, Route::Join) {
+                // The draft is held against the rules as a whole when it is submitted.
+                let then = demand.then.as_str();
+                let message = format!(
+                    "The rule {} asks for {then} when the draft is submitted.",
+                    demand.rule
+                );
+                checked.notes.warnings.push(Warning::new("rule", message));
+                return Ok(Way::Join(allowed));
+            }
             let way = way(policy, caller, allowed, route, &demand)?;
             if matches!(way, Way::Open(_)) && demand.then != Then::Preview {
                 let message = format!("The rule {} leaves this to a person.", demand.rule);
@@ -106,9 +122,11 @@ fn decided(policy: &Policy, caller: &Caller, route: &Route) -> Decided {
         Route::Send(Warrant::Person(_)) => Decided::Person,
         Route::Send(_) if is_operators && caller.is_decided => Decided::Person,
         Route::Send(Warrant::Preview(_)) => Decided::Shown,
-        Route::Send(Warrant::StaticToken) | Route::Preview | Route::Open | Route::Ask => {
-            Decided::Nobody
-        }
+        Route::Send(Warrant::StaticToken)
+        | Route::Preview
+        | Route::Open
+        | Route::Ask
+        | Route::Join => Decided::Nobody,
     }
 }
 

@@ -13,7 +13,10 @@ use crate::page::{
 
 /// Whether the new values are such as a call could have asked for. An undo writes back old ones,
 /// and is compared with the undo that is made anew.
-pub(super) fn check(change: &Change, undoes: Option<CallId>) -> Result<(), Failure> {
+pub(in crate::write::source) fn check(
+    change: &Change,
+    undoes: Option<CallId>,
+) -> Result<(), Failure> {
     let Some(after) = change.after().filter(|_| undoes.is_none()) else {
         return Ok(());
     };

@@ -1,0 +1,35 @@
+//! Files that are replaced whole and held by one at a time, among all processes that share the
+//! audit directory.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use super::{AuditError, RunId, fs};
+
+/// Writes under a name of its own and renames then: nobody sees half a file. `what` says what is
+/// done where that fails.
+pub(super) fn write(path: &Path, bytes: &[u8], what: &'static str) -> Result<(), AuditError> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let temporary = directory.join(format!(".{name}.{}.tmp", RunId::new()?));
+    let written = fs::make_file(&temporary)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&temporary, path))
+        .and_then(|()| fs::sync_dir(directory));
+    written.map_err(|error| {
+        // If this fails too, a file is left that nobody reads.
+        let _ = std::fs::remove_file(&temporary);
+        AuditError::at(path, what, &error)
+    })
+}
+
+/// Whether this file is held now, and still is the one of its name: false while another holds it,
+/// or has just replaced it.
+pub(super) fn hold(path: &Path, file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => fs::is_same_file(path, file),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}

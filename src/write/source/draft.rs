@@ -1,0 +1,329 @@
+//! Drafts: a write joins one instead of being shown or sent, and all that joined it goes the way of
+//! a write as one set.
+//!
+//! The file of a draft is not trusted: each change is held against the page as it is, and says
+//! nothing that a call could not say.
+
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use serde_json::json;
+
+use crate::audit::{AuditError, Draft, DraftChange, DraftName, DraftOwner};
+use crate::change::Change;
+use crate::error::{Code, Failure};
+use crate::gates::{ChangeSet, DraftMark, LeftOut, SetChange};
+use crate::page::PageState;
+
+use super::bulk::still_so;
+use super::order::in_order_of_need;
+use super::{Beside, Call, Later, Plan, Read, Source, Stopped, Under, checked, mending};
+use super::{mismatch, proposal::values, whole_page};
+use crate::write::desk::Desk;
+use crate::write::docket::{Docket, unavailable};
+use crate::write::faults::with_difference;
+use crate::write::stages::send::broke_off;
+
+/// How many pages are read side by side.
+const AT_ONCE: usize = 4;
+/// What to do where a page was changed since its change joined the draft.
+const REBASE: &str = "Make a change of this page with this draft once more, which is then made on the page as it is; or take its change out: wikijs_discard_draft with draft and id.";
+
+/// A write that joins a draft.
+#[derive(Debug, Clone)]
+pub struct Drafting {
+    /// Whose draft.
+    pub owner: DraftOwner,
+    /// Its name, or its id.
+    pub draft: DraftName,
+    /// What shall be written: the plan of one page.
+    pub plan: Box<Plan>,
+}
+
+impl Drafting {
+    /// Whether the links to the page are mended where it moves.
+    fn updates_links(&self) -> bool {
+        matches!(&*self.plan, Plan::Update(update) if update.updates_links)
+    }
+
+    /// The change of a set, as the draft has it.
+    pub(in crate::write) fn as_drafted(&self, set: &ChangeSet) -> DraftChange {
+        let change = &set.first().change;
+        DraftChange {
+            before: change.before().cloned(),
+            after: change.after().cloned(),
+            lost: change.lost().to_vec(),
+            updates_links: self.updates_links(),
+        }
+    }
+}
+
+impl Source for Drafting {
+    fn tell<'a>(&'a self, desk: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        self.plan.source().tell(desk, docket)
+    }
+
+    // Nothing is sent.
+    fn has_turn(&self) -> bool {
+        false
+    }
+
+    fn says_whole_content(&self) -> bool {
+        self.plan.source().says_whole_content()
+    }
+
+    fn joins(&self) -> Option<&Drafting> {
+        Some(self)
+    }
+
+    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            let Under::Draft(draft) = call.under else {
+                return Err(broke_off().into());
+            };
+            let made = self.plan.source().made(call).await;
+            // What could be merged is no preview here: nothing of the draft can be confirmed alone.
+            let made = made.map_err(|stopped| Stopped::from(stopped.failure))?;
+            if self.updates_links() && !made.set.first().change.moves() {
+                return Err(super::update::needs_move().into());
+            }
+            let own = self.as_drafted(&made.set);
+            let beside = beside(draft, &own)?;
+            Ok(Read { beside, ..made })
+        })
+    }
+
+    fn shown_again<'a>(&'a self, _: Call<'a>, _: ChangeSet) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async { Err(mismatch().into()) })
+    }
+}
+
+/// What the other changes of a draft make of places, if none of them takes this one's.
+fn beside(draft: &Draft, own: &DraftChange) -> Result<Beside, Failure> {
+    let is_own = |one: &&DraftChange| match (one.page(), own.page()) {
+        (None, None) => one.place() == own.place(),
+        (page, own) => page == own,
+    };
+    let place = own.place();
+    let mut beside = Beside::default();
+    for one in draft.changes.iter().filter(|one| !is_own(one)) {
+        beside.freed.extend(one.left());
+        if place.is_some() && one.place() == place {
+            let failure = Failure::new(
+                Code::PageExists,
+                "Another change of this draft puts a page at that path.",
+            );
+            return Err(match one.page() {
+                Some(id) => failure.detail("id", id),
+                None => failure,
+            }
+            .hint("Choose another path, or take that change out with wikijs_discard_draft."));
+        }
+        beside.made.extend(one.place());
+    }
+    Ok(beside)
+}
+
+/// A draft goes the way of a write.
+#[derive(Debug, Clone)]
+pub struct Submit {
+    /// Whose draft.
+    pub owner: DraftOwner,
+    /// Its name, or its id.
+    pub draft: DraftName,
+    /// Whether what was applied stays where a later change fails.
+    pub keeps_on_failure: bool,
+}
+
+impl Submit {
+    async fn draft(&self, desk: &Desk) -> Result<Draft, Failure> {
+        let draft = desk.audit.draft(self.owner.clone(), self.draft.clone());
+        let draft = draft.await.map_err(|error| told(&error))?;
+        if draft.changes.is_empty() {
+            return Err(told(&AuditError::NoDraft));
+        }
+        Ok(draft)
+    }
+
+    async fn set(&self, call: Call<'_>, draft: Draft) -> Result<ChangeSet, Failure> {
+        let mark = DraftMark {
+            id: draft.id,
+            revision: draft.revision,
+        };
+        let mends_links = draft.changes.iter().any(|one| one.updates_links);
+        let fitting: Vec<Fitting> = stream::iter(draft.changes)
+            .map(|one| fitting(call, one))
+            .buffered(AT_ONCE)
+            .try_collect()
+            .await?;
+        let (mut changes, mut left_out, mut done) = (Vec::new(), Vec::new(), None);
+        for fitting in fitting {
+            match fitting {
+                Fitting::Change(change) => changes.push(*change),
+                Fitting::Done(page) => {
+                    left_out.push(LeftOut::of(&page, "it already is as drafted"));
+                    done = Some(page);
+                }
+            }
+        }
+        let changes = in_order_of_need(changes);
+        if changes.is_empty() {
+            let page = done.ok_or_else(broke_off)?;
+            let nothing = Change::between((*page).clone(), *page);
+            let set = ChangeSet::list(call.id, vec![nothing.into()]);
+            return Ok(set.ok_or_else(broke_off)?.of_draft(mark));
+        }
+        let (changes, mending) = if mends_links {
+            let (changes, mending) = mending::with_links(call, changes).await?;
+            (changes, Some(mending))
+        } else {
+            (changes.into_iter().map(SetChange::from).collect(), None)
+        };
+        let set = ChangeSet::list(call.id, changes).ok_or_else(broke_off)?;
+        let set = match mending {
+            Some(mending) => set.mending_links(mending),
+            None => set,
+        };
+        Ok(set
+            .keeping(self.keeps_on_failure)
+            .without(left_out)
+            .of_draft(mark))
+    }
+}
+
+impl Source for Submit {
+    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        docket.is_set();
+        Box::pin(async {})
+    }
+
+    // Each of its changes takes a turn of its own.
+    fn has_turn(&self) -> bool {
+        false
+    }
+
+    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            let draft = self.draft(call.desk).await?;
+            Ok(checked(self.set(call, draft).await?))
+        })
+    }
+
+    fn shown_again<'a>(
+        &'a self,
+        call: Call<'a>,
+        shown: ChangeSet,
+    ) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            let draft = self.draft(call.desk).await?;
+            let mark = shown.draft();
+            if mark.is_none_or(|mark| mark.id != draft.id)
+                || shown.keeps_on_failure() != self.keeps_on_failure
+            {
+                return Err(mismatch().into());
+            }
+            if mark.is_some_and(|mark| mark.revision != draft.revision) {
+                let failure = Failure::new(
+                    Code::ConfirmMismatch,
+                    "The draft was changed since it was shown.",
+                );
+                return Err(failure
+                    .hint("Call wikijs_submit_draft again without confirm, and show the user the new preview.")
+                    .into());
+            }
+            still_so(call, shown).await
+        })
+    }
+}
+
+/// A change of a draft, held against the wiki.
+enum Fitting {
+    Change(Box<Change>),
+    /// The page already is as drafted.
+    Done(Box<PageState>),
+}
+
+async fn fitting(call: Call<'_>, one: DraftChange) -> Result<Fitting, Failure> {
+    let path = one.place().or_else(|| one.left()).map(|place| place.1);
+    let page = one.page();
+    let held = held_against(call, one).await;
+    held.map_err(|failure| {
+        let failure = match page {
+            Some(id) => failure.detail("id", id),
+            None => failure,
+        };
+        match path {
+            Some(path) => failure.detail("path", path.as_str()),
+            None => failure,
+        }
+    })
+}
+
+async fn held_against(call: Call<'_>, one: DraftChange) -> Result<Fitting, Failure> {
+    let change = match (one.before, one.after) {
+        (None, None) => return Err(told(&AuditError::BadDraft)),
+        (None, Some(after)) => Change::recreate(after),
+        (Some(before), None) => Change::delete(before),
+        (Some(before), Some(after)) => Change::between(before, after),
+    }
+    .with_loss_of(one.lost);
+    values::check(&change, None)?;
+    let Some((before, id)) = change.before().and_then(|page| Some((page, page.id?))) else {
+        return Ok(Fitting::Change(Box::new(change)));
+    };
+    let read = whole_page::to_write(&call.desk.wiki, id, change.lost()).await;
+    let read = read.map_err(|failure| match failure.code {
+        Code::PageNotFound => Failure {
+            details: failure.details,
+            ..Failure::new(
+                Code::PageNotFound,
+                "A page of this draft is gone; nothing was sent.",
+            )
+        }
+        .hint("Take its change out of the draft: wikijs_discard_draft with draft and id."),
+        _ => failure,
+    })?;
+    let is_done = change
+        .after()
+        .is_some_and(|after| after.difference(&read.page).is_empty());
+    if is_done {
+        return Ok(Fitting::Done(Box::new(read.page)));
+    }
+    if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
+        return Err(changed(Change::between(before.clone(), read.page)));
+    }
+    Ok(Fitting::Change(Box::new(change.on(read.page))))
+}
+
+/// A page was changed since its change joined the draft.
+pub(super) fn changed(meanwhile: Change) -> Failure {
+    let failure = Failure::new(
+        Code::EditConflict,
+        "The page was changed since its change joined the draft.",
+    );
+    with_difference(failure.hint(REBASE), &meanwhile)
+}
+
+/// A page that the draft deletes cannot be changed in it.
+pub(super) fn deleted() -> Failure {
+    Failure::new(Code::EditNotApplicable, "This draft deletes the page.")
+        .hint("Take its change out of the draft first: wikijs_discard_draft with draft and id.")
+}
+
+/// Why a draft cannot be found, held or changed.
+pub(in crate::write) fn told(error: &AuditError) -> Failure {
+    let of_input = |message: &str| {
+        Failure::new(Code::InvalidInput, message).detail("fields", json!([{ "path": "draft" }]))
+    };
+    let failure = match error {
+        AuditError::NoDraft => of_input("There is no such draft, or nothing is in it."),
+        AuditError::BadDraft => of_input("The draft is damaged, or a newer version wrote it."),
+        AuditError::TooManyDrafts => {
+            of_input("This client has 20 drafts already, which is the most.")
+        }
+        AuditError::DraftFull => Failure::new(
+            Code::TooLarge,
+            "The draft is full: 200 changes or 32 MB are the most; this change did not join it.",
+        ),
+        error => return unavailable(error),
+    };
+    failure.hint(crate::wiki::sentence(error.hint()))
+}

@@ -1,0 +1,114 @@
+//! The order in which the changes of a set can be made.
+
+use std::collections::HashMap;
+
+use crate::change::Change;
+use crate::page::PagePlace;
+
+/// The same changes, each after that which frees its place; deletes last, but for those whose
+/// places are needed. Otherwise as they were.
+pub(super) fn in_order_of_need(changes: Vec<Change>) -> Vec<Change> {
+    let frees: HashMap<PagePlace, usize> = changes
+        .iter()
+        .enumerate()
+        .filter_map(|(at, change)| Some((left_by(change)?, at)))
+        .collect();
+    let needs: Vec<Option<usize>> = changes
+        .iter()
+        .map(|change| frees.get(&taken_by(change)?).copied())
+        .collect();
+    let is_delete = |at: &usize| changes.get(*at).is_some_and(|one| one.after().is_none());
+    let (deletes, others): (Vec<usize>, Vec<usize>) = (0..changes.len()).partition(is_delete);
+    let mut order: Vec<usize> = Vec::with_capacity(changes.len());
+    for first in others.into_iter().chain(deletes) {
+        // What is needed comes before what needs it; pages that change places with each other have
+        // no order, and are found out where their places are looked at.
+        let mut chain = Vec::new();
+        let mut next = Some(first);
+        while let Some(at) = next.filter(|at| !chain.contains(at) && !order.contains(at)) {
+            chain.push(at);
+            next = needs.get(at).copied().flatten();
+        }
+        order.extend(chain.into_iter().rev());
+    }
+    let mut changes: Vec<Option<Change>> = changes.into_iter().map(Some).collect();
+    let taken = order
+        .into_iter()
+        .filter_map(|at| changes.get_mut(at)?.take());
+    taken.collect()
+}
+
+/// The place that a change leaves.
+fn left_by(change: &Change) -> Option<PagePlace> {
+    let leaves = change.moves() || change.after().is_none();
+    let page = change.before().filter(|_| leaves)?;
+    Some((page.locale.clone(), page.path.clone()))
+}
+
+/// The place that a change takes.
+fn taken_by(change: &Change) -> Option<PagePlace> {
+    let takes = change.moves() || change.before().is_none();
+    let page = change.after().filter(|_| takes)?;
+    Some((page.locale.clone(), page.path.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_order_of_need;
+    use crate::change::Change;
+    use crate::page::testing::page;
+    use crate::page::{PagePath, PageState};
+
+    fn at(id: i64, path: &str) -> PageState {
+        PageState {
+            id: Some(id),
+            path: PagePath::as_stored(path),
+            ..page()
+        }
+    }
+
+    fn moved(id: i64, from: &str, to: &str) -> Change {
+        Change::between(at(id, from), at(id, to))
+    }
+
+    fn made(path: &str) -> Change {
+        Change::recreate(at(0, path))
+    }
+
+    fn order(changes: Vec<Change>) -> Vec<String> {
+        let told = |change: &Change| {
+            let place =
+                |page: Option<&PageState>| page.map_or("-", |page| page.path.as_str()).to_owned();
+            format!("{}>{}", place(change.before()), place(change.after()))
+        };
+        in_order_of_need(changes).iter().map(told).collect()
+    }
+
+    #[test]
+    fn deletes_go_last_unless_a_later_change_needs_their_place() {
+        let delete = |id, path| Change::delete(at(id, path));
+        assert_eq!(
+            order(vec![delete(1, "a"), moved(2, "b", "c"), made("d")]),
+            ["b>c", "->d", "a>-"]
+        );
+        assert_eq!(
+            order(vec![
+                delete(1, "a"),
+                moved(2, "b", "a"),
+                made("b"),
+                delete(3, "e")
+            ]),
+            ["a>-", "b>a", "->b", "e>-"]
+        );
+    }
+
+    #[test]
+    fn who_needs_a_place_comes_after_who_leaves_it_and_nothing_is_lost_in_a_circle() {
+        assert_eq!(
+            order(vec![made("a"), moved(1, "a", "b"), moved(2, "b", "c")]),
+            ["b>c", "a>b", "->a"]
+        );
+        let circle = order(vec![moved(1, "a", "b"), moved(2, "b", "a")]);
+        assert_eq!(circle.len(), 2);
+    }
+}

@@ -1,0 +1,50 @@
+//! A change joins a draft: nothing is sent, and nothing can be confirmed before the draft is
+//! submitted.
+
+use crate::audit::HeldDraft;
+use crate::change::Warning;
+use crate::gates::{ChangeSet, Gate, Refusal};
+
+use super::check::Checked;
+use super::send::broke_off;
+use super::show;
+use crate::write::answer::{Joined, Preview};
+use crate::write::desk::Desk;
+use crate::write::docket::{Docket, unavailable};
+use crate::write::source::Drafting;
+use crate::write::source::draft::told;
+
+/// Holds the draft that a change is to join.
+pub(in crate::write) async fn hold(desk: &Desk, drafting: &Drafting) -> Result<HeldDraft, Refusal> {
+    let (owner, name) = (drafting.owner.clone(), drafting.draft.clone());
+    let held = desk.audit.hold_draft(owner, name, true).await;
+    held.map_err(|error| Refusal::at(Gate::Input, told(&error)))
+}
+
+/// Puts a change into its draft; on record.
+pub(in crate::write) async fn join(
+    desk: &Desk,
+    docket: &Docket,
+    held: Option<(HeldDraft, &Drafting)>,
+    set: &ChangeSet,
+    mut checked: Checked,
+) -> Result<Preview, Refusal> {
+    let Some((held, drafting)) = held else {
+        return Err(Refusal::at(Gate::Record, broke_off()));
+    };
+    let recorded = desk.audit.record(docket.joined(&drafting.draft)).await;
+    recorded.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
+    let joined = held.join(drafting.as_drafted(set)).await;
+    let draft = joined.map_err(|error| Refusal::at(Gate::Record, told(&error)))?;
+    checked.notes.warnings.push(Warning::new(
+        "drafted",
+        "nothing was sent; wikijs_submit_draft writes the draft.",
+    ));
+    checked.notes.joined = Some(Joined {
+        id: draft.id,
+        name: draft.name,
+        changes: draft.changes.len(),
+    });
+    let call = docket.call();
+    Ok(show::preview(&desk.wiki, call, set, checked, (None, None)))
+}
