@@ -85,6 +85,25 @@ impl AuditLog {
         .await
     }
 
+    /// The drafts of this owner that hold changes, by their names.
+    ///
+    /// # Errors
+    /// If the directory cannot be read; one that is not there has none.
+    pub async fn drafts(&self, owner: DraftOwner) -> Result<Vec<Draft>, AuditError> {
+        let place = self.place();
+        blocking(move || {
+            let (_, prefix) = owner.prefixes();
+            let mut own = Vec::new();
+            for file in files(&place)?.into_iter().filter(|file| file.owner == prefix) {
+                let found = read(&file.path)?.map(|(draft, _)| draft);
+                own.extend(found.filter(|draft| !draft.changes.is_empty()));
+            }
+            own.sort_by(|a: &Draft, b: &Draft| a.name.as_str().cmp(b.name.as_str()));
+            Ok(own)
+        })
+        .await
+    }
+
     /// A draft of this owner, by its name or id.
     ///
     /// # Errors
@@ -123,19 +142,15 @@ impl HeldDraft {
         .await
     }
 
-    /// The same without its change of a page; says whether there was one.
+    /// The same without some changes.
     ///
     /// # Errors
     /// If that is not surely on the disk.
-    pub async fn leave(mut self, is_it: impl Fn(&DraftChange) -> bool) -> Result<bool, AuditError> {
-        let before = self.draft.changes.len();
+    pub async fn leave(mut self, is_it: impl Fn(&DraftChange) -> bool) -> Result<(), AuditError> {
         self.draft.changes.retain(|one| !is_it(one));
-        if self.draft.changes.len() == before {
-            return Ok(false);
-        }
         self.draft.revision = self.draft.revision.saturating_add(1);
-        blocking(move || write(&self.path, &self.draft)).await?;
-        Ok(true)
+        self.draft.changed = now();
+        blocking(move || write(&self.path, &self.draft)).await
     }
 
     /// Ends it.

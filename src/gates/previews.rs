@@ -155,6 +155,14 @@ impl Previews {
         self.of(session, token, Clone::clone)
     }
 
+    /// The set that was shown to the session under this id, or to another session of its owner.
+    pub(crate) fn shown(&self, session: &SessionId, id: CallId) -> Option<ChangeSet> {
+        let previews = self.lock();
+        let mut own = previews.values();
+        let own = own.find(|preview| preview.set.id() == id && preview.counts_for(session));
+        own.map(|preview| preview.set.clone())
+    }
+
     /// What the set that a token stands for takes a turn of.
     ///
     /// # Errors

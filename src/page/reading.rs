@@ -42,6 +42,22 @@ macro_rules! make_reading {
             pub keeps_styles: bool,
         }
 
+        impl From<PageState> for PageReading {
+            /// A page as a change leaves it.
+            fn from(page: PageState) -> Self {
+                Self {
+                    id: page.id,
+                    $($own: page.$own,)*
+                    $($member: Some(page.$member),)*
+                    content_type: None,
+                    author_name: None,
+                    created_at: None,
+                    updated_at: page.updated_at,
+                    keeps_styles: false,
+                }
+            }
+        }
+
         impl PageReading {
             /// A page of which only the place and the title are known.
             #[must_use]

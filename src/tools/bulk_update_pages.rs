@@ -61,7 +61,7 @@ pub(super) struct Input {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-enum OnFailure {
+pub(super) enum OnFailure {
     TakeBack,
     Keep,
 }

@@ -10,7 +10,7 @@ use crate::index::{ContentIndex, Coverage};
 use crate::notice::{Notice, Progress};
 use crate::page::{Locale, Note, PageReading, Whose};
 use crate::wiki::{Wiki, WikiError};
-use crate::write::{Answer, Caller, Desk, Extent, Plan, Sight, Writer};
+use crate::write::{Answer, Caller, Desk, Drafting, Extent, Plan, Sight, Writer};
 
 /// What a tool is given beside its arguments: a wiki, the way to write to it, and who calls.
 #[derive(Debug, Clone)]
@@ -85,6 +85,18 @@ impl Context {
         Ok(self)
     }
 
+    /// A plan that joins a draft, where one is named.
+    pub(super) fn joining(&self, draft: Option<&str>, plan: Plan) -> Result<Plan, Failure> {
+        let Some(name) = draft else {
+            return Ok(plan);
+        };
+        Ok(Plan::Draft(Drafting {
+            owner: self.desk.draft_owner(&self.caller),
+            draft: input::draft(name)?,
+            plan: Box::new(plan),
+        }))
+    }
+
     /// Takes a plan through the gates.
     pub(super) async fn write(
         self,
@@ -97,6 +109,9 @@ impl Context {
         Ok(match answer? {
             Answer::Preview(preview) if extent == Extent::Bounded => {
                 Answer::Preview(Box::new(preview.bounded()))
+            }
+            Answer::SetPreview(shown) if extent == Extent::Bounded => {
+                Answer::SetPreview(Box::new(shown.bounded()))
             }
             answer => answer,
         })

@@ -37,6 +37,9 @@ pub(super) struct Input {
     /// In the content of fromPage, everywhere.
     #[garde(length(min = 1, max = 100), dive)]
     replace_all: Option<Vec<TextEdit>>,
+    // Joins this draft: nothing is sent.
+    #[garde(custom(rule::optional(rule::draft)))]
+    draft: Option<String>,
     /// Default: as configured.
     #[garde(custom(rule::optional(rule::locale)))]
     locale: Option<String>,
@@ -121,6 +124,7 @@ impl Tool for CreatePage {
                 replace_all: replace_all.into_iter().map(page::TextEdit::from).collect(),
             })),
         };
+        let plan = context.joining(input.draft.as_deref(), plan)?;
         context
             .noted(input.note.as_deref())?
             .write(plan, input.confirm)

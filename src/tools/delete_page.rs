@@ -26,6 +26,9 @@ pub(super) struct Input {
     /// The updatedAt that you know.
     #[garde(custom(rule::optional(rule::time)))]
     if_updated_at: Option<String>,
+    // Joins this draft: nothing is sent.
+    #[garde(custom(rule::optional(rule::draft)))]
+    draft: Option<String>,
     /// Move it to the wiki's trash, unpublished.
     #[garde(skip)]
     trash: Option<bool>,
@@ -50,6 +53,7 @@ impl Tool for DeletePage {
             trash: input.trash.or(input.confirm.is_none().then_some(false)),
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
         });
+        let plan = context.joining(input.draft.as_deref(), plan)?;
         context
             .noted(input.note.as_deref())?
             .write(plan, input.confirm)

@@ -1,13 +1,14 @@
-//! `wikijs_get_change_set`: how far a set of changes is.
+//! `wikijs_get_change_set`: what a set of changes would do, or how far it is.
 
 use garde::Validate;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::context::Context;
-use super::input;
-use super::output::{WRITE_ANSWER, Written};
-use super::tool::{Kind, Tool};
+use super::input::{self, rule};
+use super::output::{ChangeShown, Written, is_default};
+use super::tool::{Kind, TEXT_BYTES, Tool};
+use crate::audit::{CallId, Draft};
 use crate::error::Failure;
 use crate::write::Answer;
 
@@ -18,29 +19,117 @@ pub(super) struct GetChangeSet;
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Input {
-    /// callId of the call that sent it.
-    #[garde(length(chars, min = 16, max = 16))]
+    /// A draft, or callId of a set that was shown or sent. Without it: your drafts.
+    #[garde(custom(rule::optional(rule::draft)))]
+    id: Option<String>,
+    /// nextOffset of the page before.
+    #[garde(range(max = 10_000))]
+    offset: Option<u32>,
+}
+
+/// Its answer.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Output {
+    Drafts { drafts: Vec<DraftShown> },
+    Changes(ChangesShown),
+    Sent(Box<Written>),
+}
+
+/// A draft, without its changes.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DraftShown {
+    draft: String,
     id: String,
+    pages: i64,
+    changed_at: String,
+}
+
+/// What the changes of a set that was not sent would do.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ChangesShown {
+    dry_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draft: Option<String>,
+    id: String,
+    /// How many changes there are.
+    pages: i64,
+    changes: Vec<ChangeShown>,
+    #[serde(skip_serializing_if = "is_default")]
+    next_offset: Option<i64>,
+}
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+impl From<Draft> for DraftShown {
+    fn from(draft: Draft) -> Self {
+        Self {
+            draft: draft.name.to_string(),
+            id: draft.id.to_string(),
+            pages: count(draft.changes.len()),
+            changed_at: draft.changed.into(),
+        }
+    }
 }
 
 impl Tool for GetChangeSet {
     const NAME: &'static str = "wikijs_get_change_set";
     const TITLE: &'static str = "Get change set";
-    const DESCRIPTION: &'static str = "How far a set of changes is that this client sent, by its callId: ask again while its outcome is applying.";
-    const ANSWER: &'static str = WRITE_ANSWER;
+    const DESCRIPTION: &'static str = "What a draft, or a set of changes that was shown, would do, page by page; of one that was sent, how far it is: ask again while its outcome is applying.";
+    const ANSWER: &'static str = "dryRun true: nothing was sent. Absent: false, 0, none.";
     const KIND: Kind = Kind::Read;
+    const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
-    type Output = Written;
+    type Output = Output;
 
-    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
-        let id = input.id.parse();
-        let id =
-            id.map_err(|_| input::invalid_argument("id", "must be a callId of 16 hex characters"))?;
-        let set = context.desk.change_set(&context.caller, id).await?;
-        set.map(|set| Written::from(Answer::Set(Box::new(set))))
-            .ok_or_else(|| {
-                input::invalid_argument("id", "is no set of this client of which anything was sent")
-                    .hint("wikijs-mcp audit list shows the operator all that is on record.")
-            })
+    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+        let (desk, caller) = (&context.desk, &context.caller);
+        let Some(id) = input.id else {
+            let drafts = desk.drafts(caller).await?;
+            let drafts = drafts.into_iter().map(DraftShown::from).collect();
+            return Ok(Output::Drafts { drafts });
+        };
+        let from = input.offset.unwrap_or_default();
+        let from = usize::try_from(from).unwrap_or(usize::MAX);
+        if let Ok(call) = id.parse::<CallId>() {
+            if let Some(sent) = desk.change_set(caller, call).await? {
+                let written = Written::from(Answer::Set(Box::new(sent)));
+                return Ok(Output::Sent(Box::new(written)));
+            }
+            if let Some((pages, lines)) = desk.shown_set(caller, call, from).await? {
+                return Ok(Output::Changes(ChangesShown::of(id, None, pages, (from, lines))));
+            }
+        }
+        let draft = desk.draft(caller, input::draft(&id)?).await;
+        let draft = draft.map_err(|failure| failure.hint(
+            "Call wikijs_get_change_set without id for your drafts; wikijs-mcp audit list shows the operator all that is on record.",
+        ))?;
+        let (name, id) = (draft.name.to_string(), draft.id.to_string());
+        let pages = draft.changes.len();
+        let lines = desk.lines_of(draft, from)?;
+        Ok(Output::Changes(ChangesShown::of(id, Some(name), pages, (from, lines))))
+    }
+}
+
+impl ChangesShown {
+    fn of(
+        id: String,
+        draft: Option<String>,
+        pages: usize,
+        (from, lines): (usize, Vec<crate::write::SetLine>),
+    ) -> Self {
+        let next = from.saturating_add(lines.len());
+        Self {
+            dry_run: true,
+            draft,
+            id,
+            pages: count(pages),
+            changes: lines.into_iter().map(ChangeShown::from).collect(),
+            next_offset: (next < pages).then(|| count(next)),
+        }
     }
 }

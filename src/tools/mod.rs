@@ -13,6 +13,7 @@ mod create_page;
 #[doc(hidden)]
 pub mod cursor;
 mod delete_page;
+mod discard_draft;
 mod double_colon;
 mod faults;
 mod get_change_set;
@@ -35,6 +36,7 @@ mod proposal_view;
 mod registry;
 mod schema;
 mod search_pages;
+mod submit_draft;
 mod surface;
 mod tool;
 mod toolset;

@@ -11,7 +11,7 @@ use crate::change::Warning;
 use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Date, Field, Note, PageReading, escape_hidden};
 use crate::wiki::Wiki;
-use crate::write::{Answer, Applied, LinkedFrom, Notes, Preview, SetLine, SetMember, Target};
+use crate::write::{Answer, Applied, Joined, LinkedFrom, Notes, Preview, SetLine, SetMember, Target};
 
 /// The member that says who wrote a page last.
 pub(super) const AUTHOR: &str = "authorName";
@@ -110,7 +110,28 @@ pub(super) struct Write {
     pub(super) replaces: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) undoes: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) draft: Option<InDraft>,
     pub(super) call_id: String,
+}
+
+/// The draft that a change joined.
+#[derive(Debug, Serialize)]
+pub(super) struct InDraft {
+    name: String,
+    id: String,
+    /// How many changes it has now.
+    pages: i64,
+}
+
+impl From<Joined> for InDraft {
+    fn from(joined: Joined) -> Self {
+        Self {
+            name: joined.name.to_string(),
+            id: joined.id.to_string(),
+            pages: count(joined.changes),
+        }
+    }
 }
 
 /// Whether a member has its default, and so is left out.
@@ -213,6 +234,7 @@ impl Write {
                 conflict_check: unchecked(&preview.notes),
                 replaces: preview.notes.replaces.map(|id| id.to_string()),
                 undoes: preview.notes.undoes.map(|id| id.to_string()),
+                draft: preview.notes.joined.map(InDraft::from),
                 linked_from: preview.notes.linked_from,
                 warnings: preview.notes.warnings,
                 note: said(preview.notes.note),
@@ -244,6 +266,7 @@ impl Write {
                 conflict_check: unchecked(&applied.notes),
                 replaces: None,
                 undoes: applied.notes.undoes.map(|id| id.to_string()),
+                draft: None,
                 linked_from: applied.notes.linked_from,
                 warnings: applied.notes.warnings,
                 note: None,
@@ -344,7 +367,7 @@ impl LinksLeft {
 /// What one change of a set would do.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ChangeShown {
+pub(super) struct ChangeShown {
     operation: &'static str,
     target: Target,
     changed: Vec<&'static str>,
@@ -426,7 +449,7 @@ impl From<Answer> for Written {
             Answer::Applied(applied) => Self::One(Box::new(Write::of(One::Applied(applied)))),
             Answer::SetPreview(shown) => Self::Preview(SetShown {
                 dry_run: true,
-                pages: count(shown.changes.len()),
+                pages: count(shown.pages),
                 changes: shown.changes.into_iter().map(ChangeShown::from).collect(),
                 left_out: left_out(shown.left_out),
                 links_left: LinksLeft::of(shown.links_left),

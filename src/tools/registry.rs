@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::arguments::Arguments;
 use super::confirmed::Completed;
 use super::context::Context;
+use super::submit_draft::SubmitDraft;
 use super::surface::Surface;
 use super::tool::{Kind, Tool};
 use super::toolset::Toolset;
@@ -57,7 +58,7 @@ impl Definition {
     }
 }
 
-type Check = fn(Arguments) -> Result<(), Failure>;
+type Check = Box<dyn Fn(Arguments) -> Result<(), Failure> + Send + Sync>;
 
 /// A tool that can be offered.
 #[derive(Debug)]
@@ -94,7 +95,12 @@ pub(super) const TOOLS: &[Known] = &[
     known::<super::get_proposal::GetProposal>(Toolset::Proposals),
     known::<super::bulk_update_pages::BulkUpdatePages>(Toolset::Drafts),
     known::<super::get_change_set::GetChangeSet>(Toolset::Drafts),
+    known::<super::submit_draft::SubmitDraft>(Toolset::Drafts),
+    known::<super::discard_draft::DiscardDraft>(Toolset::Drafts),
 ];
+
+/// The argument that names a draft: it is there where drafts can be submitted.
+const DRAFT: &str = "draft";
 
 struct Entry {
     definition: Definition,
@@ -111,6 +117,8 @@ pub struct DuplicateTool(&'static str);
 #[derive(Default)]
 pub struct Registry {
     entries: Vec<Entry>,
+    /// Whether tools take the argument [`DRAFT`].
+    takes_drafts: bool,
 }
 
 impl Registry {
@@ -119,7 +127,11 @@ impl Registry {
     /// # Errors
     /// [`DuplicateTool`].
     pub fn of(surface: &Surface) -> Result<Self, DuplicateTool> {
-        let mut registry = Self::default();
+        let submits = |tool: &&Known| tool.name == SubmitDraft::NAME;
+        let mut registry = Self {
+            entries: Vec::new(),
+            takes_drafts: surface.0.iter().any(submits),
+        };
         for tool in &surface.0 {
             (tool.add)(&mut registry)?;
         }
@@ -134,7 +146,12 @@ impl Registry {
         if self.find(T::NAME).is_some() {
             return Err(DuplicateTool(T::NAME));
         }
-        let schema = Arc::new(schema::of_input::<T::Input>());
+        let mut schema = schema::of_input::<T::Input>();
+        if !self.takes_drafts {
+            schema::without_member(&mut schema, DRAFT);
+        }
+        let schema = Arc::new(schema);
+        let of_check = Arc::clone(&schema);
         let described = |description: &'static str, answer, is_brief| Definition {
             name: T::NAME,
             title: T::TITLE,
@@ -198,10 +215,9 @@ impl Registry {
                 Ok(output)
             })
         });
-        let check = |arguments| {
-            let schema = schema::of_input::<T::Input>();
-            input::parse::<T::Input>(&schema, T::EXPLAINED, arguments).map(drop)
-        };
+        let check: Check = Box::new(move |arguments| {
+            input::parse::<T::Input>(&of_check, T::EXPLAINED, arguments).map(drop)
+        });
         self.entries.push(Entry {
             definition,
             check,

@@ -53,6 +53,17 @@ fn without(noise: &[&str], schema: &mut Map<String, Value>) {
     }
 }
 
+/// Takes one argument out of a schema, unless it is a required one.
+pub(super) fn without_member(schema: &mut Map<String, Value>, name: &str) {
+    let required = schema.get("required").and_then(Value::as_array);
+    if required.is_some_and(|required| required.iter().any(|it| it == name)) {
+        return;
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.shift_remove(name);
+    }
+}
+
 /// From here on a highest number is one that nobody reaches.
 const MOST_TELLING: i64 = 1_000_000;
 

@@ -26,6 +26,9 @@ pub(super) struct Input {
     confirm: Option<String>,
     #[garde(range(min = 1, max = 2_147_483_647))]
     id: i64,
+    // Joins this draft: nothing is sent.
+    #[garde(custom(rule::optional(rule::draft)))]
+    draft: Option<String>,
     /// The updatedAt that you know.
     #[garde(custom(rule::optional(rule::time)))]
     if_updated_at: Option<String>,
@@ -172,6 +175,7 @@ impl Tool for UpdatePage {
             if_updated_at: input::date("ifUpdatedAt", input.if_updated_at.as_deref())?,
             updates_links: input.update_links == Some(true),
         });
+        let plan = context.joining(input.draft.as_deref(), plan)?;
         context
             .noted(input.note.as_deref())?
             .write(plan, input.confirm)

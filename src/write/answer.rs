@@ -143,6 +143,8 @@ pub struct Applied {
 pub struct SetPreview {
     /// The call, whose id is the set's.
     pub call: CallId,
+    /// How many changes there are.
+    pub pages: usize,
     /// What each change does.
     pub changes: Vec<SetLine>,
     /// The pages that were meant and that it does not change.
@@ -157,6 +159,27 @@ pub struct SetPreview {
     pub confirm: Option<crate::gates::Previewed>,
     /// The proposal that it is kept as, where a person can apply it later.
     pub proposal: Option<ProposalId>,
+}
+
+/// How many changes of a set an answer tells at most; others are asked for by their number.
+pub(super) const MAX_LINES: usize = 100;
+
+impl SetPreview {
+    /// As much of it as an answer holds.
+    #[must_use]
+    pub fn bounded(mut self) -> Self {
+        if self.changes.len() > MAX_LINES {
+            self.changes.truncate(MAX_LINES);
+            self.notes.warnings.push(Warning::new(
+                "changes_not_shown",
+                format!(
+                    "{MAX_LINES} of {} changes are here; wikijs_get_change_set with id (callId) and offset {MAX_LINES} shows more.",
+                    self.pages
+                ),
+            ));
+        }
+        self
+    }
 }
 
 /// What one change of a set does.

@@ -103,6 +103,13 @@ impl Docket {
         }
     }
 
+    /// It took changes out of a draft: nothing was sent.
+    pub(super) fn discarded(&self, draft: &DraftName) -> Entry {
+        let mut entry = self.joined(draft);
+        entry.decision = Some("discarded".to_owned());
+        entry
+    }
+
     /// It joined a draft: nothing is shown to be confirmed, and nothing sent.
     pub(super) fn joined(&self, draft: &DraftName) -> Entry {
         let mut entry = self.preview(false);

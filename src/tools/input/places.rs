@@ -1,6 +1,7 @@
 //! What single arguments mean on this wiki: tags, paths, locales, dates.
 
 use super::invalid_argument;
+use crate::audit::DraftName;
 use crate::error::Failure;
 use crate::page::{Date, Locale, NewPath, PagePath, Reference, TagPattern};
 use crate::wiki::Wiki;
@@ -113,6 +114,12 @@ pub(in crate::tools) fn place(
 }
 
 /// Reads a date.
+/// The name of a draft, or its id.
+pub(in crate::tools) fn draft(name: &str) -> Result<DraftName, Failure> {
+    name.parse()
+        .map_err(|fault| invalid_argument("draft", fault))
+}
+
 pub(in crate::tools) fn date(name: &str, date: Option<&str>) -> Result<Option<Date>, Failure> {
     date.map(Date::parse)
         .transpose()

@@ -1,7 +1,9 @@
 //! Rules for garde, each made of the check that the rest of the program uses.
 
 use std::ops::Deref;
+use std::str::FromStr as _;
 
+use crate::audit::DraftName;
 use crate::page::{self, Date, Locale, NewPath, Reference};
 
 type Told = Result<(), String>;
@@ -32,6 +34,11 @@ pub(in crate::tools) use page::{
 
 pub(in crate::tools) fn note(note: &str) -> Told {
     page::Note::parse(note, page::Whose::Agent).map(|_| ())
+}
+
+/// The name of a draft, or its id.
+pub(in crate::tools) fn draft(name: &str) -> Told {
+    DraftName::from_str(name).map(drop).map_err(str::to_owned)
 }
 
 pub(in crate::tools) fn locale(code: &str) -> Told {

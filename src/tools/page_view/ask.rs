@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::audit::DraftName;
 use crate::error::Failure;
 use crate::page::PartSelector;
 use crate::tools::input::invalid_argument;
@@ -58,11 +59,16 @@ pub(in crate::tools) struct Ask {
     pub(in crate::tools) offset: u32,
     pub(in crate::tools) max_bytes: Option<u32>,
     pub(in crate::tools) version: Option<i64>,
+    /// The draft with which it is shown.
+    pub(in crate::tools) draft: Option<DraftName>,
 }
 
 impl Ask {
     /// The same, if its parts go together.
     pub(in crate::tools) fn checked(self) -> Result<Self, Failure> {
+        if self.draft.is_some() && self.version.is_some() {
+            return Err(invalid_argument("draft", "cannot go with version"));
+        }
         let fault = match self.lines {
             Some(lines) if lines.from > lines.to => "must not end before they begin",
             Some(_) if self.section.is_some() => "cannot go with section",
@@ -159,6 +165,9 @@ macro_rules! page_input {
             /// A versionId.
             #[garde(range(min = 1, max = 2_147_483_647))]
             version: Option<i64>,
+            /// The page as this draft makes it.
+            #[garde(custom(super::input::rule::optional(super::input::rule::draft)))]
+            draft: Option<String>,
         }
 
         impl Input {
@@ -171,6 +180,7 @@ macro_rules! page_input {
                     offset: self.offset.unwrap_or_default(),
                     max_bytes: self.max_bytes,
                     version: self.version,
+                    draft: self.draft.as_deref().map(super::input::draft).transpose()?,
                 }
                 .checked()
             }

@@ -10,14 +10,15 @@ use super::answer::{Item, Output, PageView, Part};
 use super::ask::{Ask, View};
 use super::metadata::{Around, Metadata};
 use super::named::{Named, below, lines_of, listing};
+use crate::audit::Draft;
 use crate::error::{Code, Failure};
 use crate::page::{
-    Field, Format, HiddenText, Index, LinkedSite, Locale, Outline, PageReading, Slice, escaped,
+    Field, Format, HiddenText, Index, LinkedSite, Locale, Outline, PagePlace, PageReading, Slice, escaped,
     plain_text, slice,
 };
 use crate::tools::context::Context;
 use crate::tools::double_colon::explain;
-use crate::tools::input::invalid_argument;
+use crate::tools::input::{invalid_argument, new_place};
 use crate::tools::output::{AUTHOR, WholePage};
 use crate::wiki::{RIGHT_TO_AUTHOR, WikiError};
 use crate::write::Sight;
@@ -46,6 +47,8 @@ struct Found {
     /// The text of the view; none where the key may not read it, or none is wanted.
     text: Option<String>,
     is_ours: bool,
+    /// The page as the wiki has it, where a draft's is shown.
+    beneath: Option<Box<PageReading>>,
 }
 
 /// Reads one page, or several side by side: each is answered or refused on its own, and all
@@ -59,11 +62,16 @@ pub(in crate::tools) async fn answer(
     said: Option<Locale>,
     ask: &Ask,
 ) -> Result<Output, Failure> {
+    let draft = match &ask.draft {
+        Some(name) => Some(context.desk.draft(&context.caller, name.clone()).await?),
+        None => None,
+    };
+    let draft = draft.as_ref();
     let mut found = join_all(
         wanted
             .iter()
             // Boxed: a list of them would move each several times.
-            .map(|wanted| Box::pin(find(context, wanted, said.as_ref(), ask))),
+            .map(|wanted| Box::pin(find(context, wanted, said.as_ref(), (ask, draft)))),
     )
     .await;
     let linking = Linking::of(context, &found, ask).await;
@@ -121,12 +129,23 @@ async fn find(
     context: &Context,
     wanted: &Wanted,
     said: Option<&Locale>,
-    ask: &Ask,
+    (ask, draft): (&Ask, Option<&Draft>),
 ) -> Result<Found, Failure> {
     let wiki = &context.wiki;
-    let (mut page, anchor) = match wanted {
-        Wanted::Id(id) => (wiki.page_by_id(*id).await?, None),
-        Wanted::Named(text) => {
+    let created = draft.zip(named_place(context, wanted, said));
+    let created = created.and_then(|(draft, place)| draft.at(&place));
+    let (mut page, anchor) = match (wanted, created) {
+        (Wanted::Named(_), Some(one)) if one.page().is_none() => {
+            let after = one.after.clone().ok_or_else(not_there)?;
+            (PageReading::from(after), None)
+        }
+        // It moves there: the page itself says whether it may be read.
+        (Wanted::Named(_), Some(one)) => {
+            let id = one.page().unwrap_or_default();
+            (wiki.page_by_id(id).await?, None)
+        }
+        (Wanted::Id(id), _) => (wiki.page_by_id(*id).await?, None),
+        (Wanted::Named(text), None) => {
             let resolved = wiki.resolve(text, said).await;
             let resolved = resolved.map_err(|unresolved| explain(unresolved.into(), text))?;
             (resolved.page, resolved.section)
@@ -135,6 +154,12 @@ async fn find(
     if let Some(version) = ask.version {
         page = as_it_was(context, page, version).await?;
     }
+    let mut beneath = None;
+    if let Some(one) = draft.and_then(|draft| draft.of_page(page.id?)) {
+        let after = one.after.clone().ok_or_else(not_there)?;
+        beneath = Some(Box::new(std::mem::replace(&mut page, after.into())));
+    }
+    let is_drafted = beneath.is_some() || page.id.is_none();
     let format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
     let mut found = Found {
         text: None,
@@ -142,12 +167,13 @@ async fn find(
         format,
         anchor,
         is_ours: false,
+        beneath,
     };
     match ask.view {
         View::Metadata => {}
         View::Content | View::Outline => found.text.clone_from(&found.page.content),
-        // The wiki keeps no HTML of old versions.
-        View::Rendered | View::Text if ask.version.is_some() => {
+        // The wiki has no HTML of old versions, nor of drafts.
+        View::Rendered | View::Text if ask.version.is_some() || is_drafted => {
             found.text = found
                 .page
                 .content
@@ -166,6 +192,20 @@ async fn find(
         }
     }
     Ok(found)
+}
+
+/// The place that a name says, if it says one plainly.
+fn named_place(context: &Context, wanted: &Wanted, said: Option<&Locale>) -> Option<PagePlace> {
+    let Wanted::Named(text) = wanted else {
+        return None;
+    };
+    let said = said.map(Locale::as_str);
+    let (locale, path) = new_place(&context.wiki, text, said).ok()?;
+    Some((locale.unwrap_or_else(|| context.locale(said)), path.into_path()))
+}
+
+fn not_there() -> Failure {
+    Failure::new(Code::PageNotFound, "This draft deletes the page.")
 }
 
 /// A page as an old version has it; what a version does not keep is absent.
@@ -268,13 +308,19 @@ fn show(
         ask.check_beside_section()?;
     }
     let (metadata, unavailable) = beside(&found, ask, linking);
-    let as_read = (ask.view == View::Content && ask.version.is_none()).then(|| found.page.clone());
+    let is_as_it_is = ask.view == View::Content && ask.version.is_none();
+    let as_read = is_as_it_is.then(|| match &found.beneath {
+        // A later change is held against the page in the wiki.
+        Some(beneath) => (**beneath).clone(),
+        None => found.page.clone(),
+    });
     let Found {
         mut page,
         format,
         anchor,
         text,
         is_ours,
+        beneath: _,
     } = found;
     let is_html = matches!(ask.view, View::Rendered | View::Text) && !is_ours;
     let source_format = Format::of(page.content_type.as_deref(), page.editor.as_deref());

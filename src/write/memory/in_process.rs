@@ -81,6 +81,10 @@ impl Memory for InProcess {
         self.previews.look(session, token)
     }
 
+    fn shown(&self, session: &SessionId, id: CallId) -> Option<ChangeSet> {
+        self.previews.shown(session, id)
+    }
+
     fn spend(&self, session: &SessionId, token: &str) -> Result<Spent, Failure> {
         self.previews.spend(session, token)
     }

@@ -39,6 +39,9 @@ pub(super) trait Memory: fmt::Debug + Send + Sync {
     /// What was asked for to get a token.
     fn asked(&self, session: &SessionId, token: &str) -> Result<Option<Asked>, Failure>;
 
+    /// The set that was shown to the session under this id.
+    fn shown(&self, session: &SessionId, id: CallId) -> Option<ChangeSet>;
+
     /// What the set that a token stands for takes a turn of.
     fn turn_of(&self, session: &SessionId, token: &str) -> Result<TurnOf, Failure>;
 

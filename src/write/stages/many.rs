@@ -1,13 +1,13 @@
 //! A set of many changes is shown, and not sent.
 
 use crate::audit::{HeldProposal, Outcome, ProposalId};
-use crate::change::Warning;
+use crate::change::{Warning, cut};
 use crate::gates::{ChangeSet, Gate, Previewed, Refusal, SessionId};
 use crate::wiki::Wiki;
 
 use super::check::Checked;
 use super::show;
-use crate::write::answer::{SetAnswer, SetLine, SetOutcome, SetPreview};
+use crate::write::answer::{MAX_LINES, SetAnswer, SetLine, SetOutcome, SetPreview};
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
 
@@ -43,11 +43,12 @@ pub(super) fn preview(
     if hidden > 0 {
         notes.warnings.push(Warning::new(
             "diffs_not_shown",
-            format!("the differences of {hidden} changes have no room here; preview these pages alone to see them."),
+            format!("the differences of {hidden} changes have no room here; wikijs_get_change_set with id (callId) shows them page by page."),
         ));
     }
     SetPreview {
         call: docket.call(),
+        pages: changes.len(),
         changes,
         left_out: set.left_out().to_vec(),
         links_left: show::links_left(set),
@@ -59,11 +60,11 @@ pub(super) fn preview(
 }
 
 /// What each change of a set does.
-pub(super) fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>]) -> Vec<SetLine> {
+pub(in crate::write) fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>]) -> Vec<SetLine> {
     let mut room = MAX_DIFFS;
     let changes = set
         .iter()
-        .zip(each)
+        .zip(each.iter().map(Some).chain(std::iter::repeat(None)))
         .filter(|(one, _)| !one.change.is_empty());
     changes
         .map(|(one, warnings)| {
@@ -89,10 +90,26 @@ pub(super) fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>]) -> Vec<
                 lines,
                 only_mends,
                 undoes: one.undoes,
-                warnings: warnings.clone(),
+                warnings: warnings.cloned().unwrap_or_default(),
             }
         })
         .collect()
+}
+
+/// What the changes of a set do, as many as have room: the rest is asked for by its number. A
+/// difference that has no room alone is cut.
+pub(in crate::write) fn lines_with_room(wiki: &Wiki, set: &ChangeSet) -> Vec<SetLine> {
+    let mut lines = lines(wiki, set, &[]);
+    lines.truncate(MAX_LINES);
+    if let Some(first) = lines.first_mut().filter(|line| line.is_cut) {
+        first.diff = cut(set.first().change.content_diff().0, &mut first.warnings);
+        lines.truncate(1);
+    }
+    let fitting = lines.iter().skip(1).position(|line| line.is_cut);
+    if let Some(fitting) = fitting {
+        lines.truncate(fitting.saturating_add(1));
+    }
+    lines
 }
 
 /// Answers that all pages already are as asked for; on record.

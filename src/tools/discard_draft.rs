@@ -1,0 +1,76 @@
+//! `wikijs_discard_draft`: a draft ends without being written, or one change is taken out of it.
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::input::{self, rule};
+use super::tool::{Kind, Tool};
+use crate::error::Failure;
+
+/// The tool.
+pub(super) struct DiscardDraft;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    /// Its name, or its id.
+    #[garde(custom(rule::required(rule::draft)))]
+    draft: String,
+    /// Takes out the change of this page alone.
+    #[garde(range(min = 1, max = 2_147_483_647))]
+    id: Option<i64>,
+    /// The same of a page that the draft creates.
+    #[garde(custom(rule::optional(rule::new_place)))]
+    path: Option<String>,
+}
+
+/// Its answer.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Output {
+    draft: String,
+    /// How many changes are gone, and how many are left.
+    discarded: i64,
+    left: i64,
+}
+
+impl Tool for DiscardDraft {
+    const NAME: &'static str = "wikijs_discard_draft";
+    const TITLE: &'static str = "Discard draft";
+    const DESCRIPTION: &'static str =
+        "Drop a draft, or one page's change of it; the wiki is not touched.";
+    const ANSWER: &'static str = "How many changes are gone, and left.";
+    const KIND: Kind = Kind::Change;
+    type Input = Input;
+    type Output = Output;
+
+    async fn run(context: Context, input: Input) -> Result<Output, Failure> {
+        let name = input::draft(&input.draft)?;
+        let place = match (&input.path, input.id) {
+            (Some(_), Some(_)) => {
+                return Err(input::invalid_argument("path", "cannot stand beside id"));
+            }
+            (Some(path), None) => {
+                let (locale, path) = input::new_place(&context.wiki, path, None)?;
+                let locale = locale.unwrap_or_else(|| context.locale(None));
+                Some((locale, path.into_path()))
+            }
+            (None, _) => None,
+        };
+        let which = match (place, input.id) {
+            (Some(place), _) => crate::write::Discarded::Place(place),
+            (None, Some(id)) => crate::write::Discarded::Page(id),
+            (None, None) => crate::write::Discarded::All,
+        };
+        let (discarded, left) = context.desk.discard(&context.caller, name, &which).await?;
+        let count = |number| i64::try_from(number).unwrap_or(i64::MAX);
+        Ok(Output {
+            draft: input.draft,
+            discarded: count(discarded),
+            left: count(left),
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! `wikijs_submit_draft`: all changes of a draft go the way of a write, as one set.
+
+use garde::Validate;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::bulk_update_pages::OnFailure;
+use super::context::Context;
+use super::input::{self, rule};
+use super::output::{WRITE_ANSWER, Written};
+use super::tool::{Kind, TEXT_BYTES, Tool};
+use crate::error::Failure;
+use crate::write::{Plan, Submit};
+
+/// The tool.
+pub(super) struct SubmitDraft;
+
+/// Its arguments.
+#[derive(Debug, Deserialize, JsonSchema, Validate)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Input {
+    #[garde(skip)]
+    confirm: Option<String>,
+    /// Its name, or its id.
+    #[garde(custom(rule::required(rule::draft)))]
+    draft: String,
+    #[garde(custom(rule::optional(rule::note)))]
+    note: Option<String>,
+    // By default what was applied is taken back where a later change fails.
+    #[garde(skip)]
+    on_failure: Option<OnFailure>,
+}
+
+impl Tool for SubmitDraft {
+    const NAME: &'static str = "wikijs_submit_draft";
+    const TITLE: &'static str = "Submit draft";
+    const DESCRIPTION: &'static str = "Write all changes of a draft as one set, all or none. A preview gives a token: show the user, then call again with draft and confirm.";
+    const ANSWER: &'static str = WRITE_ANSWER;
+    const KIND: Kind = Kind::Change;
+    const MOST_BYTES: usize = TEXT_BYTES;
+    type Input = Input;
+    type Output = Written;
+
+    async fn run(context: Context, input: Input) -> Result<Written, Failure> {
+        let plan = Plan::Submit(Submit {
+            owner: context.desk.draft_owner(&context.caller),
+            draft: input::draft(&input.draft)?,
+            keeps_on_failure: input.on_failure == Some(OnFailure::Keep),
+        });
+        let context = context.noted(input.note.as_deref())?;
+        context.write(plan, input.confirm).await.map(Written::from)
+    }
+}

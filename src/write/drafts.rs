@@ -1,0 +1,151 @@
+//! The drafts of a caller, as tools may know and end them. What joins one and what is made of one
+//! goes down the line of a write.
+
+use crate::audit::{AuditError, CallId, Draft, DraftChange, DraftName};
+use crate::change::Change;
+use crate::error::Failure;
+use crate::gates::{ChangeSet, SetChange};
+use crate::page::{Locale, PagePath, PagePlace};
+
+use super::answer::SetLine;
+use super::caller::Caller;
+use super::desk::Desk;
+use super::docket::{Docket, unavailable};
+use super::source::draft::told;
+use super::stages::many;
+
+/// What of a draft is discarded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Discarded {
+    /// All of it.
+    All,
+    /// The change of this page.
+    Page(i64),
+    /// The change that creates a page here.
+    Place(PagePlace),
+}
+
+impl Discarded {
+    fn is(&self, change: &DraftChange) -> bool {
+        match self {
+            Self::All => true,
+            Self::Page(id) => change.page() == Some(*id),
+            Self::Place(place) => change.page().is_none() && change.place().as_ref() == Some(place),
+        }
+    }
+}
+
+impl Desk {
+    /// The drafts of a caller, those with changes.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`.
+    pub async fn drafts(&self, caller: &Caller) -> Result<Vec<Draft>, Failure> {
+        let drafts = self.audit.drafts(self.draft_owner(caller)).await;
+        drafts.map_err(|error| unavailable(&error))
+    }
+
+    /// A draft of a caller, by its name or id, if every page of it may still be read.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, where there is none; what the wiki says.
+    pub async fn draft(&self, caller: &Caller, name: DraftName) -> Result<Draft, Failure> {
+        let draft = self.audit.draft(self.draft_owner(caller), name).await;
+        let draft = draft.map_err(|error| told(&error))?;
+        if draft.changes.is_empty() {
+            return Err(told(&AuditError::NoDraft));
+        }
+        for page in draft.changes.iter().filter_map(|one| one.before.as_ref()) {
+            let (locale, path): (&Locale, &PagePath) = (&page.locale, &page.path);
+            if !self.wiki.admits_record(page.id, locale, path).await? {
+                return Err(told(&AuditError::NoDraft));
+            }
+        }
+        Ok(draft)
+    }
+
+    /// What the changes of a draft do to the pages as they were when they joined it, from the one
+    /// of this number on, as far as their differences have room.
+    ///
+    /// # Errors
+    /// That the system gives no randomness.
+    pub fn lines_of(&self, draft: Draft, from: usize) -> Result<Vec<SetLine>, Failure> {
+        let changes = draft.changes.into_iter().skip(from);
+        let changes = changes.filter_map(|one| {
+            let change = match (one.before, one.after) {
+                (None, None) => return None,
+                (None, Some(after)) => Change::recreate(after),
+                (Some(before), None) => Change::delete(before),
+                (Some(before), Some(after)) => Change::between(before, after),
+            };
+            Some(change.with_loss_of(one.lost).into())
+        });
+        let id = CallId::new().map_err(|error| unavailable(&error))?;
+        let set = ChangeSet::list(id, changes.collect());
+        let lines = set.map(|set| many::lines_with_room(&self.wiki, &set));
+        Ok(lines.unwrap_or_default())
+    }
+
+    /// What a set does that was shown to this caller under this id and not sent yet: how many changes
+    /// it has, and those from this number on as far as their differences have room. None where one of
+    /// its pages may not be read any more.
+    ///
+    /// # Errors
+    /// What the wiki says.
+    pub async fn shown_set(
+        &self,
+        caller: &Caller,
+        id: CallId,
+        from: usize,
+    ) -> Result<Option<(usize, Vec<SetLine>)>, Failure> {
+        let Some(set) = self.memory.shown(&caller.session, id) else {
+            return Ok(None);
+        };
+        let changes: Vec<SetChange> = set.iter().cloned().collect();
+        for page in changes.iter().filter_map(|one| one.change.before()) {
+            if !self.wiki.admits_record(page.id, &page.locale, &page.path).await? {
+                return Ok(None);
+            }
+        }
+        let all = changes.len();
+        let rest = set.with_changes(changes.into_iter().skip(from).collect());
+        let lines = if from < all {
+            many::lines_with_room(&self.wiki, &rest)
+        } else {
+            Vec::new()
+        };
+        Ok(Some((all, lines)))
+    }
+
+    /// Discards a draft, or one change of it; on record. Gives how many changes are gone, and left.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, where there is none; `AUDIT_UNAVAILABLE`.
+    pub async fn discard(
+        &self,
+        caller: &Caller,
+        name: DraftName,
+        which: &Discarded,
+    ) -> Result<(usize, usize), Failure> {
+        let owner = self.draft_owner(caller);
+        let held = self.audit.hold_draft(owner, name.clone(), false).await;
+        let held = held.map_err(|error| told(&error))?;
+        let all = held.draft().changes.len();
+        let gone = held.draft().changes.iter().filter(|one| which.is(one)).count();
+        if gone == 0 {
+            return Err(told(&AuditError::NoDraft));
+        }
+        let call = CallId::current_or_new().map_err(|error| unavailable(&error))?;
+        let docket = Docket::open(call, caller, self.past.key());
+        let recorded = self.audit.record(docket.discarded(&name)).await;
+        recorded.map_err(|error| unavailable(&error))?;
+        let left = all.saturating_sub(gone);
+        let done = if left == 0 {
+            held.end().await
+        } else {
+            held.leave(|one| which.is(one)).await
+        };
+        done.map_err(|error| told(&error))?;
+        Ok((gone, left))
+    }
+}
