@@ -94,7 +94,10 @@ impl AuditLog {
         blocking(move || {
             let (_, prefix) = owner.prefixes();
             let mut own = Vec::new();
-            for file in files(&place)?.into_iter().filter(|file| file.owner == prefix) {
+            for file in files(&place)?
+                .into_iter()
+                .filter(|file| file.owner == prefix)
+            {
                 let found = read(&file.path)?.map(|(draft, _)| draft);
                 own.extend(found.filter(|draft| !draft.changes.is_empty()));
             }

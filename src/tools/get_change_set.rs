@@ -101,7 +101,12 @@ impl Tool for GetChangeSet {
                 return Ok(Output::Sent(Box::new(written)));
             }
             if let Some((pages, lines)) = desk.shown_set(caller, call, from).await? {
-                return Ok(Output::Changes(ChangesShown::of(id, None, pages, (from, lines))));
+                return Ok(Output::Changes(ChangesShown::of(
+                    id,
+                    None,
+                    pages,
+                    (from, lines),
+                )));
             }
         }
         let draft = desk.draft(caller, input::draft(&id)?).await;
@@ -111,7 +116,12 @@ impl Tool for GetChangeSet {
         let (name, id) = (draft.name.to_string(), draft.id.to_string());
         let pages = draft.changes.len();
         let lines = desk.lines_of(draft, from)?;
-        Ok(Output::Changes(ChangesShown::of(id, Some(name), pages, (from, lines))))
+        Ok(Output::Changes(ChangesShown::of(
+            id,
+            Some(name),
+            pages,
+            (from, lines),
+        )))
     }
 }
 

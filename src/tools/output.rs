@@ -11,7 +11,9 @@ use crate::change::Warning;
 use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Date, Field, Note, PageReading, escape_hidden};
 use crate::wiki::Wiki;
-use crate::write::{Answer, Applied, Joined, LinkedFrom, Notes, Preview, SetLine, SetMember, Target};
+use crate::write::{
+    Answer, Applied, Joined, LinkedFrom, Notes, Preview, SetLine, SetMember, Target,
+};
 
 /// The member that says who wrote a page last.
 pub(super) const AUTHOR: &str = "authorName";

@@ -103,7 +103,11 @@ impl Desk {
         };
         let changes: Vec<SetChange> = set.iter().cloned().collect();
         for page in changes.iter().filter_map(|one| one.change.before()) {
-            if !self.wiki.admits_record(page.id, &page.locale, &page.path).await? {
+            if !self
+                .wiki
+                .admits_record(page.id, &page.locale, &page.path)
+                .await?
+            {
                 return Ok(None);
             }
         }
@@ -131,7 +135,12 @@ impl Desk {
         let held = self.audit.hold_draft(owner, name.clone(), false).await;
         let held = held.map_err(|error| told(&error))?;
         let all = held.draft().changes.len();
-        let gone = held.draft().changes.iter().filter(|one| which.is(one)).count();
+        let gone = held
+            .draft()
+            .changes
+            .iter()
+            .filter(|one| which.is(one))
+            .count();
         if gone == 0 {
             return Err(told(&AuditError::NoDraft));
         }

@@ -43,6 +43,8 @@ mod docs;
 #[cfg(feature = "demo")]
 mod doctor;
 #[cfg(feature = "demo")]
+mod drafts;
+#[cfg(feature = "demo")]
 mod editor_view;
 #[cfg(feature = "demo")]
 mod edits;

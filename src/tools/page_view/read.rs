@@ -13,8 +13,8 @@ use super::named::{Named, below, lines_of, listing};
 use crate::audit::Draft;
 use crate::error::{Code, Failure};
 use crate::page::{
-    Field, Format, HiddenText, Index, LinkedSite, Locale, Outline, PagePlace, PageReading, Slice, escaped,
-    plain_text, slice,
+    Field, Format, HiddenText, Index, LinkedSite, Locale, Outline, PagePlace, PageReading, Slice,
+    escaped, plain_text, slice,
 };
 use crate::tools::context::Context;
 use crate::tools::double_colon::explain;
@@ -201,7 +201,10 @@ fn named_place(context: &Context, wanted: &Wanted, said: Option<&Locale>) -> Opt
     };
     let said = said.map(Locale::as_str);
     let (locale, path) = new_place(&context.wiki, text, said).ok()?;
-    Some((locale.unwrap_or_else(|| context.locale(said)), path.into_path()))
+    Some((
+        locale.unwrap_or_else(|| context.locale(said)),
+        path.into_path(),
+    ))
 }
 
 fn not_there() -> Failure {

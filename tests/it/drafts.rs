@@ -1,0 +1,510 @@
+//! Drafts: changes that are gathered without being sent, looked at, and written as one set.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use wikijs_mcp::demo::DemoWiki;
+
+use crate::harness::{Served, Setup, id_of, mutations, page, wiki_of};
+
+const CREATE: &str = "wikijs_create_page";
+const UPDATE: &str = "wikijs_update_page";
+const DELETE: &str = "wikijs_delete_page";
+const SUBMIT: &str = "wikijs_submit_draft";
+const DISCARD: &str = "wikijs_discard_draft";
+const LOOK: &str = "wikijs_get_change_set";
+const READ: &str = "wikijs_get_page_by_id";
+
+async fn wiki() -> DemoWiki {
+    wiki_of(&[
+        ("docs/a", "# A\n\nFirst.\n"),
+        ("docs/b", "# B\n\nSee [a](/docs/a).\n"),
+        ("docs/c", "# C\n\nThird.\n"),
+        ("docs/d", "# D\n\nFourth.\n"),
+    ])
+    .await
+}
+
+fn setup(wiki: &DemoWiki) -> Setup {
+    Setup::indexed(wiki, |keys| &keys.admin).with("WIKI_TOOLSETS", "pages,undo,drafts")
+}
+
+/// Each page's text by its path.
+fn texts(wiki: &DemoWiki) -> BTreeMap<String, String> {
+    wiki.with_store(|store| {
+        let pages = store.pages();
+        pages
+            .map(|page| (page.path.clone(), page.content.clone()))
+            .collect()
+    })
+}
+
+fn paths(wiki: &DemoWiki) -> Vec<String> {
+    texts(wiki).into_keys().collect()
+}
+
+async fn joins(served: &Served, tool: &'static str, mut arguments: Value) -> Value {
+    arguments["draft"] = json!("rework");
+    let joined = served.call(tool, arguments).await.unwrap();
+    assert_eq!(
+        (&joined["dryRun"], &joined["draft"]["name"]),
+        (&json!(true), &json!("rework"))
+    );
+    assert_eq!(joined.get("confirm"), None);
+    joined
+}
+
+fn edit(id: i64, old: &str, new: &str) -> Value {
+    json!({ "id": id, "edits": [{ "oldText": old, "newText": new }] })
+}
+
+#[tokio::test]
+async fn every_kind_of_change_joins_a_draft_and_all_are_written_and_taken_back_as_one() {
+    let wiki = wiki().await;
+    let before = texts(&wiki);
+    let served = setup(&wiki).serve().await;
+    let id = |path: &str| id_of(&wiki, path);
+    let (a, b, c, d) = (id("docs/a"), id("docs/b"), id("docs/c"), id("docs/d"));
+    joins(&served, DELETE, json!({ "id": d })).await;
+    joins(
+        &served,
+        CREATE,
+        json!({ "path": "docs/new", "title": "New", "content": "new\n" }),
+    )
+    .await;
+    joins(&served, UPDATE, edit(b, "See", "Look at")).await;
+    joins(&served, UPDATE, json!({ "id": a, "path": "docs/first" })).await;
+    let mut both = edit(c, "Third", "3rd");
+    both["path"] = json!("docs/third");
+    let last = joins(&served, UPDATE, both).await;
+    assert_eq!(last["draft"]["pages"], 5);
+    assert_eq!(mutations(&wiki).len(), 0);
+
+    let told = served.call(LOOK, json!({ "id": "rework" })).await.unwrap();
+    assert_eq!(told["pages"], 5, "{told}");
+    assert_eq!(told["id"], last["draft"]["id"]);
+    let own = served.call(LOOK, json!({})).await.unwrap();
+    assert_eq!(own["drafts"][0]["draft"], "rework");
+
+    let shown = served
+        .call(SUBMIT, json!({ "draft": "rework" }))
+        .await
+        .unwrap();
+    let operations: Vec<&str> = shown["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| change["operation"].as_str().unwrap())
+        .collect();
+    // Deletes come last.
+    assert_eq!(operations, ["create", "update", "move", "update", "delete"]);
+    assert_eq!(mutations(&wiki).len(), 0);
+    let confirm = json!({ "draft": "rework", "confirm": shown["confirm"] });
+    let done = served.call(SUBMIT, confirm).await.unwrap();
+    assert_eq!(
+        (&done["outcome"], &done["applied"]),
+        (&json!("applied"), &json!(5)),
+        "{done}"
+    );
+    let now = texts(&wiki);
+    let expected = [
+        ("docs/b", "# B\n\nLook at [a](/docs/a).\n"),
+        ("docs/first", "# A\n\nFirst.\n"),
+        ("docs/new", "new\n"),
+        ("docs/third", "# C\n\n3rd.\n"),
+    ];
+    let expected = expected.map(|(path, text)| (path.to_owned(), text.to_owned()));
+    assert_eq!(now, BTreeMap::from(expected));
+    // The draft is over.
+    let gone = served
+        .call(LOOK, json!({ "id": "rework" }))
+        .await
+        .unwrap_err();
+    assert_eq!(gone["code"], "INVALID_INPUT");
+
+    let undo = json!({ "callId": done["callId"] });
+    let undone = served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    assert_eq!(undone["outcome"], "applied", "{undone}");
+    assert_eq!(texts(&wiki), before);
+}
+
+#[tokio::test]
+async fn a_second_change_of_a_page_builds_on_the_first_and_the_page_is_read_so() {
+    let wiki = wiki().await;
+    let served = setup(&wiki).serve().await;
+    let a = id_of(&wiki, "docs/a");
+    joins(&served, UPDATE, edit(a, "First", "One")).await;
+    let second = joins(&served, UPDATE, edit(a, "One", "Uno")).await;
+    // The preview is of all that the draft does to the page.
+    let diff = second["diff"].as_str().unwrap();
+    assert!(diff.contains("-First.") && diff.contains("+Uno."), "{diff}");
+    assert_eq!(second["draft"]["pages"], 1);
+    let read = |draft: Option<&str>| {
+        let mut arguments = json!({ "id": a });
+        if let Some(draft) = draft {
+            arguments["draft"] = json!(draft);
+        }
+        served.call(READ, arguments)
+    };
+    assert_eq!(
+        read(Some("rework")).await.unwrap()["content"],
+        "# A\n\nUno.\n"
+    );
+    assert_eq!(read(None).await.unwrap()["content"], "# A\n\nFirst.\n");
+    // Back to what it was, the change is no more.
+    let back = joins(&served, UPDATE, edit(a, "Uno", "First")).await;
+    assert_eq!(back["draft"]["pages"], 0);
+    let nothing = served
+        .call(SUBMIT, json!({ "draft": "rework" }))
+        .await
+        .unwrap_err();
+    assert_eq!(nothing["code"], "INVALID_INPUT", "{nothing}");
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_place_that_the_draft_frees_is_free_in_it_and_one_that_it_takes_is_taken() {
+    let wiki = wiki().await;
+    let served = setup(&wiki).serve().await;
+    let (a, c) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/c"));
+    let onto = |path: &str| json!({ "path": path, "title": "New", "content": "new\n" });
+    let taken = |arguments: Value| {
+        let mut arguments = arguments;
+        arguments["draft"] = json!("rework");
+        arguments
+    };
+    let refused = served
+        .call(CREATE, taken(onto("docs/a")))
+        .await
+        .unwrap_err();
+    assert_eq!(refused["code"], "PAGE_EXISTS");
+    joins(&served, DELETE, json!({ "id": a })).await;
+    joins(&served, CREATE, onto("docs/a")).await;
+    let moved = taken(json!({ "id": c, "path": "docs/a" }));
+    let refused = served.call(UPDATE, moved).await.unwrap_err();
+    assert_eq!(refused["code"], "PAGE_EXISTS", "{refused}");
+    // What the draft creates is created anew by another create at its place.
+    let again = json!({ "path": "docs/a", "title": "Newer", "content": "newer\n" });
+    assert_eq!(joins(&served, CREATE, again).await["draft"]["pages"], 2);
+    let there = json!({ "path": "docs/a", "draft": "rework" });
+    let there = served.call("wikijs_get_page_by_path", there).await.unwrap();
+    assert_eq!(
+        (&there["title"], &there["content"]),
+        (&json!("Newer"), &json!("newer\n"))
+    );
+    let gone = json!({ "id": a, "draft": "rework" });
+    let gone = served.call(READ, gone).await.unwrap_err();
+    assert_eq!(gone["code"], "PAGE_NOT_FOUND");
+    let done = served
+        .confirmed(SUBMIT, json!({ "draft": "rework" }))
+        .await
+        .unwrap();
+    assert_eq!(done["outcome"], "applied", "{done}");
+    assert_eq!(texts(&wiki)["docs/a"], "newer\n");
+}
+
+#[tokio::test]
+async fn a_page_that_was_changed_or_deleted_since_is_named_and_nothing_is_sent() {
+    let wiki = wiki().await;
+    let served = setup(&wiki).serve().await;
+    let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
+    joins(&served, UPDATE, edit(a, "First", "One")).await;
+    joins(&served, UPDATE, edit(b, "See", "Look at")).await;
+    let other = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let appended =
+        json!({ "id": a, "section": "h1[0]", "sectionContent": "More.", "sectionMode": "append" });
+    other.confirmed(UPDATE, retitled).await.unwrap();
+    let sent = mutations(&wiki).len();
+    let submit = json!({ "draft": "rework" });
+    let refused = served.call(SUBMIT, submit.clone()).await.unwrap_err();
+    assert_eq!(refused["code"], "EDIT_CONFLICT", "{refused}");
+    assert_eq!(refused["details"]["id"], a);
+    // Its hint, followed to the letter: the change is made on the page as it is.
+    joins(&served, UPDATE, edit(a, "One", "Uno")).await;
+    other.confirmed(DELETE, json!({ "id": b })).await.unwrap();
+    let refused = served.call(SUBMIT, submit.clone()).await.unwrap_err();
+    assert_eq!(refused["code"], "PAGE_NOT_FOUND", "{refused}");
+    assert_eq!(refused["details"]["id"], b);
+    let out = json!({ "draft": "rework", "id": b });
+    let out = served.call(DISCARD, out).await.unwrap();
+    assert_eq!((&out["discarded"], &out["left"]), (&json!(1), &json!(1)));
+    assert_eq!(mutations(&wiki).len(), sent + 1);
+    let done = served.confirmed(SUBMIT, submit).await.unwrap();
+    assert_eq!(done["outcome"], "applied", "{done}");
+    let (title, text) = wiki.with_store(|store| {
+        let page = store.page_mut(a).unwrap();
+        (page.title.clone(), page.content.clone())
+    });
+    assert_eq!((&*title, &*text), ("Theirs", "# A\n\nUno.\n"));
+}
+
+#[tokio::test]
+async fn a_token_counts_for_the_draft_as_it_was_shown() {
+    let wiki = wiki().await;
+    let served = setup(&wiki).serve().await;
+    let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
+    joins(&served, UPDATE, edit(a, "First", "One")).await;
+    let shown = served
+        .call(SUBMIT, json!({ "draft": "rework" }))
+        .await
+        .unwrap();
+    joins(&served, UPDATE, edit(b, "See", "Look at")).await;
+    let confirm = json!({ "draft": "rework", "confirm": shown["confirm"] });
+    let refused = served.call(SUBMIT, confirm).await.unwrap_err();
+    assert_eq!(refused["code"], "CONFIRM_MISMATCH", "{refused}");
+    // A draft's token confirms no other write, and no other draft.
+    let other = json!({ "id": a, "draft": "other", "title": "Other" });
+    served.call(UPDATE, other).await.unwrap();
+    let confirm = json!({ "draft": "other", "confirm": shown["confirm"] });
+    let refused = served.call(SUBMIT, confirm).await.unwrap_err();
+    assert_eq!(refused["code"], "CONFIRM_MISMATCH", "{refused}");
+    let confirm = json!({ "id": a, "title": "Other", "confirm": shown["confirm"] });
+    let refused = served.call(UPDATE, confirm).await.unwrap_err();
+    assert_eq!(refused["code"], "CONFIRM_MISMATCH", "{refused}");
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn links_are_mended_for_what_a_draft_moves() {
+    let wiki = wiki().await;
+    let served = setup(&wiki).serve().await;
+    let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
+    let plain = json!({ "id": a, "title": "A", "updateLinks": true, "draft": "rework" });
+    let refused = served.call(UPDATE, plain).await.unwrap_err();
+    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    joins(
+        &served,
+        UPDATE,
+        json!({ "id": a, "path": "docs/first", "updateLinks": true }),
+    )
+    .await;
+    // The page that links to it is itself in the draft.
+    joins(&served, UPDATE, edit(b, "See", "Look at")).await;
+    let done = served
+        .confirmed(SUBMIT, json!({ "draft": "rework" }))
+        .await
+        .unwrap();
+    assert_eq!(done["outcome"], "applied", "{done}");
+    assert_eq!(texts(&wiki)["docs/b"], "# B\n\nLook at [a](/docs/first).\n");
+    let undo = json!({ "callId": done["callId"] });
+    served.confirmed("wikijs_undo_write", undo).await.unwrap();
+    assert_eq!(texts(&wiki)["docs/b"], "# B\n\nSee [a](/docs/a).\n");
+}
+
+#[tokio::test]
+async fn a_draft_that_is_submitted_in_a_dry_run_becomes_one_proposal() {
+    let wiki = wiki().await;
+    let served = setup(&wiki)
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await;
+    let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
+    joins(&served, UPDATE, edit(a, "First", "One")).await;
+    joins(&served, DELETE, json!({ "id": b })).await;
+    let open = served
+        .call(SUBMIT, json!({ "draft": "rework" }))
+        .await
+        .unwrap();
+    assert!(open["proposal"].is_string(), "{open}");
+    assert_eq!(open["pages"], 2);
+    let gone = served
+        .call(LOOK, json!({ "id": "rework" }))
+        .await
+        .unwrap_err();
+    assert_eq!(gone["code"], "INVALID_INPUT");
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_second_write_of_a_page_in_a_dry_run_builds_on_what_is_open() {
+    let wiki = wiki().await;
+    let served = setup(&wiki)
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await;
+    let a = id_of(&wiki, "docs/a");
+    let first = served
+        .call(UPDATE, json!({ "id": a, "title": "Title" }))
+        .await
+        .unwrap();
+    let second = served.call(UPDATE, edit(a, "First", "One")).await.unwrap();
+    assert_eq!(second["replaces"], first["proposal"]);
+    assert_eq!(second["changes"]["title"]["after"], "Title", "{second}");
+    assert!(
+        second["diff"].as_str().unwrap().contains("+One."),
+        "{second}"
+    );
+    // And a third on both, by the text as the second left it.
+    let third = served.call(UPDATE, edit(a, "One", "Uno")).await.unwrap();
+    assert_eq!(third["replaces"], second["proposal"]);
+    assert!(third["diff"].as_str().unwrap().contains("+Uno."), "{third}");
+    assert_eq!(third["changes"]["title"]["after"], "Title");
+}
+
+#[tokio::test]
+async fn another_run_of_the_same_client_takes_a_draft_up_and_another_client_does_not_see_it() {
+    let wiki = wiki().await;
+    let first = setup(&wiki).serve().await;
+    let a = id_of(&wiki, "docs/a");
+    let joined = joins(&first, UPDATE, edit(a, "First", "One")).await;
+    let second = setup(&wiki).in_dir_of(&first).serve().await;
+    let told = second.call(LOOK, json!({ "id": "rework" })).await.unwrap();
+    assert_eq!(told["id"], joined["draft"]["id"]);
+    let by_id = second
+        .call(LOOK, json!({ "id": joined["draft"]["id"] }))
+        .await
+        .unwrap();
+    assert_eq!(by_id["draft"], "rework");
+    // Another key reads other pages: the draft of the one is none of the other's.
+    let other = Setup::of(&wiki, |keys| &keys.editor)
+        .with("WIKI_TOOLSETS", "pages,drafts")
+        .in_dir_of(&first)
+        .serve()
+        .await;
+    for name in [json!("rework"), joined["draft"]["id"].clone()] {
+        for (tool, argument) in [(LOOK, "id"), (SUBMIT, "draft"), (DISCARD, "draft")] {
+            let mut arguments = json!({});
+            arguments[argument] = name.clone();
+            let refused = other.call(tool, arguments).await.unwrap_err();
+            assert_eq!(refused["code"], "INVALID_INPUT", "{tool}: {refused}");
+        }
+    }
+    let left = second.call(LOOK, json!({ "id": "rework" })).await.unwrap();
+    assert_eq!(left["pages"], 1);
+}
+
+#[tokio::test]
+async fn names_and_drafts_that_there_are_not_are_told_apart() {
+    let wiki = wiki().await;
+    let served = setup(&wiki).serve().await;
+    let a = id_of(&wiki, "docs/a");
+    for name in ["", "a b", "../x", &"x".repeat(61), "é"] {
+        let named = json!({ "id": a, "title": "T", "draft": name });
+        let refused = served.call(UPDATE, named).await.unwrap_err();
+        assert_eq!(refused["code"], "INVALID_INPUT", "{name}");
+        assert_eq!(
+            refused["details"]["fields"][0]["path"], "draft",
+            "{refused}"
+        );
+    }
+    for tool in [SUBMIT, DISCARD] {
+        let refused = served
+            .call(tool, json!({ "draft": "none" }))
+            .await
+            .unwrap_err();
+        assert_eq!(refused["code"], "INVALID_INPUT");
+        assert_eq!(
+            refused["details"]["fields"][0]["path"], "draft",
+            "{refused}"
+        );
+    }
+    let missing = json!({ "id": a, "draft": "none" });
+    let refused = served.call(READ, missing).await.unwrap_err();
+    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    // Where the toolset is not on, nobody is told of drafts, and the argument is unknown.
+    let plain = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let named = json!({ "id": a, "title": "T", "draft": "rework" });
+    let refused = plain.call(UPDATE, named).await.unwrap_err();
+    assert_eq!(refused["code"], "INVALID_INPUT");
+    assert_eq!(
+        refused["details"]["fields"][0]["path"], "draft",
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn gates_and_rules_hold_for_what_joins_a_draft() {
+    let wiki = wiki().await;
+    let a = id_of(&wiki, "docs/a");
+    let joining = json!({ "id": a, "title": "T", "draft": "rework" });
+    for (name, value, code) in [
+        ("WIKI_DENIED_MUTATION_PATH_PREFIXES", "docs", "PATH_DENIED"),
+        ("WIKI_MUTATIONS_ENABLED", "false", "MUTATIONS_DISABLED"),
+    ] {
+        let served = setup(&wiki).with(name, value).serve().await;
+        let refused = served.call(UPDATE, joining.clone()).await.unwrap_err();
+        assert_eq!(refused["code"], code, "{refused}");
+    }
+    let rules = "[[rules]]\nname = \"no-titles\"\nfields = [\"title\"]\nthen = \"deny\"\nwhy = \"Titles stay.\"\n\n[[rules]]\nname = \"tags\"\nfields = [\"tags\"]\nthen = \"review\"\nwhy = \"Tags.\"\n";
+    let served = setup(&wiki).with_tables(rules).serve().await;
+    let refused = served.call(UPDATE, joining).await.unwrap_err();
+    assert_eq!(refused["code"], "RULE_DENIED", "{refused}");
+    let told = joins(&served, UPDATE, json!({ "id": a, "addTags": ["x"] })).await;
+    assert!(
+        told["warnings"]
+            .to_string()
+            .contains("The rule tags asks for review"),
+        "{told}"
+    );
+    let open = served
+        .call(SUBMIT, json!({ "draft": "rework" }))
+        .await
+        .unwrap();
+    assert!(open["proposal"].is_string(), "{open}");
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_client_has_at_most_twenty_drafts() {
+    let wiki = wiki().await;
+    let served = setup(&wiki).serve().await;
+    let a = id_of(&wiki, "docs/a");
+    let joining = |number: usize| {
+        let name = format!("draft-{number}");
+        served.call(UPDATE, json!({ "id": a, "title": "T", "draft": name }))
+    };
+    for number in 0..20 {
+        joining(number).await.unwrap();
+    }
+    let refused = joining(20).await.unwrap_err();
+    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    served
+        .call(DISCARD, json!({ "draft": "draft-3" }))
+        .await
+        .unwrap();
+    joining(20).await.unwrap();
+    assert_eq!(paths(&wiki).len(), 4);
+}
+
+#[tokio::test]
+async fn a_large_set_is_shown_page_by_page() {
+    let big = "line of a page\n".repeat(600);
+    let wiki = wiki_of(&[]).await;
+    wiki.with_store(|store| {
+        for number in 0..8 {
+            store.add(page(&format!("big/{number}"), &big));
+        }
+    });
+    let served = setup(&wiki).serve().await;
+    for number in 0..8 {
+        let id = id_of(&wiki, &format!("big/{number}"));
+        joins(&served, UPDATE, json!({ "id": id, "content": "other\n" })).await;
+    }
+    let shown = served
+        .call(SUBMIT, json!({ "draft": "rework" }))
+        .await
+        .unwrap();
+    for which in [json!("rework"), shown["callId"].clone()] {
+        let (mut offset, mut seen) = (0, Vec::new());
+        loop {
+            let ask = json!({ "id": which, "offset": offset });
+            let told = served.call(LOOK, ask).await.unwrap();
+            assert_eq!(told["pages"], 8);
+            let changes = told["changes"].as_array().unwrap();
+            for change in changes {
+                assert!(
+                    change["diff"].as_str().unwrap().contains("+other"),
+                    "{change}"
+                );
+                seen.push(change["target"]["id"].clone());
+            }
+            match told["nextOffset"].as_i64() {
+                Some(next) => offset = next,
+                None => break,
+            }
+        }
+        seen.sort_by_key(Value::as_i64);
+        seen.dedup();
+        assert_eq!(seen.len(), 8, "{which}");
+    }
+}
