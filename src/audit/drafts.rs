@@ -53,7 +53,7 @@ impl AuditLog {
         let asked = Instant::now();
         loop {
             let (place, owner, name) = (self.place(), owner.clone(), name.clone());
-            if let Some(held) = blocking(move || hold(place, &owner, &name, begins)).await? {
+            if let Some(held) = blocking(move || hold(&place, &owner, &name, begins)).await? {
                 return Ok(held);
             }
             if asked.elapsed() >= WAIT {
@@ -171,14 +171,14 @@ fn now() -> Date {
 
 /// The draft, held; nothing while another holds it, or has just replaced its file.
 fn hold(
-    place: Place,
+    place: &Place,
     owner: &DraftOwner,
     name: &DraftName,
     begins: bool,
 ) -> Result<Option<HeldDraft>, AuditError> {
-    let path = match find(&place, owner, name)? {
+    let path = match find(place, owner, name)? {
         Some(path) => path,
-        None if begins => match begin(&place, owner, name)? {
+        None if begins => match begin(place, owner, name)? {
             Some(path) => path,
             None => return Ok(None),
         },

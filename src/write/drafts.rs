@@ -5,7 +5,7 @@ use crate::audit::{AuditError, CallId, Draft, DraftChange, DraftName};
 use crate::change::Change;
 use crate::error::Failure;
 use crate::gates::{ChangeSet, SetChange};
-use crate::page::{Locale, PagePath, PagePlace};
+use crate::page::PagePlace;
 
 use super::answer::SetLine;
 use super::caller::Caller;
@@ -42,7 +42,24 @@ impl Desk {
     /// `AUDIT_UNAVAILABLE`.
     pub async fn drafts(&self, caller: &Caller) -> Result<Vec<Draft>, Failure> {
         let drafts = self.audit.drafts(self.draft_owner(caller)).await;
-        drafts.map_err(|error| unavailable(&error))
+        let mut admitted = Vec::new();
+        for draft in drafts.map_err(|error| unavailable(&error))? {
+            if self.admits_draft(&draft).await.is_ok() {
+                admitted.push(draft);
+            }
+        }
+        Ok(admitted)
+    }
+
+    /// Whether every page of a draft may still be read; else it is as if it were not there.
+    pub(super) async fn admits_draft(&self, draft: &Draft) -> Result<(), Failure> {
+        for page in draft.changes.iter().filter_map(|one| one.before.as_ref()) {
+            let admitted = self.wiki.admits_record(page.id, &page.locale, &page.path);
+            if !admitted.await? {
+                return Err(told(&AuditError::NoDraft));
+            }
+        }
+        Ok(())
     }
 
     /// A draft of a caller, by its name or id, if every page of it may still be read.
@@ -55,12 +72,7 @@ impl Desk {
         if draft.changes.is_empty() {
             return Err(told(&AuditError::NoDraft));
         }
-        for page in draft.changes.iter().filter_map(|one| one.before.as_ref()) {
-            let (locale, path): (&Locale, &PagePath) = (&page.locale, &page.path);
-            if !self.wiki.admits_record(page.id, locale, path).await? {
-                return Err(told(&AuditError::NoDraft));
-            }
-        }
+        self.admits_draft(&draft).await?;
         Ok(draft)
     }
 

@@ -211,8 +211,7 @@ async fn a_page_that_was_changed_or_deleted_since_is_named_and_nothing_is_sent()
     joins(&served, UPDATE, edit(a, "First", "One")).await;
     joins(&served, UPDATE, edit(b, "See", "Look at")).await;
     let other = Setup::of(&wiki, |keys| &keys.admin).serve().await;
-    let appended =
-        json!({ "id": a, "section": "h1[0]", "sectionContent": "More.", "sectionMode": "append" });
+    let retitled = json!({ "id": a, "title": "Theirs" });
     other.confirmed(UPDATE, retitled).await.unwrap();
     let sent = mutations(&wiki).len();
     let submit = json!({ "draft": "rework" });
@@ -433,7 +432,7 @@ async fn gates_and_rules_hold_for_what_joins_a_draft() {
     assert!(
         told["warnings"]
             .to_string()
-            .contains("The rule tags asks for review"),
+            .contains("asks for review when the draft is submitted"),
         "{told}"
     );
     let open = served
@@ -506,5 +505,34 @@ async fn a_large_set_is_shown_page_by_page() {
         seen.sort_by_key(Value::as_i64);
         seen.dedup();
         assert_eq!(seen.len(), 8, "{which}");
+    }
+}
+
+#[tokio::test]
+async fn a_draft_of_a_page_that_may_not_be_read_any_more_is_as_if_it_were_not_there() {
+    let wiki = wiki().await;
+    let served = setup(&wiki).serve().await;
+    let (a, b) = (id_of(&wiki, "docs/a"), id_of(&wiki, "docs/b"));
+    joins(&served, UPDATE, edit(a, "First", "One")).await;
+    joins(&served, UPDATE, edit(b, "See", "Look at")).await;
+    let bounded = setup(&wiki)
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "docs/a")
+        .in_dir_of(&served)
+        .serve()
+        .await;
+    assert_eq!(
+        bounded.call(LOOK, json!({})).await.unwrap()["drafts"],
+        json!([])
+    );
+    let joining = json!({ "id": b, "title": "T", "draft": "rework" });
+    for (tool, arguments) in [
+        (LOOK, json!({ "id": "rework" })),
+        (READ, json!({ "id": b, "draft": "rework" })),
+        (SUBMIT, json!({ "draft": "rework" })),
+        (UPDATE, joining),
+    ] {
+        let refused = bounded.call(tool, arguments).await.unwrap_err();
+        assert_eq!(refused["code"], "INVALID_INPUT", "{tool}: {refused}");
+        assert!(!refused.to_string().contains("docs/a"), "{refused}");
     }
 }

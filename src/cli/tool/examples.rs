@@ -18,6 +18,7 @@ pub(super) fn of(tool: &str) -> &'static str {
         "wikijs_list_proposals" => r#"{"state": "open"}"#,
         "wikijs_get_proposal" | "wikijs_get_change_set" => r#"{"id": "0123456789abcdef"}"#,
         "wikijs_bulk_update_pages" => r#"{"path": "docs", "addTags": ["reviewed"]}"#,
+        "wikijs_submit_draft" | "wikijs_discard_draft" => r#"{"draft": "rework"}"#,
         "wikijs_undo_write" => r#"{"callId": "last"}"#,
         _ => "{}",
     }

@@ -51,6 +51,16 @@ struct Found {
     beneath: Option<Box<PageReading>>,
 }
 
+impl Found {
+    /// The page as it was read, where its text is shown as it is now: a later change is held
+    /// against that, under a draft against the page in the wiki.
+    fn as_read(&self, ask: &Ask) -> Option<PageReading> {
+        let is_as_it_is = ask.view == View::Content && ask.version.is_none();
+        let page = self.beneath.as_deref().unwrap_or(&self.page);
+        is_as_it_is.then(|| page.clone())
+    }
+}
+
 /// Reads one page, or several side by side: each is answered or refused on its own, and all
 /// share one budget of bytes.
 ///
@@ -311,12 +321,7 @@ fn show(
         ask.check_beside_section()?;
     }
     let (metadata, unavailable) = beside(&found, ask, linking);
-    let is_as_it_is = ask.view == View::Content && ask.version.is_none();
-    let as_read = is_as_it_is.then(|| match &found.beneath {
-        // A later change is held against the page in the wiki.
-        Some(beneath) => (**beneath).clone(),
-        None => found.page.clone(),
-    });
+    let as_read = found.as_read(ask);
     let Found {
         mut page,
         format,

@@ -140,6 +140,7 @@ impl Submit {
         if draft.changes.is_empty() {
             return Err(told(&AuditError::NoDraft));
         }
+        desk.admits_draft(&draft).await?;
         Ok(draft)
     }
 
@@ -288,18 +289,18 @@ async fn held_against(call: Call<'_>, one: DraftChange) -> Result<Fitting, Failu
         return Ok(Fitting::Done(Box::new(read.page)));
     }
     if read.lost != change.lost() || !before.difference(&read.page).is_empty() {
-        return Err(changed(Change::between(before.clone(), read.page)));
+        return Err(changed(&Change::between(before.clone(), read.page)));
     }
     Ok(Fitting::Change(Box::new(change.on(read.page))))
 }
 
 /// A page was changed since its change joined the draft.
-pub(super) fn changed(meanwhile: Change) -> Failure {
+pub(super) fn changed(meanwhile: &Change) -> Failure {
     let failure = Failure::new(
         Code::EditConflict,
         "The page was changed since its change joined the draft.",
     );
-    with_difference(failure.hint(REBASE), &meanwhile)
+    with_difference(failure.hint(REBASE), meanwhile)
 }
 
 /// A page that the draft deletes cannot be changed in it.

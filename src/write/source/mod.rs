@@ -126,7 +126,7 @@ impl Call<'_> {
                 }
                 let merged = merge_pages(before, after, page);
                 let meanwhile = || Change::between(before.clone(), page.clone());
-                merged.map(Some).ok_or_else(|| draft::changed(meanwhile()))
+                merged.map(Some).ok_or_else(|| draft::changed(&meanwhile()))
             }
         }
     }

@@ -18,7 +18,10 @@ use crate::write::source::draft::told;
 pub(in crate::write) async fn hold(desk: &Desk, drafting: &Drafting) -> Result<HeldDraft, Refusal> {
     let (owner, name) = (drafting.owner.clone(), drafting.draft.clone());
     let held = desk.audit.hold_draft(owner, name, true).await;
-    held.map_err(|error| Refusal::at(Gate::Input, told(&error)))
+    let held = held.map_err(|error| Refusal::at(Gate::Input, told(&error)))?;
+    let admitted = desk.admits_draft(held.draft()).await;
+    admitted.map_err(|failure| Refusal::at(Gate::Input, failure))?;
+    Ok(held)
 }
 
 /// Puts a change into its draft; on record.
