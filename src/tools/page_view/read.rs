@@ -52,6 +52,14 @@ struct Found {
 }
 
 impl Found {
+    /// Refuses what cannot be asked of it.
+    fn check(&self, ask: &Ask) -> Result<(), Failure> {
+        match self.anchor {
+            Some(_) => ask.check_beside_section(),
+            None => Ok(()),
+        }
+    }
+
     /// The page as it was read, where its text is shown as it is now: a later change is held
     /// against that, under a draft against the page in the wiki.
     fn as_read(&self, ask: &Ask) -> Option<PageReading> {
@@ -317,9 +325,7 @@ fn show(
     (ask, linking): (&Ask, &Linking),
     most: usize,
 ) -> Result<PageView, Failure> {
-    if found.anchor.is_some() {
-        ask.check_beside_section()?;
-    }
+    found.check(ask)?;
     let (metadata, unavailable) = beside(&found, ask, linking);
     let as_read = found.as_read(ask);
     let Found {
@@ -328,7 +334,7 @@ fn show(
         anchor,
         text,
         is_ours,
-        beneath: _,
+        ..
     } = found;
     let is_html = matches!(ask.view, View::Rendered | View::Text) && !is_ours;
     let source_format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
