@@ -8,4 +8,4 @@ mod command;
 mod run;
 
 pub use command::CheckCommand;
-pub use run::{Finding, run};
+pub use run::{Finding, input, run};

@@ -3,11 +3,11 @@
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::command::CheckCommand;
 use crate::change::{Change, Warning};
@@ -32,11 +32,12 @@ pub struct Finding {
     pub took: Duration,
 }
 
-/// Runs a check on a change. Blocks, for as long as the check may take and a moment more.
+/// Runs a check on a change, told by its [`input`], for as long as the check may take, and so long
+/// at most. Blocks for that time and a moment more.
 #[must_use]
-pub fn run(check: &CheckCommand, change: &Change) -> Finding {
+pub fn run(check: &CheckCommand, input: &Arc<str>, most: Duration) -> Finding {
     let began = Instant::now();
-    let ended = ended(check, &input(change));
+    let ended = ended(check, input, check.timeout.min(most));
     let warning = match ended {
         Ok(()) => None,
         Err((why, said)) => {
@@ -57,25 +58,27 @@ pub fn run(check: &CheckCommand, change: &Change) -> Finding {
     }
 }
 
-/// What it reads.
-fn input(change: &Change) -> Value {
-    json!({
+/// What all checks of a change read: the change as JSON.
+#[must_use]
+pub fn input(change: &Change) -> Arc<str> {
+    let input = json!({
         "v": 1,
         "operation": change.operation(),
         "fields": change.fields(),
         "before": change.before(),
         "after": change.after(),
-    })
+    });
+    input.to_string().into()
 }
 
 /// Runs it; where it does not end well, why, and what it printed.
-fn ended(check: &CheckCommand, input: &Value) -> Result<(), (String, String)> {
+fn ended(check: &CheckCommand, input: &Arc<str>, most: Duration) -> Result<(), (String, String)> {
     let silent = |why: String| (why, String::new());
     let (program, arguments) = check
         .argv
         .split_first()
         .ok_or_else(|| silent("names no program".to_owned()))?;
-    let end = Instant::now() + check.timeout;
+    let end = Instant::now() + most;
     let mut child = Command::new(program)
         .args(arguments)
         .current_dir(&check.cwd)
@@ -96,7 +99,7 @@ fn ended(check: &CheckCommand, input: &Value) -> Result<(), (String, String)> {
             })
         })?;
     let group = Group(Pid::from_child(&child));
-    let said = talk(&mut child, input.to_string());
+    let said = talk(&mut child, Arc::clone(input));
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break Some(status),
@@ -126,10 +129,7 @@ fn ended(check: &CheckCommand, input: &Value) -> Result<(), (String, String)> {
             text,
         )),
         None => Err((
-            format!(
-                "took longer than {} s and was ended",
-                check.timeout.as_secs_f32()
-            ),
+            format!("took longer than {} s and was ended", most.as_secs_f32()),
             text,
         )),
     }
@@ -137,7 +137,7 @@ fn ended(check: &CheckCommand, input: &Value) -> Result<(), (String, String)> {
 
 /// Gives it its input and takes what it prints, in threads of their own: a check that reads
 /// nothing, or prints without end, holds nobody up.
-fn talk(child: &mut Child, input: String) -> mpsc::Receiver<Vec<u8>> {
+fn talk(child: &mut Child, input: Arc<str>) -> mpsc::Receiver<Vec<u8>> {
     let (sender, said) = mpsc::channel();
     if let Some(mut stdin) = child.stdin.take() {
         std::thread::spawn(move || {
@@ -187,7 +187,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::super::CheckCommand;
-    use super::{Finding, MOST_SHOWN, run};
+    use super::{Finding, MOST_SHOWN, input, run};
     use crate::change::Change;
     use crate::page::PageState;
     use crate::page::testing::page;
@@ -227,7 +227,7 @@ mod tests {
     }
 
     fn ran(check: &CheckCommand) -> Finding {
-        run(check, &change())
+        run(check, &input(&change()), check.timeout)
     }
 
     fn told(argv: &[&str]) -> Option<String> {
@@ -334,5 +334,15 @@ mod tests {
             assert!(Instant::now() < until, "something of its group lives on");
             std::thread::yield_now();
         }
+    }
+
+    #[test]
+    fn a_check_is_ended_with_the_time_of_all_checks() {
+        let began = Instant::now();
+        let check = check(&["sleep", "60"]);
+        let most = Duration::from_millis(200);
+        let warning = run(&check, &input(&change()), most).warning.unwrap();
+        assert!(warning.message.contains("0.2 s"), "{warning}");
+        assert!(began.elapsed() < LIMIT);
     }
 }

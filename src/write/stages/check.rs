@@ -252,14 +252,17 @@ impl Around<'_> {
 /// Runs the operator's checks, one after another, apart from the async threads.
 async fn by_operator(policy: &Policy, change: &Change, until: Instant) -> Vec<Warning> {
     let mut warnings = Vec::new();
+    let mut input = None;
     for check in policy.checks.iter().filter(|check| check.is_about(change)) {
-        if Instant::now() >= until {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
             let why = "The check was not run: all checks together took too long.";
             warnings.push(Warning::new(check.code(), why));
             continue;
         }
-        let (of, change) = (check.clone(), change.clone());
-        let ran = tokio::task::spawn_blocking(move || checks::run(&of, &change)).await;
+        let input = Arc::clone(input.get_or_insert_with(|| checks::input(change)));
+        let of = check.clone();
+        let ran = tokio::task::spawn_blocking(move || checks::run(&of, &input, left)).await;
         warnings.extend(match ran {
             Ok(found) => {
                 let took = u64::try_from(found.took.as_millis()).unwrap_or(u64::MAX);
