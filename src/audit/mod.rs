@@ -86,7 +86,9 @@ pub use locks::{FileLock, PageLock, TreeLock};
 pub use log::{AuditLog, OnRecord};
 pub use open::{LeftOpen, OpenAttempt, OpenSet};
 pub use pauses::{Pause, Pauses, Told};
-pub use proposal::{MAX_WHY, Proposal, ProposalState, ProposedChange};
+pub use proposal::{
+    LinkLeftOpen, MAX_LINKS_LEFT, MAX_WHY, Proposal, ProposalState, ProposedChange,
+};
 pub(crate) use proposals::OTHER;
 pub use proposals::{HeldProposal, ProposalOnRecord};
 pub(crate) use purge::GRACE;

@@ -12,14 +12,16 @@ use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath};
 pub(super) const VERSION: u32 = 2;
 /// The form of a proposal of one change, which older readers know.
 const OF_ONE: u32 = 1;
+/// The most links left that a proposal names.
+pub const MAX_LINKS_LEFT: usize = 100;
 /// The longest reason for a rejection, in characters.
 pub const MAX_WHY: usize = 500;
 
 /// A proposal as its file has it; the members are in this order.
 ///
 /// It is of one change, or of a set: its own members tell the first change then, `others` the rest.
-/// The page before and after is in the kept states. All but titles, the session and the times is in
-/// the records of its making too: whoever changes the file alone changes nothing that is applied.
+/// The page before and after is in the kept states. All but titles, what is said of links, the
+/// session and the times is in the records of its making too: whoever changes the file alone changes nothing that is applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
@@ -87,6 +89,35 @@ pub struct Proposal {
     /// The other changes of a set, in order.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub others: Vec<ProposedChange>,
+    /// The links to what moves that the set does not mend; the first of them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub links_left: Vec<LinkLeftOpen>,
+    /// How many more of them there are.
+    #[serde(skip_serializing_if = "is_none_left", default)]
+    pub links_left_not_kept: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_none_left(count: &usize) -> bool {
+    *count == 0
+}
+
+/// A link that a proposed set does not mend: where it stands, and why. Its text is the page's, and
+/// is told to nobody here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LinkLeftOpen {
+    /// The page that holds it.
+    pub page: i64,
+    /// Its locale.
+    pub locale: Locale,
+    /// Its path.
+    pub path: PagePath,
+    /// The link's line; none where the page could not be read.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub line: Option<usize>,
+    /// Why, as a fragment.
+    pub why: String,
 }
 
 /// One change of a proposal; the members are those of [`Proposal`].
@@ -115,6 +146,9 @@ pub struct ProposedChange {
     pub before: Option<KeptState>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<KeptState>,
+    /// How many links it mends, where it does nothing else and nobody asked for it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub links_mended: Option<usize>,
 }
 
 /// What became of a proposal.
@@ -198,6 +232,7 @@ impl Proposal {
             undoes: self.undoes,
             before: self.before,
             after: self.after,
+            links_mended: None,
         };
         std::iter::once(first).chain(self.others.iter().cloned())
     }

@@ -207,6 +207,8 @@ impl Docket {
             note: self.note.clone(),
             is_list,
             others: others.unwrap_or_default(),
+            links_left: Vec::new(),
+            links_left_not_kept: 0,
         }
     }
 
@@ -228,6 +230,7 @@ impl Docket {
             undoes: self.entry.undoes,
             before: self.entry.before,
             after: self.entry.after,
+            links_mended: None,
         }
     }
 

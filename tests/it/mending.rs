@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use wikijs_mcp::demo::{DemoWiki, PageRow};
 
+use crate::command::Command;
 use crate::harness::{Served, Setup, id_of, members, mutations, page, wiki_of};
 use crate::person::{self, BOTH};
 
@@ -428,4 +429,92 @@ async fn a_set_that_takes_a_right_which_the_key_lacks_is_refused_before_the_firs
     let lacking = json!([{ "id": id, "path": "docs/a", "rights": ["manage:pages"] }]);
     assert_eq!(refused["details"]["lacking"], lacking, "{refused}");
     assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn links_are_not_mended_while_sources_are_missing() {
+    let wiki = wiki_of(&[
+        ("docs/a", "A\n"),
+        ("docs/b", "[a](/docs/a)\n"),
+        ("docs/c", "[a](/docs/a)\n"),
+    ])
+    .await;
+    let mut setup = setup(&wiki);
+    setup.most = Some(2);
+    let served = setup.serve().await;
+    let id = id_of(&wiki, "docs/a");
+    for refused in [
+        served.call(UPDATE, moved(id, "docs/z")).await,
+        served.call(BULK, part("docs", "new")).await,
+    ] {
+        let refused = refused.unwrap_err();
+        assert_eq!(refused["code"], "TIMEOUT", "{refused}");
+        assert_eq!(
+            (&refused["details"]["indexed"], &refused["details"]["of"]),
+            (&json!(2), &json!(3))
+        );
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_page_that_more_pages_link_to_than_one_set_mends_does_not_move() {
+    let wiki = wiki_of(&[("docs/a", "A\n")]).await;
+    wiki.with_store(|store| {
+        for number in 0..1_001 {
+            store.add(page(&format!("xx/p{number}"), "[a](/docs/a)\n"));
+        }
+    });
+    let served = served(&wiki).await;
+    let id = id_of(&wiki, "docs/a");
+    let refused = served.call(UPDATE, moved(id, "docs/z")).await.unwrap_err();
+    assert_eq!(refused["code"], "TOO_LARGE", "{refused}");
+    let details = &refused["details"];
+    assert_eq!(
+        (&details["asked"], &details["mended"], &details["most"]),
+        (&json!(1), &json!(1_001), &json!(1_000))
+    );
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_proposed_move_says_which_links_are_mended_and_which_stay() {
+    let wiki = wiki_of(&[
+        ("docs/a", "A\n"),
+        (
+            "docs/b",
+            "[a](/docs/a)\n\n<pre><a href=\"/docs/a\">a</a></pre>\n",
+        ),
+    ])
+    .await;
+    let served = setup(&wiki)
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await;
+    let id = id_of(&wiki, "docs/a");
+    let shown = served.call(UPDATE, moved(id, "docs/z")).await.unwrap();
+    let proposal = shown["proposal"].as_str().unwrap().to_owned();
+    let show = |more: &[&str]| {
+        let arguments = [&["proposals", "show", &proposal], more].concat();
+        let command = Command::new(&arguments)
+            .with("WIKI_BASE_URL", &wiki.address())
+            .with("WIKI_API_TOKEN", &wiki.keys().admin)
+            .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+            .with("WIKI_LOG", "off");
+        tokio::task::spawn_blocking(|| command.run())
+    };
+    let told = show(&[]).await.unwrap();
+    for says in [
+        "1 links mended, nothing else\n",
+        "links that stay as they are:\n",
+        "docs/b, line 3: in code\n",
+    ] {
+        assert!(told.stdout.contains(says), "{}", told.told);
+    }
+    let told = show(&["--json"]).await.unwrap();
+    let told: Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(told["proposal"]["others"][0]["linksMended"], 1, "{told}");
+    let left = json!([{ "page": id_of(&wiki, "docs/b"), "locale": "en", "path": "docs/b",
+        "line": 3, "why": "in code" }]);
+    assert_eq!(told["proposal"]["linksLeft"], left);
 }

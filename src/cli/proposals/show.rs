@@ -153,12 +153,34 @@ fn tell(review: &Review, expires: Option<OffsetDateTime>, ending: Option<Ending>
                 one.operation,
                 change.url
             ));
+            if let Some(count) = one.links_mended {
+                print::line(&format!("{count} links mended, nothing else"));
+            }
         }
         print::lines(&show_change::fields(&change.changes));
         print::lines(&show_change::diff(&change.diff));
     }
+    links_left(proposal);
     if let Some(hindrance) = &review.hindrance {
         super::hindered(hindrance);
+    }
+}
+
+/// The links to what moves that stay as they are.
+fn links_left(proposal: &Proposal) {
+    if proposal.links_left.is_empty() {
+        return;
+    }
+    print::line("links that stay as they are:");
+    for left in &proposal.links_left {
+        let place = print::place(left.locale.as_str(), left.path.as_str());
+        let line = left
+            .line
+            .map_or_else(String::new, |line| format!(", line {line}"));
+        print::line(&format!("- {place}{line}: {}", print::harmless(&left.why)));
+    }
+    if proposal.links_left_not_kept > 0 {
+        print::line(&format!("and {} more", proposal.links_left_not_kept));
     }
 }
 

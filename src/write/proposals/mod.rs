@@ -11,12 +11,12 @@ use serde_json::json;
 use time::OffsetDateTime;
 
 use crate::audit::{
-    AuditError, CallId, CallSelector, HeldProposal, KeyDigest, Outcome, Proposal, ProposalId,
-    ProposalState, ProposedChange, Record,
+    AuditError, CallId, CallSelector, HeldProposal, KeyDigest, LinkLeftOpen, MAX_LINKS_LEFT,
+    Outcome, Proposal, ProposalId, ProposalState, ProposedChange, Record,
 };
 use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, Gate, Refusal, SessionId, SetChange};
+use crate::gates::{ChangeSet, Gate, LinkLeft, Refusal, SessionId, SetChange};
 
 use super::caller::Caller;
 use super::docket::{Docket, now, unavailable};
@@ -268,7 +268,7 @@ impl Proposals {
             return Err(Refusal::at(Gate::Record, too_large(room)));
         }
         let id = self.take_room(session, room).await?;
-        let made = self.make_set(docket, session, all(), id).await;
+        let made = self.make_set(docket, session, (set, all()), id).await;
         made.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
         Ok(id)
     }
@@ -277,7 +277,7 @@ impl Proposals {
         &self,
         docket: &mut Docket,
         session: &SessionId,
-        mut changes: impl Iterator<Item = &SetChange>,
+        (set, mut changes): (&ChangeSet, impl Iterator<Item = &SetChange>),
         id: ProposalId,
     ) -> Result<(), AuditError> {
         let audit = &self.past.audit;
@@ -291,12 +291,21 @@ impl Proposals {
             let mut docket = docket.of_proposed(one);
             docket.keep_states(audit, &one.change).await?;
             audit.record(docket.proposed()).await?;
-            others.push(docket.as_proposed(&one.change));
+            others.push(ProposedChange {
+                links_mended: set.only_mends(one),
+                ..docket.as_proposed(&one.change)
+            });
         }
         // The last of the records: where it is missing, nothing was proposed.
         audit.record(own.decided("made", None)).await?;
         let session = self.session_word(session);
         let proposal = own.as_proposal(id, session, &first.change, Some(others));
+        let left = set.mending().map_or(&[][..], |mending| &mending.left);
+        let proposal = Proposal {
+            links_left: left.iter().take(MAX_LINKS_LEFT).map(left_open).collect(),
+            links_left_not_kept: left.len().saturating_sub(MAX_LINKS_LEFT),
+            ..proposal
+        };
         audit.keep_proposal(proposal).await
     }
 
@@ -359,6 +368,16 @@ pub(super) fn told(error: &AuditError) -> Failure {
         AuditError::NoProposal => Failure::new(Code::InvalidInput, "There is no such proposal.")
             .detail("fields", json!([{ "path": "id" }])),
         error => unavailable(error),
+    }
+}
+
+fn left_open(left: &LinkLeft) -> LinkLeftOpen {
+    LinkLeftOpen {
+        page: left.id,
+        locale: left.place.0.clone(),
+        path: left.place.1.clone(),
+        line: left.link.as_ref().map(|(_, line)| *line),
+        why: left.why.to_owned(),
     }
 }
 
