@@ -1,8 +1,10 @@
 //! Resources: our own, and every page of the wiki.
 //!
-//! A page is `wikijs://{locale}/{+path}`; no locale is as long as `guide` or `status`. A resource
+//! A page is `wikijs://{locale}/{+path}`, a set of changes `wikijs://change-sets/{id}`; no locale is as
+//! long as `guide`, `status` or `change-sets`. A resource
 //! of our own is one file and one line in the list below.
 
+mod change_set;
 mod complete;
 mod guides;
 mod page;
@@ -89,12 +91,12 @@ pub(super) async fn list(
     page::list_behind(own, visit, cursor).await
 }
 
-/// The one template: every page that the key may read.
+/// The templates: every page that the key may read, and the client's own sets.
 pub(super) fn templates(visit: &Visit) -> ListResourceTemplatesResult {
-    if visit.may_read_resources().is_err() {
-        return ListResourceTemplatesResult::default();
-    }
-    page::templates()
+    let pages = visit.may_read_resources().is_ok().then(page::template);
+    let sets = change_set::is_offered(&visit.offered()).then(change_set::template);
+    let templates = pages.into_iter().chain(sets).collect();
+    ListResourceTemplatesResult::with_all_items(templates)
 }
 
 /// The text of a resource; an error names its address.
@@ -113,6 +115,9 @@ pub(super) async fn read(reader: &Reader<'_>, uri: &str) -> Result<ReadResourceR
 async fn text_at(reader: &Reader<'_>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let offered = reader.visit.offered();
     let is_meant = |own: &&Own| own.uri == uri && own.serves(&offered);
+    if let Some(id) = change_set::id_of(uri).filter(|_| change_set::is_offered(&offered)) {
+        return change_set::read(reader, uri, id).await;
+    }
     let Some(own) = OWN.iter().find(is_meant) else {
         reader.visit.may_read_resources()?;
         return page::read(reader.visit, uri).await;

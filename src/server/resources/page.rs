@@ -2,8 +2,8 @@
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    ListResourceTemplatesResult, ListResourcesResult, MetaObject, ReadResourceResult, Resource,
-    ResourceContents, ResourceTemplate,
+    ListResourcesResult, MetaObject, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate,
 };
 
 use super::super::app::App;
@@ -62,12 +62,11 @@ fn resource(page: PageReading) -> Resource {
     }
 }
 
-/// The one template: every page that the key may read.
-pub(super) fn templates() -> ListResourceTemplatesResult {
-    let template = ResourceTemplate::new(TEMPLATE, "page")
+/// The template of every page that the key may read.
+pub(super) fn template() -> ResourceTemplate {
+    ResourceTemplate::new(TEMPLATE, "page")
         .with_title("Page")
-        .with_description("The text of a page, as it was written.");
-    ListResourceTemplatesResult::with_all_items(vec![template])
+        .with_description("The text of a page, as it was written.")
 }
 
 /// The text of a page.
