@@ -24,6 +24,8 @@ pub struct Filter {
     pub client: Option<String>,
     /// Where this gate decided last.
     pub gate: Option<String>,
+    /// Of sets of changes whose ids begin so: the set itself, and its changes.
+    pub set: Option<String>,
     /// That ended so.
     pub ending: Option<Ending>,
 }
@@ -41,6 +43,7 @@ impl Filter {
             && self.path.as_ref().is_none_or(|path| is_below(call, path))
             && self.client.as_ref().is_none_or(|name| is_by(call, name))
             && fits(self.gate.as_deref(), || call.gate().map(|(gate, _)| gate))
+            && self.set.as_ref().is_none_or(|set| is_of_set(call, set))
             && fits(self.ending, || Some(call.ending()))
     }
 }
@@ -54,6 +57,11 @@ fn is_by(call: &CallStory, name: &str) -> bool {
     let mut clients = clients.into_iter().flatten();
     clients.any(|client| client.is_called(name))
         || call.actor().is_some_and(|actor| actor.is_called(name))
+}
+
+fn is_of_set(call: &CallStory, beginning: &str) -> bool {
+    call.set()
+        .is_some_and(|set| set.to_string().starts_with(beginning))
 }
 
 fn is_tool(call: &CallStory, wanted: &str) -> bool {

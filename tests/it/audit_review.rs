@@ -969,6 +969,7 @@ fn the_figures_are_counted_and_shown_as_bars() {
         answer,
         json!({
             "calls": 2,
+            "sets": 0,
             "outcomes": { "applied": 1, "preview": 1 },
             "refusalsByGate": {},
             "callsByClient": { "claude-code": 2 },

@@ -41,6 +41,9 @@ pub(super) struct Filters {
     /// Where this gate decided last, such as enabled, paths, confirm or operator
     #[arg(long, value_name = "NAME", value_parser = one_of(gates, gate), hide_possible_values = true)]
     gate: Option<Gate>,
+    /// Of this set of changes, named by its id or four or more of its first characters
+    #[arg(long, value_name = "ID", value_parser = set)]
+    set: Option<String>,
     /// That ended so: `applied`, `unchanged`, `not_applied`, `partly_applied`, `unknown`, `open`,
     /// `refused`, `preview`, `approval`, `proposal`, `rejected`, `pause` or `purge`
     #[arg(long, value_name = "WORD", value_parser = one_of(endings, ending), hide_possible_values = true)]
@@ -59,6 +62,7 @@ impl Filters {
             named("path", self.path.as_ref().map(ToString::to_string)),
             named("client", self.client.clone()),
             named("gate", word(self.gate.map(Gate::as_str))),
+            named("set", self.set.clone()),
             named("outcome", word(self.outcome.map(Ending::as_str))),
         ]
         .into_iter()
@@ -75,6 +79,7 @@ impl Filters {
             path: self.path.clone(),
             client: self.client.clone(),
             gate: self.gate.map(|gate| gate.as_str().to_owned()),
+            set: self.set.clone(),
             ending: self.outcome,
         }
     }
@@ -109,6 +114,15 @@ fn tool(word: &str) -> Result<String, String> {
         "must be a tool, or one of {}{meant}",
         COMMANDS.join(", ")
     ))
+}
+
+fn set(word: &str) -> Result<String, String> {
+    let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+    if (4..=16).contains(&word.len()) && word.chars().all(is_hex) {
+        Ok(word.to_owned())
+    } else {
+        Err("must be a set's id, or four or more of its first characters".to_owned())
+    }
 }
 
 fn gate(word: &str) -> Result<Gate, String> {

@@ -44,6 +44,11 @@ pub(super) struct Row<'a> {
     pub(super) lines_removed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) undoes: Option<CallId>,
+    #[serde(skip_serializing_if = "<[CallId]>::is_empty")]
+    pub(super) also_undoes: &'a [CallId],
+    /// The set of changes that it belongs to, or is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) set: Option<CallId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) undone_by: Option<CallId>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,6 +84,8 @@ impl<'a> Row<'a> {
             lines_added: last.map_or(0, |record| record.lines_added),
             lines_removed: last.map_or(0, |record| record.lines_removed),
             undoes: call.latest(|record| record.undoes),
+            also_undoes: call.also_undoes(),
+            set: call.set(),
             undone_by: call.undone_by,
             proposal: call.latest(|record| record.proposal.as_deref()),
             proposer: call.proposer(),

@@ -6,7 +6,8 @@ use super::change::Changed;
 use super::row::{self, Row};
 use super::{not_found, selector, unread};
 use crate::audit::{
-    Actor, AuditError, AuditLog, CallSelector, CallStory, Client, Ending, Record, RunFile,
+    Actor, AuditError, AuditLog, CallId, CallSelector, CallStory, Client, Ending, Record, RunFile,
+    StoryError,
 };
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
@@ -30,16 +31,23 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: &Arguments) -> Outcome {
     let log = start::audit_log()?;
-    let call = log
-        .story(&arguments.call)
-        .await
-        .map_err(|error| not_found(&error))?;
+    let call = match log.story(&arguments.call).await {
+        Ok(call) => call,
+        Err(StoryError::NotFound) => return cut_short(&log, arguments).await,
+        Err(error) => return Err(not_found(&error)),
+    };
+    let members = if call.is_set() {
+        members(&log, call.call).await?
+    } else {
+        Vec::new()
+    };
     let changed = Changed::of(&log, &call).map_err(|error| unread(&error))?;
     if arguments.json {
-        print::line(&in_json(&call, &changed).to_string());
+        print::line(&in_json(&call, &changed, &members).to_string());
     } else {
         let is_held = is_held(&log, &call).map_err(|error| unread(&error))?;
         show(&call, &changed, is_held);
+        show_members(&members);
     }
     if call.has_unreadable {
         print::note(
@@ -49,10 +57,66 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
     Ok(Exit::Done)
 }
 
-fn in_json(call: &CallStory, changed: &Changed) -> Value {
+/// The changes of a set, in order; none of one that was not sent.
+async fn members(log: &AuditLog, set: CallId) -> Result<Vec<CallStory>, (Exit, String)> {
+    let mut calls = log
+        .calls_of_set(set)
+        .await
+        .map_err(|error| unread(&error))?;
+    calls.sort_by_key(CallStory::sent);
+    calls.retain(|call| call.sent().is_some());
+    Ok(calls)
+}
+
+/// A set whose server ended before its end was on record has its changes alone.
+async fn cut_short(log: &AuditLog, arguments: &Arguments) -> Outcome {
+    let not_there = || not_found(&StoryError::NotFound);
+    let set = arguments.call.named().ok_or_else(not_there)?;
+    let members = members(log, set).await?;
+    if members.is_empty() {
+        return Err(not_there());
+    }
+    if arguments.json {
+        let rows: Vec<Row<'_>> = members.iter().map(Row::of).collect();
+        print::line(&json!({ "set": set, "members": rows }).to_string());
+    } else {
+        print::line(&format!(
+            "{} without an end on record",
+            print::painted(&format!("set {set}"), Paint::Bold)
+        ));
+        show_members(&members);
+    }
+    Ok(Exit::Done)
+}
+
+fn show_members(members: &[CallStory]) {
+    if members.is_empty() {
+        return;
+    }
+    print::line("");
+    let mut table = Table::new(&["change", "write", "page", "outcome"]);
+    for call in members {
+        let row = Row::of(call);
+        table.row(vec![
+            row.call.to_string().into(),
+            row.operation
+                .map_or("", |operation| operation.as_str())
+                .into(),
+            row.page().into(),
+            row::ending(call),
+        ]);
+    }
+    table.print();
+}
+
+fn in_json(call: &CallStory, changed: &Changed, members: &[CallStory]) -> Value {
     let mut answer = json!(Row::of(call));
     if let (Some(answer), Value::Object(changed)) = (answer.as_object_mut(), json!(changed)) {
         answer.extend(changed);
+        if !members.is_empty() {
+            let rows: Vec<Row<'_>> = members.iter().map(Row::of).collect();
+            answer.insert("members".to_owned(), json!(rows));
+        }
         answer.insert("records".to_owned(), json!(call.records));
     }
     answer
@@ -96,7 +160,8 @@ fn show(call: &CallStory, changed: &Changed, is_held: bool) {
         ("actor", text(row.actor.map(Actor::as_str))),
         ("tool", text(row.tool)),
         ("write", what),
-        ("undoes", row.undoes.map(|call| format!("call {call}"))),
+        ("undoes", undoes(&row)),
+        ("set", row.set.map(|set| set.to_string())),
         ("proposal", text(row.proposal)),
         ("proposer", row.proposer.map(client)),
         ("why", row.why()),
@@ -117,6 +182,15 @@ fn show(call: &CallStory, changed: &Changed, is_held: bool) {
     for note in &changed.notes {
         print::line(&format!("  {}", print::painted(note, Paint::Yellow)));
     }
+}
+
+/// The calls that it takes back.
+fn undoes(row: &Row<'_>) -> Option<String> {
+    let first = row.undoes?;
+    Some(match row.also_undoes.len() {
+        0 => format!("call {first}"),
+        more => format!("call {first} and {more} more"),
+    })
 }
 
 fn client(client: &Client) -> String {

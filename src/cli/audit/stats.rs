@@ -54,6 +54,8 @@ impl Counts {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Figures {
     pub(super) calls: u64,
+    /// Sets of changes that were sent; each of their changes is a call, too.
+    pub(super) sets: u64,
     pub(super) outcomes: Counts,
     pub(super) refusals_by_gate: Counts,
     pub(super) calls_by_client: Counts,
@@ -66,6 +68,8 @@ impl Figures {
     pub(super) fn count(&mut self, call: &CallStory) {
         let ending = call.ending();
         self.calls = self.calls.saturating_add(1);
+        let is_set = call.is_set() && call.outcome().is_some();
+        self.sets = self.sets.saturating_add(u64::from(is_set));
         self.outcomes.add(ending.as_str(), 1);
         self.calls_by_client.add(call.who().unwrap_or("(none)"), 1);
         let time = call.records.first().map_or("", |record| &record.time);
@@ -75,7 +79,8 @@ impl Figures {
             self.refusals_by_gate.add(gate, 1);
         }
         // A day with one has a figure for both.
-        self.writes_by_day.add(day, u64::from(ending.is_write()));
+        let is_write = ending.is_write() && !is_set;
+        self.writes_by_day.add(day, u64::from(is_write));
         let is_refused = u64::from(ending == Ending::Refused);
         self.refusals_by_day.add(day, is_refused);
     }
@@ -102,7 +107,12 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 }
 
 fn show(figures: &Figures) {
-    print::line(&format!("{} calls", figures.calls));
+    let sets = match figures.sets {
+        0 => String::new(),
+        1 => ", 1 set of changes".to_owned(),
+        sets => format!(", {sets} sets of changes"),
+    };
+    print::line(&format!("{} calls{sets}", figures.calls));
     let by_count = |counts: &Counts| {
         let mut rows: Vec<(String, u64)> = counts.0.clone().into_iter().collect();
         rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

@@ -47,6 +47,14 @@
   const meant = (call) => (call.actor === undefined && call.proposer === undefined ? undefined : call.proposal) ?? call.undoes;
   const tool = (call) => [call.tool, meant(call)].filter(Boolean).join(' ');
 
+  // A set of changes is one row, in which its changes stand; one without an end has none.
+  const sets = new Set(data.calls.filter((call) => call.set === call.call).map((call) => call.call));
+  const isFolded = (call) => call.set !== undefined && call.set !== call.call && sets.has(call.set);
+  const listed = data.calls.filter((call) => !isFolded(call));
+  const changesOf = new Map();
+  for (const call of data.calls.filter(isFolded)) changesOf.set(call.set, [call, ...(changesOf.get(call.set) || [])]);
+  const inside = (call) => changesOf.get(call.call) || [];
+
   // ---- Theme ----
   const themes = ['system', 'light', 'dark'];
   let theme = 0;
@@ -185,7 +193,7 @@
 
   const choices = (id, of) => {
     const counts = new Map();
-    for (const call of data.calls) counts.set(of(call), (counts.get(of(call)) || 0) + 1);
+    for (const call of listed) counts.set(of(call), (counts.get(of(call)) || 0) + 1);
     counts.delete('');
     const select = $(id);
     select.append(el('option', { value: '' }, 'all'));
@@ -204,14 +212,15 @@
     (call) => $('from').value === '' || call.time.slice(0, 10) >= $('from').value,
     (call) => $('to').value === '' || call.time.slice(0, 10) <= $('to').value,
   ];
-  const haystacks = data.calls.map((call) =>
+  const words = (call) =>
     [call.call, place(call), whoForWhom(call), tool(call), call.proposal, call.undoes, call.operation, call.outcome, call.gate, call.code, call.reason, call.note,
-      ...call.fields].join('\n').toLowerCase());
+      ...call.fields].join('\n').toLowerCase();
+  const haystacks = listed.map((call) => [call, ...inside(call)].map(words).join('\n'));
 
   const change = () => {
     const needle = $('search').value.trim().toLowerCase();
     found = [];
-    data.calls.forEach((call, index) => {
+    listed.forEach((call, index) => {
       if ((needle === '' || haystacks[index].includes(needle)) && tests.every((test) => test(call))) found.push(call);
     });
     const key = columns[sorting.column][2];
@@ -226,8 +235,8 @@
       else head.removeAttribute('aria-sort');
     });
     const older = data.older > 0 ? `, and ${number(data.older)} older ones that are only counted` : '';
-    $('count').textContent = found.length === data.calls.length ? `${many(found.length, 'call')}${older}`
-      : `${number(found.length)} of ${many(data.calls.length, 'call')}${older}`;
+    $('count').textContent = found.length === listed.length ? `${many(found.length, 'call')}${older}`
+      : `${number(found.length)} of ${many(listed.length, 'call')}${older}`;
     drawn = 0;
     $('rows').replaceChildren();
     if (found.length === 0) {
@@ -257,7 +266,7 @@
     const line = el('tr', { role: 'row', class: 'call' },
       cell('time', toggle),
       cell('kind', call.operation || ''),
-      cell('page', el('bdi', {}, place(call))),
+      cell('page', el('bdi', {}, inside(call).length > 0 ? many(inside(call).length, 'change') : place(call))),
       cell('end', el('span', { class: `outcome ${TONES[call.outcome] || ''}` }, word(call.outcome)),
         el('span', { class: 'by' }, `${by}${call.undoneBy === undefined ? '' : ', undone'}`)),
       cell('who', el('bdi', {}, whoForWhom(call))),
@@ -289,7 +298,7 @@
   const whole = (client) => client && [client.name, client.version, client.subject && `as ${client.subject}`,
     client.address && `from ${client.address}`].filter(Boolean).join(' ');
 
-  const details = (call) => {
+  const story = (call) => {
     const facts = [
       ['Call', call.call],
       ['Client', whole(call.client)],
@@ -299,7 +308,7 @@
       ['Why', call.why],
       ['Reason', call.reason],
       ['Fields', call.fields.join(', ')],
-      ['Undoes', call.undoes],
+      ['Undoes', call.undoes && [call.undoes, ...(call.alsoUndoes || [])].join(', ')],
       ['Undone by', call.undoneBy],
       ['Proposal', call.proposal],
       ['Proposed by', whole(call.proposer)],
@@ -318,8 +327,13 @@
     }
     if (call.diff) parts.push(el('h3', {}, 'Content'), diff(call.diff, 'the content'));
     for (const note of call.notes || []) parts.push(el('p', { class: 'note' }, note));
-    return el('td', { role: 'cell', class: 'details', colspan: columns.length }, parts);
+    for (const change of inside(call)) {
+      const end = `${word(change.outcome)}${change.undoneBy === undefined ? '' : ', undone'}`;
+      parts.push(el('details', {}, el('summary', {}, `${change.operation || ''} `, el('bdi', {}, place(change)), `: ${end}`), story(change)));
+    }
+    return parts;
   };
+  const details = (call) => el('td', { role: 'cell', class: 'details', colspan: columns.length }, story(call));
 
   // ---- Beginning ----
   let waiting = 0;
