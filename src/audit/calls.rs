@@ -118,6 +118,40 @@ impl AuditLog {
         .await
     }
 
+    /// The writes of a client, or of a user of the machine, that were sent since a time and of which
+    /// something may be on the wiki, the last sent first; `None` if there are more than `most`.
+    ///
+    /// # Errors
+    /// If the runs cannot be read.
+    pub async fn writes_of(
+        &self,
+        client: &str,
+        since: OffsetDateTime,
+        most: usize,
+    ) -> Result<Option<Vec<CallStory>>, AuditError> {
+        let (log, client) = (self.clone(), client.to_owned());
+        blocking(move || {
+            let (mut writes, mut has_more) = (Vec::new(), false);
+            log.calls(|call| {
+                let is_by = match call.actor() {
+                    Some(actor) => actor.is_called(&client),
+                    None => call.client().is_some_and(|own| own.is_called(&client)),
+                };
+                let is_sent = call.sent() >= Some(since) && call.ending().is_write();
+                if !(is_by && is_sent) {
+                    return;
+                }
+                has_more |= writes.len() >= most;
+                if !has_more {
+                    writes.push(call);
+                }
+            })?;
+            writes.sort_by_key(|call| std::cmp::Reverse(call.sent()));
+            Ok((!has_more).then_some(writes))
+        })
+        .await
+    }
+
     /// The newest calls that a filter takes, begun before another call if one is given, at most
     /// `room`; and how many lines could not be read. Blocks.
     ///

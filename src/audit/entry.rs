@@ -273,6 +273,8 @@ pub struct Entry {
     pub step: Option<String>,
     /// The call that this one takes back.
     pub undoes: Option<CallId>,
+    /// The other calls that it takes back.
+    pub also_undoes: Vec<CallId>,
     /// The approval that this was done under.
     pub approval: Option<String>,
     /// The proposal that this belongs to.
@@ -322,6 +324,7 @@ impl Entry {
             code: None,
             step: None,
             undoes: None,
+            also_undoes: Vec::new(),
             approval: None,
             proposal: None,
             proposer: None,

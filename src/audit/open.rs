@@ -49,6 +49,8 @@ pub struct OpenAttempt {
     pub after: Option<KeptState>,
     /// The call that this one takes back.
     pub undoes: Option<CallId>,
+    /// The other calls that it was to take back.
+    pub also_undoes: Vec<CallId>,
     /// The proposal that it was to apply.
     pub proposal: Option<String>,
     /// Why it was wanted.
@@ -80,6 +82,7 @@ impl OpenAttempt {
             before: record.before,
             after: record.after,
             undoes: record.undoes,
+            also_undoes: record.also_undoes,
             proposal: record.proposal,
             note: record.note,
             set: record.set,
@@ -112,6 +115,7 @@ impl OpenAttempt {
             before: self.before,
             after: self.after,
             undoes: self.undoes,
+            also_undoes: self.also_undoes.clone(),
             proposal: self.proposal.clone(),
             note: self.note.clone(),
             set: self.set,

@@ -109,6 +109,9 @@ pub struct Record {
     /// The call that this one takes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<CallId>,
+    /// The other calls that it takes back, where it takes back several writes of one page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_undoes: Vec<CallId>,
     /// The approval that this was done under.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<String>,
@@ -170,6 +173,13 @@ pub enum Unreadable {
 }
 
 impl Record {
+    /// The calls that it takes back.
+    #[must_use]
+    pub fn undone_calls(&self) -> Vec<CallId> {
+        let others = self.also_undoes.iter().copied();
+        self.undoes.into_iter().chain(others).collect()
+    }
+
     /// Reads a line, without its end.
     ///
     /// # Errors
@@ -235,6 +245,7 @@ impl Record {
             code: None,
             step: None,
             undoes: None,
+            also_undoes: Vec::new(),
             approval: None,
             proposal: None,
             proposer: None,
@@ -291,6 +302,7 @@ impl Record {
             code: short(&entry.code),
             step: short(&entry.step),
             undoes: entry.undoes,
+            also_undoes: entry.also_undoes.clone(),
             approval: short(&entry.approval),
             proposal: short(&entry.proposal),
             proposer: entry.proposer.as_ref().map(client),

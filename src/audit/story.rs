@@ -1,7 +1,7 @@
 //! The story of one call, across all runs.
 //!
 //! **Undone.** A call is undone if an applied call that is not undone itself names it in
-//! `undoes`. So the undo of an undo brings the first write back to life, and the undo of that
+//! `undoes` or `alsoUndoes`. So the undo of an undo brings the first write back to life, and the undo of that
 //! one takes it away again. Undos that name each other in a ring, which no honest log has,
 //! undo nothing.
 //!
@@ -11,6 +11,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::str::FromStr;
+
+use time::OffsetDateTime;
 
 use super::blocking::blocking;
 use super::place::Place;
@@ -219,6 +221,40 @@ impl CallStory {
         new.filter(|_| was_applied).or_else(old)
     }
 
+    /// The set of changes that it belongs to, or is.
+    #[must_use]
+    pub fn set(&self) -> Option<CallId> {
+        self.records.iter().find_map(|record| record.set)
+    }
+
+    /// Whether it is a set of changes, of which each has a call of its own.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.set() == Some(self.call)
+    }
+
+    /// The calls that it takes back beside the first.
+    #[must_use]
+    pub fn also_undoes(&self) -> &[CallId] {
+        let undo = self.records.iter().find(|record| record.undoes.is_some());
+        undo.map_or(&[], |record| &record.also_undoes)
+    }
+
+    /// The calls that it takes back.
+    #[must_use]
+    pub fn undone_calls(&self) -> Vec<CallId> {
+        let undo = self.records.iter().find(|record| record.undoes.is_some());
+        undo.map_or_else(Vec::new, Record::undone_calls)
+    }
+
+    /// When it was sent: the time of its last attempt; none of what was not sent.
+    #[must_use]
+    pub fn sent(&self) -> Option<OffsetDateTime> {
+        let attempts = self.records.iter().rev();
+        let mut attempts = attempts.filter(|record| record.event == Event::Attempt);
+        attempts.find_map(Record::instant)
+    }
+
     /// The key of the wiki that the call came with.
     #[must_use]
     pub fn key(&self) -> Option<KeyDigest> {
@@ -374,6 +410,7 @@ fn newest(
     owner: Option<&Client>,
 ) -> Result<Vec<CallId>, AuditError> {
     let mut newest: BTreeMap<Moment, CallId> = BTreeMap::new();
+    let mut undoing: HashSet<CallId> = HashSet::new();
     let mut clock = Clock::default();
     scan(runs, &["\"applied\""], |told| {
         let Ok(record) = told.record else { return };
@@ -386,8 +423,13 @@ fn newest(
         if record.client.is_some() && !is_of(&record, owner) {
             return;
         }
-        // An undo is no write to be taken back by the way: it would come back.
-        if record.event != Event::Outcome || !is_applied || record.undoes.is_some() {
+        // An undo is no write to be taken back by the way: it would come back. Nor is a set of undos,
+        // whose end is on record behind them.
+        if record.undoes.is_some() {
+            undoing.extend(record.set);
+        }
+        let is_undo = record.undoes.is_some() || undoing.contains(&call);
+        if record.event != Event::Outcome || !is_applied || is_undo {
             return;
         }
         // Of several steps the last counts, also where it stands in a file before.

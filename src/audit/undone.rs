@@ -37,7 +37,7 @@ pub(super) struct Undone {
 
 #[derive(Debug)]
 struct Undo {
-    of: CallId,
+    of: Vec<CallId>,
     steps: Steps,
     latest: Moment,
 }
@@ -50,9 +50,9 @@ impl Undone {
         scan(runs, &["\"undoes\""], |told| match told.record {
             Ok(record) => {
                 let moment = clock.read(told.index, told.line, &record);
-                if let (Some(call), Some(of)) = (record.call, record.undoes) {
+                if let (Some(call), Some(_)) = (record.call, record.undoes) {
                     let undo = undos.entry(call).or_insert_with(|| Undo {
-                        of,
+                        of: record.undone_calls(),
                         steps: Steps::default(),
                         latest: moment,
                     });
@@ -73,8 +73,8 @@ impl Undone {
 /// Works from the undos that nobody took back to those that they took back.
 fn resolve(undos: &HashMap<CallId, Undo>) -> HashMap<CallId, CallId> {
     let mut waits_for: HashMap<CallId, usize> = HashMap::new();
-    for undo in undos.values() {
-        let count = waits_for.entry(undo.of).or_default();
+    for of in undos.values().flat_map(|undo| &undo.of) {
+        let count = waits_for.entry(*of).or_default();
         *count = count.saturating_add(1);
     }
     let mut ready: Vec<CallId> = undos
@@ -91,13 +91,16 @@ fn resolve(undos: &HashMap<CallId, Undo>) -> HashMap<CallId, CallId> {
             let moment = |call| undos.get(call).map(|undo| undo.latest);
             moment(&call) > moment(other)
         };
-        if !by.contains_key(&call) && by.get(&undo.of).is_none_or(is_later) {
-            by.insert(undo.of, call);
-        }
-        if let Some(count) = waits_for.get_mut(&undo.of) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                ready.push(undo.of);
+        let counts = !by.contains_key(&call);
+        for of in &undo.of {
+            if counts && by.get(of).is_none_or(is_later) {
+                by.insert(*of, call);
+            }
+            if let Some(count) = waits_for.get_mut(of) {
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    ready.push(*of);
+                }
             }
         }
     }

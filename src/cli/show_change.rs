@@ -9,7 +9,8 @@ use similar::{ChangeTag, TextDiff};
 
 use super::confirmed::{Done, Shown};
 use super::print::{self, Paint};
-use crate::page::Note;
+use crate::gates::LeftOut;
+use crate::page::{Note, PagePath};
 use crate::write::{Applied, Preview, SetAnswer};
 
 /// How long the words of changed lines may be compared; past that more is marked than need be.
@@ -49,6 +50,7 @@ pub(super) fn shown(shown: &Shown) -> Vec<String> {
                 lines.extend(diff(&change.diff));
                 lines.extend(warnings(&change.warnings));
             }
+            lines.extend(left_out(&set.left_out));
             lines.extend(warnings(&set.notes.warnings));
             lines
         }
@@ -87,7 +89,22 @@ fn set_done(word: &str, set: &SetAnswer) {
         set.members.len(),
         set.call
     ));
+    print::lines(&left_out(&set.left_out));
     print::lines(&warnings(&set.notes.warnings));
+}
+
+/// The pages that were meant and that a set does not change, each with its reason.
+fn left_out(pages: &[LeftOut]) -> Vec<String> {
+    let line = |page: &LeftOut| {
+        let path = page.path.as_ref().map_or("page", PagePath::as_str);
+        let told = format!("{path} (id {}): {}", page.id, page.why);
+        format!(
+            "{} {}",
+            print::painted("left out:", Paint::Yellow),
+            print::harmless(&told)
+        )
+    };
+    pages.iter().map(line).collect()
 }
 
 /// The same for a program.
@@ -103,9 +120,14 @@ fn set_json(set: &SetAnswer) -> Value {
     json!({
         "outcome": set.outcome.as_str(),
         "changes": changes.collect::<Vec<_>>(),
+        "leftOut": set.left_out.iter().map(left_out_json).collect::<Vec<_>>(),
         "warnings": set.notes.warnings,
         "callId": set.call.to_string(),
     })
+}
+
+fn left_out_json(page: &LeftOut) -> Value {
+    json!({ "id": page.id, "path": page.path.as_ref().map(PagePath::as_str), "why": page.why })
 }
 
 /// A write that was done, in a line.

@@ -3,22 +3,31 @@
 use super::confirmed::{Shown, confirmed};
 use super::exit::Exit;
 use super::proposals::since;
+use super::when::When;
 use super::{Outcome, pager, print, show_change, start};
 use crate::audit::CallSelector;
 use crate::error::{Code, Failure};
 use crate::page::{NewPath, Note, Whose};
 use crate::server::App;
-use crate::write::{Caller, Plan, Undo};
+use crate::write::{Caller, Plan, Undo, UndoClient};
 
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp undo last\n  wikijs-mcp undo 4f2a --path docs/setup\n  wikijs-mcp undo 4f2a --yes --json"
+    after_help = "Examples:\n  wikijs-mcp undo last\n  wikijs-mcp undo 4f2a --path docs/setup\n  wikijs-mcp undo 4f2a --yes --json\n  wikijs-mcp undo --client claude-code --since 1h"
 )]
 pub(super) struct Arguments {
-    /// The call id of the write, four or more of its first characters, or `last`: the newest
-    /// applied write that was not taken back
-    call: String,
+    /// The call id of the write or of a set, four or more of its first characters, or `last`: the
+    /// newest applied write that was not taken back
+    #[arg(required_unless_present = "client", conflicts_with = "client")]
+    call: Option<String>,
+    /// All that this client, or user of the machine, wrote since `--since`, as one set: the
+    /// writes of a page become one change. What cannot go back is named and left out
+    #[arg(long, value_name = "NAME", requires = "since", conflicts_with = "path")]
+    client: Option<String>,
+    /// Since when: a date, a time, or how long ago (`7d`, `24h`, `30m`)
+    #[arg(long, value_name = "WHEN", value_parser = When::parse, requires = "client")]
+    since: Option<When>,
     /// Do not ask
     #[arg(long)]
     yes: bool,
@@ -47,7 +56,8 @@ fn place(text: &str) -> Result<NewPath, String> {
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
     let wrong = |error: String| (Exit::Usage, error);
-    let call = CallSelector::parse(&arguments.call).map_err(|_| {
+    let call = arguments.call.as_deref().map(CallSelector::parse);
+    let call = call.transpose().map_err(|_| {
         wrong(
             "the call must be a call id, four or more of its first characters, or `last`"
                 .to_owned(),
@@ -56,25 +66,35 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     let app = start::app_for_operator()?;
     // Who asks for JSON is shown nothing to say yes to.
     if !arguments.yes && (arguments.json || !print::can_ask()) {
-        let found = app.desk.past().story(&call, None).await;
-        found.map_err(|failure| print::failure(&failure, arguments.json))?;
+        if let Some(call) = &call {
+            let found = app.desk.past().story(call, None).await;
+            found.map_err(|failure| print::failure(&failure, arguments.json))?;
+        }
         return Err(wrong(
             "nobody can be asked here; look at the call first, then pass --yes".to_owned(),
         ));
     }
-    let undo = Undo {
-        session: None,
-        owner: None,
-        call,
-        force: arguments.force,
-        path: arguments.path.clone().map(NewPath::into_path),
+    let plan = match (call, &arguments.client, arguments.since) {
+        (Some(call), ..) => Plan::Undo(Undo {
+            session: None,
+            owner: None,
+            call,
+            force: arguments.force,
+            path: arguments.path.clone().map(NewPath::into_path),
+        }),
+        (None, Some(client), Some(since)) => Plan::UndoClient(UndoClient {
+            client: client.clone(),
+            since: since.begin(),
+            force: arguments.force,
+        }),
+        (None, ..) => return Err(wrong("name a call, or a client and since when".to_owned())),
     };
-    let exit = take_back(&app, undo, &arguments).await;
+    let exit = take_back(&app, plan, &arguments).await;
     app.writer.finish().await;
     exit
 }
 
-async fn take_back(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
+async fn take_back(app: &App, plan: Plan, arguments: &Arguments) -> Outcome {
     let says_yes = |shown: &Shown| {
         let shown = show_change::shown(shown);
         if !arguments.yes {
@@ -89,7 +109,7 @@ async fn take_back(app: &App, undo: Undo, arguments: &Arguments) -> Outcome {
         note: arguments.note.clone(),
         ..start::operator("undo")
     };
-    let undone = confirmed(app, &operator, Plan::Undo(undo), says_yes)
+    let undone = confirmed(app, &operator, plan, says_yes)
         .await
         .map_err(|failure| refused(failure, arguments.json))?;
     match undone {

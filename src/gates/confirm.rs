@@ -119,6 +119,7 @@ mod tests {
             SetChange {
                 change,
                 undoes: Some(of),
+                also_undoes: Vec::new(),
             },
         )
     }

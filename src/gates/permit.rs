@@ -223,6 +223,7 @@ mod tests {
         let back = |undoes| SetChange {
             change: Change::between(page(1, "B"), page(1, "A")),
             undoes,
+            also_undoes: Vec::new(),
         };
         let own = Some(permit.set().id());
         for (undoes, expected) in [(own, true), (Some(call()), false), (None, false)] {

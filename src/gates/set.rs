@@ -14,13 +14,17 @@ pub struct SetChange {
     pub change: Change,
     /// The call that it takes back.
     pub undoes: Option<CallId>,
+    /// The other calls that it takes back, where it takes back several writes of one page.
+    pub also_undoes: Vec<CallId>,
 }
 
 impl SetChange {
     /// Whether both make the same change of the same page, and take the same call back.
     #[must_use]
     pub fn is_same_write(&self, other: &Self) -> bool {
-        self.undoes == other.undoes && self.change.is_same_write(&other.change)
+        self.undoes == other.undoes
+            && self.also_undoes == other.also_undoes
+            && self.change.is_same_write(&other.change)
     }
 }
 
@@ -29,6 +33,7 @@ impl From<Change> for SetChange {
         Self {
             change,
             undoes: None,
+            also_undoes: Vec::new(),
         }
     }
 }

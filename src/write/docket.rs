@@ -155,6 +155,7 @@ impl Docket {
         self.entry.fields = change.fields();
         self.entry.reason = Proposal::loss(change.lost());
         self.entry.undoes = set.first().undoes;
+        self.entry.also_undoes.clone_from(&set.first().also_undoes);
         if let Some(id) = set.proposal() {
             self.proposal(id);
         }

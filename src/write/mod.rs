@@ -53,6 +53,6 @@ pub use proposals::Proposals;
 pub use refusals::Refusals;
 pub use review::{Review, Reviewed};
 pub use source::{
-    Apply, Bulk, Copy, Delete, Drafting, LinksTo, MAX_PAGES, Plan, Said, Submit, Undo, Update,
-    Which,
+    Apply, Bulk, Copy, Delete, Drafting, LinksTo, MAX_PAGES, Plan, Said, Submit, Undo, UndoClient,
+    Update, Which,
 };

@@ -147,6 +147,7 @@ mod search;
 mod security;
 #[cfg(feature = "demo")]
 mod servers;
+mod set_review;
 #[cfg(feature = "demo")]
 mod sets;
 #[cfg(feature = "demo")]
@@ -178,6 +179,7 @@ mod tool_definitions;
 mod trash;
 #[cfg(feature = "demo")]
 mod undo;
+mod undo_client;
 #[cfg(feature = "demo")]
 mod wiki_client;
 #[cfg(feature = "demo")]

@@ -55,6 +55,7 @@ fn full_entry() -> Entry {
         code: text("PARTLY_APPLIED"),
         step: text("update"),
         undoes: Some("00000000000000cc".parse().unwrap()),
+        also_undoes: Vec::new(),
         approval: text("once"),
         proposal: text("00000000000000dd"),
         proposer: Some(Client {

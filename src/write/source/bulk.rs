@@ -342,6 +342,7 @@ pub(super) async fn still_so(call: Call<'_>, shown: ChangeSet) -> Result<Read, S
             Ok(SetChange {
                 change,
                 undoes: one.undoes,
+                also_undoes: one.also_undoes,
             })
         })
         .buffered(AT_ONCE)

@@ -166,7 +166,13 @@ mod tests {
         // What is no delete of this very call: an undo, a proposal, a new page.
         let undoes = Some(CallId::new().unwrap());
         let change = Change::delete(page());
-        assert!(!plain.agrees_with(&set(SetChange { change, undoes }), trash));
+        assert!(!plain.agrees_with(
+            &set(SetChange {
+                undoes,
+                ..SetChange::from(change)
+            }),
+            trash
+        ));
         let id = "00000000000000aa".parse().unwrap();
         assert!(!plain.agrees_with(&gone.clone().of_proposal(Some(id)), trash));
         assert!(!plain.agrees_with(&set(Change::recreate(page())), trash));

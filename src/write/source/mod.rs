@@ -10,6 +10,7 @@ mod mending;
 mod order;
 pub(super) mod proposal;
 pub(super) mod undo;
+mod undo_client;
 mod update;
 pub(super) mod whole_page;
 
@@ -31,6 +32,7 @@ pub use delete::Delete;
 pub use draft::{Drafting, Submit};
 pub use proposal::Apply;
 pub use undo::Undo;
+pub use undo_client::UndoClient;
 pub use update::Update;
 
 /// What shall be written.
@@ -46,6 +48,8 @@ pub enum Plan {
     Delete(Delete),
     /// A write is taken back.
     Undo(Undo),
+    /// All that a client wrote since some time is taken back.
+    UndoClient(UndoClient),
     /// A proposal is applied.
     Proposal(Apply),
     /// Many pages are edited in the same way.
@@ -65,6 +69,7 @@ impl Plan {
             Self::Update(source) => source,
             Self::Delete(source) => source,
             Self::Undo(source) => source,
+            Self::UndoClient(source) => source,
             Self::Proposal(source) => source,
             Self::Bulk(source) => &**source,
             Self::Draft(source) => source,

@@ -48,7 +48,10 @@ impl Apply {
         };
         is_free(desk, &change).await?;
         let undoes = one.undoes;
-        Ok(SetChange { change, undoes })
+        Ok(SetChange {
+            undoes,
+            ..SetChange::from(change)
+        })
     }
 }
 

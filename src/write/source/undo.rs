@@ -132,7 +132,6 @@ pub(in crate::write) async fn change(desk: &Desk, undo: &Undo) -> Result<SetChan
 }
 
 async fn change_of(desk: &Desk, undo: &Undo, story: CallStory) -> Result<SetChange, Failure> {
-    let past = &desk.past;
     if let Some(by) = story.undone_by {
         return Err(
             nothing("That write was taken back already.").detail("undoneBy", by.to_string())
@@ -149,10 +148,7 @@ async fn change_of(desk: &Desk, undo: &Undo, story: CallStory) -> Result<SetChan
             ));
         }
     }
-    let found = story.last_applied().and_then(|last| last.found);
-    let names = [story.before(), story.after(), found];
-    let [before, promised, found] = past.kept(names, story.key()).await?;
-    let after = left(&story, before.as_ref(), promised, found);
+    let (before, after) = states_around(desk, &story).await?;
     let before = match before {
         Some(before) if comes_back(&before, after.as_ref()) => Some(at_its_place(before, undo)?),
         _ if undo.path.is_some() => return Err(stays()),
@@ -165,9 +161,21 @@ async fn change_of(desk: &Desk, undo: &Undo, story: CallStory) -> Result<SetChan
     let change = Change::undo(before, after.clone(), now.clone(), undo.force)
         .map_err(|fault| told(fault, after, now))?;
     Ok(SetChange {
-        change,
         undoes: Some(story.call),
+        ..SetChange::from(change)
     })
+}
+
+/// A page before a write, and as the write left it.
+pub(super) async fn states_around(
+    desk: &Desk,
+    story: &CallStory,
+) -> Result<(Option<PageState>, Option<PageState>), Failure> {
+    let found = story.last_applied().and_then(|last| last.found);
+    let names = [story.before(), story.after(), found];
+    let [before, promised, found] = desk.past.kept(names, story.key()).await?;
+    let after = left(story, before.as_ref(), promised, found);
+    Ok((before, after))
 }
 
 /// What an undo means.
@@ -287,7 +295,7 @@ async fn own_last(desk: &Desk, undo: &Undo) -> Option<CallStory> {
     None
 }
 
-async fn page_now(wiki: &Wiki, id: i64) -> Result<Option<PageState>, Failure> {
+pub(super) async fn page_now(wiki: &Wiki, id: i64) -> Result<Option<PageState>, Failure> {
     match whole_page::to_write(wiki, id, &[]).await {
         Ok(read) => Ok(Some(read.page)),
         Err(failure) if failure.code == Code::PageNotFound => Ok(None),

@@ -288,7 +288,10 @@ mod tests {
         }
         let undoes = Some(CallId::new().unwrap());
         let change = retitled(&[]);
-        let undo = set(SetChange { change, undoes });
+        let undo = set(SetChange {
+            undoes,
+            ..SetChange::from(change)
+        });
         let proposal = shown.of_proposal(Some("00000000000000aa".parse().unwrap()));
         for own in [update(1, Some("B"), &[]), update(1, None, &[])] {
             assert!(!own.agrees_with(&undo), "{own:?}");

@@ -37,8 +37,8 @@ pub(super) async fn made(
         let change = fitting(desk, &one, kept, merge, &freed).await;
         let change = change.map_err(|failure| about(failure, &one))?;
         changes.push(SetChange {
-            change,
             undoes: one.undoes,
+            ..SetChange::from(change)
         });
     }
     if changes.is_empty() {

@@ -1,0 +1,322 @@
+//! All that a client wrote since some time is taken back, as one set.
+
+use std::collections::HashMap;
+
+use time::OffsetDateTime;
+
+use crate::audit::{CallId, CallStory, Outcome};
+use crate::change::{Change, UndoFault};
+use crate::error::{Code, Failure};
+use crate::gates::{ChangeSet, LeftOut, SetChange};
+use crate::page::{Field, PageState};
+
+use super::bulk::{MAX_PAGES, still_so};
+use super::undo::{page_now, states_around};
+use super::{Call, Later, Read, Source, Stopped, checked};
+use crate::write::desk::Desk;
+use crate::write::docket::{Docket, unavailable};
+use crate::write::new_place;
+use crate::write::past::nothing;
+
+/// The most writes of one client that are looked at.
+const MOST_WRITES: usize = 2_000;
+/// The most writes of one page that one change takes back: all of them are named on its record.
+const MOST_OF_PAGE: usize = 100;
+
+/// Whose writes shall be taken back. Those of one page become one change, back to the page as it
+/// was before the first of them.
+#[derive(Debug, Clone)]
+pub struct UndoClient {
+    /// The client's name, or that of a user of the machine who ran commands.
+    pub client: String,
+    /// Begun then or later.
+    pub since: OffsetDateTime,
+    /// Whether fields that somebody else changed since go back all the same.
+    pub force: bool,
+}
+
+impl UndoClient {
+    async fn made_now(&self, call: Call<'_>) -> Result<ChangeSet, Failure> {
+        let desk = call.desk;
+        let writes = self.writes(desk).await?;
+        let (mut changes, mut left_out) = (Vec::new(), Vec::new());
+        for (id, writes) in by_page(writes) {
+            match self.of_page(desk, id, &writes).await? {
+                Ok(change) => changes.push(change),
+                Err(why) => left_out.push(LeftOut {
+                    id,
+                    path: writes.first().and_then(CallStory::place),
+                    why,
+                }),
+            }
+        }
+        if changes.len() > MAX_PAGES {
+            let count = changes.len();
+            return Err(Failure::new(
+                Code::TooLarge,
+                format!("{count} pages would go back, more than {MAX_PAGES}; nothing was sent."),
+            )
+            .hint("Take back the newest writes first: name a later time.")
+            .detail("most", MAX_PAGES));
+        }
+        let (changes, taken) = in_order(desk, changes).await?;
+        left_out.extend(taken);
+        let set = ChangeSet::list(call.id, changes);
+        let Some(set) = set else {
+            let told = left_out.iter().map(|page| {
+                let path = page.path.as_ref().map(|path| path.as_str().to_owned());
+                serde_json::json!({ "id": page.id, "path": path, "message": page.why })
+            });
+            let told: Vec<_> = told.collect();
+            let failure = nothing("Nothing that this client wrote since then can be taken back.");
+            return Err(failure.detail("leftOut", told));
+        };
+        Ok(set.without(left_out))
+    }
+
+    /// The client's writes of which something may be on the wiki, the newest first.
+    async fn writes(&self, desk: &Desk) -> Result<Vec<CallStory>, Failure> {
+        // What an earlier run left open may be among them.
+        desk.recovered().await;
+        let found = desk.audit.writes_of(&self.client, self.since, MOST_WRITES);
+        let found = found.await.map_err(|error| unavailable(&error))?;
+        let Some(found) = found else {
+            return Err(Failure::new(
+                Code::TooLarge,
+                format!("The client wrote more than {MOST_WRITES} times since then."),
+            )
+            .hint("Take back the newest writes first: name a later time."));
+        };
+        let mut admitted = Vec::new();
+        for story in without_cancelled(found) {
+            if desk.past.admits(&story).await? {
+                admitted.push(story);
+            }
+        }
+        if admitted.is_empty() {
+            let message =
+                "No write of such a client is on record since then that was not taken back.";
+            return Err(nothing(message)
+                .hint("`wikijs-mcp audit list --since …` shows who wrote, and when."));
+        }
+        Ok(admitted)
+    }
+
+    /// The change that takes the writes of one page back, the newest first; or why none does.
+    async fn of_page(
+        &self,
+        desk: &Desk,
+        id: i64,
+        writes: &[CallStory],
+    ) -> Result<Result<SetChange, &'static str>, Failure> {
+        if writes.len() > MOST_OF_PAGE {
+            return Ok(Err("it was written too often since then"));
+        }
+        let is_known = |story: &CallStory| {
+            matches!(
+                story.outcome(),
+                Some(Outcome::Applied | Outcome::PartlyApplied)
+            )
+        };
+        if !writes.iter().all(is_known) {
+            return Ok(Err("whether a write of it was applied is not known"));
+        }
+        let now = match page_now(&desk.wiki, id).await {
+            Ok(now) => now,
+            Err(failure) if failure.code == Code::FieldUnreadable => {
+                return Ok(Err("this key cannot read back all of its fields"));
+            }
+            Err(failure) => return Err(failure),
+        };
+        let mut states = Vec::new();
+        for story in writes {
+            match states_around(desk, story).await {
+                Ok(around) => states.push(around),
+                Err(_) => return Ok(Err("what it was before is not kept, or not for this key")),
+            }
+        }
+        let change = match back(now, states, self.force) {
+            Ok(change) => change,
+            Err(why) => return Ok(Err(why)),
+        };
+        let mut calls = writes.iter().map(|story| story.call);
+        Ok(Ok(SetChange {
+            change,
+            undoes: calls.next(),
+            also_undoes: calls.collect(),
+        }))
+    }
+}
+
+/// A page before a write, and as the write left it.
+type Around = (Option<PageState>, Option<PageState>);
+
+/// One change that takes several writes of a page back, given from the newest to the oldest; or why
+/// there is none.
+///
+/// Each is taken back in thought, of the page as those after it left it: what somebody else wrote
+/// in between stays, or stands in the way.
+fn back(now: Option<PageState>, writes: Vec<Around>, force: bool) -> Result<Change, &'static str> {
+    let mut page = now.clone();
+    let mut left_alone: Vec<Field> = Vec::new();
+    for (before, after) in writes {
+        if before.is_some() && after.is_none() && page.is_some() {
+            return Err("it was deleted, and is there again");
+        }
+        let change = Change::undo(before, after, page, force).map_err(|fault| told(&fault))?;
+        left_alone.extend(change.left_alone());
+        page = change.after().cloned();
+    }
+    let moves_to = page.as_ref().filter(|page| {
+        now.as_ref()
+            .is_none_or(|now| (&now.locale, &now.path) != (&page.locale, &page.path))
+    });
+    if moves_to.is_some_and(|page| !page.path.can_be_made()) {
+        return Err("the wiki makes no page at its old path any more");
+    }
+    match (now, page) {
+        (None, None) => Err("it is gone, as it was before"),
+        (None, Some(page)) => Ok(Change::recreate(page)),
+        (Some(now), None) => Ok(Change::delete(now)),
+        (Some(now), Some(page)) => {
+            let change = Change::between(now, page).without(left_alone);
+            if change.is_empty() {
+                Err("it already is as it was before")
+            } else {
+                Ok(change)
+            }
+        }
+    }
+}
+
+fn told(fault: &UndoFault) -> &'static str {
+    match fault {
+        UndoFault::Nothing => "nothing is on record that a write of it changed",
+        UndoFault::NotKnown(_) => "what a write of it replaced could not be read then",
+        UndoFault::Gone => "it is not there any more",
+        UndoFault::Elsewhere => "it stands elsewhere than where it was created",
+        UndoFault::Changed(_) => "somebody else changed what a write of it had changed",
+    }
+}
+
+/// Writes without those that were taken back, and without what took them back; in order.
+///
+/// What took back more than writes of this list stays, and so do those.
+fn without_cancelled(mut writes: Vec<CallStory>) -> Vec<CallStory> {
+    let undone: HashMap<CallId, CallId> = writes
+        .iter()
+        .filter_map(|story| Some((story.call, story.undone_by?)))
+        .collect();
+    let cancels: HashMap<CallId, bool> = writes
+        .iter()
+        .map(|story| {
+            let targets = story.undone_calls();
+            let is_all = targets
+                .iter()
+                .all(|target| undone.get(target) == Some(&story.call));
+            (story.call, is_all && !targets.is_empty())
+        })
+        .collect();
+    writes.retain(|story| {
+        let is_undone = story
+            .undone_by
+            .is_some_and(|by| cancels.get(&by).copied().unwrap_or(true));
+        let cancels = cancels.get(&story.call).copied().unwrap_or(false);
+        !is_undone && !cancels
+    });
+    writes
+}
+
+/// Writes by their pages; pages and writes in the order in which they came.
+fn by_page(writes: Vec<CallStory>) -> Vec<(i64, Vec<CallStory>)> {
+    let mut pages: Vec<(i64, Vec<CallStory>)> = Vec::new();
+    let mut places: HashMap<i64, usize> = HashMap::new();
+    for story in writes {
+        // One of which not even the page is known can be of no other's.
+        let id = story.id().unwrap_or_default();
+        if let Some((_, writes)) = places.get(&id).and_then(|place| pages.get_mut(*place)) {
+            writes.push(story);
+        } else {
+            places.insert(id, pages.len());
+            pages.push((id, vec![story]));
+        }
+    }
+    pages
+}
+
+/// Changes in an order in which each finds its place free, and what is left out since another page
+/// stands there.
+async fn in_order(
+    desk: &Desk,
+    changes: Vec<SetChange>,
+) -> Result<(Vec<SetChange>, Vec<LeftOut>), Failure> {
+    let mut waiting = Vec::new();
+    for one in changes {
+        let is_taken = match new_place::look(&desk.wiki, &one.change).await {
+            Ok(_) => false,
+            Err(failure) if failure.code == Code::PageExists => true,
+            Err(failure) => return Err(failure),
+        };
+        waiting.push((one, is_taken));
+    }
+    let (ordered, taken) = ordered(waiting);
+    let left_out = taken
+        .iter()
+        .map(|one| LeftOut::of(one.change.target(), "another page stands at its old path"));
+    Ok((ordered, left_out.collect()))
+}
+
+/// Changes in an order in which each finds its place free, the first that can go first; then those
+/// whose places stay taken. Beside each stands whether its place is taken now.
+fn ordered(mut waiting: Vec<(SetChange, bool)>) -> (Vec<SetChange>, Vec<SetChange>) {
+    let mut ordered: Vec<SetChange> = Vec::new();
+    let mut freed = Vec::new();
+    let place = |page: &PageState| (page.locale.clone(), page.path.clone());
+    while let Some(next) = waiting.iter().position(|(one, is_taken)| {
+        let to = one.change.after().map(place);
+        !is_taken || to.is_some_and(|to| freed.contains(&to))
+    }) {
+        let (one, _) = waiting.remove(next);
+        let from = one.change.before().map(place);
+        freed.extend(from.filter(|from| one.change.after().map(place).as_ref() != Some(from)));
+        ordered.push(one);
+    }
+    (ordered, waiting.into_iter().map(|(one, _)| one).collect())
+}
+
+impl Source for UndoClient {
+    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        docket.is_set();
+        Box::pin(async {})
+    }
+
+    // Each of its changes takes a turn of its own.
+    fn has_turn(&self) -> bool {
+        false
+    }
+
+    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move { Ok(checked(self.made_now(call).await?)) })
+    }
+
+    fn shown_again<'a>(
+        &'a self,
+        call: Call<'a>,
+        shown: ChangeSet,
+    ) -> Later<'a, Result<Read, Stopped>> {
+        // What the client wrote since it was shown stays; on these pages it stands in the way.
+        let is_own = shown.is_list()
+            && shown.proposal().is_none()
+            && shown.iter().all(|one| one.undoes.is_some());
+        Box::pin(async move {
+            if is_own {
+                still_so(call, shown).await
+            } else {
+                Err(super::mismatch().into())
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Sets of changes as they are looked at: in the audit's commands and its page, and as resources.
+
+use rmcp::model::{ErrorCode, ReadResourceRequestParams};
+use rmcp::service::ServiceError;
+use serde_json::{Value, json};
+use wikijs_mcp::demo::DemoWiki;
+
+use crate::command::{Command, Ended};
+use crate::harness::{Served, Setup, id_of, sample_wiki};
+
+const BULK: &str = "wikijs_bulk_update_pages";
+
+async fn served(wiki: &DemoWiki, toolsets: &str) -> Served {
+    let setup = Setup::of(wiki, |keys| &keys.admin);
+    setup.with("WIKI_TOOLSETS", toolsets).serve().await
+}
+
+/// A set of two changes that was applied, and a single write beside it: the set's id.
+async fn set(wiki: &DemoWiki, served: &Served) -> String {
+    let ids = ["home", "releases/2-4"].map(|path| id_of(wiki, path));
+    let title = json!({ "id": ids[0], "title": "Single" });
+    let single = served.confirmed("wikijs_update_page", title).await;
+    assert_eq!(single.unwrap()["outcome"], "applied");
+    let tagged = json!({ "ids": ids, "addTags": ["set"] });
+    let done = served.confirmed(BULK, tagged).await.unwrap();
+    assert_eq!(done["outcome"], "applied");
+    done["callId"].as_str().unwrap().to_owned()
+}
+
+async fn audit(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
+    let command = Command::new(&[&["audit"], arguments].concat())
+        .with("WIKI_BASE_URL", &wiki.address())
+        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap());
+    let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    ended
+}
+
+async fn audit_json(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Value {
+    let ended = audit(wiki, served, &[arguments, &["--json"]].concat()).await;
+    serde_json::from_str(&ended.stdout).unwrap()
+}
+
+#[tokio::test]
+async fn a_set_is_listed_shown_and_counted_with_its_changes() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki, "pages,drafts").await;
+    let set = set(&wiki, &served).await;
+    let beginning = set.get(..6).unwrap();
+    let listed = audit_json(&wiki, &served, &["list", "--set", beginning]).await;
+    let calls = listed["calls"].as_array().unwrap();
+    assert!(calls.iter().all(|call| call["set"] == *set), "{listed}");
+    let written = calls.iter().filter(|call| call["path"].is_string());
+    let mut paths: Vec<&str> = written.map(|call| call["path"].as_str().unwrap()).collect();
+    paths.sort_unstable();
+    assert_eq!(paths, ["home", "releases/2-4"]);
+
+    let shown = audit_json(&wiki, &served, &["show", beginning]).await;
+    let members = shown["members"].as_array().unwrap();
+    let outcomes: Vec<&Value> = members.iter().map(|one| &one["outcome"]).collect();
+    assert_eq!(outcomes, ["applied", "applied"]);
+    let shown = audit(&wiki, &served, &["show", &set]).await;
+    for path in ["en:home", "en:releases/2-4"] {
+        assert!(shown.stdout.contains(path), "{}", shown.told);
+    }
+
+    let figures = audit_json(&wiki, &served, &["stats"]).await;
+    assert_eq!(figures["sets"], 1);
+    // A set is no further write beside its changes.
+    let days = figures["writesByDay"].as_object().unwrap();
+    let writes: u64 = days.values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(writes, 3);
+    let told = audit(&wiki, &served, &["stats"]).await;
+    assert!(told.stdout.contains("1 set of changes"), "{}", told.told);
+}
+
+async fn resource(served: &Served, uri: &str) -> Result<Value, ServiceError> {
+    let request = ReadResourceRequestParams::new(uri);
+    let read = served.client.read_resource(request).await?;
+    let read = serde_json::to_value(read).unwrap();
+    let text = read["contents"][0]["text"].as_str().unwrap().to_owned();
+    Ok(serde_json::from_str(&text).unwrap())
+}
+
+#[tokio::test]
+async fn a_set_is_a_resource_of_its_own_client_with_what_the_tool_answers() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki, "pages,drafts").await;
+    let set = set(&wiki, &served).await;
+    let templates = served.client.list_all_resource_templates().await.unwrap();
+    let told = serde_json::to_string(&templates).unwrap();
+    assert!(told.contains("wikijs://change-sets/{id}"), "{told}");
+    let read = resource(&served, &format!("wikijs://change-sets/{set}")).await;
+    let tool = served.call("wikijs_get_change_set", json!({ "id": set }));
+    assert_eq!(read.unwrap(), tool.await.unwrap());
+    for none in ["0000000000000000", "home", ""] {
+        let refused = resource(&served, &format!("wikijs://change-sets/{none}")).await;
+        let Err(ServiceError::McpError(error)) = refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!(error.code, ErrorCode::RESOURCE_NOT_FOUND, "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn sets_are_no_resources_where_their_tool_is_not_offered() {
+    let wiki = sample_wiki().await;
+    let own = served(&wiki, "pages,drafts").await;
+    let set = set(&wiki, &own).await;
+    let setup = Setup::of(&wiki, |keys| &keys.admin).in_dir_of(&own);
+    let served = setup.with("WIKI_TOOLSETS", "pages").serve().await;
+    let templates = served.client.list_all_resource_templates().await.unwrap();
+    let told = serde_json::to_string(&templates).unwrap();
+    assert!(!told.contains("change-sets"), "{told}");
+    let read = resource(&served, &format!("wikijs://change-sets/{set}")).await;
+    assert!(read.is_err(), "{read:?}");
+}

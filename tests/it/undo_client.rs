@@ -1,0 +1,173 @@
+//! All that a client wrote since some time is taken back from the command line, as one set.
+
+use serde_json::{Value, json};
+use wikijs_mcp::demo::{DemoWiki, PageRow};
+
+use crate::command::{Command, Ended};
+use crate::harness::{Served, Setup, id_of, mutations, new_page, sample_wiki};
+
+const UPDATE: &str = "wikijs_update_page";
+
+async fn served(wiki: &DemoWiki) -> Served {
+    let setup = Setup::of(wiki, |keys| &keys.admin);
+    setup
+        .with("WIKI_TOOLSETS", "pages,undo,drafts")
+        .serve()
+        .await
+}
+
+/// The name by which the client of the harness calls itself.
+fn client(served: &Served) -> String {
+    let records = served.records();
+    let named = records.iter().find_map(|record| record.client.clone());
+    named.unwrap().name
+}
+
+async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
+    let command = Command::new(arguments)
+        .with("WIKI_BASE_URL", &wiki.address())
+        .with("WIKI_API_TOKEN", &wiki.keys().admin)
+        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_LOG", "off");
+    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+}
+
+/// The pages as they are, but for what no undo brings back: ids and times.
+fn all(wiki: &DemoWiki) -> Vec<PageRow> {
+    let plain = |page: &PageRow| PageRow {
+        id: 0,
+        updated_at: String::new(),
+        created_at: String::new(),
+        ..page.clone()
+    };
+    let mut pages: Vec<PageRow> = wiki.with_store(|store| store.pages().map(plain).collect());
+    pages.sort_by(|a, b| (&a.locale, &a.path).cmp(&(&b.locale, &b.path)));
+    pages
+}
+
+fn read(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told))
+}
+
+#[tokio::test]
+async fn all_that_a_client_wrote_goes_back_as_one_set_each_page_in_one_change() {
+    let wiki = sample_wiki().await;
+    let before = all(&wiki);
+    let served = served(&wiki).await;
+    let (home, other) = (id_of(&wiki, "home"), id_of(&wiki, "releases/2-4"));
+    let moved = id_of(&wiki, "docs/configuration");
+    let done = async |tool, arguments| served.confirmed(tool, arguments).await.unwrap();
+    done(UPDATE, json!({ "id": home, "title": "One" })).await;
+    done(
+        UPDATE,
+        json!({ "id": home, "title": "Two", "addTags": ["x"] }),
+    )
+    .await;
+    done("wikijs_create_page", new_page("made/by-agent")).await;
+    done(
+        UPDATE,
+        json!({ "id": moved, "path": "docs/settings-moved" }),
+    )
+    .await;
+    let bulk = json!({ "ids": [home, other], "addTags": ["bulk"] });
+    done("wikijs_bulk_update_pages", bulk).await;
+    done("wikijs_delete_page", json!({ "id": other })).await;
+    // What the client took back itself needs nothing.
+    let undone = done(UPDATE, json!({ "id": home, "description": "Other" })).await;
+    let undo = json!({ "callId": undone["callId"] });
+    done("wikijs_undo_write", undo).await;
+    let sent = mutations(&wiki).len();
+
+    let name = client(&served);
+    let words = [
+        "undo", "--client", &name, "--since", "1h", "--yes", "--json",
+    ];
+    let taken = operator(&wiki, &served, &words).await;
+    assert_eq!(taken.code, 0, "{}", taken.told);
+    let taken = read(&taken);
+    assert_eq!(taken["outcome"], "applied");
+    // Four pages: three writes of one are one change.
+    assert_eq!(taken["changes"].as_array().unwrap().len(), 4, "{taken}");
+    assert_eq!(all(&wiki), before);
+    assert!(mutations(&wiki).len() <= sent + 5);
+
+    // All of them count as taken back: there is nothing left, neither for the client nor by `last`.
+    let again = operator(&wiki, &served, &words).await;
+    assert_eq!(again.code, 3, "{}", again.told);
+    let last = operator(&wiki, &served, &["undo", "last", "--yes"]).await;
+    assert_eq!(last.code, 3, "{}", last.told);
+
+    // The set goes back as any other.
+    let whole = taken["callId"].as_str().unwrap();
+    let back = operator(&wiki, &served, &["undo", whole, "--yes"]).await;
+    assert_eq!(back.code, 0, "{}", back.told);
+    let title = wiki.with_store(|store| store.page(home).unwrap().title.clone());
+    assert_eq!(title, "Two");
+}
+
+#[tokio::test]
+async fn what_cannot_go_back_is_named_and_left_out_with_its_reason() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let (home, other) = (id_of(&wiki, "home"), id_of(&wiki, "releases/2-4"));
+    for id in [home, other] {
+        let change = json!({ "id": id, "title": "Theirs" });
+        served.confirmed(UPDATE, change).await.unwrap();
+    }
+    // Somebody else writes the same field.
+    wiki.with_store(|store| {
+        let page = store.page_mut(home).unwrap();
+        "Somebody else's".clone_into(&mut page.title);
+    });
+    let name = client(&served);
+    let words = ["undo", "--client", &name, "--since", "1h", "--yes"];
+    let taken = operator(&wiki, &served, &words).await;
+    assert_eq!(taken.code, 0, "{}", taken.told);
+    let why =
+        format!("left out: home (id {home}): somebody else changed what a write of it had changed");
+    assert!(taken.stdout.contains(&why), "{}", taken.told);
+    let title = |id| wiki.with_store(|store| store.page(id).unwrap().title.clone());
+    assert_eq!(title(home), "Somebody else's");
+    assert_ne!(title(other), "Theirs");
+}
+
+#[tokio::test]
+async fn nothing_is_taken_back_of_other_clients_or_of_before_then() {
+    let wiki = sample_wiki().await;
+    let served = served(&wiki).await;
+    let home = id_of(&wiki, "home");
+    let change = json!({ "id": home, "title": "Theirs" });
+    served.confirmed(UPDATE, change).await.unwrap();
+    let sent = mutations(&wiki).len();
+    let name = client(&served);
+    for words in [
+        [
+            "undo",
+            "--client",
+            "somebody-else",
+            "--since",
+            "1h",
+            "--yes",
+        ],
+        ["undo", "--client", &name, "--since", "2999-01-01", "--yes"],
+    ] {
+        let refused = operator(&wiki, &served, &words).await;
+        assert_eq!(refused.code, 3, "{}", refused.told);
+        assert!(
+            refused.told.contains("No write of such a client"),
+            "{}",
+            refused.told
+        );
+    }
+    for words in [
+        &["undo", "--client", "x", "--yes"][..],
+        &["undo", "--since", "1h", "--yes"],
+        &["undo", "last", "--client", "x", "--since", "1h"],
+        &["undo"],
+    ] {
+        let wrong = operator(&wiki, &served, words).await;
+        assert_eq!(wrong.code, 2, "{}", wrong.told);
+    }
+    assert_eq!(mutations(&wiki).len(), sent);
+}
