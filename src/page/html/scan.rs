@@ -49,7 +49,7 @@ pub(in crate::page) fn scan(text: &str, mut visit: impl FnMut(&Token<'_>, Range<
 }
 
 /// The deepest nesting of drawings and formulas that is followed.
-const MAX_FOREIGN: usize = 64;
+const MAX_FOREIGN: usize = 256;
 
 /// What the tokenizer writes to.
 struct Scanner<'a> {
@@ -118,8 +118,7 @@ impl Scanner<'_> {
                 }),
                 _ => false,
             };
-        let is_kept = is_html || matches!(name, b"svg" | b"math");
-        if is_kept && !self.is_self_closing && self.foreign.len() < MAX_FOREIGN {
+        if !self.is_self_closing && self.foreign.len() < MAX_FOREIGN {
             self.foreign.push((name.to_vec(), is_html));
         }
     }
@@ -137,7 +136,17 @@ impl Scanner<'_> {
             while self.is_foreign() {
                 self.foreign.pop();
             }
-        } else if let Some(at) = self.foreign.iter().rposition(|(open, _)| open == name) {
+            return;
+        }
+        // Where the content is HTML again, an end tag closes no element of the drawing around it.
+        let around = self.foreign.iter().rposition(|(_, is_html)| *is_html);
+        let closes = |at: usize, open: &[u8], is_html: bool| {
+            let is_here = around.is_none_or(|around| at > around);
+            open == name && (is_here || is_html || matches!(open, b"svg" | b"math"))
+        };
+        let mut open = self.foreign.iter().enumerate().rev();
+        let open = open.find(|(at, (open, is_html))| closes(*at, open, *is_html));
+        if let Some(at) = open.map(|(at, _)| at) {
             self.foreign.truncate(at);
         }
     }
