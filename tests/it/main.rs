@@ -149,6 +149,8 @@ mod security;
 mod servers;
 mod set_review;
 #[cfg(feature = "demo")]
+mod set_faults;
+#[cfg(feature = "demo")]
 mod sets;
 #[cfg(feature = "demo")]
 mod sets_together;

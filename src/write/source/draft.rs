@@ -12,11 +12,12 @@ use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, DraftMark, LeftOut, SetChange};
 use crate::page::PageState;
+use crate::wiki::{Wiki, WikiError};
 
 use super::bulk::still_so;
 use super::order::in_order_of_need;
 use super::{Beside, Call, Later, Plan, Read, Source, Stopped, Under, checked, mending};
-use super::{mismatch, proposal::values, whole_page};
+use super::{mismatch, proposal::values, whole_page, whole_page::ToWrite};
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
 use crate::write::faults::with_difference;
@@ -267,10 +268,18 @@ async fn held_against(call: Call<'_>, one: DraftChange) -> Result<Fitting, Failu
     }
     .with_loss_of(one.lost);
     values::check(&change, None)?;
+    let wiki = &call.desk.wiki;
     let Some((before, id)) = change.before().and_then(|page| Some((page, page.id?))) else {
-        return Ok(Fitting::Change(Box::new(change)));
+        // An earlier submit may have made it.
+        return Ok(match made_already(wiki, &change).await? {
+            Some(page) => Fitting::Done(Box::new(page)),
+            None => Fitting::Change(Box::new(change)),
+        });
     };
-    let read = whole_page::to_write(&call.desk.wiki, id, change.lost()).await;
+    let read = whole_page::to_write(wiki, id, change.lost()).await;
+    if change.after().is_none() && is_gone(&read) {
+        return Ok(Fitting::Done(Box::new(before.clone())));
+    }
     let read = read.map_err(|failure| match failure.code {
         Code::PageNotFound => Failure {
             details: failure.details,
@@ -292,6 +301,33 @@ async fn held_against(call: Call<'_>, one: DraftChange) -> Result<Fitting, Failu
         return Err(changed(&Change::between(before.clone(), read.page)));
     }
     Ok(Fitting::Change(Box::new(change.on(read.page))))
+}
+
+/// Whether a page that was asked for is not there.
+fn is_gone(read: &Result<ToWrite, Failure>) -> bool {
+    matches!(read, Err(failure) if failure.code == Code::PageNotFound)
+}
+
+/// The page that a create shall make, if it is there to the letter.
+async fn made_already(wiki: &Wiki, change: &Change) -> Result<Option<PageState>, Failure> {
+    let Some(after) = change.after() else {
+        return Ok(None);
+    };
+    let there = match wiki.pages_at(&after.locale, &after.path).await {
+        Ok(there) => there,
+        // A key that may not look finds out when the wiki refuses.
+        Err(WikiError::Forbidden { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let there = there.into_iter().find(|node| node.path == after.path);
+    let Some(id) = there.and_then(|node| node.page_id) else {
+        return Ok(None);
+    };
+    let read = whole_page::to_write(wiki, id, change.lost()).await;
+    Ok(read
+        .ok()
+        .map(|read| read.page)
+        .filter(|page| after.difference(page).is_empty()))
 }
 
 /// A page was changed since its change joined the draft.
