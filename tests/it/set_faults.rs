@@ -112,6 +112,8 @@ struct Met {
     wiki: DemoWiki,
     faulty: FaultyWiki,
     dir: Arc<TempDir>,
+    /// The draft's id, by which another client of this machine's user takes it up.
+    draft: Value,
     /// The answer, or the refusal.
     told: Value,
 }
@@ -179,8 +181,8 @@ impl Met {
     /// Applying again completes the set, or undo takes it back.
     async fn goes_on(&self, served: &Served, met: &str) -> &'static str {
         let before = texts(&wiki().await);
-        let again = json!({ "draft": "rework" });
-        let left = served.call("wikijs_get_change_set", json!({ "id": "rework" }));
+        let again = json!({ "draft": self.draft });
+        let left = served.call("wikijs_get_change_set", json!({ "id": self.draft }));
         let is_left = left.await.is_ok();
         let how = if is_left && served.confirmed(SUBMIT, again).await.is_ok() {
             assert_eq!(there(&self.wiki), [true; 5], "{met}");
@@ -218,7 +220,7 @@ impl Met {
                 );
             }
         }
-        assert_eq!(texts(&self.wiki), before, "{met}: {how}");
+        assert_eq!(texts(&self.wiki), before, "{met}: {how}: {}", self.told);
         how
     }
 }
@@ -229,8 +231,9 @@ async fn meets(step: usize, fault: Fault, lasts: bool) -> Met {
     let faulty = FaultyWiki::before(&wiki).await;
     let dir = Arc::new(TempDir::new().unwrap());
     let served = setup(&faulty.address(), &wiki, &dir).serve().await;
+    let mut draft = Value::Null;
     for (tool, arguments) in joining(&wiki) {
-        served.call(tool, arguments).await.unwrap();
+        draft = served.call(tool, arguments).await.unwrap()["draft"]["id"].clone();
     }
     let shown = served.call(SUBMIT, json!({ "draft": "rework" })).await;
     let confirm = json!({ "draft": "rework", "confirm": shown.unwrap()["confirm"] });
@@ -251,6 +254,7 @@ async fn meets(step: usize, fault: Fault, lasts: bool) -> Met {
         wiki,
         faulty,
         dir,
+        draft,
         told,
     }
 }
@@ -299,8 +303,9 @@ async fn page_changed(step: usize) -> String {
     let served = setup(&faulty.address(), &wiki, &dir).serve().await;
     let path = ["docs/new", "docs/b", "docs/a", "docs/c", "docs/d"][change];
     let id = id_of(&wiki, path);
+    let mut draft = Value::Null;
     for (tool, arguments) in joining(&wiki) {
-        served.call(tool, arguments).await.unwrap();
+        draft = served.call(tool, arguments).await.unwrap()["draft"]["id"].clone();
     }
     let shown = served.call(SUBMIT, json!({ "draft": "rework" })).await;
     let confirm = json!({ "draft": "rework", "confirm": shown.unwrap()["confirm"] });
@@ -324,6 +329,7 @@ async fn page_changed(step: usize) -> String {
         wiki,
         faulty,
         dir,
+        draft,
         told,
     };
     met.row(step, "page changed").await
@@ -346,8 +352,9 @@ async fn ends(step: usize, signal: Option<&str>) -> Met {
             ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
         ],
     );
+    let mut draft = Value::Null;
     for (tool, arguments) in joining(&wiki) {
-        program.call(tool, &arguments);
+        draft = program.call(tool, &arguments)["draft"]["id"].clone();
     }
     let shown = program.call(SUBMIT, &json!({ "draft": "rework" }));
     let confirm = json!({ "draft": "rework", "confirm": shown["confirm"] });
@@ -380,6 +387,7 @@ async fn ends(step: usize, signal: Option<&str>) -> Met {
         wiki,
         faulty,
         dir,
+        draft,
         told,
     }
 }

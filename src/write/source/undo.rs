@@ -101,7 +101,12 @@ impl Source for Undo {
                 };
                 let set = shown.undoes().filter(|_| agrees && self.path.is_none());
                 let set = set.ok_or_else(super::mismatch)?;
-                let left = left_of_set(desk, self, set).await?;
+                // Whether it is taken back by force was decided where it was shown.
+                let forced = Self {
+                    force: true,
+                    ..self.clone()
+                };
+                let left = left_of_set(desk, &forced, set).await?;
                 let left = left.iter().map(|one| Some(one.call));
                 if !shown.iter().map(|one| one.undoes).eq(left) {
                     return Err(super::mismatch().into());
