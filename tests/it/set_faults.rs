@@ -152,8 +152,8 @@ impl Met {
         for (place, outcome) in on_record(&records).into_iter().enumerate() {
             let word = changes.get(place).copied().unwrap_or("not_sent");
             let is_same = match outcome {
-                // Of two steps, the one that was sent has its own outcome.
-                Some(Outcome::Applied) if place == 3 && word == "partly_applied" => true,
+                // Of two steps, each has its own outcome.
+                Some(_) if place == 3 && word == "partly_applied" => true,
                 Some(Outcome::Applied) => ["applied", "taken_back"].contains(&word),
                 Some(outcome) => outcome.as_str() == word || word == "taken_back",
                 None => true,
@@ -219,6 +219,16 @@ impl Met {
                     "{met}: {undone:?}"
                 );
             }
+        }
+        // Of a change of two steps of which the second is unknown, undo touches nothing: whoever
+        // looked at the page takes it back.
+        let is_unknown = self.changes().get(3) == Some(&"unknown");
+        if is_unknown && texts(&self.wiki).contains_key("docs/third") {
+            let id = id_of(&self.wiki, "docs/third");
+            let back = json!({ "id": id, "path": "docs/c" });
+            served.confirmed(UPDATE, back).await.unwrap();
+            assert_eq!(texts(&self.wiki), before, "{met}: {how}: {}", self.told);
+            return "undone, one by hand";
         }
         assert_eq!(texts(&self.wiki), before, "{met}: {how}: {}", self.told);
         how
