@@ -26,19 +26,24 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    /// The layers that are worth asking, the one that gave something last before the others.
+    /// The layers that are worth asking, the one that gave something last before the others. What
+    /// readers see is no source: it comes behind all that give sources, whatever it gave of pages
+    /// before.
     pub(super) fn worth_asking(&self) -> Vec<ContentLayer> {
         let all = ContentLayer::ALL.len();
-        let first = self.last.unwrap_or_default();
-        (0..all)
+        let gives_sources = |at: &usize| ContentLayer::ALL.get(*at) != Some(&ContentLayer::View);
+        let first = self.last.filter(gives_sources).unwrap_or_default();
+        let (sources, view): (Vec<usize>, Vec<usize>) = (0..all)
             .map(|next| (first + next) % all)
-            .filter(|at| {
-                self.refusals
-                    .get(*at)
-                    .is_some_and(|count| *count < MOST_REFUSALS)
-            })
-            .filter_map(|at| ContentLayer::ALL.get(at).copied())
-            .collect()
+            .partition(gives_sources);
+        let all = sources.into_iter().chain(view);
+        all.filter(|at| {
+            self.refusals
+                .get(*at)
+                .is_some_and(|count| *count < MOST_REFUSALS)
+        })
+        .filter_map(|at| ContentLayer::ALL.get(at).copied())
+        .collect()
     }
 
     /// A layer gave so many pages, and refused so many.
@@ -142,8 +147,11 @@ mod tests {
         assert_eq!(layers.at_a_time(), 1);
         layers.learn(Source, 1, 0);
         assert_eq!(layers.at_a_time(), ONE_BY_ONE);
-        assert_eq!(layers.worth_asking(), [Source, View, Single, Latest]);
+        assert_eq!(layers.worth_asking(), [Source, Single, Latest, View]);
         layers.learn(Single, 0, MOST_REFUSALS);
-        assert_eq!(layers.worth_asking(), [Source, View, Latest]);
+        assert_eq!(layers.worth_asking(), [Source, Latest, View]);
+        // What readers see of one page says nothing of the source of the next.
+        layers.learn(View, 1, 0);
+        assert_eq!(layers.worth_asking(), [Latest, Source, View]);
     }
 }

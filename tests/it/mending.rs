@@ -431,6 +431,52 @@ async fn a_set_that_takes_a_right_which_the_key_lacks_is_refused_before_the_firs
     assert_eq!(mutations(&wiki).len(), 0);
 }
 
+const READS: &[&str] = &["read:pages", "read:source", "read:history"];
+const WRITES: &[&str] = &[
+    "read:pages",
+    "read:source",
+    "read:history",
+    "write:pages",
+    "manage:pages",
+];
+
+#[tokio::test]
+async fn linking_pages_that_the_key_may_only_read_in_part_stay_and_are_named() {
+    let wiki = wiki_of(&[
+        ("docs/a", "A\n"),
+        ("docs/b", "[a](/docs/a)\n"),
+        ("read/c", "[a](/docs/a)\n"),
+        ("seen/d", "[a](/docs/a)\n"),
+        ("seen/e", "E\n"),
+    ])
+    .await;
+    let key = wiki.key_with_each(&[(WRITES, "docs"), (READS, "read"), (&READS[..1], "seen")]);
+    let served = Setup::at(&wiki.address(), &key)
+        .with("WIKI_INDEX", "memory")
+        .serve()
+        .await;
+    let id = id_of(&wiki, "docs/a");
+    let done = served.confirmed(UPDATE, moved(id, "docs/z")).await.unwrap();
+    assert_eq!(
+        (&done["outcome"], &done["pages"]),
+        (&json!("applied"), &json!(2)),
+        "{done}"
+    );
+    let left: Vec<(&str, &str)> = members(&done, "linksLeft", "path")
+        .into_iter()
+        .zip(members(&done, "linksLeft", "why"))
+        .collect();
+    assert_eq!(
+        left,
+        [
+            ("/en/read/c", "this key cannot read all of the page"),
+            ("/en/seen/d", "this key cannot read the page's source"),
+        ]
+    );
+    assert_eq!(content(&wiki, "docs/b"), "[a](/docs/z)\n");
+    assert_eq!(content(&wiki, "read/c"), "[a](/docs/a)\n");
+}
+
 #[tokio::test]
 async fn links_are_not_mended_while_sources_are_missing() {
     let wiki = wiki_of(&[
