@@ -147,9 +147,9 @@ mod search;
 mod security;
 #[cfg(feature = "demo")]
 mod servers;
-mod set_review;
 #[cfg(feature = "demo")]
 mod set_faults;
+mod set_review;
 #[cfg(feature = "demo")]
 mod sets;
 #[cfg(feature = "demo")]

@@ -325,7 +325,7 @@ async fn page_changed(step: usize) -> String {
         faulty.mutations_arrive(held + 1).await;
         faulty.on_mutations_after(usize::MAX, fault);
         wiki.with_store(|store| {
-            store.page_mut(id).unwrap().description = Some("Theirs.".to_owned())
+            store.page_mut(id).unwrap().description = Some("Theirs.".to_owned());
         });
         faulty.let_late_ones_through().await;
     });
@@ -389,8 +389,8 @@ async fn ends(step: usize, signal: Option<&str>) -> Met {
     served.app.desk.recovered().await;
     let records = served.records();
     let sent = records.iter().find(|one| one.event == Event::Attempt);
-    let set = sent.and_then(|one| one.set).unwrap();
-    let which = json!({ "id": set.to_string() });
+    let id = sent.and_then(|one| one.set).unwrap();
+    let which = json!({ "id": id.to_string() });
     let told = served.call("wikijs_get_change_set", which).await;
     let told = told.unwrap_or_else(|refused| refused);
     Met {
