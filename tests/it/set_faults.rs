@@ -350,18 +350,7 @@ async fn ends(step: usize, signal: Option<&str>) -> Met {
     let wiki = wiki().await;
     let faulty = FaultyWiki::before(&wiki).await;
     let dir = Arc::new(TempDir::new().unwrap());
-    let mut program = Program::serve(
-        &[],
-        &[
-            ("WIKI_BASE_URL", &faulty.address()),
-            ("WIKI_API_TOKEN", &wiki.keys().admin),
-            ("WIKI_MUTATIONS_ENABLED", "true"),
-            ("WIKI_MUTATION_DRY_RUN", "false"),
-            ("WIKI_TOOLSETS", "pages,drafts"),
-            ("WIKI_LOG", "info"),
-            ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
-        ],
-    );
+    let mut program = program(&faulty.address(), &wiki, &dir);
     let mut draft = Value::Null;
     for (tool, arguments) in joining(&wiki) {
         draft = program.call(tool, &arguments)["draft"]["id"].clone();
@@ -400,6 +389,53 @@ async fn ends(step: usize, signal: Option<&str>) -> Met {
         draft,
         told,
     }
+}
+
+fn program(address: &str, wiki: &DemoWiki, dir: &TempDir) -> Program {
+    Program::serve(
+        &[],
+        &[
+            ("WIKI_BASE_URL", address),
+            ("WIKI_API_TOKEN", &wiki.keys().admin),
+            ("WIKI_MUTATIONS_ENABLED", "true"),
+            ("WIKI_MUTATION_DRY_RUN", "false"),
+            ("WIKI_TOOLSETS", "pages,undo,drafts"),
+            ("WIKI_LOG", "info"),
+            ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+        ],
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_whose_server_was_killed_while_it_was_sent_is_completed_by_the_next_run() {
+    let wiki = wiki().await;
+    let faulty = FaultyWiki::before(&wiki).await;
+    let dir = Arc::new(TempDir::new().unwrap());
+    let mut first = program(&faulty.address(), &wiki, &dir);
+    for (tool, arguments) in joining(&wiki) {
+        first.call(tool, &arguments);
+    }
+    let submit = json!({ "draft": "rework" });
+    let confirm = |shown: &Value| json!({ "draft": "rework", "confirm": shown["confirm"] });
+    let shown = first.call(SUBMIT, &submit);
+    let silent = Fault::new(Reach::Before, Reply::Silence);
+    faulty.on_mutations_after(2, silent.clone());
+    first.begin(SUBMIT, &confirm(&shown));
+    faulty.mutations_arrive(3).await;
+    first.kill();
+    faulty.on_mutations_after(usize::MAX, silent);
+
+    // Of the same client: it takes the draft up by its name.
+    let mut second = program(&faulty.address(), &wiki, &dir);
+    let shown = second.call(SUBMIT, &submit);
+    assert_eq!(shown["pages"], 2, "{shown}");
+    assert_eq!(shown["leftOut"].as_array().unwrap().len(), 3, "{shown}");
+    let done = second.call(SUBMIT, &confirm(&shown));
+    assert_eq!(done["outcome"], "applied", "{done}");
+    assert_eq!(there(&wiki), [true; 5]);
+    // Nothing was sent twice.
+    assert_eq!(faulty.mutations().len(), STEPS);
+    second.stopped();
 }
 
 #[tokio::test(flavor = "multi_thread")]
