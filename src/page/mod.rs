@@ -63,7 +63,7 @@ pub use link::{LinkKind, PageLink, can_be_linked, links, may_lead_to_page};
 pub use locale::Locale;
 pub use mend_links::{
     LeftLink, LinkBase, LinkedSite, MendedLink, MendedText, MovedPart, Moves, PagePlace, WhyLeft,
-    in_order, mend_links,
+    mend_links,
 };
 pub use note::{MAX_NOTE, Note, Whose, own_words};
 pub use outline::{Format, Heading, Outline};

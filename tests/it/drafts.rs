@@ -279,12 +279,18 @@ async fn links_are_mended_for_what_a_draft_moves() {
     .await;
     // The page that links to it is itself in the draft.
     joins(&served, UPDATE, edit(b, "See", "Look at")).await;
+    // A place that a delete frees is free with mended links, too.
+    let d = id_of(&wiki, "docs/d");
+    joins(&served, DELETE, json!({ "id": d })).await;
+    let anew = json!({ "path": "docs/d", "title": "New", "content": "new\n" });
+    joins(&served, CREATE, anew).await;
     let done = served
         .confirmed(SUBMIT, json!({ "draft": "rework" }))
         .await
         .unwrap();
     assert_eq!(done["outcome"], "applied", "{done}");
     assert_eq!(texts(&wiki)["docs/b"], "# B\n\nLook at [a](/docs/first).\n");
+    assert_eq!(texts(&wiki)["docs/d"], "new\n");
     let undo = json!({ "callId": done["callId"] });
     served.confirmed("wikijs_undo_write", undo).await.unwrap();
     assert_eq!(texts(&wiki)["docs/b"], "# B\n\nSee [a](/docs/a).\n");

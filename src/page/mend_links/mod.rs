@@ -12,7 +12,7 @@ mod rewrite;
 mod written;
 
 pub use mend::{LeftLink, MendedLink, MendedText, Moves, WhyLeft, mend_links};
-pub use part::{MovedPart, in_order};
+pub use part::MovedPart;
 pub use resolve::{LinkBase, LinkedSite, PagePlace};
 
 #[cfg(test)]

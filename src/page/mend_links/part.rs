@@ -1,8 +1,5 @@
 //! A part of the wiki that moves: all pages at or below a path.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
-
 use super::super::{Locale, PagePath};
 
 /// A part of the wiki and where it goes.
@@ -37,41 +34,9 @@ impl MovedPart {
     }
 }
 
-/// Puts moves in an order in which each finds its new place free, as far as an earlier one frees
-/// it; `places` tells where each begins and ends. Those that wait for each other keep their order.
-pub fn in_order<T, P: Eq + Hash>(moves: Vec<T>, places: impl Fn(&T) -> (P, P)) -> Vec<T> {
-    let begins: HashMap<P, usize> = moves
-        .iter()
-        .enumerate()
-        .map(|(at, one)| (places(one).0, at))
-        .collect();
-    // Whose place each one takes.
-    let waits_for: Vec<Option<usize>> = moves
-        .iter()
-        .map(|one| begins.get(&places(one).1).copied())
-        .collect();
-    let (mut order, mut done) = (Vec::with_capacity(moves.len()), HashSet::new());
-    for at in 0..moves.len() {
-        let mut chain = vec![at];
-        let mut seen = HashSet::from([at]);
-        while let Some(before) = chain.last().and_then(|last| waits_for.get(*last).copied()?)
-            && !done.contains(&before)
-            && seen.insert(before)
-        {
-            chain.push(before);
-        }
-        order.extend(chain.into_iter().rev().filter(|at| done.insert(*at)));
-    }
-    let mut moves: Vec<Option<T>> = moves.into_iter().map(Some).collect();
-    order
-        .into_iter()
-        .filter_map(|at| moves.get_mut(at)?.take())
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{MovedPart, in_order};
+    use super::MovedPart;
     use crate::page::{Locale, PagePath};
 
     fn part(from: &str, to: &str) -> MovedPart {
@@ -108,24 +73,5 @@ mod tests {
             ..part("docs", "docs/b")
         };
         assert!(!german.goes_into_itself());
-    }
-
-    #[test]
-    fn a_move_comes_after_the_one_that_frees_its_place() {
-        let order = |moves: &[(&'static str, &'static str)]| {
-            let moves = in_order(moves.to_vec(), |one| *one);
-            moves.into_iter().map(|(from, _)| from).collect::<Vec<_>>()
-        };
-        assert_eq!(
-            order(&[("a/a/a", "a/a"), ("a/a", "a"), ("b", "c")]),
-            ["a/a", "a/a/a", "b"]
-        );
-        assert_eq!(
-            order(&[("c", "b"), ("b", "a"), ("a", "z")]),
-            ["a", "b", "c"]
-        );
-        // None of these two can be first; both come once.
-        assert_eq!(order(&[("a", "b"), ("b", "a")]).len(), 2);
-        assert_eq!(order(&[]), [""; 0]);
     }
 }

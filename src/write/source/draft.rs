@@ -166,7 +166,6 @@ impl Submit {
                 }
             }
         }
-        let changes = in_order_of_need(changes);
         if changes.is_empty() {
             let page = done.ok_or_else(broke_off)?;
             let nothing = Change::between((*page).clone(), *page);
@@ -177,6 +176,7 @@ impl Submit {
             let (changes, mending) = mending::with_links(call, changes).await?;
             (changes, Some(mending))
         } else {
+            let changes = in_order_of_need(changes);
             (changes.into_iter().map(SetChange::from).collect(), None)
         };
         let set = ChangeSet::list(call.id, changes).ok_or_else(broke_off)?;

@@ -7,12 +7,11 @@ use std::time::Instant;
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LinkLeft, Mending, SetChange};
-use crate::page::{
-    Format, LeftLink, LinkedSite, Moves, PagePlace, PageState, in_order, mend_links,
-};
+use crate::page::{Format, LeftLink, LinkedSite, Moves, PagePlace, PageState, mend_links};
 use crate::wiki::{LinksOfPage, Wiki};
 use futures_util::{StreamExt as _, stream};
 
+use super::order::in_order_of_need;
 use super::{Call, whole_page};
 use crate::write::wiki_links::{LOOKING, Wanted, WikiLinks, busy};
 
@@ -51,10 +50,6 @@ pub(super) async fn with_links(
         mending.left.extend(left);
         changes.push(change);
     }
-    let mut changes: Vec<SetChange> = in_order(changes, ends_of)
-        .into_iter()
-        .map(SetChange::from)
-        .collect();
     let read: Vec<_> = stream::iter(found.pages)
         .map(|page| linker(call, page, &moves, &mending.site))
         .buffered(AT_ONCE)
@@ -65,14 +60,15 @@ pub(super) async fn with_links(
         mending.left.extend(read.left);
         if let Some((change, links)) = read.change {
             mending.alone.extend(page_id(&change).map(|id| (id, links)));
-            changes.push(change.into());
+            changes.push(change);
         }
     }
     mending.left.sort_by(|a, b| {
         let line = |left: &LinkLeft| left.link.as_ref().map(|(_, line)| *line);
         (a.id, line(a)).cmp(&(b.id, line(b)))
     });
-    Ok((changes, mending))
+    let changes = in_order_of_need(changes).into_iter();
+    Ok((changes.map(SetChange::from).collect(), mending))
 }
 
 /// Whether a change of a set that mends links is the one that was asked for: the same but for the

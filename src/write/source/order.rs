@@ -1,6 +1,6 @@
 //! The order in which the changes of a set can be made.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::change::Change;
 use crate::page::PagePlace;
@@ -19,13 +19,13 @@ pub(super) fn in_order_of_need(changes: Vec<Change>) -> Vec<Change> {
         .collect();
     let is_delete = |at: &usize| changes.get(*at).is_some_and(|one| one.after().is_none());
     let (deletes, others): (Vec<usize>, Vec<usize>) = (0..changes.len()).partition(is_delete);
-    let mut order: Vec<usize> = Vec::with_capacity(changes.len());
+    let (mut order, mut placed) = (Vec::with_capacity(changes.len()), HashSet::new());
     for first in others.into_iter().chain(deletes) {
         // What is needed comes before what needs it; pages that change places with each other have
         // no order, and are found out where their places are looked at.
         let mut chain = Vec::new();
         let mut next = Some(first);
-        while let Some(at) = next.filter(|at| !chain.contains(at) && !order.contains(at)) {
+        while let Some(at) = next.filter(|at| placed.insert(*at)) {
             chain.push(at);
             next = needs.get(at).copied().flatten();
         }
@@ -107,6 +107,14 @@ mod tests {
         assert_eq!(
             order(vec![made("a"), moved(1, "a", "b"), moved(2, "b", "c")]),
             ["b>c", "a>b", "->a"]
+        );
+        assert_eq!(
+            order(vec![
+                moved(1, "a/a/a", "a/a"),
+                moved(2, "a/a", "a"),
+                moved(3, "b", "c")
+            ]),
+            ["a/a>a", "a/a/a>a/a", "b>c"]
         );
         let circle = order(vec![moved(1, "a", "b"), moved(2, "b", "a")]);
         assert_eq!(circle.len(), 2);
