@@ -10,14 +10,15 @@ use crate::change::Operation;
 use crate::page::Field;
 use crate::share::evict_index;
 
-/// The most approvals that stand at a time; then the oldest goes of the owner that has the most.
+/// The most approvals that stand at a time; beyond it, the oldest of the owner with the most is
+/// evicted.
 const MAX_STANDING: usize = 100;
 /// How long an approval for a page or a kind of write stands.
 const LIFE: Duration = Duration::from_mins(30);
-/// How many writes it covers, the one that it was given for among them.
+/// How many writes it covers, including the one for which it was given.
 const MAX_WRITES: u8 = 20;
 
-/// For how much a person said yes.
+/// How much a person approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// For the one change that was shown.
@@ -39,8 +40,9 @@ impl Scope {
         }
     }
 
-    /// What a person may be offered for a set. More than once is neither for deletes,
-    /// moves, styles, scripts and the loss of fields, nor for several changes, nor for callers without a session.
+    /// The scopes that a person may be offered for a set. Only `Once` is offered for deletes,
+    /// moves, styles, scripts and the loss of fields, for several changes, and for callers without
+    /// a session.
     #[must_use]
     pub fn offered(session: &SessionId, set: &ChangeSet) -> &'static [Self] {
         if !session.lasts() {
@@ -54,7 +56,7 @@ impl Scope {
     }
 }
 
-/// What of a change an approval can be bound to.
+/// The page and the kind of write to which an approval can be bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Subject {
     operation: Operation,
@@ -62,7 +64,7 @@ struct Subject {
 }
 
 impl Subject {
-    /// None if only this one set can be approved.
+    /// `None` if only this one set can be approved.
     fn of(set: &ChangeSet) -> Option<Self> {
         if set.is_list() {
             return None;
@@ -82,7 +84,7 @@ impl Subject {
     }
 }
 
-/// Whose writes are approved: a session, and in it a client as it names itself.
+/// Whose writes are approved: a session, and a client of it by the name it gives itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Approver {
     session: SessionId,
@@ -105,14 +107,15 @@ impl Approver {
 
 /// Proof that a person said yes to this very set, or to its page or kind.
 ///
-/// [`Approvals`] alone make one. Who calls [`Approvals::give`] says that a person answered: within
-/// the crate that is `write/stages/ask.rs` alone, and nothing outside of it can, be it of a proof:
+/// [`Approvals`] alone make one. Calling [`Approvals::give`] claims that a person answered. Within
+/// the crate only `write/stages/ask.rs` calls it. Nothing outside the crate can, neither with a
+/// proof:
 ///
 /// ```compile_fail,E0603
 /// fn forged(approved: wikijs_mcp::gates::Approved) {}
 /// ```
 ///
-/// or by approvals of its own:
+/// nor with approvals of its own:
 ///
 /// ```compile_fail,E0603
 /// let own = wikijs_mcp::gates::Approvals::default();
@@ -130,7 +133,7 @@ impl Approved {
         &self.set
     }
 
-    /// The call under which the person said yes.
+    /// The call in which the person said yes.
     pub(crate) const fn approval(&self) -> CallId {
         self.approval
     }
@@ -140,7 +143,7 @@ impl Approved {
 struct Standing {
     approver: Approver,
     operation: Operation,
-    /// The one page it is for; any if none.
+    /// The page that it covers; `None` covers any page.
     page: Option<i64>,
     approval: CallId,
     since: Instant,
@@ -163,7 +166,8 @@ pub(crate) struct Approvals {
 }
 
 impl Approvals {
-    /// A person said yes to a set, under a call. `None` if this scope is not allowed for the set.
+    /// Records that a person said yes to a set in a call. `None` if this scope is not allowed for
+    /// the set.
     pub(crate) fn give(
         &self,
         approver: Approver,
@@ -174,7 +178,7 @@ impl Approvals {
         self.give_at(Instant::now(), approver, set, scope, approval)
     }
 
-    /// Uses one write of an approval that stands, if one covers the change.
+    /// Uses up one write of a standing approval, if one covers the change.
     pub(crate) fn take(&self, approver: &Approver, set: &ChangeSet) -> Option<Approved> {
         self.take_at(Instant::now(), approver, set)
     }
@@ -229,7 +233,7 @@ impl Approvals {
 
     /// The approvals that still stand.
     fn lock(&self, now: Instant) -> std::sync::MutexGuard<'_, Vec<Standing>> {
-        // A panic elsewhere cannot leave a list of whole entries half-made.
+        // Entries are put in whole, so a panic elsewhere leaves the list intact.
         let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
         standing.retain(|one| one.writes_left > 0 && now.duration_since(one.since) < LIFE);
         standing

@@ -22,7 +22,7 @@ pub(crate) enum Confirmation {
 }
 
 impl Confirmation {
-    /// The call under which a person said yes.
+    /// The call in which a person said yes.
     pub(crate) const fn approval(&self) -> Option<CallId> {
         match self {
             Self::Person(approved) => Some(approved.approval()),
@@ -34,9 +34,9 @@ impl Confirmation {
 /// Makes the permit of this very set.
 ///
 /// # Errors
-/// `CONFIRM_REQUIRED` if the static token was not seen, `CONFIRM_MISMATCH` if the preview was
-/// of other changes, `APPROVAL_DENIED` if the approval was, `MUTATIONS_DISABLED` in a dry run,
-/// which ends before this gate.
+/// `CONFIRM_REQUIRED` if the static token was not seen, `CONFIRM_MISMATCH` if the preview was of
+/// other changes, `APPROVAL_DENIED` if the approval was of other changes, `MUTATIONS_DISABLED` in a
+/// dry run, which ends before this gate.
 pub(crate) fn confirm(cleared: Cleared<'_>, confirmation: Confirmation) -> Result<Permit, Refusal> {
     let Allowed {
         policy,
@@ -51,7 +51,7 @@ pub(crate) fn confirm(cleared: Cleared<'_>, confirmation: Confirmation) -> Resul
         );
     }
     match confirmation {
-        // It is given once for everything: nobody has seen what this write would lose.
+        // The static token covers every write: nobody has seen what this write would lose.
         Confirmation::StaticToken if set.iter().any(|one| !one.change.lost().is_empty()) => refuse(
             Code::FieldUnreadable,
             "The static token cannot accept the loss of fields; a preview's token or a person can.",
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// Why the gate does not open; nothing if it does, with a permit of this very set.
+    /// Why the gate does not open; `None` if it opens with a permit of this very set.
     fn refused(policy: &Policy, set: &ChangeSet, confirmation: Confirmation) -> Option<Code> {
         let opened = enabled(policy, &session(), Some(TOKEN)).unwrap();
         let allowed = paths(opened, set.clone()).unwrap();
@@ -217,7 +217,7 @@ mod tests {
             confirmed(&policy(token()), &lossy()),
             Some(Code::FieldUnreadable)
         );
-        // Where another way to confirm holds, nobody looked at it.
+        // With another way to confirm, no gate checked this token.
         for mode in [ConfirmMode::Preview, ConfirmMode::Operator, person()] {
             assert_eq!(
                 confirmed(&policy(mode), &retitled("B")),

@@ -2,7 +2,7 @@
 
 use super::policy::{ConfirmMode, Policy};
 
-/// How far a policy lets a write come, whatever it changes.
+/// How far a policy lets any write go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It ends as a preview that nothing can confirm.
@@ -15,8 +15,8 @@ pub enum Verdict {
     Send,
 }
 
-/// Decides how far a write comes, with or without what confirms it: a token, a person's yes.
-/// The static token is no matter of this gate, since *enabled* has seen it.
+/// Decides how far a write goes, with or without a confirmation: a preview's token or a person's
+/// yes. The static token does not matter here, since the gate *enabled* has checked it.
 #[must_use]
 pub const fn dry_run(policy: &Policy, has_confirm: bool) -> Verdict {
     match policy.confirm {

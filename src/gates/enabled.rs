@@ -1,6 +1,6 @@
 //! The gate *enabled*: writes are on and not paused, and in `token` mode the caller has the token.
 //!
-//! It comes before anything goes out to the wiki, and fails closed.
+//! It comes before any request to the wiki, and fails closed.
 
 use super::guesses::Missed;
 use super::policy::{ConfirmMode, Policy};
@@ -9,8 +9,8 @@ use super::session::SessionId;
 use crate::audit::Pause;
 use crate::error::{Code, Failure};
 
-/// Proof that writes are on, and that the static token was given where there is one; with the
-/// policy that says so, by which the gates behind this one go.
+/// Proof that writes are on and that the static token, if there is one, was given. It carries the
+/// policy that says so, which the later gates use.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Enabled<'p> {
@@ -65,7 +65,7 @@ pub(crate) fn enabled<'p>(
     }
 }
 
-/// What a caller is told whose write a pause stops.
+/// What a caller is told if a pause stops its write.
 #[must_use]
 pub(crate) fn paused(pause: &Pause) -> Failure {
     const MESSAGE: &str = "An operator paused all writes.";

@@ -1,7 +1,7 @@
-//! How often the static token was guessed wrong, and how long whoever did so waits.
+//! How often each guesser got the static token wrong, and how long it has to wait.
 //!
-//! Nobody is made to wait for what another does, and nothing sleeps: a guess that comes too soon is
-//! not looked at, so that it tells nothing, be it the right one.
+//! Nobody waits because of another's guesses, and nothing sleeps. A guess that comes too soon is
+//! not compared, so it tells nothing even if it is right.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,9 +16,9 @@ const FREE: u32 = 5;
 const FIRST: Duration = Duration::from_secs(1);
 /// The longest wait.
 const LONGEST: Duration = Duration::from_mins(5);
-/// After so long without a guess, those before are forgotten.
+/// After so long without a guess, earlier guesses are forgotten.
 const MEMORY: Duration = Duration::from_hours(1);
-/// The most guessers that are remembered; then the one goes that guessed longest ago.
+/// The most guessers that are remembered; beyond it, the one that guessed longest ago is evicted.
 const MANY: usize = 1_024;
 
 /// What one guesser did.
@@ -138,7 +138,7 @@ mod tests {
         }
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]);
         assert_eq!(guesses.wrong(), 17);
-        // Nobody else waits, and the right one ends it.
+        // Nobody else waits, and the right token ends the wait.
         assert_eq!(
             guesses.look_at(now, &SessionId::new("other"), || true),
             Ok(())

@@ -1,13 +1,13 @@
 //! May it be written? Five gates in a fixed order, and the permit that only they can make.
 //!
 //! *enabled* (with the static token in `token` mode), *paths*, *rules*, *dry run*, *confirm*: one a
-//! file. `enabled` gives a proof that carries the policy; `paths` takes it and a [`ChangeSet`],
-//! `rules` takes what `paths` gives, `confirm` what `rules` clears and what was brought. It makes a [`Permit`], from which [`Permit::next_step`]
-//! gives one [`Step`] for each record of an attempt. [`dry_run`] looks at nothing but the policy
-//! and at whether anything was brought: the way of a write is chosen by it, and `confirm` asks it
-//! again.
+//! file. `enabled` gives a proof that carries the policy. `paths` takes this proof and a
+//! [`ChangeSet`], `rules` takes what `paths` gives, and `confirm` takes what `rules` clears and the
+//! caller's confirmation. `confirm` makes a [`Permit`], from which [`Permit::next_step`] gives one
+//! [`Step`] for each record of an attempt. [`dry_run`] looks only at the policy and at whether
+//! there is a confirmation: it chooses the route of a write, and `confirm` asks it again.
 //!
-//! Nothing outside the crate can open a gate; within it, `write/` alone does.
+//! Nothing outside the crate can open a gate; within it, only `write/` does.
 
 mod approvals;
 mod confirm;

@@ -1,11 +1,11 @@
-//! What one client may do less than the server lets anybody do.
+//! Limits of one client, on top of the server's own.
 
 use std::time::Duration;
 
 use super::policy::{ConfirmMode, Fallback, Policy};
 use crate::page::{Prefix, ReadRule};
 
-/// What one client may do less than the server. The default takes nothing away.
+/// Limits of one client, on top of the server's own. The default limits nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Narrowing {
     /// It writes nothing.
@@ -14,15 +14,14 @@ pub struct Narrowing {
     pub is_dry_run: bool,
     /// A person says yes to each of its writes, within this time.
     pub person: Option<Duration>,
-    /// It writes below these prefixes alone.
+    /// It writes only below these prefixes.
     pub prefixes: Option<Vec<Prefix>>,
-    /// It reads within this alone.
+    /// It reads only within this.
     pub reads: ReadRule,
 }
 
 impl Policy {
-    /// What is left of the policy for a client that may do less. It never allows more than
-    /// before.
+    /// The policy narrowed to a client's limits. It never allows more than before.
     ///
     /// A person's yes takes the place of a preview's token, never of the operator's static
     /// token: a client that needs both can confirm nothing, so its writes end as previews.
@@ -130,7 +129,7 @@ mod tests {
         prefixes.is_none_or(|all| all.iter().any(|prefix| prefix.holds(locale, path)))
     }
 
-    /// How much a way to confirm asks for; a person counts more than a preview.
+    /// How strict a way to confirm is; a person is stricter than a preview.
     fn weight(policy: &Policy, can_ask: bool) -> u8 {
         match policy.for_client(can_ask).confirm {
             ConfirmMode::Preview => 0,

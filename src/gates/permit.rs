@@ -1,4 +1,4 @@
-//! The permit of one change, and the steps that come out of it.
+//! The permit of one change set, and the steps made from it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use crate::audit::{CallId, OnRecord};
 use crate::change::{Change, StepKind};
 use crate::page::PageState;
 
-/// Proof that every gate opened for this very set: the gate *confirm* alone makes one, of the proof
-/// of the gate before it and of what confirms the set.
+/// Proof that every gate opened for this very set. Only the gate *confirm* makes one, from the
+/// proof of the gate before it and from what confirms the set.
 ///
-/// Nothing outside the gates can make one of nothing:
+/// Nothing outside the gates can make one:
 ///
 /// ```compile_fail,E0624
 /// fn forge(set: wikijs_mcp::gates::ChangeSet) -> wikijs_mcp::gates::Permit {
@@ -26,7 +26,7 @@ pub struct Permit {
     steps: VecDeque<StepKind>,
 }
 
-/// One mutation that may be sent, once: sending takes it, and it can be neither made nor
+/// One mutation that may be sent once: sending consumes it, and it can be neither forged nor
 /// copied.
 ///
 /// ```compile_fail,E0599
@@ -64,7 +64,7 @@ impl Permit {
         }
     }
 
-    /// The permits of a list's changes, in order, each under a call of its own; one that does
+    /// The permits of a list's changes, in order, each under a call of its own. A change that does
     /// nothing has none.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl Permit {
     /// The same permit for the page as it was just read.
     ///
     /// # Errors
-    /// The page as it was shown and as it is, where a field is not as it was shown.
+    /// The page as it was shown and as it is, if a field differs.
     pub(crate) fn on(self, fresh: PageState) -> Result<Self, Box<(PageState, PageState)>> {
         match self.change.before() {
             Some(before) if !before.difference(&fresh).is_empty() => {
@@ -95,7 +95,7 @@ impl Permit {
         }
     }
 
-    /// Proof that what it lets through may be taken back.
+    /// Proof that the writes of this permit may be taken back.
     pub(crate) const fn may_go_back(&self) -> MayGoBack {
         MayGoBack {
             call: self.set.id(),
@@ -120,7 +120,7 @@ impl Permit {
         self.steps.front().copied()
     }
 
-    /// Takes the next step out, for one attempt that is on record.
+    /// Takes the next step, for one attempt that is on record.
     pub fn next_step(&mut self, record: OnRecord) -> Option<Step> {
         self.steps.pop_front().map(|kind| Step {
             change: Arc::clone(&self.change),
@@ -130,8 +130,7 @@ impl Permit {
     }
 }
 
-/// Proof that the write of a call was let through, and so may be taken back by whoever sent it,
-/// once.
+/// Proof that a call's write had a permit, and so its sender may take it back once.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct MayGoBack {

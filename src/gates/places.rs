@@ -11,18 +11,17 @@ pub struct Places<'a> {
     pub allowed: Option<&'a [Prefix]>,
     /// But not below these.
     pub denied: &'a [Prefix],
-    /// Where pages go that are taken away but not deleted, if anywhere.
+    /// The trash, if there is one: where removed pages go instead of being deleted.
     pub trash: Option<&'a Trash>,
     /// What may be read: nothing else may be written.
     pub reads: &'a ReadScope,
 }
 
 impl Places<'_> {
-    /// Why a change may not be made, if so: the page's present place, and its new one, must be
-    /// below an allowed prefix and below no denied one.
+    /// Why a change may not be made; `None` if it may. The page's present place and its new one
+    /// must be below an allowed prefix and below no denied one.
     ///
-    /// The place where a page goes that is taken away, and comes back from, need not be allowed:
-    /// only that very move may touch it.
+    /// A page's place in the trash need not be allowed: only the move there and back may touch it.
     ///
     /// Allowed prefixes are compared exactly, denied ones in NFC and without case: a spelling that
     /// differs never lets a write through.
@@ -43,7 +42,7 @@ impl Places<'_> {
         fault.or_else(|| self.fault_of_tags(change))
     }
 
-    /// A page with a tag that hides pages could be written once and then be seen no more.
+    /// A page with a tag that hides pages could be written once and never be seen again.
     fn fault_of_tags(&self, change: &Change) -> Option<Failure> {
         let states = change.before().into_iter().chain(change.after());
         let is_hidden = |page: &PageState| !self.reads.admits_tags(&page.tags);
@@ -54,7 +53,7 @@ impl Places<'_> {
     }
 }
 
-/// Whether it is the place in the trash of the page that the change moves there or back.
+/// Whether the path is the trash place of the page that the change moves there or back.
 fn is_trash(may: &Places<'_>, change: &Change, path: &PagePath) -> bool {
     let (Some(trash), Some(before), Some(after)) = (may.trash, change.before(), change.after())
     else {
@@ -76,7 +75,8 @@ fn denied(may: &Places<'_>, locale: &Locale, path: &PagePath) -> Option<Failure>
     is_denied.then(|| Failure::new(Code::PathDenied, "The operator denies writes at this path."))
 }
 
-/// Nothing is said of which places those are: what may not be read is as if it were not there.
+/// The message does not name unreadable places: a page that may not be read looks like a missing
+/// one.
 fn unreadable(may: &Places<'_>, locale: &Locale, path: &PagePath) -> Option<Failure> {
     (!may.reads.admits_place(locale, path)).then(|| hidden("at this path"))
 }

@@ -18,7 +18,7 @@ use crate::rules::RuleBook;
 
 /// What the operator allows. The default allows nothing.
 ///
-/// `config` alone makes another one, from the operator's settings; nothing outside the crate can:
+/// Only `config` makes another one, from the operator's settings; nothing outside the crate can:
 ///
 /// ```compile_fail,E0451
 /// use wikijs_mcp::gates::{ConfirmMode, Policy};
@@ -37,15 +37,15 @@ pub struct Policy {
     pub(crate) is_dry_run: bool,
     /// How a write is confirmed.
     pub(crate) confirm: ConfirmMode,
-    /// Where it may be written; everywhere if none.
+    /// Where it may be written; `None` allows every place.
     pub(crate) allowed: Option<Vec<Prefix>>,
     /// Where it may not be written; wins.
     pub(crate) denied: Vec<Prefix>,
     /// What may be read: what is outside may not be written either.
     pub(crate) reads: ReadScope,
-    /// Where pages go that are taken away but not deleted, if anywhere.
+    /// The trash, if there is one: where removed pages go instead of being deleted.
     pub(crate) trash: Option<Trash>,
-    /// Where a pause stands that stops every write.
+    /// Where a pause of all writes is looked for.
     pub(crate) pauses: Pauses,
     /// What the operator adds to the gates.
     pub(crate) rules: Arc<RuleBook>,
@@ -77,19 +77,18 @@ pub enum ConfirmMode {
     Token(StaticToken),
     /// By the token of a preview of exactly that change.
     Preview,
-    /// By the operator at a terminal, who has the preview in sight; the token that goes with
-    /// it never leaves the program.
+    /// By the operator at a terminal, who sees the preview; its token never leaves the program.
     Operator,
     /// By a person, who is asked through the client.
     Person {
         /// How long the person may think.
         limit: Duration,
-        /// What holds where the client cannot ask.
+        /// What happens if the client cannot ask.
         fallback: Fallback,
     },
 }
 
-/// What holds where a person shall be asked and the client cannot do so.
+/// What happens if a person must be asked and the client cannot ask.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Fallback {
     /// Nothing is written.
@@ -102,9 +101,9 @@ pub enum Fallback {
 }
 
 impl Policy {
-    /// The same policy where the operator's own yes stands for the confirm and for the end of
-    /// the dry run. Whether anything may be written, and where, holds unchanged. A pause does not
-    /// stop the operator: what led to it is taken back before others may write again.
+    /// The same policy, with the operator's own yes in place of the confirm and of the dry run.
+    /// Whether anything may be written, and where, is unchanged. A pause does not stop the
+    /// operator, who takes back what led to it before others may write again.
     #[must_use]
     pub fn for_operator(self) -> Self {
         Self {
@@ -117,7 +116,7 @@ impl Policy {
 }
 
 impl Policy {
-    /// The policy as it holds for a client that can ask a person, or cannot.
+    /// The policy for a client that can or cannot ask a person.
     #[must_use]
     pub fn for_client(&self, can_ask: bool) -> Cow<'_, Self> {
         match self.confirm {
@@ -145,7 +144,7 @@ impl Policy {
         }
     }
 
-    /// How long a person may think, where one is asked.
+    /// How long a person may think, if one is asked.
     #[must_use]
     pub const fn thinking(&self) -> Option<Duration> {
         match self.confirm {
@@ -154,7 +153,7 @@ impl Policy {
         }
     }
 
-    /// The same policy where a person is asked in place of a preview's token.
+    /// The same policy, with a person's yes in place of a preview's token.
     #[must_use]
     pub(crate) fn asking(&self, limit: Duration) -> Self {
         Self {
@@ -166,7 +165,7 @@ impl Policy {
         }
     }
 
-    /// The same policy with another time to think, where a person is asked.
+    /// The same policy with another time to think, if a person is asked.
     #[must_use]
     pub fn with_thinking(mut self, time: Duration) -> Self {
         if let ConfirmMode::Person { limit, .. } = &mut self.confirm {
@@ -200,8 +199,8 @@ impl ConfirmMode {
     }
 }
 
-/// The operator's static token. Its text never shows; what is guessed at it is counted, for all
-/// keys and sessions of one server.
+/// The operator's static token. Its text is never shown. Wrong guesses are counted for all keys and
+/// sessions of one server.
 #[derive(Debug, Clone)]
 pub struct StaticToken {
     token: SecretString,
@@ -229,12 +228,12 @@ impl StaticToken {
         })
     }
 
-    /// Looks whether somebody gave the token, unless they gave too many wrong ones before.
+    /// Checks a given token, unless its guesser gave too many wrong ones before.
     pub(super) fn check(&self, of: &SessionId, given: &str) -> Result<(), Missed> {
         self.guesses.look(of, || self.matches(given))
     }
 
-    /// Its text, to be looked for where it must not stand.
+    /// Its text, to search for it where it must not appear.
     pub(crate) fn expose(&self) -> &str {
         self.token.expose_secret()
     }

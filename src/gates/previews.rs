@@ -37,7 +37,7 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// What it was the token of.
+    /// The set that its token stood for.
     pub(crate) fn into_set(self) -> ChangeSet {
         self.set
     }
@@ -60,7 +60,7 @@ impl Kept {
 
 /// The previews that wait to be confirmed.
 ///
-/// Nothing outside the crate can make some of its own, whose tokens would then count:
+/// Nothing outside the crate can make its own, whose tokens would then count:
 ///
 /// ```compile_fail,E0603
 /// let own = wikijs_mcp::gates::Previews::new(std::time::Duration::MAX);
@@ -69,7 +69,7 @@ impl Kept {
 pub(crate) struct Previews {
     life: Duration,
     kept: Mutex<HashMap<String, Kept>>,
-    /// The tokens used up last, each with the session and the call that did.
+    /// The tokens used up last, each with its session and call.
     used: Mutex<VecDeque<(String, SessionId, CallId)>>,
 }
 
@@ -86,12 +86,12 @@ impl Previews {
         }
     }
 
-    /// Keeps a change under a new token. Where there is no room, those of the owner that holds
-    /// the most go, the oldest first.
+    /// Keeps a change under a new token. If there is no room, previews of the heaviest owner are
+    /// evicted, oldest first.
     ///
     /// # Errors
-    /// `TOO_LARGE` if only those who hold less could give way; `INTERNAL_ERROR` if the system
-    /// has no randomness to give.
+    /// `TOO_LARGE` if only previews of lighter owners could be evicted; `INTERNAL_ERROR` if the
+    /// system gives no randomness.
     pub(crate) fn offer(&self, session: &SessionId, set: ChangeSet) -> Result<Previewed, Failure> {
         let token = token::new()?;
         let expires = Instant::now() + self.life;
@@ -122,8 +122,7 @@ impl Previews {
         Ok(Previewed { token, expires_at })
     }
 
-    /// Keeps beside a token what was asked for to get it. Its room counts from the next preview
-    /// on.
+    /// Keeps the call for which a token was given. Its size counts from the next preview on.
     pub(crate) fn keep_asked(&self, session: &SessionId, token: &str, asked: Asked) {
         let mut kept = self.lock();
         let preview = kept.get_mut(token);
@@ -133,7 +132,7 @@ impl Previews {
         }
     }
 
-    /// What was asked for to get a token; nothing where that is not what it stands for.
+    /// The call for which a token was given; `None` if the token stands for something else.
     ///
     /// # Errors
     /// As for [`Self::look`].
@@ -149,8 +148,8 @@ impl Previews {
     /// What a token stands for, if it counts for this session.
     ///
     /// # Errors
-    /// `CONFIRM_MISMATCH` for what has not the form of a token; else `CONFIRM_EXPIRED`, whatever
-    /// the reason: a stranger learns nothing of other sessions.
+    /// `CONFIRM_MISMATCH` for text that does not have the form of a token; otherwise
+    /// `CONFIRM_EXPIRED`, whatever the reason, so that a stranger learns nothing of other sessions.
     pub(crate) fn look(&self, session: &SessionId, token: &str) -> Result<ChangeSet, Failure> {
         self.of(session, token, Clone::clone)
     }
@@ -163,7 +162,7 @@ impl Previews {
         own.map(|preview| preview.set.clone())
     }
 
-    /// What the set that a token stands for takes a turn of.
+    /// The turn that a token's set needs.
     ///
     /// # Errors
     /// As for [`Self::look`].
@@ -184,7 +183,7 @@ impl Previews {
             .ok_or_else(|| uncounted(token))
     }
 
-    /// Uses up a token. Of two calls at once with one token, one gets the proof.
+    /// Uses up a token. Of two concurrent calls with one token, one gets the proof.
     ///
     /// # Errors
     /// As for [`Self::look`].
@@ -206,7 +205,7 @@ impl Previews {
         Ok(Spent { set: preview.set })
     }
 
-    /// The call of this session that used a token up, if it was one of the last.
+    /// The call of this session that used up a token, if that was recently.
     pub(crate) fn used_by(&self, session: &SessionId, token: &str) -> Option<CallId> {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |(spent, by, _): &&(String, SessionId, CallId)| spent == token && by == session;
@@ -214,7 +213,7 @@ impl Previews {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Kept>> {
-        // A panic elsewhere cannot leave a map of whole entries half-made.
+        // Entries are put in whole, so a panic elsewhere leaves the map intact.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

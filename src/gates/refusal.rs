@@ -2,16 +2,16 @@
 
 use crate::error::Failure;
 
-/// Where on its way a write was stopped; the word for it on record.
+/// Where a write was stopped, and the word for it on record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
-    /// The arguments were no input.
+    /// The arguments were invalid.
     Input,
     /// Writes are switched off.
     Enabled,
-    /// The page could not be read, or the change could not be made of it.
+    /// The page could not be read, or the change could not be made from it.
     Change,
-    /// The page stands, or shall stand, where nothing may be written.
+    /// The page's place, or its new place, may not be written.
     Paths,
     /// A rule of the operator denies it.
     Rules,
@@ -26,7 +26,7 @@ pub enum Gate {
 }
 
 impl Gate {
-    /// All of them, in the order of a write's way.
+    /// All gates, in the order in which a write meets them.
     pub const ALL: [Self; 9] = [
         Self::Input,
         Self::Enabled,
@@ -56,7 +56,7 @@ impl Gate {
     }
 }
 
-/// A write that goes no further.
+/// A stopped write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {
     /// Where it was stopped.

@@ -6,17 +6,17 @@ use super::set::ChangeSet;
 use crate::error::{Code, Failure};
 use crate::rules::{Facts, Rule, Then};
 
-/// What a rule asks of a set that no person has decided on.
+/// What a rule demands for a set that nobody has decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub(crate) struct Demand {
-    /// What it asks; never `deny`, which is an error.
+    /// What it demands; never `deny`, which is an error.
     pub(crate) then: Then,
     /// Which rule, and why, as the middle of a sentence.
     pub(crate) rule: String,
 }
 
-/// Who decided on a set.
+/// Who decided on a set, if anybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decided {
     /// Nobody saw it.
@@ -28,7 +28,7 @@ pub(crate) enum Decided {
 }
 
 impl Decided {
-    /// Whether that is all that a rule asks.
+    /// Whether this satisfies a rule's demand.
     const fn satisfies(self, then: Then) -> bool {
         match (self, then) {
             (_, Then::Deny) | (Self::Nobody, _) => false,
@@ -38,7 +38,7 @@ impl Decided {
     }
 }
 
-/// Proof that the places of a set are allowed and that no rule asks more of it. The gate *confirm*
+/// Proof that the places of a set are allowed and that every rule is satisfied. The gate *confirm*
 /// takes nothing else.
 ///
 /// Nothing outside the crate can name one:
@@ -58,23 +58,23 @@ impl<'p> Cleared<'p> {
         self.allowed.set()
     }
 
-    /// The proof that this gate used up, for a set that is not sent now.
+    /// The proof of the gate *paths*, for a set that is not sent now.
     pub(crate) fn into_allowed(self) -> Allowed<'p> {
         self.allowed
     }
 }
 
-/// What the rules make of a set.
+/// The rules' verdict on a set.
 #[derive(Debug)]
 #[must_use]
 pub(crate) enum Ruled<'p> {
     /// It may be confirmed.
     Cleared(Cleared<'p>),
-    /// More is due; the set cannot be confirmed.
+    /// A rule demands more; the set cannot be confirmed.
     Demands(Allowed<'p>, Demand),
 }
 
-/// Clears a set unless a rule denies it, or asks for more than was decided.
+/// Clears a set unless a rule denies it or demands more than was decided.
 ///
 /// The rules are those of the policy that the gates before this one saw.
 ///
@@ -101,7 +101,7 @@ pub(crate) fn rules<'p>(
     }
 }
 
-/// The refusal of a set that a rule leaves to a person, where somebody wants it sent undecided.
+/// The refusal to send a set that a rule leaves to a person and nobody decided.
 pub(crate) fn undecided(demand: &Demand) -> Refusal {
     let failure = Failure::new(
         Code::RuleDenied,
@@ -160,7 +160,7 @@ mod tests {
         ])
     }
 
-    /// What the gate says of a delete: nothing if it is cleared, a demand, or a refusal's rule.
+    /// The gate's verdict on a delete: `None` if it is cleared, else a demand or a refusal's rule.
     fn said(policy: &Policy, facts: &Facts, decided: Decided) -> Option<(Then, String)> {
         let opened = enabled(policy, &SessionId::new("s"), None).unwrap();
         let set = ChangeSet::of(CallId::new().unwrap(), Change::delete(page()));

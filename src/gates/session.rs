@@ -1,14 +1,14 @@
-//! Who calls, as far as something is remembered of it.
+//! The caller's identity, for everything that is remembered of callers.
 
 use std::sync::Arc;
 
-/// Whom a preview belongs to: a stdio process, or a session of HTTP bound to its client.
+/// The owner of a preview: a stdio process, or an HTTP session bound to its client.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionId {
     name: Arc<str>,
     owner: Arc<str>,
     lasts: bool,
-    /// Whether its owner is one client, not all that have no name.
+    /// Whether its owner is one named client, rather than all clients without a name.
     is_named: bool,
 }
 
@@ -25,8 +25,8 @@ impl SessionId {
         }
     }
 
-    /// The callers of one name that have no session: previews are theirs, but nothing that
-    /// they read and no approval is remembered.
+    /// The callers of one name that have no session. They share previews; reads and approvals are
+    /// not remembered for them.
     #[must_use]
     pub fn fleeting(name: impl Into<Arc<str>>) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl SessionId {
         }
     }
 
-    /// The same, counted together with all else of this owner where owners share room.
+    /// The same session, counted with this owner where owners share room.
     #[must_use]
     pub fn owned_by(self, owner: impl Into<Arc<str>>) -> Self {
         Self {
@@ -44,7 +44,7 @@ impl SessionId {
         }
     }
 
-    /// The same of one client: what it does in one session counts for it in all.
+    /// The same session, as one of a named client: all its sessions count together.
     #[must_use]
     pub fn of_client(self, owner: impl Into<Arc<str>>) -> Self {
         Self {
@@ -53,14 +53,14 @@ impl SessionId {
         }
     }
 
-    /// Whom it is counted with where owners share room.
+    /// The owner with which it is counted where owners share room.
     #[must_use]
     pub fn owner(&self) -> &str {
         &self.owner
     }
 
-    /// Who guesses, where the static token is guessed: a client that has a name in all its
-    /// sessions, or this session.
+    /// Who is counted for a wrong static token: a named client with all its sessions, or this
+    /// session.
     pub(super) const fn guesser(&self) -> &Arc<str> {
         if self.is_named {
             &self.owner
@@ -69,7 +69,7 @@ impl SessionId {
         }
     }
 
-    /// Whether it is a session, of which something may be remembered.
+    /// Whether it lasts, so that reads and approvals may be remembered.
     #[must_use]
     pub const fn lasts(&self) -> bool {
         self.lasts

@@ -1,4 +1,4 @@
-//! The changes that are decided as one.
+//! Change sets: changes that are decided as one.
 
 use std::collections::HashMap;
 use std::iter;
@@ -14,7 +14,7 @@ pub struct SetChange {
     pub change: Change,
     /// The call that it takes back.
     pub undoes: Option<CallId>,
-    /// The other calls that it takes back, where it takes back several writes of one page.
+    /// The other calls that it takes back, if it takes back several writes of one page.
     pub also_undoes: Vec<CallId>,
 }
 
@@ -38,7 +38,7 @@ impl From<Change> for SetChange {
     }
 }
 
-/// A page that was meant, and that a set does not change.
+/// A page that was asked for and that the set does not change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// Its id.
@@ -61,25 +61,25 @@ impl LeftOut {
     }
 }
 
-/// A link that leads to a place which a page leaves, and that a set does not mend.
+/// A link to the old place of a moved page that the set does not mend.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkLeft {
     /// The page that holds it.
     pub id: i64,
-    /// Where this page stands before the set.
+    /// The place of this page before the set.
     pub place: PagePlace,
-    /// The link and its line; none where the page could not be read.
+    /// The link and its line; `None` if the page could not be read.
     pub link: Option<(String, usize)>,
     /// Why, as a fragment.
     pub why: &'static str,
 }
 
-/// What a set does that mends the links to what it moves.
+/// How a set mends the links to the pages that it moves.
 #[derive(Debug, Clone)]
 pub struct Mending {
-    /// The wiki, as far as it decides where links lead.
+    /// The wiki's settings that decide where links lead.
     pub site: LinkedSite,
-    /// The pages of which nothing but links is changed, and how many.
+    /// The pages in which only links change, and how many links.
     pub alone: HashMap<i64, usize>,
     /// What it does not mend.
     pub left: Vec<LinkLeft>,
@@ -95,20 +95,20 @@ pub struct ChangeSet {
     proposal: Option<ProposalId>,
     /// Why it is wanted.
     note: Option<Note>,
-    /// Where it was asked for as a list, however many changes that has.
+    /// Present if it was asked for as a list, even a list of one change.
     list: Option<List>,
 }
 
-/// What a write takes a turn of; nothing where each change of a set takes its own.
+/// What a write's turn locks; empty if each change of the set takes its own turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TurnOf {
-    /// The page; none for a create.
+    /// The page; `None` for a create.
     pub page: Option<i64>,
     /// Whether the wiki rebuilds its tree for it (W19).
     pub rebuilds_tree: bool,
 }
 
-/// What belongs to a set that was asked for as a list.
+/// What only a list has.
 #[derive(Debug, Clone)]
 struct List {
     left_out: Vec<LeftOut>,
@@ -119,7 +119,7 @@ struct List {
     draft: Option<DraftMark>,
 }
 
-/// A draft, as it was when a set was made of it.
+/// A draft at the time when a set was made from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DraftMark {
     /// The draft.
@@ -162,7 +162,7 @@ impl ChangeSet {
         })
     }
 
-    /// The same list, with the pages that were meant and that it does not change.
+    /// The same list, with the pages that were asked for and that it does not change.
     #[must_use]
     pub fn without(mut self, left_out: Vec<LeftOut>) -> Self {
         if let Some(list) = &mut self.list {
@@ -171,7 +171,7 @@ impl ChangeSet {
         self
     }
 
-    /// The same list, of which stays what was applied where a later change fails, or does not.
+    /// The same list, with whether applied changes stay if a later one fails.
     #[must_use]
     pub const fn keeping(mut self, keeps_on_failure: bool) -> Self {
         if let Some(list) = &mut self.list {
@@ -180,7 +180,7 @@ impl ChangeSet {
         self
     }
 
-    /// The same list, which takes a set back.
+    /// The same list, as the undo of a set.
     #[must_use]
     pub const fn undoing(mut self, set: CallId) -> Self {
         if let Some(list) = &mut self.list {
@@ -198,7 +198,7 @@ impl ChangeSet {
         self
     }
 
-    /// The same list, which is all of a draft.
+    /// The same list, as the whole of a draft.
     #[must_use]
     pub const fn of_draft(mut self, mark: DraftMark) -> Self {
         if let Some(list) = &mut self.list {
@@ -207,33 +207,33 @@ impl ChangeSet {
         self
     }
 
-    /// The draft that it is all of.
+    /// The draft that it submits, if it does.
     #[must_use]
     pub fn draft(&self) -> Option<DraftMark> {
         self.list.as_ref()?.draft
     }
 
-    /// What it does to the links to what it moves, if it mends them.
+    /// How it mends the links to the pages that it moves, if it does.
     #[must_use]
     pub fn mending(&self) -> Option<&Mending> {
         self.list.as_ref()?.mending.as_ref()
     }
 
-    /// How many links one of its changes mends, if it does nothing else: that one was not asked
-    /// for.
+    /// How many links one of its changes mends, if it does nothing else; such a change was not
+    /// asked for itself.
     #[must_use]
     pub fn only_mends(&self, one: &SetChange) -> Option<usize> {
         let page = one.change.before()?.id?;
         self.mending()?.alone.get(&page).copied()
     }
 
-    /// The set that it takes back, if it was asked for as that.
+    /// The set that it takes back, if it is the undo of a set.
     #[must_use]
     pub fn undoes(&self) -> Option<CallId> {
         self.list.as_ref()?.undoes
     }
 
-    /// The same set with its changes made anew, each of the page as it was just read.
+    /// The same set with its changes made again, each from the page as it was just read.
     #[must_use]
     pub fn with_changes(self, changes: Vec<SetChange>) -> Self {
         match Self::list(self.id, changes) {
@@ -247,27 +247,27 @@ impl ChangeSet {
         }
     }
 
-    /// Whether it was asked for as a list: it is shown, sent and answered as one, be it of a
+    /// Whether it was asked for as a list: it is shown, sent and answered as a set, even with a
     /// single change.
     #[must_use]
     pub const fn is_list(&self) -> bool {
         self.list.is_some()
     }
 
-    /// The pages that were meant and that it does not change.
+    /// The pages that were asked for and that it does not change.
     #[must_use]
     pub fn left_out(&self) -> &[LeftOut] {
         self.list.as_ref().map_or(&[], |list| &list.left_out)
     }
 
-    /// Whether what was applied stays where a later change fails.
+    /// Whether applied changes stay if a later one fails.
     #[must_use]
     pub fn keeps_on_failure(&self) -> bool {
         let list = self.list.as_ref();
         list.is_some_and(|list| list.keeps_on_failure)
     }
 
-    /// The same set, which applies a proposal.
+    /// The same set, as the one that applies a proposal.
     #[must_use]
     pub fn of_proposal(self, proposal: Option<ProposalId>) -> Self {
         Self { proposal, ..self }
@@ -279,7 +279,7 @@ impl ChangeSet {
         Self { note, ..self }
     }
 
-    /// Why it is wanted, in the words of whoever asked for it.
+    /// Why it is wanted, in the caller's own words.
     #[must_use]
     pub const fn note(&self) -> Option<&Note> {
         self.note.as_ref()
@@ -291,7 +291,7 @@ impl ChangeSet {
         Self { id, ..self }
     }
 
-    /// The same set, whose first change is made of the page as it was just read.
+    /// The same set, with its first change made from the page as it was just read.
     #[must_use]
     pub fn on(mut self, fresh: PageState) -> Self {
         self.first.change = self.first.change.on(fresh);
@@ -304,7 +304,7 @@ impl ChangeSet {
         self.id
     }
 
-    /// The proposal that it applies, if it is one.
+    /// The proposal that it applies, if it applies one.
     #[must_use]
     pub const fn proposal(&self) -> Option<ProposalId> {
         self.proposal
@@ -346,13 +346,13 @@ impl ChangeSet {
         self.iter().map(|one| one.change.bytes()).sum()
     }
 
-    /// The page that a write of one change is of; none for a create.
+    /// The page of a write of one change; `None` for a create.
     #[must_use]
     pub fn page(&self) -> Option<i64> {
         self.first.change.before().and_then(|page| page.id)
     }
 
-    /// What it has to wait for before anything of it is read.
+    /// The turn that it takes before its pages are read.
     #[must_use]
     pub fn turn(&self) -> TurnOf {
         if self.is_list() {

@@ -36,7 +36,7 @@ fn create() -> ChangeSet {
     plain(Change::recreate(page(1)))
 }
 
-/// Changes that only a yes of their own can cover.
+/// Changes that need an approval of their own.
 fn heavy() -> Vec<ChangeSet> {
     let text = || Some("a{}".to_owned());
     let styled = PageState {

@@ -1,10 +1,10 @@
-//! What was asked for to get a preview: a confirmed call is completed from it.
+//! The call for which a preview was given; it completes the call that confirms.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-/// What somebody asked for who got a preview: the tool, and its arguments.
+/// The call for which a preview was given: the tool and its arguments.
 #[derive(Debug, Clone)]
 pub struct Asked {
     /// The tool.
@@ -23,7 +23,7 @@ impl Asked {
         }
     }
 
-    /// Whether it said all of the content that the page shall have.
+    /// Whether it gave the page's new content in full.
     #[must_use]
     pub fn says_whole_content(&self) -> bool {
         self.arguments.contains_key("content")

@@ -12,8 +12,8 @@ pub(super) const MAX_PREVIEWS: usize = 100;
 /// The most bytes of pages that they may hold together.
 pub(super) const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// The tokens that must go for one more preview of a session; none if that is too large to be
-/// kept beside those of others.
+/// The tokens to evict for one more preview of a session; `None` if it is too large to be kept
+/// beside those of others.
 pub(super) fn gone_for(
     kept: &HashMap<String, Kept>,
     session: &SessionId,

@@ -82,7 +82,7 @@ fn whoever_holds_the_most_gives_way_whatever_sessions_it_opens() {
     }
     assert_eq!(previews.turn_of(&few, &kept).unwrap().page, Some(1));
     assert!(previews.turn_of(&sessions[0], &first.token).is_err());
-    // Whoever has little gets its room of whoever has much.
+    // A light owner's newcomer evicts a heavy owner's preview.
     let late = SessionId::new("c");
     let token = previews.offer(&late, change()).expect("a token").token;
     assert!(previews.look(&late, &token).is_ok());
@@ -100,7 +100,8 @@ fn large_previews_do_not_push_out_those_of_who_holds_less() {
     let alive: Vec<bool> = alive.collect();
     assert_eq!(alive, [false, false, true, true, true]);
     assert!(previews.look(&few, &kept).is_ok());
-    // What could only be kept in place of smaller ones is not, and costs its owner nothing.
+    // A preview that could only evict those of lighter owners is refused, and costs its owner
+    // nothing.
     let late = SessionId::new("c");
     let small = previews.offer(&late, change()).expect("a token").token;
     let refused = previews.offer(&late, heavy(MAX_BYTES));

@@ -8,7 +8,7 @@ const TOKEN_CHARS: usize = 32;
 /// A new token.
 ///
 /// # Errors
-/// `INTERNAL_ERROR` if the system has no randomness to give.
+/// `INTERNAL_ERROR` if the system gives no randomness.
 pub(super) fn new() -> Result<String, Failure> {
     let mut bits = [0u8; 16];
     getrandom::fill(&mut bits)
