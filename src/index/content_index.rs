@@ -25,18 +25,18 @@ pub struct Coverage {
     pub pages: usize,
     /// The pages that the key sees.
     pub of: usize,
-    /// Whether all of them are, as they were when the list was last looked at.
+    /// Whether all of them are indexed, as of the last look at the list.
     pub is_complete: bool,
     /// The indexed pages whose content the key could not read.
     pub without_content: usize,
     /// The most pages that the index may hold.
     pub most: usize,
-    /// How long the pages that are wanting may take yet, where some were read already.
+    /// How long the missing pages may still take, if some were read already.
     pub left: Option<Duration>,
 }
 
 impl Coverage {
-    /// The pages that will be indexed, if not all of them are yet.
+    /// The number of pages to be indexed, if some are still missing.
     #[must_use]
     pub fn wanting(&self) -> Option<usize> {
         let wanted = self.of.min(self.most);
@@ -44,8 +44,8 @@ impl Coverage {
     }
 }
 
-/// What is indexed, and of which of the wiki's keys in turn: what one key may see is none of the
-/// next one's.
+/// The store, and the generation of the key that it was filled for: another key may not see its
+/// pages.
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) generation: u64,
@@ -57,15 +57,15 @@ pub(super) struct Held {
 pub struct ContentIndex {
     pub(super) wiki: Arc<Wiki>,
     pub(super) settings: IndexSettings,
-    /// Shared by all keys: the wiki is asked at one pace, whatever keys are made up.
+    /// Shared by all keys, so that made-up keys cannot raise the load on the wiki.
     pub(super) turns: Arc<Turns>,
     pub(super) batches: Arc<Batches>,
     /// Shared by all keys.
     scans: Arc<Scans>,
-    /// What the indexes of callers' keys take together.
+    /// The memory that the indexes of callers' keys take together.
     pub(super) room: Arc<Room>,
-    /// The name there of this one, if the key is a caller's: then no index is made if the wiki does
-    /// not know the key.
+    /// This index's name in `room`, if the key is a caller's: then no index is made for a key that
+    /// the wiki does not know.
     pub(super) tenant: Option<u64>,
     pub(super) store: Mutex<Option<Held>>,
     pub(super) progress: watch::Sender<Progress>,
@@ -95,8 +95,8 @@ impl ContentIndex {
         (self.coverage(&progress), progress.is_running)
     }
 
-    /// An index like this one of what a caller's key sees; in memory, since on the disk one would
-    /// stay of every key that anybody made up.
+    /// An index of what a caller's key sees. It is in memory, since made-up keys would otherwise
+    /// leave files on the disk.
     #[must_use]
     pub fn for_key(&self, wiki: Arc<Wiki>) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl ContentIndex {
         }
     }
 
-    /// A turn at looking through all texts or all links; nothing, if it does not come in time.
+    /// A turn at scanning all texts or all links; `None` if it does not come in time.
     pub async fn turn_to_scan(&self) -> Option<OwnedSemaphorePermit> {
         self.scans.turn().await
     }
@@ -123,20 +123,20 @@ impl ContentIndex {
         &self.settings
     }
 
-    /// Whether there is one at all.
+    /// Whether there is an index at all.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.settings.mode != IndexMode::Off
     }
 
-    /// Sees to it that the index is as the wiki is: with what was written through this server
-    /// before, and by others up to a few seconds ago. What takes long goes on in the background;
-    /// of a first pass a search waits for as much as its patience allows. While it waits, `tell`
-    /// hears how many pages are indexed, and of how many.
+    /// Brings the index up to date: with all writes through this server, and those of others up to
+    /// a few seconds ago. Long work continues in the background; a search waits for a first pass
+    /// only as long as its patience allows. While it waits, `tell` is called with the number of
+    /// indexed pages and of all pages.
     ///
     /// # Errors
-    /// Why nothing is indexed, or why the key no longer counts; an index that is there is used
-    /// also when the wiki does not answer.
+    /// Why nothing is indexed, or why the key no longer counts. An existing index is used even if
+    /// the wiki does not answer.
     pub async fn ready(
         self: &Arc<Self>,
         tell: impl Fn(usize, usize),
@@ -158,7 +158,7 @@ impl ContentIndex {
                 tell(progress.count.pages, progress.of.min(self.settings.most));
             }
         };
-        // What is not there in time comes later.
+        // Pages that are not indexed in time are indexed later.
         let caught_up = changes.wait_for(|progress| {
             heard(progress);
             progress.has(&wanted)
@@ -176,7 +176,7 @@ impl ContentIndex {
         }
     }
 
-    /// Begins a pass if one is due; gives what is to be waited for.
+    /// Begins a pass if one is due; returns what to wait for.
     fn begin(self: &Arc<Self>) -> Wanted {
         let settings = &self.settings;
         let mut begun = None;
@@ -223,19 +223,19 @@ impl ContentIndex {
         });
     }
 
-    /// Drops what is indexed, since others need the room.
+    /// Drops the index, since others need the room.
     pub(super) fn give_way(&self) {
         drop(self.store().take());
         self.progress.send_modify(Progress::reset);
     }
 
-    /// Drops all that is indexed, from the disk too.
+    /// Drops the index, from the disk too.
     pub async fn forget(self: &Arc<Self>) {
         self.drop_index_of(&self.wiki.pinned()).await;
         self.progress.send_modify(Progress::reset);
     }
 
-    /// The wiki has another key now: drops all that the old one saw, from the disk too.
+    /// The wiki has another key now: drops the old key's index, from the disk too.
     pub async fn forget_key(self: &Arc<Self>, old: &Wiki) {
         self.drop_index_of(old).await;
         self.progress.send_modify(Progress::reset);
@@ -281,13 +281,14 @@ impl ContentIndex {
             .await
     }
 
-    /// Asks what is indexed for the key in use: nothing is, where a pass has yet to open it.
+    /// Queries the index of the key in use; gives the default if no pass has opened it yet.
     pub(super) async fn asked<T: Default + Send + 'static>(
         self: &Arc<Self>,
         question: impl FnOnce(&mut Store) -> Result<T, IndexError> + Send + 'static,
     ) -> Result<T, IndexError> {
         let generation = self.wiki.generation();
-        // A page may have been moved or tagged since it was indexed: it is found no more.
+        // A page that was moved or tagged since it was indexed may now be out of bounds; it is left
+        // out.
         let seen = self.wiki.admitted_ids().await.map_err(|_| IndexError)?;
         let question = move |store: &mut Store| {
             if let Some(seen) = seen {
@@ -302,8 +303,7 @@ impl ContentIndex {
         }
     }
 
-    /// Does something with what is indexed for a key where it may take its time; nothing if there
-    /// is none.
+    /// Runs work that may block on the store of a key; `None` if there is no such store.
     pub(super) async fn with_store<T: Send + 'static>(
         self: &Arc<Self>,
         generation: u64,
@@ -347,7 +347,7 @@ impl Drop for ContentIndex {
     }
 }
 
-/// Removes the index on the disk of a wiki and key; whether there was one.
+/// Removes the disk index of a wiki and key; returns whether there was one.
 ///
 /// # Errors
 /// The file cannot be removed.

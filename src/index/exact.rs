@@ -1,4 +1,4 @@
-//! Texts to the letter and by regular expressions, in the content of indexed pages, line by line.
+//! Search for exact texts and regular expressions in the content of indexed pages, line by line.
 
 use std::time::Instant;
 
@@ -7,10 +7,10 @@ use regex::{Regex, RegexBuilder};
 use super::store::{IndexError, Store};
 use crate::page::{Locale, PagePath, PageReading, Place};
 
-/// The most bytes of a compiled pattern, and of the table that is made while it is used.
+/// The most bytes of a compiled pattern, and of the cache that it fills in use.
 const MAX_COMPILED: usize = 256 * 1024;
 const MAX_TABLE: usize = 1024 * 1024;
-/// How much of a line a regular expression is held against.
+/// How many bytes of a line a regular expression is matched against.
 const MAX_LINE: usize = 64 * 1024;
 
 /// What is looked for.
@@ -44,17 +44,17 @@ pub struct PatternHits {
     pub left: usize,
     /// How many pages were looked at.
     pub looked_at: usize,
-    /// How many should have been: more, where the time was over.
+    /// How many pages there were to look at: more than `looked_at` if the time ran out.
     pub of: usize,
-    /// How many indexed pages there are whose source the key did not get: none was looked at.
+    /// How many indexed pages were skipped because the key cannot read their source.
     pub without_source: usize,
-    /// How many lines were too long for an expression to be held against all of them.
+    /// How many lines were too long to be matched in full.
     pub long_lines: usize,
 }
 
 impl Pattern {
-    /// A regular expression. Its time is proportional to the text's; it has no references back
-    /// and no look-around.
+    /// A regular expression. It takes time proportional to the text; it has no backreferences and
+    /// no look-around.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -76,7 +76,7 @@ impl Pattern {
         Ok(Self::Regex(regex))
     }
 
-    /// How many lines of a text it is held against in part only.
+    /// How many lines of a text are too long to be matched in full.
     fn long_lines(&self, text: &str) -> usize {
         match self {
             Self::Regex(_) if text.len() > MAX_LINE => {
@@ -86,7 +86,7 @@ impl Pattern {
         }
     }
 
-    /// Where in a text each line begins to match, with no line twice, until the time is over.
+    /// Where in a text each matching line first matches, until the time is over.
     fn places<'a>(
         &'a self,
         text: &'a str,
@@ -124,14 +124,14 @@ impl Pattern {
     }
 }
 
-/// What the error says of the pattern, without the drawing of it.
+/// The message of an error, without the drawing of the pattern.
 fn fault(error: &str) -> String {
     let said = error.lines().find_map(|line| line.strip_prefix("error: "));
     format!("is no regular expression: {}", said.unwrap_or(error))
 }
 
-/// The pages that are to be looked at, those changed last first: what readers see has other lines
-/// than the source, so none is whose source the key did not get.
+/// The pages to look at, last changed first. Pages whose source the key cannot read are left out:
+/// what readers see has other lines than the source.
 pub(super) fn wanted(
     store: &Store,
     is_wanted: &dyn Fn(&Locale, &PagePath) -> bool,
@@ -244,7 +244,7 @@ mod tests {
         let began = Instant::now();
         let found = looked(&store, &slow, Duration::from_millis(50));
         assert!(began.elapsed() < Duration::from_secs(10));
-        // It was not looked through, so it is not told as one without a hit.
+        // The page was skipped, so it is not counted as one without a hit.
         assert_eq!((found.looked_at, found.of), (0, 1));
     }
 
@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    /// Expressions that take other engines for ever.
+    /// Expressions that never end in backtracking engines.
     #[test]
     fn no_pattern_takes_longer_than_the_text_does() {
         let text = format!("{}b", "a".repeat(60_000));

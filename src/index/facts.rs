@@ -1,4 +1,4 @@
-//! What an indexed page says of itself beside its words: where its links lead, and its properties.
+//! What is stored of an indexed page beside its words: its links and its properties.
 
 use std::collections::HashSet;
 
@@ -36,7 +36,7 @@ pub struct IndexedLink {
     pub target: String,
 }
 
-/// Puts down what a page says of itself, in place of what was known.
+/// Stores the facts of a page, in place of the earlier ones.
 pub(super) fn put(
     change: &Connection,
     id: i64,
@@ -45,7 +45,7 @@ pub(super) fn put(
 ) -> Result<(), IndexError> {
     remove(change, id)?;
     let format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
-    // What readers see tells nothing of the source.
+    // Text as readers see it has none of the source's links and properties.
     let Some(text) = text.filter(|_| format != Format::Other) else {
         return Ok(());
     };
@@ -65,7 +65,7 @@ pub(super) fn put(
     Ok(())
 }
 
-/// Drops what is known of a page.
+/// Drops the facts of a page.
 pub(super) fn remove(change: &Connection, id: i64) -> Result<(), IndexError> {
     for table in TABLE_NAMES {
         change.execute(&format!("DELETE FROM {table} WHERE id = ?1"), [id])?;
@@ -74,7 +74,7 @@ pub(super) fn remove(change: &Connection, id: i64) -> Result<(), IndexError> {
 }
 
 fn read(id: i64, text: &str, format: Format) -> (Vec<PageLink>, Vec<(String, Property)>) {
-    // The parser breaks off on some texts; no page may keep the others out of the index.
+    // The parser panics on some texts; such a page must not keep the others out of the index.
     let links = std::panic::catch_unwind(|| links(text, format)).unwrap_or_else(|_| {
         tracing::warn!(id, "the links of a page could not be read");
         Vec::new()
@@ -86,7 +86,7 @@ fn read(id: i64, text: &str, format: Format) -> (Vec<PageLink>, Vec<(String, Pro
     (links.collect(), properties(text))
 }
 
-/// What a property's name and value are compared by.
+/// The form in which a property's names and values are compared.
 fn folded(text: &str) -> String {
     text.trim().to_lowercase()
 }
@@ -110,7 +110,8 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The pages that have a property, with one value if one is given; letter case does not count.
+    /// The pages that have a property, with the given value if there is one; letter case is
+    /// ignored.
     pub(super) fn with_property(
         &self,
         name: &str,
@@ -130,7 +131,7 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// How many indexed pages there are whose source this key did not get.
+    /// The number of indexed pages whose source this key cannot read.
     pub(super) fn without_source(&self) -> Result<usize, IndexError> {
         let without: i64 = self.db().query_row(
             "SELECT count(*) FROM page WHERE missing = 0 AND id NOT IN (SELECT id FROM source)",

@@ -1,5 +1,5 @@
-//! Making the index as the wiki is: a look at the list of pages, then the content of those that
-//! changed, batch by batch, with pauses that leave the wiki time for others.
+//! Brings the index up to date: looks at the list of pages, then reads those that changed, batch by
+//! batch, with pauses that leave the wiki time for others.
 
 use std::borrow::Borrow;
 use std::collections::{HashSet, VecDeque};
@@ -17,26 +17,26 @@ use crate::page::{Date, PageReading};
 use crate::private_files;
 use crate::wiki::{AllPages, Wiki, WikiError};
 
-/// So many pages of a first pass, the newest, are read before it is taken as caught up.
+/// A first pass counts as caught up when this many of the newest pages are read.
 const NEWEST: usize = 50;
-/// So many pages are put in at a time; searches wait meanwhile.
+/// How many pages are stored at a time; searches wait meanwhile.
 const PUT_AT_ONCE: usize = 8;
 
-/// Why a pass ended early: what the wiki said, or nothing where the index cannot be used or was
-/// dropped meanwhile.
+/// Why a pass ended early: the wiki's error, or `None` if the index cannot be used or was dropped
+/// meanwhile.
 pub(super) type Broken = Option<WikiError>;
 
-/// The pages that have to be read.
+/// The pages to read.
 #[derive(Debug, Default)]
 struct Queue {
     pages: VecDeque<Arc<PageReading>>,
-    /// So many of the first are waited for.
+    /// How many of the first pages a search waits for.
     urgent: usize,
-    /// What stood in the wiki at this time is in the queue.
+    /// The queue has every change up to this time.
     looked: Option<Instant>,
 }
 
-/// Pages with their content, and up to when the wiki is indexed with them.
+/// Pages with their content, and the time up to which the index is current once they are stored.
 #[derive(Debug, Default)]
 struct Read {
     pages: Vec<PageReading>,
@@ -50,7 +50,7 @@ struct Look {
 }
 
 impl Queue {
-    /// Puts pages that were found to have changed before all others.
+    /// Puts changed pages before all others.
     fn put_first(&mut self, changed: Vec<Arc<PageReading>>, urgent: usize, looked: Instant) {
         let ids: HashSet<Option<i64>> = changed.iter().map(|page| page.id).collect();
         self.pages.retain(|page| !ids.contains(&page.id));
@@ -61,7 +61,7 @@ impl Queue {
         self.looked = Some(looked);
     }
 
-    /// The next pages to be read; what is waited for is not read together with other pages.
+    /// The next pages to read; pages that a search waits for are not read together with others.
     fn take_next(&mut self, most: usize) -> Vec<PageReading> {
         let first = match self.urgent {
             0 => self.pages.len(),
@@ -79,7 +79,7 @@ impl Queue {
 }
 
 impl ContentIndex {
-    /// One pass: looks at the list, as often as searches want one, and reads what changed.
+    /// One pass: looks at the list as often as searches want it, and reads the changed pages.
     pub(super) async fn pass(self: &Arc<Self>, wiki: &Wiki) -> Result<(), Broken> {
         let lock = self.filling_lock(wiki);
         // Of several servers with one index on the disk, one fills it.
@@ -108,7 +108,7 @@ impl ContentIndex {
             let next = queue.take_next(layers.at_a_time());
             let is_last = next.is_empty();
             let turn = self.turn_of_callers().await;
-            // What was read is put in while the next pages are read.
+            // Pages are stored while the next ones are read.
             let (put, next) = tokio::join!(
                 self.put(wiki, std::mem::take(&mut read)),
                 self.read(wiki, &mut layers, next)
@@ -119,7 +119,7 @@ impl ContentIndex {
                 caught_up: queue.caught_up(),
             };
             if turn.is_some() {
-                // Nothing that was read waits for a turn.
+                // Pages that were read are stored before the wait for a turn.
                 self.put(wiki, std::mem::take(&mut read)).await?;
             }
             drop(turn);
@@ -137,14 +137,14 @@ impl ContentIndex {
         Ok(())
     }
 
-    /// A turn at reading and putting in pages, where the key is a caller's: their texts are in
-    /// memory meanwhile, of one such key at a time.
+    /// A turn at reading and storing pages for a caller's key: only one such key at a time has
+    /// texts in memory.
     async fn turn_of_callers(&self) -> Option<OwnedSemaphorePermit> {
         self.tenant?;
         self.room.turn().await
     }
 
-    /// Looks at the list of pages as it is at this time or later: which pages have changed.
+    /// Finds the changed pages, by the list as of this time or later.
     async fn look(
         self: &Arc<Self>,
         wiki: &Wiki,
@@ -169,7 +169,7 @@ impl ContentIndex {
         Ok(changed)
     }
 
-    /// Puts in what was read.
+    /// Stores pages.
     async fn put(self: &Arc<Self>, wiki: &Wiki, read: Read) -> Result<(), Broken> {
         let mut pages = read.pages.into_iter().peekable();
         while pages.peek().is_some() {
@@ -184,7 +184,7 @@ impl ContentIndex {
             let (count, bytes) = put.await.ok_or(None)?;
             self.counted(count, bytes);
         }
-        // What an old key saw must not be shown to the new one.
+        // Pages that an old key saw must not be shown to the new one.
         if let Some(time) = read.caught_up
             && wiki.generation() == self.wiki.generation()
         {
@@ -203,7 +203,7 @@ impl ContentIndex {
     }
 }
 
-/// Those of some pages that an index holds already: no other has room in one that is full.
+/// The pages that the index holds already: a full index has no room for others.
 fn known<P: Borrow<PageReading>>(store: &Store, pages: Vec<P>) -> Result<Vec<P>, IndexError> {
     let mut known = Vec::new();
     for page in pages {
@@ -215,8 +215,8 @@ fn known<P: Borrow<PageReading>>(store: &Store, pages: Vec<P>) -> Result<Vec<P>,
     Ok(known)
 }
 
-/// Holds an index against the list: as a whole where that was read anew, else against the pages
-/// that are as new as the newest one seen before.
+/// Compares an index with the list: with all of it if it was read again, otherwise with the pages
+/// at least as new as the newest one seen before.
 fn look(
     store: &mut Store,
     all: &AllPages,

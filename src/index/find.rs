@@ -1,4 +1,4 @@
-//! What the index is asked: pages with some words, and pages that are alike.
+//! Queries of the index: pages with some words, and similar pages.
 
 use std::collections::HashSet;
 
@@ -10,11 +10,11 @@ use crate::page::{Locale, PagePath, PageReading};
 
 /// How many words of a page are compared with other pages.
 const MAX_WORDS: usize = 12;
-/// How much of a page is looked at for its rare words, in tokens.
+/// How many tokens of a page are searched for rare words.
 const MAX_TOKENS: usize = 20_000;
-/// A word on so few pages tells them apart, however few there are.
+/// A word on this few pages is rare, however few pages there are.
 const FEW: usize = 20;
-/// A word on more of the pages than one in this many is not rare.
+/// A word on more than one page in this many is not rare.
 const RARE: usize = 10;
 
 /// A page that the index found.
@@ -26,7 +26,7 @@ pub struct ContentHit {
     pub snippet: Option<String>,
     /// The selector of the section that the snippet is from.
     pub section: Option<String>,
-    /// How well it fits; larger is better.
+    /// The score; larger is better.
     pub score: f64,
 }
 
@@ -37,12 +37,12 @@ pub struct RareWords {
     pub page: PageReading,
     /// The words.
     pub words: Vec<String>,
-    /// How well it fits; larger is better.
+    /// The score; larger is better.
     pub score: f64,
 }
 
-/// Pages with all words of a query, then those with some: a question has words that its answer
-/// lacks.
+/// Pages with all words of a query, then those with some: the answer to a question often lacks some
+/// of its words.
 pub(super) fn find(
     store: &Store,
     query: &str,
@@ -72,7 +72,8 @@ pub(super) fn find(
         .collect()
 }
 
-/// The terms that tell pages apart: those on at most half of them, or on few; all if none does.
+/// The terms that tell pages apart: those on at most half of the pages, or on few; all terms if
+/// there are none of these.
 fn telling(store: &Store, terms: &[Term]) -> Result<Vec<Term>, IndexError> {
     let pages = store.count()?.pages;
     let mut telling = Vec::new();
@@ -119,7 +120,7 @@ fn hit(
     })
 }
 
-/// Pages that have rare words in common with a page, the most alike first.
+/// Pages that have rare words in common with a page, the most similar first.
 pub(super) fn alike(
     store: &Store,
     id: i64,
@@ -132,7 +133,7 @@ pub(super) fn alike(
     let mut rare = rare_words(store, &content.text)?;
     rare.truncate(MAX_WORDS);
     let mut pages: Vec<RareWords> = Vec::new();
-    // A word at a time: so the words in common are known without reading any page.
+    // One word at a time, so that the common words are known without reading any page.
     for (word, worth) in rare {
         let term = Term {
             parts: vec![word.clone()],
@@ -160,8 +161,8 @@ pub(super) fn alike(
     Ok(pages)
 }
 
-/// Words of a text that stand on some other pages but on few, each with its worth (at most 1),
-/// the rarest first.
+/// Words of a text that occur on few other pages, each with its weight (at most 1), the rarest
+/// first.
 fn rare_words(store: &Store, text: &str) -> Result<Vec<(String, f64)>, IndexError> {
     let pages = store.count()?.pages;
     let most = (pages / RARE).clamp(2, 50);

@@ -5,30 +5,29 @@ use std::time::Duration;
 
 use crate::wiki::ContentLayer;
 
-/// How often a layer may refuse in a row, before it is asked no more in this pass.
+/// After this many refusals in a row a layer is not asked again in this pass.
 const MOST_REFUSALS: usize = 20;
-/// An answer that takes longer is to be smaller the next time.
+/// After a slower answer the next request is smaller.
 const SLOW: Duration = Duration::from_secs(1);
-/// An answer that is larger is to be smaller the next time, in bytes.
+/// After a larger answer, in bytes, the next request is smaller.
 const LARGE: usize = 8 * 1024 * 1024;
-/// So many pages are read at a time where each takes a request of its own.
+/// How many pages are read at a time if each takes its own request.
 const ONE_BY_ONE: usize = 12;
-/// After so many good answers in a row they may be larger again.
+/// After this many good answers in a row requests may be larger again.
 const GOOD: usize = 8;
 
 /// Which layers give this key the content of pages, as one pass has found out.
 #[derive(Debug, Default)]
 pub(super) struct Layers {
-    /// The place of the one that gave something last.
+    /// The index of the layer that last gave a page.
     last: Option<usize>,
     /// How often each has refused in a row.
     refusals: [usize; ContentLayer::ALL.len()],
 }
 
 impl Layers {
-    /// The layers that are worth asking, the one that gave something last before the others. What
-    /// readers see is no source: it comes behind all that give sources, whatever it gave of pages
-    /// before.
+    /// The layers worth asking, the last successful one first. The readers' view gives no source,
+    /// so it always comes after the layers that do.
     pub(super) fn worth_asking(&self) -> Vec<ContentLayer> {
         let all = ContentLayer::ALL.len();
         let gives_sources = |at: &usize| ContentLayer::ALL.get(*at) != Some(&ContentLayer::View);
@@ -46,7 +45,7 @@ impl Layers {
         .collect()
     }
 
-    /// A layer gave so many pages, and refused so many.
+    /// Notes how many pages a layer gave and refused.
     pub(super) fn learn(&mut self, layer: ContentLayer, given: usize, refused: usize) {
         let Some(at) = ContentLayer::ALL.iter().position(|other| *other == layer) else {
             return;
@@ -62,15 +61,15 @@ impl Layers {
         }
     }
 
-    /// How many pages are read before it is looked again whether others are wanted more: a single
-    /// one until some layer has given something.
+    /// How many pages are read before the queue is checked for more urgent ones: one until a layer
+    /// has given a page.
     pub(super) fn at_a_time(&self) -> usize {
         let layer = self.last.and_then(|at| ContentLayer::ALL.get(at));
         layer.map_or(1, |layer| layer.most_at_once().max(ONE_BY_ONE))
     }
 }
 
-/// How many pages one request reads at most, by what the wiki's answers were like.
+/// The most pages of one request, adapted to the speed and size of the wiki's answers.
 #[derive(Debug)]
 pub(super) struct Batches {
     most: AtomicUsize,
@@ -94,7 +93,7 @@ impl Batches {
             .clamp(1, layer.most_at_once())
     }
 
-    /// An answer for so many pages came, after some time and with so many bytes.
+    /// Notes an answer: its pages, time and bytes.
     pub(super) fn answered(&self, pages: usize, took: Duration, bytes: usize) {
         if took > SLOW || bytes > LARGE {
             self.too_much(pages);
@@ -105,7 +104,7 @@ impl Batches {
         }
     }
 
-    /// A request for so many pages was too much, or was not answered.
+    /// Notes that a request for this many pages failed or was too large.
     pub(super) fn too_much(&self, pages: usize) {
         self.good.store(0, Ordering::Relaxed);
         self.most.store((pages / 2).max(1), Ordering::Relaxed);
@@ -150,7 +149,7 @@ mod tests {
         assert_eq!(layers.worth_asking(), [Source, Single, Latest, View]);
         layers.learn(Single, 0, MOST_REFUSALS);
         assert_eq!(layers.worth_asking(), [Source, Latest, View]);
-        // What readers see of one page says nothing of the source of the next.
+        // A page from the readers' view says nothing about sources of other pages.
         layers.learn(View, 1, 0);
         assert_eq!(layers.worth_asking(), [Latest, Source, View]);
     }

@@ -1,8 +1,8 @@
-//! The content index: the pages of one wiki as one key sees them, in SQLite FTS5, for finding
-//! words in their content and pages that are alike.
+//! The content index: the pages of one wiki as one key sees them, in SQLite FTS5, to find words in
+//! their content and similar pages.
 //!
-//! It knows `page` and `wiki`, and nothing of tools or of MCP. [`ContentIndex`] is what others
-//! use: `fill` keeps its `store` as the wiki is, `find` asks it.
+//! It knows `page` and `wiki`, and nothing of tools or of MCP. Other rooms use [`ContentIndex`]:
+//! `fill` keeps its `store` up to date, `find` queries it.
 
 mod exact;
 mod facts;

@@ -1,4 +1,4 @@
-//! All indexes of a directory, whichever wiki and key they are of.
+//! All indexes in a directory, of any wiki and key.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -9,25 +9,25 @@ use std::time::SystemTime;
 use super::settings::{DIGEST_CHARS, ENDING};
 use super::store::{self, BESIDE};
 
-/// An index on the disk, as far as its files tell.
+/// An index on the disk, by its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OnDisk {
     /// Its file.
     pub file: PathBuf,
-    /// The host of the wiki that it is of, with its port if that is not the usual one.
+    /// The host of its wiki, with the port if that is not the usual one.
     pub wiki: String,
     /// The digest of key and wiki, in hexadecimal.
     pub digest: String,
-    /// The pages in it; none where it cannot be read.
+    /// The number of pages; `None` if it cannot be read.
     pub pages: Option<usize>,
-    /// What it takes on the disk, with what lies beside it, in bytes.
+    /// Its size on the disk with its companion files, in bytes.
     pub bytes: u64,
     /// When it was changed last.
     pub changed: Option<SystemTime>,
 }
 
-/// All indexes of a directory by their names, those too of which only a companion is left; none
-/// if it is not there.
+/// All indexes of a directory by name, including those of which only a companion file is left;
+/// empty if there is no directory.
 ///
 /// # Errors
 /// The directory cannot be read.
@@ -49,7 +49,7 @@ pub fn all(dir: &Path) -> io::Result<Vec<OnDisk>> {
     Ok(names.iter().filter_map(|name| of(dir, name)).collect())
 }
 
-/// The name of the index that a file is, or lies beside.
+/// The name of the index that a file belongs to.
 fn index_of(name: &str) -> Option<&str> {
     let mut names = BESIDE.iter().filter_map(|end| name.strip_suffix(end));
     names.find(|name| parts(name).is_some())
@@ -68,7 +68,7 @@ fn parts(name: &str) -> Option<(&str, &str)> {
 fn of(dir: &Path, name: &str) -> Option<OnDisk> {
     let (wiki, digest) = parts(name)?;
     let file = dir.join(name);
-    // Before the index is opened, which may change its files.
+    // Measured before the index is opened, which may change its files.
     let files: Vec<_> = store::files(&file)
         .filter_map(|file| fs::symlink_metadata(file).ok())
         .collect();

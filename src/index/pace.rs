@@ -1,5 +1,5 @@
-//! Turns at asking the wiki in the background: one at a time, and between them as long a pause as
-//! keeps the wiki busy for a set share of the time only.
+//! Turns at background requests: one at a time, with pauses that keep the wiki busy only for a set
+//! share of the time.
 
 use std::sync::{Mutex as Lock, PoisonError};
 use std::time::Duration;
@@ -15,25 +15,25 @@ impl Load {
     /// The wiki is asked again as soon as it has answered.
     pub const FULL: Self = Self(100);
 
-    /// The share of a setting, held to what may be one: 10 to 100 %.
+    /// A share, limited to 10 to 100 %.
     #[must_use]
     pub fn percent(share: u32) -> Self {
         Self(share.clamp(10, 100))
     }
 
-    /// How long the wiki is left alone after it was busy for some time.
+    /// How long to pause after the wiki was busy for some time.
     #[must_use]
     pub fn pause(self, busy: Duration) -> Duration {
         busy.saturating_mul(100 - self.0) / self.0
     }
 }
 
-/// Gives turns, one at a time, each so long after the one before as the load allows.
+/// Gives turns, one at a time, with the pauses that the load demands.
 #[derive(Debug)]
 pub(super) struct Turns {
     load: Load,
     next: Mutex<Instant>,
-    /// Pauses that are still to be made.
+    /// Pauses that are still due.
     owed: Lock<Duration>,
 }
 
@@ -54,8 +54,8 @@ impl Turns {
         }
     }
 
-    /// The wiki was busy for some time out of turn, since a search waited for it: the next turn
-    /// comes so much later.
+    /// Notes a request made out of turn because a search waited for it: the next turn comes later
+    /// by its pause.
     pub(super) fn owe(&self, busy: Duration) {
         *self.owed.lock().unwrap_or_else(PoisonError::into_inner) += self.load.pause(busy);
     }

@@ -1,4 +1,4 @@
-//! How a pass begins and ends, and what it says of itself meanwhile.
+//! How a pass begins and ends, and how it reports its progress.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,12 +10,12 @@ use super::store::{Count, IndexError, Seen, Store};
 use crate::wiki::{Wiki, WikiError};
 
 impl ContentIndex {
-    /// Passes, until one ends that nothing came between.
+    /// Runs passes until one ends without a new request for another.
     pub(super) async fn pass_until_done(self: Arc<Self>) {
         loop {
             let (this, wiki) = (Arc::clone(&self), Arc::new(self.wiki.pinned()));
             let generation = wiki.generation();
-            // In a task of its own: whatever becomes of it, another one may begin.
+            // In a task of its own, so that even after a panic another pass may begin.
             let pass = tokio::spawn(async move { this.open_and_pass(&wiki).await }).await;
             if !self.ended(generation, pass.unwrap_or(Err(None))).await {
                 return;
@@ -43,7 +43,7 @@ impl ContentIndex {
         self.counted(count, bytes);
         let end = self.pass(wiki).await;
         if end.is_err() {
-            // What a look found may not have been read: the next one looks at all pages.
+            // Changed pages may not have been read: the next look compares all pages.
             let forget = self.with_store(generation, |store| {
                 store.seen = Seen::default();
                 Ok(())
@@ -53,7 +53,7 @@ impl ContentIndex {
         end
     }
 
-    /// A pass has ended; gives whether another one has to follow.
+    /// Ends a pass; returns whether another one must follow.
     async fn ended(self: &Arc<Self>, generation: u64, end: Result<(), Broken>) -> bool {
         let is_of_old_key = generation != self.wiki.generation();
         let end = if is_of_old_key { Ok(()) } else { end };
@@ -72,12 +72,12 @@ impl ContentIndex {
         goes_on
     }
 
-    /// When the wiki has to be looked at again, by what searches want and when it last was.
+    /// Whether searches want a newer look at the list than the last one, and how new.
     pub(super) fn wanted_look(&self, looked: Option<Instant>) -> Option<Instant> {
         self.progress.borrow().wanted_look(looked)
     }
 
-    /// The list was looked at: it has so many pages, and so many of them are indexed.
+    /// Notes a look at the list: how many pages it has and how many are indexed.
     pub(super) fn looked(&self, of: usize, count: Count) {
         self.progress.send_modify(|progress| {
             progress.of = of;
@@ -85,7 +85,7 @@ impl ContentIndex {
         });
     }
 
-    /// So many pages are indexed now, and take so many bytes.
+    /// Notes how many pages are indexed now, and their bytes.
     pub(super) fn counted(&self, count: Count, bytes: u64) {
         let has_room = self.tenant.is_none_or(|name| self.room.grow(name, bytes));
         self.progress.send_modify(|progress| {
@@ -94,13 +94,13 @@ impl ContentIndex {
         });
     }
 
-    /// All is indexed that stood in the wiki at this time, but for what a first pass has yet to read.
+    /// The index is current as of this time, except for pages that a first pass still has to read.
     pub(super) fn catch_up(&self, time: Instant) {
         self.progress
             .send_modify(|progress| progress.catch_up(time));
     }
 
-    /// Pages are being read from now on, if they were not already.
+    /// Notes that pages are being read from now on.
     pub(super) fn began_filling(&self) {
         self.progress.send_modify(|progress| {
             let pages = progress.count.pages;

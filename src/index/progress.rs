@@ -1,4 +1,4 @@
-//! How far the index is, and what searches wait for.
+//! The progress of the index, and what searches wait for.
 
 use std::time::{Duration, Instant};
 
@@ -6,17 +6,16 @@ use super::settings::Pace;
 use super::store::Count;
 use crate::wiki::{MAX_KEPT, WikiError};
 
-/// How old a look at the list of a wiki that is too large to keep its list may be.
+/// How old a look at the list may be, for a wiki too large to keep its list.
 const FRESH_IF_LARGE: Duration = Duration::from_mins(1);
 
-/// How far the index is.
+/// The progress of the index.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Progress {
     pub(super) is_running: bool,
-    /// Searches want what stood in the wiki at this time.
+    /// Searches want the index to be current as of this time.
     wanted: Option<Instant>,
-    /// All is indexed that stood in the wiki at this time, but for what a first pass has yet to
-    /// read.
+    /// The index is current as of this time, except for pages that a first pass still has to read.
     caught_up: Option<Instant>,
     /// When something was last written through this server.
     written: Option<Instant>,
@@ -28,29 +27,29 @@ pub(super) struct Progress {
     pub(super) count: Count,
     /// Whether the index has held all pages that it may hold.
     was_complete: bool,
-    /// The bound of all callers' indexes keeps it from holding more.
+    /// The bound on all callers' indexes keeps it from growing.
     pub(super) is_full: bool,
     /// When the first search gives up waiting for the first pass.
     first_until: Option<Instant>,
-    /// Since when pages are being read, how many were indexed then.
+    /// Since when pages are being read, and how many were indexed then.
     pub(super) filling: Option<(Instant, usize)>,
 }
 
 /// What a search waits for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted {
-    /// All that stood in the wiki at this time.
+    /// The index to be current as of this time.
     time: Instant,
     /// The passes that had ended before.
     passes: u64,
-    /// When waiting for that ends.
+    /// When that wait ends.
     pub(super) until: Instant,
-    /// When waiting for the first pass ends.
+    /// When the wait for the first pass ends.
     pub(super) first_until: Instant,
 }
 
 impl Progress {
-    /// A search begins; gives what it waits for, and whether a pass has to begin for it.
+    /// A search begins; returns what it waits for, and whether a pass must begin for it.
     pub(super) fn search(&mut self, pace: &Pace, most: usize) -> (Wanted, bool) {
         let now = Instant::now();
         let fresh = if self.of > MAX_KEPT {
@@ -68,7 +67,7 @@ impl Progress {
             first_until,
         };
         let is_met = self.is_caught_up(time);
-        // After a fault the next search tries again, but not each at once.
+        // After a failure the next search tries again, but not every search immediately.
         if let Some((failed, _)) = &self.failed
             && failed.elapsed() < fresh
         {
@@ -83,12 +82,12 @@ impl Progress {
         (wanted, begins)
     }
 
-    /// Whether a search has what it waits for, or waits in vain.
+    /// Whether a search need not wait any longer, with success or in vain.
     pub(super) fn has(&self, wanted: &Wanted) -> bool {
         self.is_caught_up(wanted.time) || self.is_over(wanted)
     }
 
-    /// The same of a search that would rather have all of the index.
+    /// The same for a search that wants the complete index.
     pub(super) fn has_all(&self, wanted: &Wanted) -> bool {
         self.was_complete || self.is_over(wanted)
     }
@@ -101,12 +100,12 @@ impl Progress {
         self.caught_up.is_some_and(|caught_up| caught_up >= time)
     }
 
-    /// What searches want to be looked for, if that was not done yet.
+    /// The time as of which searches want a look at the list, if the last look is older.
     pub(super) fn wanted_look(&self, looked: Option<Instant>) -> Option<Instant> {
         self.wanted.filter(|wanted| looked < Some(*wanted))
     }
 
-    /// All that stood in the wiki at this time is indexed, or stands in the queue of a first pass.
+    /// Every change up to this time is indexed, or is in the queue of a first pass.
     pub(super) fn catch_up(&mut self, time: Instant) {
         self.caught_up = self.caught_up.max(Some(time));
     }
@@ -121,7 +120,7 @@ impl Progress {
         self.was_complete
     }
 
-    /// A pass ended; gives whether another has to follow, since it was another key's, or a search
+    /// Ends a pass; returns whether another must follow because it was another key's or a search
     /// came meanwhile.
     pub(super) fn ended(
         &mut self,
@@ -146,18 +145,18 @@ impl Progress {
         self.failed.as_ref().map(|(_, error)| error)
     }
 
-    /// Whether something was found out of the list at all.
+    /// Whether the list was ever looked at.
     pub(super) const fn was_looked_at(&self) -> bool {
         self.caught_up.is_some()
     }
 
-    /// The pages that will be indexed, if not all of them are yet.
+    /// The number of pages to be indexed, if some are still missing.
     pub(super) fn wanting(&self, most: usize) -> Option<usize> {
         let wanted = self.of.min(most);
         (self.count.pages < wanted && !self.is_full).then_some(wanted)
     }
 
-    /// How long the rest may take, by what the pages before it took.
+    /// How long the rest may take, by the time of the pages before it.
     pub(super) fn left(&self, most: usize) -> Option<Duration> {
         let (since, before) = self.filling?;
         let left = self.wanting(most)?.checked_sub(self.count.pages)?;
@@ -170,13 +169,13 @@ impl Progress {
         Some(since.elapsed().saturating_mul(left) / done)
     }
 
-    /// All that was known is forgotten: another key, or no index any more.
+    /// Forgets everything: there is another key, or the index was dropped.
     pub(super) fn reset(&mut self) {
         *self = Self {
             is_running: self.is_running,
             passes: self.passes,
             written: self.written,
-            // What a pass under way sees is forgotten too.
+            // Kept: what a pass under way sees is forgotten too, so searches still want a look.
             wanted: self.wanted,
             ..Self::default()
         };

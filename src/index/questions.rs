@@ -1,4 +1,4 @@
-//! What else the index is asked: links, properties, and texts to the letter.
+//! More queries of the index: links, properties and exact texts.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use super::facts::IndexedLink;
 use super::store::IndexError;
 use crate::page::{Locale, PagePath};
 
-/// How long one pattern is looked for.
+/// How long one pattern is searched for.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How many pages are looked at before others may ask.
+/// How many pages are searched before other queries get a turn.
 const AT_ONCE: usize = 100;
 
 impl ContentIndex {
-    /// The links in the sources of all indexed pages; and how many pages there are whose source the
-    /// key did not get.
+    /// The links in the sources of all indexed pages, and the number of pages whose source the key
+    /// cannot read.
     ///
     /// # Errors
     /// [`IndexError`].
@@ -26,8 +26,8 @@ impl ContentIndex {
             .await
     }
 
-    /// The pages that have a property, with one value if one is given; and how many pages there
-    /// are whose source the key did not get.
+    /// The pages that have a property, with the given value if there is one, and the number of
+    /// pages whose source the key cannot read.
     ///
     /// # Errors
     /// [`IndexError`].
@@ -43,8 +43,8 @@ impl ContentIndex {
         .await
     }
 
-    /// The pages whose content has a pattern, with so many at most and so many lines of each, as
-    /// far as a second goes.
+    /// The pages whose content has a pattern, within one second: at most this many pages and lines
+    /// of each.
     ///
     /// # Errors
     /// [`IndexError`].

@@ -1,4 +1,4 @@
-//! Reading the content of pages, by the layers that give it to the key.
+//! Reads the content of pages, by the layers that give it to the key.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use super::layers::Layers;
 use crate::page::PageReading;
 use crate::wiki::{ContentLayer, Contents, Wiki, WikiError};
 
-/// A turn in which one page after another is read ends after this time, so that whoever else
-/// fills an index of this wiki has theirs.
+/// A turn that reads pages one by one ends after this time, so that other indexes of this wiki get
+/// their turn.
 const LONG_TURN: Duration = Duration::from_millis(250);
 
 /// What a layer gave of some pages.
@@ -19,13 +19,12 @@ const LONG_TURN: Duration = Duration::from_millis(250);
 struct Given {
     read: Vec<PageReading>,
     refused: Vec<PageReading>,
-    /// Whether some are gone.
+    /// Whether some pages are gone.
     has_gone: bool,
 }
 
 impl Given {
-    /// Takes the answer for one page; an error that stands in the way of the other pages, too, is
-    /// given back.
+    /// Takes the answer for one page; returns an error that would hit the other pages as well.
     fn take(
         &mut self,
         page: PageReading,
@@ -35,7 +34,7 @@ impl Given {
             Ok(Some(read)) => self.read.push(read),
             Err(WikiError::NotFound) => self.has_gone = true,
             Err(error) if error.ends_a_pass() => return Err(error),
-            // This page is read without its content, or by another layer.
+            // Another layer is tried for this page, or its content stays empty.
             Ok(None) | Err(_) => self.refused.push(page),
         }
         Ok(())
@@ -43,8 +42,7 @@ impl Given {
 }
 
 impl ContentIndex {
-    /// Pages of the list with their content, as far as the key may read that, without those that
-    /// are gone.
+    /// Pages of the list with their content, as far as the key may read it, without deleted pages.
     pub(super) async fn read(
         &self,
         wiki: &Wiki,
@@ -62,7 +60,7 @@ impl ContentIndex {
                 self.in_batches(wiki, layer, pages).await?
             };
             if given.has_gone {
-                // The list is older than that.
+                // The list is older than the deletion.
                 wiki.forget_pages().await;
             }
             layers.learn(layer, given.read.len(), given.refused.len());
@@ -73,8 +71,8 @@ impl ContentIndex {
         Ok(read)
     }
 
-    /// As many pages a request as the wiki answers well. A batch that is not answered is split,
-    /// until the page that is at fault is alone.
+    /// Reads in batches as large as the wiki answers well. A failed batch is split until the page
+    /// at fault is alone.
     async fn in_batches(
         &self,
         wiki: &Wiki,
@@ -125,7 +123,8 @@ impl ContentIndex {
         Ok(given)
     }
 
-    /// One page a request: several requests at once, but one while a call waits for the wiki.
+    /// Reads one page a request: several requests at once, but only one while a call waits for the
+    /// wiki.
     async fn one_by_one(
         &self,
         wiki: &Wiki,

@@ -1,7 +1,7 @@
 //! The memory that the indexes of all callers' keys may take together.
 //!
-//! Keys can be made up, so what lies in memory for them has one bound. An index that nobody has
-//! searched for a while gives way; if none can, the newcomer holds no more pages than fit.
+//! Keys can be made up, so their indexes share one memory bound. An index that nobody has searched
+//! for a while is evicted; if there is none, the newcomer holds only the pages that fit.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -11,16 +11,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::content_index::ContentIndex;
 
-/// How long an index stays for sure after a search.
+/// How long an index is safe from eviction after a search.
 const IDLE: Duration = Duration::from_mins(10);
 
-/// What the indexes of callers take.
+/// The memory of callers' indexes.
 #[derive(Debug)]
 pub(super) struct Room {
-    /// All that they may take, in bytes.
+    /// The bound in bytes.
     most: u64,
     idle: Duration,
-    /// Held by whoever reads pages.
+    /// Held while pages are read.
     reading: Arc<Semaphore>,
     held: Mutex<Held>,
 }
@@ -48,9 +48,9 @@ impl Room {
         }
     }
 
-    /// A turn at reading pages: what was read and is not put in yet takes its room, too.
+    /// A turn at reading pages, since pages that are read but not yet stored take memory, too.
     pub(super) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        // It is never closed.
+        // The semaphore is never closed.
         Arc::clone(&self.reading).acquire_owned().await.ok()
     }
 
@@ -73,7 +73,7 @@ impl Room {
         tenant.searched = Instant::now();
     }
 
-    /// An index takes so many bytes now; gives whether it may take more.
+    /// Notes the bytes of an index; returns whether it may grow.
     pub(super) fn grow(&self, name: u64, bytes: u64) -> bool {
         let mut gone = Vec::new();
         let fits = {
@@ -91,7 +91,8 @@ impl Room {
                 }
             }
         };
-        // Not before: the last hold of an index may be this one, and it leaves as it is dropped.
+        // Only after unlocking: this may be the last reference to an index, whose drop calls
+        // `leave`.
         for index in gone.iter().filter_map(Weak::upgrade) {
             index.give_way();
         }
@@ -113,7 +114,7 @@ impl Held {
         self.tenants.values().map(|tenant| tenant.bytes).sum()
     }
 
-    /// Takes out the index that was searched longest ago, if that is long enough.
+    /// Takes out the index that was searched longest ago, if it has been idle long enough.
     fn evict_idle(&mut self, but_for: u64, idle: Duration) -> Option<Weak<ContentIndex>> {
         let others = self.tenants.iter().filter(|(name, tenant)| {
             **name != but_for && tenant.bytes > 0 && tenant.searched.elapsed() >= idle
@@ -140,7 +141,7 @@ mod tests {
         }
         assert!(room.grow(one, 60));
         assert!(room.grow(two, 30));
-        // Both are in use: whoever comes last stops.
+        // Both are in use, so the newcomer stops growing.
         assert!(!room.grow(two, 40));
         assert!(!room.grow(one, 70));
         room.idle = Duration::ZERO;

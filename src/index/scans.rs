@@ -1,4 +1,4 @@
-//! Turns at looking through all texts or all links.
+//! Turns at scanning all texts or all links.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use tokio::time::timeout;
 /// How long a call waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// One look through everything at a time: each takes the room of a list of all pages, and other
-/// calls wait for the same index and wiki.
+/// Allows one scan at a time: each takes the memory of a whole list, and other calls wait for the
+/// same index and wiki.
 #[derive(Debug)]
 pub(super) struct Scans(Arc<Semaphore>);
 
@@ -21,7 +21,7 @@ impl Default for Scans {
 }
 
 impl Scans {
-    /// A turn; nothing, if it does not come in time.
+    /// A turn; `None` if it does not come in time.
     pub(super) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
         let turn = Arc::clone(&self.0).acquire_owned();
         timeout(PATIENCE, turn).await.ok()?.ok()

@@ -10,8 +10,8 @@ use crate::wiki::{ApiKey, WikiSettings};
 
 /// The most pages of an index.
 pub const MOST_PAGES: usize = 100_000;
-/// What the indexes of all callers' keys take together, in bytes. Their lists of pages, and what is
-/// read for them and not put in yet, take as much again.
+/// The most bytes of all callers' indexes together. Their lists of pages, and pages that are read
+/// but not yet stored, take as much again.
 pub const CALLERS_BYTES: u64 = 32 * 1024 * 1024;
 
 /// How the name of an index on the disk ends.
@@ -22,27 +22,26 @@ pub(super) const DIGEST_CHARS: usize = 32;
 /// Where the index is kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum IndexMode {
-    /// For as long as the server runs: in a file without a name, so that the server's own memory
-    /// stays small.
+    /// As long as the server runs: in a file without a name, which keeps the server's own memory
+    /// small.
     #[default]
     Memory,
-    /// In a file, which the next start goes on with.
+    /// In a file that the next start uses again.
     Disk,
-    /// There is none.
+    /// Nowhere: there is no index.
     Off,
 }
 
-/// How much is asked of the wiki at once, and how long is waited for it.
+/// How hard the index works the wiki, and how long searches wait.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
     /// The share of its time that the wiki is kept busy.
     pub load: Load,
-    /// The most requests under way at once, where each reads one page and no call waits.
+    /// The most concurrent requests if each reads one page and no call waits.
     pub at_once: usize,
-    /// How long a search waits for what it cannot do without, and the first one for all of the
-    /// index.
+    /// How long a search waits for the pages it needs, and the first search for the whole index.
     pub patience: Duration,
-    /// How old what the index knows of the wiki may be, in a search.
+    /// How old the index's view of the wiki may be in a search.
     pub fresh: Duration,
 }
 
@@ -64,19 +63,19 @@ impl Pace {
 pub struct IndexSettings {
     /// Where.
     pub mode: IndexMode,
-    /// The directory of indexes on the disk; none where nothing says which.
+    /// The directory of indexes on the disk, if one is known.
     pub dir: Option<PathBuf>,
-    /// How many pages at most, those changed last.
+    /// The most pages; the last changed ones are indexed.
     pub most: usize,
-    /// What the indexes of all callers' keys take together, in bytes.
+    /// The most bytes of all callers' indexes together.
     pub callers_bytes: u64,
     /// How fast.
     pub pace: Pace,
 }
 
 impl IndexSettings {
-    /// The file of the index of a wiki and key, whether it is there or not. Its name holds
-    /// a digest of both, so that nobody can tell the key, and no key reads another's.
+    /// The file for the index of a wiki and key; it may not exist. Its name holds a digest of both,
+    /// so that it does not reveal the key and no key reads another's index.
     #[must_use]
     pub fn file(&self, wiki: &WikiSettings, key: &ApiKey) -> Option<PathBuf> {
         Some(named(self.dir.as_deref()?, wiki, key))
@@ -87,7 +86,7 @@ fn named(dir: &Path, wiki: &WikiSettings, key: &ApiKey) -> PathBuf {
     let mut digest = Sha256::new();
     digest.update(key.digest());
     digest.update(&wiki.name);
-    // Whoever may read less has an index of its own; where all may be read nothing is added.
+    // A narrower grant has its own index; without bounds nothing is added.
     digest.update(wiki.reads.fingerprint());
     let digest = digest.finalize();
     let name = digest

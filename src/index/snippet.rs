@@ -1,4 +1,4 @@
-//! The lines of a page around what was found.
+//! The lines of a page around a match.
 
 use std::ops::Range;
 
@@ -7,12 +7,12 @@ use super::tokens::{Token, tokens};
 
 /// How many bytes of the page a snippet shows at most, its marks not counted.
 const MAX_BYTES: usize = 240;
-/// How far the matches that it shows may lie apart.
+/// How far apart the shown matches may be.
 const SPAN: usize = 160;
 /// How much of a page is read at a time.
 const PIECE: usize = 64 * 1024;
 
-/// A part of a text around what was found.
+/// A part of a text around a match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Snippet {
     /// The part, each match between `«` and `»`, in one line.
@@ -60,7 +60,7 @@ pub(super) fn snippet(text: &str, terms: &[Term]) -> Option<Snippet> {
     })
 }
 
-/// Where a piece ends that begins at `start`: behind a line, if there is one.
+/// The end of the piece that begins at `start`: after a line, if there is one.
 fn piece_end(text: &str, start: usize) -> usize {
     let most = floor(text, start.saturating_add(PIECE));
     let line = text

@@ -1,4 +1,4 @@
-//! The sources of all indexed pages, looked through one after another.
+//! Scans the sources of all indexed pages.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,7 @@ use super::content_index::ContentIndex;
 use super::store::{IndexError, Store};
 use crate::page::PagePlace;
 
-/// How many pages are looked at before others may ask.
+/// How many pages are scanned before other queries get a turn.
 const AT_ONCE: usize = 100;
 
 /// What was found in the sources of all pages.
@@ -17,9 +17,9 @@ const AT_ONCE: usize = 100;
 pub struct InSources<T> {
     /// What was found, in the order of the pages' ids.
     pub found: Vec<T>,
-    /// Indexed pages whose source the key did not get, or which could not be looked through.
+    /// Indexed pages whose source the key cannot read or that could not be scanned.
     pub without: Vec<i64>,
-    /// Whether the time was enough.
+    /// Whether all pages were scanned in time.
     pub is_whole: bool,
 }
 
@@ -34,8 +34,8 @@ impl<T> Default for InSources<T> {
 }
 
 impl ContentIndex {
-    /// Looks through the sources of all indexed pages, as far as the time goes: `look` is given a
-    /// page's id, its place and its source.
+    /// Scans the sources of all indexed pages until the time is over: `look` gets a page's id,
+    /// place and source.
     ///
     /// # Errors
     /// [`IndexError`].
@@ -101,7 +101,7 @@ fn in_these<T>(
             part.without.push(*id);
             continue;
         };
-        // The parser breaks off on some texts; no page may keep the others from being looked at.
+        // The parser panics on some texts; such a page must not keep the others from being scanned.
         match catch_unwind(AssertUnwindSafe(|| look(*id, place, &content.text))) {
             Ok(found) => part.found.extend(found),
             Err(_) => part.without.push(*id),

@@ -1,10 +1,10 @@
 //! The index itself: pages and their words in SQLite.
 //!
-//! Texts are taken apart by `tokens` alone, so that what is found is what a snippet can mark; for
-//! FTS5 (its tokenizer `ascii` splits at our spaces and nowhere else in a letter) words are what
-//! stands between spaces. They are in a table of FTS5 without content, the text once beside it, so that nothing is
-//! kept twice. The index of the server's own key lies in a file of SQLite's: pages of it stay in
-//! a bounded cache, so that a wiki of any size takes a fixed part of the server's memory.
+//! Only `tokens` splits texts, so that a snippet can mark exactly what was found. FTS5 gets words
+//! with spaces between; its tokenizer `ascii` splits there and never within a letter. Words are in
+//! a table of FTS5 without content, and the text is stored once beside it. The index of the
+//! server's own key is a file of SQLite's with a bounded cache, so that it takes a fixed part of
+//! the server's memory however large the wiki is.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -22,13 +22,13 @@ use super::tokens::columns;
 use crate::page::{Date, Format, Locale, Outline, PagePath, PageReading};
 use crate::private_files;
 
-/// Raised with every change of the tables; an index of another version is made anew.
+/// Raised with every change of the tables; an index of another version is rebuilt.
 const VERSION: i64 = 2;
-/// What the names of an index's files end with.
+/// The endings of the names of an index's files.
 pub(super) const BESIDE: [&str; 5] = ["", "-wal", "-shm", "-journal", ".lock"];
 /// How much of the index SQLite keeps in memory, in KiB.
 const CACHE_KIB: i64 = 16 * 1024;
-/// What one page may be worth by where a word stands in it, in the order of the columns.
+/// The weight of a word by the column that it is in.
 const WEIGHTS: &str = "10.0, 5.0, 5.0, 4.0, 3.0, 1.0, 6.0, 1.0";
 
 const TABLES: &str = "
@@ -93,9 +93,9 @@ pub(super) struct Content {
 /// Where an index lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Home {
-    /// In a file that the next start goes on with.
+    /// In a file that the next start uses again.
     File(PathBuf),
-    /// In a file of 0600 that has no name, but for a bounded cache.
+    /// In a file of mode 0600 without a name, with a bounded cache.
     Nameless,
     /// In memory.
     Memory,
@@ -105,22 +105,22 @@ pub(super) enum Home {
 #[derive(Debug)]
 pub(super) struct Store {
     db: Connection,
-    /// What was last taken from the wiki's list.
+    /// The last comparison with the wiki's list.
     pub(super) seen: Seen,
 }
 
-/// How much of the wiki's list an index was held against.
+/// The last comparison of an index with the wiki's list.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Seen {
-    /// When the wiki was asked for the list that was looked at as a whole.
+    /// When the last whole list was requested.
     pub(super) listed: Option<Instant>,
-    /// When the page was written that was the newest of it.
+    /// When the newest page of it was written.
     pub(super) newest: Option<OffsetDateTime>,
 }
 
 impl Store {
-    /// Opens the index in a file, or a new one without a name. A file that is no index, or one
-    /// of another version, is made anew.
+    /// Opens the index in a file, or a new one without a name. A file that is not an index, or is
+    /// one of another version, is rebuilt.
     pub(super) fn open(home: &Home) -> Result<Self, IndexError> {
         let file = match home {
             Home::File(file) => file,
@@ -147,7 +147,7 @@ impl Store {
         if let Some(dir) = file.parent() {
             private_files::make_dirs(dir)?;
         }
-        // Made by us for its mode and owner; SQLite gives its companions the same.
+        // We create the file for its mode and owner; SQLite gives its companion files the same.
         private_files::open(file)?;
         let db = Connection::open(file)?;
         db.busy_timeout(std::time::Duration::from_secs(5))?;
@@ -173,7 +173,7 @@ impl Store {
         })
     }
 
-    /// What it takes, in bytes.
+    /// Its size in bytes.
     pub(super) fn bytes(&self) -> Result<u64, IndexError> {
         let number = |name| -> rusqlite::Result<i64> {
             self.db.pragma_query_value(None, name, |row| row.get(0))
@@ -209,8 +209,8 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Takes note of which pages are there: one that is not is found no more, and leaves when
-    /// it is missed again.
+    /// Notes which pages exist. A missing page is not found any more; when it is missing a second
+    /// time, it is removed.
     pub(super) fn look(&mut self, there: &HashSet<i64>) -> Result<(), IndexError> {
         let change = self.db.transaction()?;
         let missed: Vec<(i64, i64)> = {
@@ -239,7 +239,7 @@ impl Store {
         Ok(change.commit()?)
     }
 
-    /// Puts pages in, each in place of what was there of it, all or none.
+    /// Stores pages, each in place of its earlier state, all or none.
     pub(super) fn put(&mut self, pages: &[PageReading]) -> Result<(), IndexError> {
         let change = self.db.transaction()?;
         for page in pages {
@@ -322,7 +322,7 @@ impl Store {
             "SELECT rowid, -bm25(words, {WEIGHTS}) AS score FROM words WHERE words MATCH ?1
              ORDER BY score DESC, rowid"
         ))?;
-        // Asked for one by one: few of those that match are looked at.
+        // Fetched one by one: few of the matching pages are used.
         let mut listed = self.db.prepare(
             "SELECT id, locale, path, title, description, tags, published, updated
              FROM page WHERE id = ?1 AND missing = 0",
@@ -340,7 +340,7 @@ impl Store {
         Ok(found)
     }
 
-    /// What other questions are asked of.
+    /// The database, for other queries.
     pub(super) const fn db(&self) -> &Connection {
         &self.db
     }
@@ -369,7 +369,7 @@ impl Store {
         Ok(content.optional()?)
     }
 
-    /// On how many pages a word stands, to the letter.
+    /// The number of pages with a word, exactly as spelled.
     pub(super) fn pages_with(&self, word: &str) -> Result<usize, IndexError> {
         let mut query = self
             .db
@@ -382,7 +382,7 @@ impl Store {
 }
 
 impl Content {
-    /// The selector of the section that holds a place of the text; none where the page has no
+    /// The selector of the section that holds a place of the text; `None` if the page has no
     /// headings.
     pub(super) fn section_at(&self, at: usize) -> Option<&str> {
         let mut places = self.headings.lines().filter_map(|line| {
@@ -395,10 +395,10 @@ impl Content {
     }
 }
 
-/// The texts of a page's headings, and a line for each with its place and selector.
+/// The texts of a page's headings, and for each a line with its place and selector.
 fn headings(page: &PageReading, text: &str) -> (String, String) {
     let format = Format::of(page.content_type.as_deref(), page.editor.as_deref());
-    // The parser breaks off on some texts; no page may keep the others out of the index.
+    // The parser panics on some texts; such a page must not keep the others out of the index.
     let Ok(outline) = std::panic::catch_unwind(|| Outline::in_format(text, format)) else {
         tracing::warn!(id = page.id, "the headings of a page could not be read");
         return Default::default();
@@ -422,7 +422,7 @@ fn headings(page: &PageReading, text: &str) -> (String, String) {
     (texts, places)
 }
 
-/// A digest of all that the list says of a page: another one means that it changed.
+/// A digest of the list's entry for a page: it changes when the page does.
 pub(super) fn mark(page: &PageReading) -> Vec<u8> {
     let told = format!(
         "{:?}",
@@ -449,7 +449,7 @@ fn reading(row: &Row<'_>) -> rusqlite::Result<PageReading> {
     Ok(page)
 }
 
-/// The file of an index and those that may lie beside it.
+/// The file of an index and its possible companion files.
 pub(super) fn files(file: &Path) -> impl Iterator<Item = PathBuf> {
     BESIDE.iter().map(|end| {
         let mut name = file.as_os_str().to_owned();
@@ -458,9 +458,9 @@ pub(super) fn files(file: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// How many pages an index on the disk holds; it is not made where it is none.
+/// The number of pages in a disk index; never creates a file.
 pub(super) fn pages_in(file: &Path) -> rusqlite::Result<usize> {
-    // With the right to write: who opens it last puts what lies beside it in its place.
+    // With the right to write: the last connection merges the companion files.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(file, flags)?;
     let pages: i64 = db.query_row("SELECT count(*) FROM page WHERE missing = 0", [], |row| {
@@ -469,7 +469,7 @@ pub(super) fn pages_in(file: &Path) -> rusqlite::Result<usize> {
     Ok(usize::try_from(pages).unwrap_or_default())
 }
 
-/// Removes an index and what lies beside it; whether it was there.
+/// Removes an index and its companion files; returns whether it existed.
 pub(super) fn remove(file: &Path) -> io::Result<bool> {
     let mut was_there = false;
     for file in files(file) {

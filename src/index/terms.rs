@@ -1,4 +1,4 @@
-//! What is looked for: the terms of a query, and FTS5's syntax for them.
+//! The terms of a query, and FTS5's syntax for them.
 
 use super::tokens::{Token, tokens};
 
@@ -14,7 +14,7 @@ pub(super) struct Term {
     pub(super) is_cjk: bool,
 }
 
-/// The terms of a query: what stands between white space, and in that, each run of one kind.
+/// The terms of a query: split at white space, then into runs of one kind of character.
 pub(super) fn terms(query: &str) -> Vec<Term> {
     let mut terms: Vec<Term> = Vec::new();
     for chunk in query.split_whitespace() {
@@ -50,19 +50,18 @@ pub(super) fn terms(query: &str) -> Vec<Term> {
 }
 
 impl Term {
-    /// Whether the last word may go on: every word finds those that it begins. One letter
-    /// begins too many.
+    /// Whether the last word matches as a prefix. One letter would match too many words.
     pub(super) fn is_prefix(&self) -> bool {
         let last = self.parts.last().map_or(0, |last| last.chars().count());
         !self.is_cjk && last > 1
     }
 
-    /// The term to the letter in FTS5's syntax.
+    /// The term without prefix matching, in FTS5's syntax.
     pub(super) fn exact(&self) -> String {
         quoted(&self.parts.join(" "))
     }
 
-    /// The term in FTS5's syntax. A whole word counts twice: as itself and as a beginning.
+    /// The term in FTS5's syntax. A whole word counts twice: exactly and as a prefix.
     pub(super) fn syntax(&self) -> String {
         if let (true, [one]) = (self.is_cjk, &self.parts[..]) {
             return format!("{}*", quoted(one));

@@ -1,12 +1,12 @@
-//! From a text to the words that are compared: without accents and case; Chinese, Japanese and
-//! Korean, which put no spaces between words (or other ones than we), character by character.
+//! Splits a text into words to compare, without accents and case. Chinese, Japanese and Korean are
+//! split into characters, since they have no spaces between words, or different ones.
 
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::compose;
 
-/// The longest word that is told from others, in characters; what is longer is no word.
+/// The longest word in characters; longer runs are not indexed.
 const MAX_CHARS: usize = 64;
 
 /// A word, or one character of a script without words.
@@ -14,7 +14,7 @@ const MAX_CHARS: usize = 64;
 pub(super) struct Token {
     /// Its bytes in the text.
     pub(super) range: Range<usize>,
-    /// What it is compared by.
+    /// The form in which it is compared.
     pub(super) text: String,
     /// Whether it is a character of a script without words.
     pub(super) is_cjk: bool,
@@ -31,7 +31,7 @@ pub(super) fn tokens(text: &str) -> impl Iterator<Item = Token> {
         let is_cjk = is_cjk(first);
         while let Some((at, c)) = chars.peek().copied() {
             if is_cjk {
-                // A sound mark that stands by itself belongs to the character before it.
+                // A separate sound mark belongs to the character before it.
                 let Some(whole) = voiced(&folded, c) else {
                     break;
                 };
@@ -57,10 +57,10 @@ pub(super) fn tokens(text: &str) -> impl Iterator<Item = Token> {
     .filter(|token| !token.text.is_empty())
 }
 
-/// What of a text goes into the index: its words, and its runs of CJK as overlapping pairs.
+/// The index columns of a text: its words, and its runs of CJK as overlapping pairs.
 ///
-/// The last character of a run stands alone behind its pairs: so each character begins
-/// something, and no pair of one run stands right before a pair of the next.
+/// The last character of a run follows its pairs alone. So each character begins a token, and pairs
+/// of two runs are never adjacent.
 pub(super) fn columns(text: &str) -> (String, String) {
     let (mut words, mut pairs) = (String::new(), String::new());
     let mut open: Option<Token> = None;
@@ -89,8 +89,8 @@ fn is_part(c: char) -> bool {
     c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(c)
 }
 
-/// Marks that are left out: those which stand over, under or in a letter that is one without
-/// them too. (Others are vowels.)
+/// Marks that are left out: those over, under or in a letter that is complete without them. (Other
+/// marks are vowels.)
 const fn is_accent(c: char) -> bool {
     matches!(c,
         '\u{0300}'..='\u{036F}' | '\u{0591}'..='\u{05C7}' | '\u{0610}'..='\u{061A}'
@@ -128,7 +128,7 @@ fn fold(c: char, into: &mut String) {
         into.extend(std::iter::once(c).nfkc());
     } else {
         let plain = std::iter::once(c).nfkd().flat_map(char::to_lowercase);
-        // Some forms of letters are taken apart into a space or a sign, too.
+        // Some letter forms also decompose into a space or a sign.
         into.extend(plain.nfkd().filter(|c| is_part(*c) && !is_accent(*c)));
     }
 }
@@ -148,7 +148,7 @@ mod tests {
             ["creme", "brulee", "ete", "istanbul", "abc"]
         );
         assert_eq!(words("db_down v2.4"), ["db", "down", "v2", "4"]);
-        // An accent that stands alone in old Arabic print is not a word.
+        // A separate accent of old Arabic print is not a word.
         assert_eq!(words("a \u{FE72} b ½"), ["a", "b", "12"]);
     }
 

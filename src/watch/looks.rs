@@ -1,4 +1,4 @@
-//! What looks at the wiki's list tell of the pages that are watched.
+//! Looks at the wiki's list, and what they show of watched pages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::wiki::{AllPages, ListQuery, Wiki, WikiError};
 /// Where a page is.
 pub(super) type Place = (Locale, PagePath);
 
-/// How many pages may have changed since the last look before the whole list is asked for.
+/// If more pages changed since the last look, the whole list is requested.
 const MANY: usize = 100;
 
 /// A page as it stood in the list.
@@ -41,9 +41,9 @@ impl Seen {
 /// What one look found.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// All pages: a page that is not among them is gone.
+    /// All pages: a page that is missing here is gone.
     All(Arc<AllPages>),
-    /// Those that were written last: nothing is known of the others.
+    /// The last written pages: nothing is known of the others.
     Newest(Vec<PageReading>),
 }
 
@@ -55,7 +55,7 @@ impl Found {
         }
     }
 
-    /// The places whose pages are not as they were seen; from now on they were seen so.
+    /// The places whose pages changed since they were last seen; updates what was seen.
     pub(super) fn changed(&self, watched: &mut HashMap<Place, Option<Seen>>) -> Vec<Place> {
         let pages = self.pages();
         let by_place: HashMap<(&Locale, &PagePath), &PageReading> = pages
@@ -67,7 +67,7 @@ impl Found {
             let now = match (now, self) {
                 (Some(page), _) => Seen::of(page),
                 (None, Self::All(_)) => None,
-                // It was written, and stands elsewhere now.
+                // The page was written and is at another place now.
                 (None, Self::Newest(pages)) if has_moved(seen.as_ref(), pages) => None,
                 (None, Self::Newest(_)) => continue,
             };
@@ -89,14 +89,14 @@ fn has_moved(seen: Option<&Seen>, pages: &[PageReading]) -> bool {
 pub(super) struct Looks {
     /// When the whole list was asked for, and how long that took.
     whole: Option<(Instant, Duration)>,
-    /// When the page was written that was written last.
+    /// The date of the last written page.
     newest: Option<OffsetDateTime>,
     /// How many looks in a row failed.
     pub(super) failures: u32,
 }
 
 impl Looks {
-    /// Looks at the list: at all of it where that is due, else at its beginning.
+    /// Looks at the list: at all of it if that is due, otherwise at its beginning.
     pub(super) async fn look(&mut self, wiki: &Wiki) -> Result<Found, WikiError> {
         let found = self.ask(wiki).await;
         self.failures = match &found {
@@ -159,7 +159,7 @@ mod tests {
         let seen = |(id, path): (i64, &&str)| (place(path), Seen::of(&page(id, path, 1)));
         let mut watched: HashMap<_, _> = (1_i64..).zip(pages).map(seen).collect();
         let changed = found.changed(&mut watched);
-        // Told once.
+        // A change is reported once.
         assert_eq!(found.changed(&mut watched), Vec::new());
         let mut paths: Vec<_> = changed.iter().map(|place| place.1.to_string()).collect();
         paths.sort();
@@ -174,7 +174,7 @@ mod tests {
             changed(&watched, &Found::All(Arc::new(AllPages::of(all.clone())))),
             ["gone", "moved", "written"]
         );
-        // What is not among the newest may be as it was.
+        // A page that is not among the newest may be unchanged.
         assert_eq!(changed(&watched, &Found::Newest(all)), ["moved", "written"]);
     }
 

@@ -1,4 +1,4 @@
-//! Pages that are watched: one look at the wiki's list for all who watch with one key.
+//! Watched pages: one look at the wiki's list serves all watchers of a key.
 //!
 //! It knows `page` and `wiki`, and nothing of MCP. Nothing is asked and no task runs while nobody
 //! watches.

@@ -1,19 +1,18 @@
-//! How often is looked.
+//! How often the list is looked at.
 
 use std::time::Duration;
 
-/// The whole list is asked for so rarely that it keeps the wiki busy for one part in so many of
-/// the time.
+/// The whole list is requested so rarely that it takes at most one part in this many of the time.
 const PARTS: u32 = 50;
-/// After how many looks in a row that failed the time between two is doubled no more.
+/// After this many failed looks in a row the pause is not doubled any further.
 const MOST_DOUBLED: u32 = 4;
 
-/// How often is looked, and how many pages may be watched.
+/// How often the list is looked at, and how many pages may be watched.
 #[derive(Debug, Clone, Copy)]
 pub struct WatchPace {
     /// The time between two looks.
     pub apart: Duration,
-    /// The least time between two looks where something was written through this server.
+    /// The least time between two looks after a write through this server.
     pub after_write: Duration,
     /// The most pages that one session watches.
     pub most_of_session: usize,
@@ -36,14 +35,14 @@ impl Default for WatchPace {
 }
 
 impl WatchPace {
-    /// The time to the next look, after so many in a row that failed.
+    /// The time to the next look, after a number of failures in a row.
     pub(super) fn pause(&self, failures: u32) -> Duration {
         self.apart
             .saturating_mul(2_u32.saturating_pow(failures.min(MOST_DOUBLED)))
     }
 
-    /// Whether the whole list may be asked for again, so long after it was asked for and took
-    /// so long.
+    /// Whether the whole list may be requested again, by the time since the last request and how
+    /// long that took.
     pub(super) fn allows_whole(since: Duration, took: Duration) -> bool {
         since >= took.saturating_mul(PARTS)
     }

@@ -1,4 +1,4 @@
-//! Who watches which pages with one key, and the one task that looks for all of them.
+//! The watchers of one key, and the one task that looks at the list for all of them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,7 +33,7 @@ struct Common {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The watched pages as they were seen last; none where no page was.
+    /// The watched pages as they were last seen; `None` where there was no page.
     pages: HashMap<Place, Option<Seen>>,
     watchers: HashMap<Place, Vec<Arc<Told>>>,
     /// Whether the task runs.
@@ -41,7 +41,7 @@ struct State {
 }
 
 impl Watch {
-    /// Of a wiki with its key; nothing is asked yet.
+    /// For a wiki with its key; sends nothing yet.
     #[must_use]
     pub fn new(wiki: Arc<Wiki>, pace: WatchPace) -> Self {
         Self::with(
@@ -54,7 +54,7 @@ impl Watch {
         )
     }
 
-    /// The same for a caller's own key: all keys together watch no more pages than one.
+    /// The same for a caller's own key; all keys share the bounds on watched pages.
     #[must_use]
     pub fn for_key(&self, wiki: Arc<Wiki>) -> Self {
         Self::with(wiki, Arc::clone(&self.common))
@@ -68,13 +68,13 @@ impl Watch {
         }
     }
 
-    /// One who watches pages, until it is dropped; counted with all others of its owner.
+    /// A new watcher, until it is dropped; counted with the others of its owner.
     #[must_use]
     pub fn watcher(self: &Arc<Self>, owner: &str) -> Watcher {
         Watcher::new(Arc::clone(self), owner)
     }
 
-    /// Something was written through this server: whoever watches shall soon be told.
+    /// Something was written through this server: the next look comes soon.
     pub fn written(&self) {
         self.common
             .written
@@ -97,8 +97,8 @@ impl Watch {
         self.common.pace
     }
 
-    /// A page that the key sees, as it stands in a list of the last minute or, where it is not
-    /// among those, of now.
+    /// A page that the key sees, by a list of the last minute or, if it is missing there, by a new
+    /// list.
     async fn listed(&self, place: &Place) -> Result<PageReading, CannotWatch> {
         let is_it = |page: &&PageReading| page.locale == place.0 && page.path == place.1;
         let lately = self.wiki.pages_lately().await?;
@@ -110,8 +110,8 @@ impl Watch {
         page.ok_or(CannotWatch::NoPage)
     }
 
-    /// Watches a page for one; with a time, tells it at once of a page that may have been written
-    /// since then, or is not there any more.
+    /// Adds a page for a watcher. With a time, a page that may have been written since then, or is
+    /// gone, is reported at once.
     pub(super) async fn add(
         self: &Arc<Self>,
         place: Place,
@@ -140,7 +140,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Watches a page no more for one.
+    /// Removes a page of a watcher.
     pub(super) fn remove(&self, place: &Place, told: &Arc<Told>) {
         let mut state = self.state();
         let Some(watchers) = state.watchers.get_mut(place) else {
@@ -153,7 +153,7 @@ impl Watch {
         }
     }
 
-    /// Takes a place for one more page of an owner; it is given back when it is dropped.
+    /// Counts one more page of an owner, until the returned value is dropped.
     pub(super) fn take(&self, owner: &Arc<str>) -> Result<Taken, CannotWatch> {
         let pace = self.pace();
         let mut owners = self.owners();
@@ -168,7 +168,7 @@ impl Watch {
         })
     }
 
-    /// Looks until nobody watches any more.
+    /// Looks at the list until no watcher is left.
     async fn look_on(self: Arc<Self>) {
         let mut looks = Looks::default();
         let mut written = self.common.written.subscribe();
@@ -222,7 +222,7 @@ impl Common {
     }
 }
 
-/// The place that one watched page takes of its owner's.
+/// One watched page in the count of its owner.
 #[derive(Debug)]
 pub(super) struct Taken {
     common: Arc<Common>,

@@ -1,4 +1,4 @@
-//! One who watches pages, each under the name that it came with first.
+//! A watcher of pages, each under the name with which it was first added.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,8 +25,8 @@ pub enum CannotWatch {
     Wiki(#[from] WikiError),
 }
 
-/// The places of changed pages that their watcher has yet to take. Each is there once, so that a
-/// watcher that takes nothing makes nothing grow.
+/// The changed pages that a watcher has yet to take. Each is there once, so the set is bounded even
+/// if the watcher takes nothing.
 #[derive(Debug, Default)]
 pub(super) struct Told {
     changed: Mutex<BTreeSet<Place>>,
@@ -53,15 +53,15 @@ impl Told {
     }
 }
 
-/// One who watches pages; dropped, it watches none any more.
+/// A watcher of pages, until it is dropped.
 #[derive(Debug)]
 pub struct Watcher {
     watch: Arc<Watch>,
     owner: Arc<str>,
     told: Arc<Told>,
-    /// By place: whatever names a page goes by, it is watched once.
+    /// By place, so that a page with several names is watched once.
     watched: Mutex<BTreeMap<Place, Watched>>,
-    /// Held by whoever adds a page.
+    /// Held while a page is added.
     adding: tokio::sync::Mutex<()>,
 }
 
@@ -82,9 +82,8 @@ impl Watcher {
         }
     }
 
-    /// Watches a page, to be told under this name; one that is watched already keeps the name that
-    /// it has. With a time, a page that may have been written since then, or is gone, is told at
-    /// once.
+    /// Watches a page under this name; a page that is watched already keeps its name. With a time,
+    /// a page that may have been written since then, or is gone, is reported at once.
     ///
     /// # Errors
     /// [`CannotWatch`].
@@ -111,7 +110,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// Watches a page no more, whatever name it was watched under.
+    /// Stops watching a page, under any name.
     pub fn remove(&self, place: &(Locale, PagePath)) {
         if self.watched().remove(place).is_some() {
             self.watch.remove(place, &self.told);
@@ -130,7 +129,7 @@ impl Watcher {
         self.watched().is_empty()
     }
 
-    /// Waits for the next page that changed: its name.
+    /// Waits for the next changed page; returns its name.
     pub async fn next(&self) -> Arc<str> {
         loop {
             let place = self.told.next().await;
