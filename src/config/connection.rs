@@ -1,4 +1,4 @@
-//! The wiki's address and key, and what a caller need not say of it.
+//! The wiki's address and key, and the defaults of calls.
 
 use url::Url;
 
@@ -47,8 +47,8 @@ pub fn parse_base_url(text: &str) -> Result<Url, SettingError> {
     Ok(url)
 }
 
-/// The wiki's name, under which its records lie: its host, and what else of its address is not
-/// the usual. No two addresses share one.
+/// The name under which the wiki's records are kept: its host, and the parts of its address that
+/// are not the usual ones. No two addresses share a name.
 pub(super) fn name_of(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let port = url

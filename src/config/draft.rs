@@ -14,16 +14,15 @@ use super::parse::Source;
 use super::setting::{Kind, Setting};
 use super::settings::{Settings, log_settings};
 
-/// What a new settings file shall say. It may hold a key, and so has no `Debug`.
+/// The contents of a new settings file. It may hold a key, so it has no `Debug`.
 #[derive(Clone, Default)]
 pub struct Draft {
-    /// Names in the environment, and values as TOML writes them.
+    /// Names as in the environment, and values in TOML.
     values: Vec<(&'static str, String)>,
 }
 
 impl Draft {
-    /// Gives a setting its value, as the environment or a flag would; a command is taken apart
-    /// at its spaces.
+    /// Gives a setting its value, as the environment or a flag would; a command is split at spaces.
     ///
     /// # Errors
     /// The current directory is gone, and a path is relative to it.
@@ -37,11 +36,11 @@ impl Draft {
             }
             Some(Kind::List) => texts(value.split(',').map(str::trim).collect()),
             Some(Kind::Command) => texts(value.split_whitespace().collect()),
-            // A path is given from here, and read from where the file lies.
+            // A path is given relative to this directory, but read relative to the file.
             Some(Kind::Path) => json!(std::path::absolute(value)?).to_string(),
             _ => json!(value).to_string(),
         };
-        // The one character that JSON writes as it is and TOML does not.
+        // The one character that only TOML must escape.
         let value = value.replace('\u{7f}', "\\u007F");
         self.values.push((name, value));
         Ok(())
@@ -58,7 +57,7 @@ impl Draft {
         self.values.iter().any(|(set, _)| *set == name)
     }
 
-    /// The file: every setting with what it means, those without a value commented out.
+    /// The file: every setting with its meaning; those without a value are commented out.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::from(
@@ -77,8 +76,7 @@ impl Draft {
         text
     }
 
-    /// Checks the file as it would be read at a start, without any other layer; gives what would
-    /// be started with.
+    /// Checks the file as a start would read it, without any other layer; returns the settings.
     ///
     /// # Errors
     /// The first fault that would stop the start.
@@ -99,10 +97,10 @@ impl Draft {
         Settings::read(&source).map_err(|fault| fault.to_string())
     }
 
-    /// Writes the file, readable for its owner alone, with the directories that it needs.
+    /// Writes the file, readable only by its owner, and makes missing directories.
     ///
     /// # Errors
-    /// It cannot be written; it is there and shall not be replaced.
+    /// The file cannot be written, or exists and shall not be replaced.
     pub fn write(&self, path: &Path, replace: bool) -> io::Result<()> {
         if let Some(dir) = path.parent() {
             std::fs::DirBuilder::new()
@@ -113,7 +111,7 @@ impl Draft {
         if !replace {
             return self.write_new(path);
         }
-        // The old file is there until the new one is whole.
+        // The old file stays until the new one is complete.
         let mut new = path.to_owned().into_os_string();
         new.push(format!(".{}.new", std::process::id()));
         let new = PathBuf::from(new);
@@ -121,7 +119,7 @@ impl Draft {
             .write_new(&new)
             .and_then(|()| std::fs::rename(&new, path));
         if replaced.is_err() {
-            // What went wrong before is what counts.
+            // The earlier error is the one to report.
             let _ = std::fs::remove_file(&new);
         }
         replaced

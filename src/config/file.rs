@@ -25,7 +25,7 @@ pub(super) struct File {
     entries: Vec<Entry>,
     /// Its rules and checks.
     pub(super) tables: Tables,
-    /// What is worth knowing about the file, though it stops nothing.
+    /// A warning about the file.
     pub(super) warning: Option<String>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct File {
 #[derive(Clone)]
 pub(super) struct Entry {
     name: &'static str,
-    /// The value, or what a list or command is made of.
+    /// The value, or the parts of a list or command.
     pub(super) values: Vec<String>,
     pub(super) line: usize,
 }
@@ -63,7 +63,7 @@ pub enum FileFault {
 }
 
 impl File {
-    /// Reads a file; nothing if there is none and none was asked for.
+    /// Reads a file; `None` if it does not exist and was not asked for.
     ///
     /// # Errors
     /// Every fault that is found without knowing the other layers.

@@ -1,10 +1,10 @@
-//! Whether others could have written what a file says.
+//! Whether other users could have changed a file.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 
-/// Why what a file says is not to be trusted: others may write it, or it is another user's; or
-/// that it is none. The metadata must be of the open file, so that nobody can put another in its place between.
+/// Why a file cannot be trusted: others may write it, it belongs to another user, or it is not a
+/// file. The metadata must be the open file's, so that nobody can exchange the file in between.
 #[must_use]
 pub fn changeable_by_others(file: &Metadata) -> Option<&'static str> {
     if file.is_dir() {
@@ -13,13 +13,13 @@ pub fn changeable_by_others(file: &Metadata) -> Option<&'static str> {
     fault(file.mode(), file.uid(), rustix::process::geteuid().as_raw())
 }
 
-/// The same for root, who may change the file of any user for that user.
+/// The same for root, who may change any user's file on that user's behalf.
 #[must_use]
 pub fn changeable_by_others_than_its_owner(file: &Metadata) -> Option<&'static str> {
     fault(file.mode(), file.uid(), file.uid())
 }
 
-/// That others may read a file that holds a secret, where a setting names it and they may.
+/// A warning if others may read a file with a secret that a setting names.
 pub(super) fn readable_by_others(setting: &str, file: &Metadata) -> Option<String> {
     (file.mode() & 0o044 != 0).then(|| {
         format!(

@@ -1,4 +1,4 @@
-//! Where the wiki's key comes from, and how a new one is read from there while a server runs.
+//! Where the wiki's key comes from, and how a running server reads a new one from there.
 
 use std::fs::{self, File as Opened};
 use std::io::Read as _;
@@ -19,7 +19,7 @@ const NAME: &str = KeySetting::Token.name();
 const FILE: &str = KeySetting::File.name();
 const COMMAND: &str = KeySetting::Command.name();
 
-/// No file of a key is longer, in bytes.
+/// The largest file of a key, in bytes.
 const MOST: u64 = 64 << 10;
 
 /// Where the key comes from.
@@ -29,16 +29,16 @@ pub struct KeySource {
     /// What the setting is called where it is set.
     name: String,
     place: Place,
-    /// How often its file is looked at, at most.
+    /// The least time between two looks at its file.
     pub apart: Duration,
 }
 
-/// How often the file of a key is looked at, at most.
+/// The least time between two looks at the file of a key.
 const APART: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone)]
 enum Place {
-    /// The environment, or what can be read only once.
+    /// The environment, or a source that can be read only once.
     Fixed,
     /// A file that holds the key alone.
     File(PathBuf),
@@ -48,7 +48,7 @@ enum Place {
     Command(Vec<String>),
 }
 
-/// What tells one state of a file from another.
+/// What distinguishes two states of a file.
 pub(crate) type Stamp = (i64, i64, u64, u64);
 
 impl KeySource {
@@ -58,7 +58,7 @@ impl KeySource {
         &self.name
     }
 
-    /// Where somebody puts a new key, and whether that takes a restart.
+    /// Where to put a new key, and whether that needs a restart.
     #[must_use]
     pub fn advice(&self) -> String {
         let name = &self.name;
@@ -87,7 +87,7 @@ impl KeySource {
         matches!(self.place, Place::Command(_))
     }
 
-    /// The state of its file; nothing without one.
+    /// The state of its file, if it has one.
     pub(crate) fn stamp(&self) -> Option<Stamp> {
         let (Place::File(path) | Place::Settings(path)) = &self.place else {
             return None;
@@ -96,7 +96,7 @@ impl KeySource {
         Some((found.ctime(), found.ctime_nsec(), found.len(), found.ino()))
     }
 
-    /// Reads the key that is there now; nothing where none can come. It may take as long as a
+    /// Reads the key that is there now; `None` if the source cannot change. May take as long as a
     /// command may.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ impl KeySource {
     }
 }
 
-/// The key and where it comes from; `warnings` gets what is worth knowing about its file.
+/// The key and its source; adds warnings about its file to `warnings`.
 pub(super) fn key(
     source: &Source<'_>,
     warnings: &mut Vec<String>,
@@ -136,7 +136,7 @@ pub(super) fn key(
             let path = PathBuf::from(path);
             let (text, metadata) = read_file(&path)?;
             warnings.extend(readable_by_others(FILE, &metadata));
-            // A pipe has nothing to give a second time.
+            // A pipe can be read only once.
             let place = if metadata.is_file() {
                 Place::File(path)
             } else {
@@ -183,7 +183,7 @@ fn parse(setting: KeySetting, key: String) -> Result<ApiKey, SettingError> {
 
 fn read_file(path: &Path) -> Result<(String, fs::Metadata), SettingError> {
     let unreadable = |error: std::io::Error| {
-        // Not which: a key could have been put where its file should be named.
+        // The name is left out: somebody could have set the key itself in place of its file's name.
         let why = why_unread(error.kind());
         SettingError::new(FILE, format!("names a file that cannot be read: {why}"))
     };

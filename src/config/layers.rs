@@ -62,14 +62,14 @@ impl Layers {
         self.file.as_ref().map(|file| file.path.as_path())
     }
 
-    /// What is worth knowing about where settings come from.
+    /// Warnings about the sources of settings.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let file = self.file.as_ref().and_then(|file| file.warning.clone());
         file.into_iter().chain(unknown_names())
     }
 }
 
-/// Where the settings file lies, or would lie; nothing without a home directory.
+/// The place of the settings file, whether it exists or not; `None` without a home directory.
 #[must_use]
 pub fn file_place(given: &Given) -> Option<PathBuf> {
     asked_for(given).or_else(usual_file)
@@ -105,16 +105,16 @@ pub fn no_colour() -> bool {
     environment("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
-/// What shows a text that is longer than the screen.
+/// The program that shows a text longer than the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pager {
     /// A line for the shell, as `PAGER` has it.
     Line(OsString),
-    /// The one that is usual where `PAGER` is not set.
+    /// The default where `PAGER` is not set.
     Usual,
 }
 
-/// The user's pager; none where `PAGER` is empty, or the terminal can do nothing that one needs.
+/// The user's pager; `None` if `PAGER` is empty or the terminal is not capable of one.
 #[must_use]
 pub fn pager() -> Option<Pager> {
     if environment("TERM").is_some_and(|term| term == "dumb") {
@@ -141,8 +141,8 @@ fn unknown_names() -> impl Iterator<Item = String> {
     std::env::vars_os().filter_map(|(name, _)| unknown_name(name.to_str()?))
 }
 
-/// A name that looks like a setting of ours and is none; one that is misspelt could leave a
-/// gate open that its operator thinks closed.
+/// A warning for an unknown name that looks like one of our settings: a misspelt name could leave a
+/// gate open that the operator thinks closed.
 fn unknown_name(name: &str) -> Option<String> {
     let known = || {
         let settings = SETTINGS

@@ -1,5 +1,5 @@
-//! Every setting by its name: for the settings file, flags, the documentation, and for names that
-//! are none.
+//! Every setting by its name: for the settings file, flags and the documentation, and to recognise
+//! unknown names.
 
 use super::setting::Kind::{self, Choice, Command, Flag, List, Number, Path, Secret, Text};
 use super::setting::Setting;

@@ -1,4 +1,4 @@
-//! Reading single values, strictly, out of the layers that they come from.
+//! Reads single values, strictly, from the layers.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -62,7 +62,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// What a setting is called there.
+    /// The setting's name in this layer.
     #[must_use]
     pub fn name_of(&self, name: &str) -> String {
         let setting = Setting::named(name);
@@ -86,7 +86,7 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Settings from a function in place of the environment, and from nowhere else.
+    /// Settings only from a function in place of the environment.
     #[must_use]
     pub const fn new(get: &'a dyn Fn(&str) -> Option<OsString>) -> Self {
         Self {
@@ -113,7 +113,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A fault, with where its value comes from.
+    /// A fault, with the origin of its value.
     pub(super) fn placed(&self, fault: SettingError) -> SettingError {
         SettingError {
             origin: self.origin(fault.name),
@@ -145,13 +145,13 @@ impl<'a> Source<'a> {
         Ok(entry.map(|entry| entry.values.join(",")))
     }
 
-    /// What a list or command of the settings file is made of.
+    /// The parts of a list or command of the settings file.
     pub(super) fn values(&self, name: &str) -> &'a [String] {
         let entry = self.file.and_then(|file| file.get(name));
         entry.map_or(&[], |entry| &entry.values)
     }
 
-    /// The rules and checks of the settings file; without one, the rules that are built in.
+    /// The rules and checks of the settings file; without a file, the built-in rules.
     #[must_use]
     pub fn tables(&self) -> Tables {
         let tables = self.file.map(|file| file.tables.clone());
@@ -165,8 +165,8 @@ impl<'a> Source<'a> {
         tables
     }
 
-    /// Those of some settings that are set where the last of them is: what an earlier layer
-    /// says of the same matter does not count beside it.
+    /// Of some settings for the same matter, those set in the topmost layer that sets any: lower
+    /// layers do not count beside it.
     pub(super) fn topmost(&self, names: &[&'static str]) -> Vec<&'static str> {
         let origins: Vec<_> = names
             .iter()
@@ -202,13 +202,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A value that must not be empty, or the setting's default where it is not set.
+    /// A value that must not be empty, or the setting's default if it is not set.
     pub(super) fn or_default(&self, name: &'static str) -> Result<Option<String>, SettingError> {
         let default = || Setting::named(name).and_then(Setting::default_value);
         Ok(self.filled(name)?.or_else(|| default().map(str::to_owned)))
     }
 
-    /// A value that must be one of its setting's words; none without a default of its own.
+    /// A value that must be one of its setting's words; `None` if it is not set and has no default.
     pub(super) fn choice(&self, name: &'static str) -> Result<Option<&'static str>, SettingError> {
         self.or_default(name)?
             .map(|text| choose(name, &text))

@@ -28,7 +28,7 @@ pub fn schema() -> Value {
 
 /// The tables of rules and checks.
 fn tables() -> [(String, Value); 3] {
-    // One word may stand without the brackets of a list.
+    // A single word needs no brackets.
     let words = |words: &[&str]| {
         json!({
             "anyOf": [
@@ -116,7 +116,7 @@ fn property(setting: &Setting) -> Value {
     if let Some(members) = property.as_object_mut() {
         members.insert("description".to_owned(), json!(setting.meaning));
         if let Some(default) = setting.default_value() {
-            // A number or true and false are JSON as they stand; a text is not.
+            // Numbers, true and false are JSON already; a text is not.
             let default = serde_json::from_str(default).unwrap_or_else(|_| json!(default));
             members.insert("default".to_owned(), default);
         }

@@ -14,7 +14,7 @@ use super::parse::{SettingError, Source};
 pub struct ServeSettings {
     /// Where it listens; standard input and output without it.
     pub address: Option<SocketAddr>,
-    /// Names under which it is called, beside those of loopback.
+    /// Host names of the server, beside those of loopback.
     pub allowed_hosts: Vec<String>,
     /// Sites whose pages may call it from a browser.
     pub allowed_origins: Vec<String>,
@@ -22,11 +22,11 @@ pub struct ServeSettings {
     pub tokens_file: Option<PathBuf>,
     /// Whether each caller brings a key of its own.
     pub has_caller_keys: bool,
-    /// Proxies whose word on a caller's address counts.
+    /// Proxies that are trusted to name a caller's address.
     pub trusted_proxies: Vec<AddressRange>,
     /// The most requests of a client in a minute.
     pub rate: u32,
-    /// How long a person may think who is asked for one client alone.
+    /// How long a person may think who is asked because of one client's own limits.
     pub person_limit: Duration,
 }
 
@@ -51,8 +51,8 @@ impl ServeSettings {
     }
 }
 
-/// An address to listen at, as a setting or an argument has it. A port alone, or one of
-/// `localhost`, is loopback's.
+/// An address to listen at, from a setting or an argument. A port alone, or one of `localhost`,
+/// means loopback.
 ///
 /// # Errors
 /// What is wrong.
@@ -98,7 +98,7 @@ fn origin(text: &str) -> Result<String, String> {
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https"))
         .map(|url| url.origin().ascii_serialization())
-        // A path or a slash behind would look as if it counted.
+        // A path or a trailing slash would look as if it counted.
         .filter(|origin| origin.eq_ignore_ascii_case(text))
         .ok_or_else(|| "must be an origin such as https://app.example.com".to_owned())
 }

@@ -20,11 +20,11 @@ pub enum Kind {
     Text,
     /// A text that is never shown, and never a flag.
     Secret,
-    /// A file or directory; in a settings file it is meant from that file's directory.
+    /// A file or directory; in a settings file it is relative to that file's directory.
     Path,
     /// True or false.
     Flag,
-    /// A whole number, from the least to the greatest.
+    /// A whole number, from the first to the second.
     Number(u32, u32),
     /// One of these words.
     Choice(&'static [&'static str]),
@@ -41,7 +41,7 @@ impl Setting {
         self.name.trim_start_matches("WIKI_").to_lowercase()
     }
 
-    /// Its name where all layers are spoken of.
+    /// Its name in texts about all layers.
     #[must_use]
     pub fn usual_name(&self) -> String {
         if self.is_in_environment() {
@@ -63,7 +63,7 @@ impl Setting {
         self.kind != Kind::Command
     }
 
-    /// Its default, if that is a value and not only words.
+    /// Its default, if that is a value rather than a description.
     #[must_use]
     pub fn default_value(&self) -> Option<&'static str> {
         let value = self.default.strip_prefix('`')?.strip_suffix('`')?;

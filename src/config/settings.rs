@@ -19,7 +19,7 @@ use crate::tools::Surface;
 use crate::watch::WatchPace;
 use crate::wiki::{WikiSettings, is_loopback};
 
-/// How the JSON of answers is written as text: in one line, or with so many spaces a level.
+/// The indentation of answers' JSON: 0 for one line, or spaces a level.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Indent(pub usize);
 
@@ -32,7 +32,7 @@ pub struct Settings {
     pub key_source: KeySource,
     /// What may be written.
     pub policy: Policy,
-    /// What an operator adds to the gates: rules and checks.
+    /// The operator's own rules and checks.
     pub tables: Tables,
     /// The tools that are offered.
     pub surface: Surface,
@@ -40,22 +40,22 @@ pub struct Settings {
     pub audit_dir: PathBuf,
     /// How much of it is kept.
     pub keep: Keep,
-    /// How content is indexed.
+    /// The settings of the content index.
     pub index: IndexSettings,
     /// How answers are written as text.
     pub indent: Indent,
-    /// How pages are watched that clients subscribe to.
+    /// How pages are watched for subscribers.
     pub watch: WatchPace,
     /// How it is served over HTTP.
     pub serve: ServeSettings,
-    /// What is worth knowing about these settings, though it stops nothing.
+    /// Warnings about these settings.
     pub warnings: Vec<String>,
 }
 
-/// Which audit log is read back: no key is needed, since nothing goes out.
+/// Which audit log to read back: no key is needed, since nothing is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditSettings {
-    /// The wiki's name, under which its records lie.
+    /// The name under which the wiki's records are kept.
     pub wiki: String,
     /// Where the audit log lies.
     pub dir: PathBuf,
@@ -63,7 +63,7 @@ pub struct AuditSettings {
     pub base_url: Url,
 }
 
-/// Where the program's own log goes.
+/// The settings of the program's own log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogSettings {
     /// How much of it: a level's name.
@@ -155,7 +155,7 @@ impl Settings {
     }
 }
 
-/// The faults of all readers, each with where its value comes from.
+/// The faults of all readers, each with the origin of its value.
 struct Faults<'a> {
     source: &'a Source<'a>,
     found: Vec<SettingError>,
@@ -168,7 +168,7 @@ impl Faults<'_> {
     }
 }
 
-/// The rules that can be about no change.
+/// The rules that can match no change.
 fn idle(tables: &Tables, policy: &Policy) -> Vec<String> {
     let allowed = policy.allowed.as_deref();
     let idle = |rule: &Rule| {
@@ -241,7 +241,7 @@ impl AuditSettings {
     }
 }
 
-/// Which tools are offered: no address or key is needed to know that.
+/// Which tools are offered; needs no address or key.
 ///
 /// # Errors
 /// The setting that is bad.
@@ -249,7 +249,7 @@ pub fn offered(source: &Source<'_>) -> Result<Surface, SettingError> {
     policy::surface(source).map_err(|fault| source.placed(fault))
 }
 
-/// The only prefixes that may be written, where there are such.
+/// The only prefixes that may be written, if they are limited.
 ///
 /// # Errors
 /// The setting that is bad.
@@ -257,9 +257,8 @@ pub fn allowed_prefixes(source: &Source<'_>) -> Result<Option<Vec<Prefix>>, Sett
     policy::allowed(source).map_err(|fault| source.placed(fault))
 }
 
-/// Where the program's own log goes, and from which level on: where nothing is said, the usual one
-/// of the caller, or the setting's default. Read before all else, so that everything else can be
-/// logged.
+/// The settings of the program's own log. If no level is set, it is the caller's usual one or the
+/// setting's default. Read first, so that everything else can be logged.
 ///
 /// # Errors
 /// The setting that is bad.

@@ -5,7 +5,7 @@ use super::names::SETTINGS;
 use super::parse::{Origin, Source};
 use super::setting::{Kind, Setting};
 
-/// What stands for a secret.
+/// Shown in place of a secret.
 const HIDDEN: &str = "•••";
 
 /// One setting as it is now.
@@ -13,7 +13,7 @@ const HIDDEN: &str = "•••";
 pub struct Shown {
     /// The setting.
     pub setting: &'static Setting,
-    /// Its value, checked or not; nothing where it is not set and has no default of its own.
+    /// Its value, checked or not; `None` if it is not set and has no default.
     pub value: Option<String>,
     /// Where the value comes from.
     pub origin: Origin,
@@ -42,13 +42,13 @@ fn value(source: &Source<'_>, setting: &Setting) -> Option<String> {
     };
     Some(match setting.kind {
         Kind::Secret => HIDDEN.to_owned(),
-        // Its arguments may hold what they should not.
+        // A command's arguments may hold a secret.
         Kind::Command => match source.values(setting.name) {
             [program] => program.clone(),
             [program, ..] => format!("{program} {HIDDEN}"),
             [] => HIDDEN.to_owned(),
         },
-        // So may an address, which is refused for it.
+        // So may an address, which is refused for that.
         _ if text.contains('@') && text.contains("://") => HIDDEN.to_owned(),
         _ => text,
     })

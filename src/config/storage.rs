@@ -1,4 +1,4 @@
-//! Where the audit log and the index lie, and how much is kept.
+//! Where the audit log and the index are, and how much is kept.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub(super) fn audit_dir(source: &Source<'_>) -> Result<PathBuf, SettingError> {
         })
 }
 
-/// Our own part of the user's state directory.
+/// Our subdirectory of the user's state directory.
 fn state_dir(source: &Source<'_>) -> Result<Option<PathBuf>, SettingError> {
     let absolute = |dir: PathBuf| dir.is_absolute().then_some(dir);
     let state = source

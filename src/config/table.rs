@@ -1,4 +1,4 @@
-//! The table of settings: to be looked through, and as the documentation shows it.
+//! The table of settings: lookup by name, and the tables of the documentation.
 
 use std::fmt::Write as _;
 

@@ -45,9 +45,9 @@ pub(super) const OPERATIONS: [Operation; 4] = [
     Operation::Delete,
 ];
 
-/// How long a check may take where it says nothing else, in seconds.
+/// How long a check may take by default, in seconds.
 pub(super) const USUAL_TIMEOUT: u64 = 10;
-/// The longest time that it can be given.
+/// The longest time that can be set.
 pub(super) const LONGEST_TIMEOUT: u64 = 60;
 /// The most checks.
 const MOST_CHECKS: usize = 20;
@@ -61,7 +61,7 @@ pub struct Tables {
     pub checks: Vec<CheckCommand>,
 }
 
-/// A fault, and where it stands.
+/// A fault and its place in the file.
 pub(super) type Fault = (Option<Range<usize>>, String);
 
 /// Reads the tables of a settings file.
@@ -158,7 +158,7 @@ impl Row<'_, '_> {
         self.at.clone()
     }
 
-    /// Members that are none.
+    /// A fault for each unknown member.
     fn unknown(&self, known: &[&'static str]) -> Vec<Fault> {
         let unknown = self
             .table
@@ -211,7 +211,7 @@ impl Row<'_, '_> {
         })
     }
 
-    /// A list of texts that is not empty, each read by a function.
+    /// A list of texts that must not be empty, each read by a function.
     fn list<T>(
         &self,
         name: &str,
@@ -235,7 +235,7 @@ fn texts<'a>(value: &'a DeValue<'_>) -> Result<Vec<&'a str>, String> {
         .ok_or_else(|| "must be an array of texts that is not empty, or one text".to_owned())
 }
 
-/// One of some words, or the nearest of them.
+/// One of some words; the fault names the most similar one.
 fn word<T: Copy>(
     text: &str,
     all: impl IntoIterator<Item = (&'static str, T)>,
@@ -299,7 +299,7 @@ fn rule(row: &Row<'_, '_>, checks: &[CheckCommand]) -> Result<Rule, Vec<Fault>> 
         .map_err(|fault| vec![(Some(row.span()), format!("a rule's {fault}"))])
 }
 
-/// The code of a warning that a rule can be about.
+/// The code of a warning that a rule can match.
 fn warning(text: &str, checks: &[CheckCommand]) -> Result<String, String> {
     let Some(name) = text.strip_prefix(CheckCommand::PREFIX) else {
         return word(text, CODES.map(|code| (code, code))).map(str::to_owned);
@@ -325,7 +325,7 @@ fn check(row: &Row<'_, '_>, file: &Path) -> Result<CheckCommand, Vec<Fault>> {
         )),
         name => Ok(name),
     }));
-    // What a file names lies beside it: never in the directory where a client starts us.
+    // Paths are relative to the file, never to the directory in which a client starts us.
     let beside = file.parent().unwrap_or(Path::new(""));
     let beside = if beside.as_os_str().is_empty() {
         Path::new(".")
@@ -378,7 +378,7 @@ fn is_name(name: &str) -> bool {
     (1..=60).contains(&name.len()) && name.chars().all(is_letter)
 }
 
-/// What a check finds in its environment: texts by name.
+/// The environment of a check: texts by name.
 fn env(value: &DeValue<'_>) -> Result<Vec<(String, String)>, String> {
     let fault = || "must be a table of texts, such as { MODE = \"strict\" }".to_owned();
     let table = value.as_table().ok_or_else(fault)?;

@@ -1,4 +1,4 @@
-//! A key out of a command: an array of arguments, never a line for a shell.
+//! A key from a command: an array of arguments, never a line for a shell.
 
 use std::io::{ErrorKind, Read as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 /// How long the command may take.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
 
-/// How long it is waited for without a word.
+/// After this time a message says that we wait for it.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// No key is longer, in bytes.
+/// The most bytes of a key.
 const MOST: u64 = 64 << 10;
 
-/// What a command prints. Nothing that it says on stderr is kept: it could hold the secret.
-/// stdin is the protocol's and not the command's.
+/// The output of a command. Its stderr is not kept, since it could hold the secret. It gets no
+/// stdin, which belongs to the protocol.
 ///
 /// # Errors
 /// One fragment that says what went wrong, without a word of what it printed.
@@ -42,7 +42,7 @@ pub(super) fn run(command: &[String], limit: Duration) -> Result<String, String>
         std::thread::spawn(move || {
             let mut text = String::new();
             let read = stdout.take(MOST).read_to_string(&mut text);
-            // Whoever gave up waiting wants no answer.
+            // A failed send means that the receiver gave up waiting.
             let _ = sender.send(read.map(|_| text));
         });
     }
@@ -54,7 +54,7 @@ pub(super) fn run(command: &[String], limit: Duration) -> Result<String, String>
         printed.recv_timeout(end.saturating_duration_since(Instant::now()))
     });
     let Some(status) = ended(&mut child, end) else {
-        // It is being given up; that it cannot be ended changes nothing.
+        // The command is given up anyway, whether it can be killed or not.
         let _ = child.kill();
         let _ = child.wait();
         return Err(too_long());
@@ -70,8 +70,8 @@ pub(super) fn run(command: &[String], limit: Duration) -> Result<String, String>
     }
 }
 
-/// How the command ended, if it did in time. It has closed its output by now, so it hardly
-/// ever has to be asked twice.
+/// The exit status of the command, if it ended in time. Its output is closed by now, so one check
+/// is usually enough.
 fn ended(child: &mut Child, end: Instant) -> Option<ExitStatus> {
     loop {
         match child.try_wait() {

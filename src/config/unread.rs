@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-/// What stands behind "cannot be read: ".
+/// The text after "cannot be read: ".
 #[must_use]
 pub fn why_unread(kind: ErrorKind) -> String {
     match kind {

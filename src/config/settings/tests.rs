@@ -1,4 +1,4 @@
-//! Every reader of a setting, by what it refuses.
+//! Every reader of a setting, by the values it refuses.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -249,7 +249,7 @@ fn a_key_file_that_others_may_read_is_warned_of() {
     );
 }
 
-/// The defaults stand in the table alone, so each must be what its setting takes.
+/// Defaults are only in the table, so each must be valid for its setting.
 #[test]
 fn every_setting_takes_its_own_default() {
     for setting in SETTINGS {
