@@ -1,4 +1,4 @@
-//! Counting and timing: what other rooms count with, and how it is told as Prometheus text.
+//! Counters, gauges and histograms for the other rooms, written as Prometheus text.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +26,7 @@ impl Counter {
 pub struct Gauge(AtomicU64);
 
 impl Gauge {
-    /// One more, for as long as what is returned lives.
+    /// Counts one more until the returned value is dropped.
     #[must_use]
     pub fn enter(&self) -> Entered<'_> {
         self.0.fetch_add(1, Ordering::Relaxed);
@@ -71,7 +71,7 @@ const BOUNDS: [(&str, u64); 14] = [
 /// How long something took, again and again.
 #[derive(Debug, Default)]
 pub struct Histogram {
-    /// How many were within each bound, and in no lower one.
+    /// The count for each bound, without those within a lower bound.
     within: [Counter; BOUNDS.len()],
     beyond: Counter,
     micros: AtomicU64,

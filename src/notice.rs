@@ -1,6 +1,6 @@
-//! What is said of a call while it is under way, to whoever made it.
+//! What a caller is told while its call is under way.
 //!
-//! A notice holds no text of the wiki and no secret: it leaves the server as it is.
+//! A notice leaves the server unchanged, so it holds no text of the wiki and no secret.
 
 use std::fmt;
 use std::time::Duration;
@@ -36,7 +36,7 @@ impl Progress {
 pub enum Notice {
     /// The wiki is asked again.
     TriedAgain {
-        /// What became of the last try, as a fragment of a sentence.
+        /// Why the last try failed, as a fragment of a sentence.
         why: String,
         /// How long is waited before the next.
         wait: Duration,
@@ -48,12 +48,12 @@ pub enum Notice {
         /// The pages that it will hold.
         of: usize,
     },
-    /// What became of a write was not clear at once; the page is read until it is.
+    /// The outcome of a write was not clear at once; the page is read until it is.
     Settling,
 }
 
 impl Notice {
-    /// Says it, where somebody listens. One that finds too many before it is dropped.
+    /// Sends the notice if somebody listens; drops it if too many are waiting.
     pub fn tell(self) {
         let _ = LISTENER.try_with(|listener| listener.as_ref().map(|to| to.try_send(self)));
     }
@@ -84,17 +84,17 @@ impl fmt::Display for Notice {
     }
 }
 
-/// Does work of which a listener is told.
+/// Runs work whose notices go to a listener.
 pub async fn told_to<F: Future>(listener: Sender<Notice>, work: F) -> F::Output {
     LISTENER.scope(Some(listener), work).await
 }
 
-/// Does work that says here how far it is.
+/// Runs work that reports its progress here.
 pub async fn counted_by<F: Future>(counter: watch::Sender<Progress>, work: F) -> F::Output {
     COUNTER.scope(Some(counter), work).await
 }
 
-/// Work for a task of its own, of which the listeners of this one are told.
+/// Work for a task of its own, whose notices go to this task's listeners.
 pub fn told_as_here<F: Future>(work: F) -> impl Future<Output = F::Output> {
     let listener = LISTENER.try_with(Clone::clone).ok().flatten();
     let counter = COUNTER.try_with(Clone::clone).ok().flatten();

@@ -1,9 +1,9 @@
 //! Private files: 0600, in directories of 0700, and owned by the owner of their directory.
 //!
-//! What root makes beside the service of another user must be open to that user. So it is handed
-//! over to the owner of the very directory that it is made in, which is held open meanwhile: a
-//! link that this owner puts in the way leads to nothing that is handed over. No link is followed
-//! at the last name, and nothing that was there before is handed over.
+//! A file that root makes beside another user's service must be open to that user. So root hands it
+//! over to the owner of the directory in which it is made. The directory is held open meanwhile, so
+//! that a link which this owner puts in the way redirects nothing. The last name is never followed
+//! as a link, and a file that existed before is never handed over.
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, Metadata, Permissions};
@@ -19,10 +19,10 @@ use rustix::process::geteuid;
 const FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 /// What the mode of a private file may hold.
 const PRIVATE: u32 = 0o600;
-/// How often a file is asked for that comes and goes meanwhile.
+/// How often to try again if a file appears or disappears meanwhile.
 const TRIES: usize = 8;
 
-/// Whom a file or directory belongs to.
+/// The owner of a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Owner {
     /// The user.
@@ -53,7 +53,7 @@ impl Owner {
         })
     }
 
-    /// Hands over what we just made, if it is not that user's as it is.
+    /// Hands over a file that we just made, if it does not belong to that user already.
     fn take(self, made: impl AsFd) -> io::Result<()> {
         if !self.is_us() {
             let (user, group) = (Uid::from_raw(self.user), Gid::from_raw(self.group));
@@ -73,7 +73,7 @@ pub(crate) fn make(path: &Path) -> io::Result<File> {
     make_for(path, None)
 }
 
-/// Makes a file that is to take the place of another, whose owner it gets if that is there.
+/// Makes a file that shall replace another one; if that exists, the new one gets its owner.
 pub(crate) fn make_in_place_of(old: &Path, path: &Path) -> io::Result<File> {
     let old = std::fs::symlink_metadata(old).ok();
     make_for(path, old.as_ref().map(Owner::of))
@@ -90,8 +90,8 @@ pub(crate) fn open_to_append(path: &Path) -> io::Result<File> {
     open_with(path, OFlags::APPEND)
 }
 
-/// Opens a file to write it anew, and makes it if it is not there. Of one that is there nobody
-/// but its owner keeps a right, and the owner gets none that was not there.
+/// Opens a file to write it anew, and makes it if it is not there. Of an existing file only its
+/// owner keeps rights, and gets no new ones.
 pub(crate) fn open_anew(path: &Path) -> io::Result<File> {
     let file = open_with(path, OFlags::empty())?;
     let found = file.metadata()?;
@@ -157,7 +157,7 @@ fn make_with(path: &Path, owner: Option<Owner>, how: OFlags) -> io::Result<File>
         None => Owner::of_open(&dir).and_then(|owner| owner.take(&file)),
     };
     if let Err(error) = taken {
-        // Nobody has seen it yet. If this fails too, `doctor` tells of the file.
+        // Nobody has seen the file yet. If this fails too, `doctor` reports the file.
         let _ = unlinkat(&dir, name, AtFlags::empty());
         return Err(error);
     }

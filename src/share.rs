@@ -1,4 +1,4 @@
-//! Who gives way where something is full: whoever holds the most.
+//! Whose entry to evict when something is full: the heaviest owner's.
 
 use std::collections::HashMap;
 
@@ -25,10 +25,11 @@ mod tests {
         assert_eq!(evict_index(&held, ("b", 1)), Some(1));
         assert_eq!(evict_index(&held, ("c", 1)), Some(1));
         assert_eq!(evict_index(&held, ("d", 1)), Some(1));
-        // Among equals it is the oldest of all.
+        // Of equally heavy owners, the oldest entry.
         assert_eq!(evict_index(&[("a", 1), ("b", 1)], ("c", 1)), Some(0));
         assert_eq!(evict_index(&[("a", 1), ("b", 1)], ("b", 1)), Some(1));
-        // By weight, a few may be the most, and a newcomer too heavy for the others.
+        // By weight, few entries may be the heaviest, and a newcomer may be too heavy for the
+        // others.
         assert_eq!(
             evict_index(&[("a", 1), ("a", 1), ("b", 5)], ("a", 1)),
             Some(2)

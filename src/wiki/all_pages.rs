@@ -1,7 +1,7 @@
-//! The list of all pages that the key may see, kept for a while: what finds a page by its title,
-//! completes paths, and spares a large wiki its whole list for every page that a key without
-//! `single` reads, and for every look at what has changed: the newest pages alone tell that, but
-//! for deletions.
+//! The list of all pages that the key may see, kept for a while. It finds pages by title and
+//! completes paths. It also spares a large wiki from sending the whole list for every page that a
+//! key without `single` reads, and for every look for changes: the newest pages alone show all
+//! changes but deletions.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::page::{Date, PageReading};
 const LIFE: Duration = Duration::from_mins(1);
 /// How old the list may be that says which tags a page has.
 const TAGS_LIFE: Duration = Duration::from_secs(5);
-/// The most pages that are kept; a larger wiki is listed anew each time.
+/// The most pages that are kept; a larger wiki is listed again each time.
 pub const MAX_KEPT: usize = 50_000;
-/// As many pages are listed as quickly as it is asked whether anything changed.
+/// Listing this many pages is as fast as asking whether anything changed.
 const FEW: usize = 200;
 /// How many rows of pages and their tags a look at the newest pages asks for (W7).
 const NEWEST_ROWS: usize = 150;
@@ -33,7 +33,7 @@ pub struct AllPages {
     listed: Instant,
     /// When the newest pages were asked for.
     looked: Instant,
-    /// Whether something was deleted since: then it only tells what the next one lacks.
+    /// Whether something was deleted since: then the list only shows what the next one lacks.
     is_outdated: AtomicBool,
     /// Shared with other lists.
     pages: Vec<Arc<PageReading>>,
@@ -61,24 +61,24 @@ impl AllPages {
         self.pages.iter().map(|page| &**page)
     }
 
-    /// The same, to be held on to without the list.
+    /// The same, shared, so that they can outlive the list.
     #[must_use]
     pub fn shared(&self) -> &[Arc<PageReading>] {
         &self.pages
     }
 
-    /// When the wiki was asked for the whole list: deletions before that are known.
+    /// When the whole list was requested: deletions before that are known.
     #[must_use]
     pub const fn listed(&self) -> Instant {
         self.listed
     }
 
-    /// Whether the list is so short that it is asked for as a whole each time.
+    /// Whether the list is so short that it is always requested as a whole.
     pub(super) fn is_short(&self) -> bool {
         self.pages.len() <= FEW
     }
 
-    /// The same list with these pages alone.
+    /// The same list with only these pages.
     pub(super) fn filtered(&self, is_wanted: impl Fn(&PageReading) -> bool) -> Self {
         let pages = self.pages.iter().filter(|page| is_wanted(page));
         Self {
@@ -93,8 +93,8 @@ impl AllPages {
         self.iter().find(|page| is_wanted(page))
     }
 
-    /// The same list with the newest pages as a later look found them; nothing where that does not
-    /// reach back to the newest page of this list.
+    /// The same list, updated with the newest pages of a later look; `None` if those do not reach
+    /// back to the newest page of this list.
     fn with_newest(&self, mut newest: Vec<Arc<PageReading>>, looked: Instant) -> Option<Self> {
         let known = self.last_change()?.instant()?;
         let is_older = |page: &Arc<PageReading>| {
@@ -132,7 +132,7 @@ impl Wiki {
         }
     }
 
-    /// All pages as they are: whoever asks at the same time is told of the same list.
+    /// All pages as they are; concurrent callers share one list.
     ///
     /// # Errors
     /// See [`WikiError`].
@@ -140,7 +140,7 @@ impl Wiki {
         Ok(self.seen_of(self.list_all().await?))
     }
 
-    /// All pages as they are, whether they may be read or not.
+    /// All pages as they are, without bounds on reading.
     async fn list_all(&self) -> Result<Arc<AllPages>, WikiError> {
         let (keyed, asked) = (self.keyed(), Instant::now());
         let _listing = keyed.listing.lock().await;
@@ -155,9 +155,9 @@ impl Wiki {
         Ok(self.keep_whole(&keyed, pages, now).await)
     }
 
-    /// All pages as they were at this time or later, but for deletions, which may be a minute old:
-    /// on a large wiki one look at the newest pages brings the list of the last minute up to date.
-    /// Whoever wants to know at the same time is told of the same look.
+    /// All pages as of this time or later, except for deletions, which may be seen a minute late:
+    /// on a large wiki a look at the newest pages updates the list of the last minute. Concurrent
+    /// callers share one look.
     ///
     /// # Errors
     /// See [`WikiError`].
@@ -165,7 +165,7 @@ impl Wiki {
         Ok(self.seen_of(Box::pin(self.all_as_of(time)).await?))
     }
 
-    /// The same, whether they may be read or not.
+    /// The same, without bounds on reading.
     async fn all_as_of(&self, time: Instant) -> Result<Arc<AllPages>, WikiError> {
         let keyed = self.keyed();
         let _looking = keyed.looking.lock().await;
@@ -190,7 +190,7 @@ impl Wiki {
                 keep(&keyed, &pages).await;
                 Ok(pages)
             }
-            // More was changed than a look shows.
+            // More pages changed than one look shows.
             None => self.list_all().await,
         }
     }
@@ -207,7 +207,7 @@ impl Wiki {
         Some(self.seen_of(self.all_kept().await?))
     }
 
-    /// The same, whether its pages may be read or not.
+    /// The same, without bounds on reading.
     async fn all_kept(&self) -> Option<Arc<AllPages>> {
         let kept = self.keyed().pages.lock().await.clone();
         kept.filter(|pages| {
@@ -215,8 +215,8 @@ impl Wiki {
         })
     }
 
-    /// The one page of the whole list that is wanted, as it is now, with its source if the key may
-    /// read that. A source tells by its date whether what the list said of the page still holds.
+    /// One page of the whole list, as it is now, with its source if the key may read that. The date
+    /// of the source shows whether the list's entry is still current.
     pub(super) async fn listed(
         &self,
         is_wanted: impl Fn(&PageReading) -> bool,
@@ -240,8 +240,8 @@ impl Wiki {
         self.with_source(page).await
     }
 
-    /// Whether a page still is as it was listed: no page was changed since, and it still is
-    /// where it was.
+    /// Whether a page's entry in the list is still current: no page was changed since, and it is
+    /// still at the same place.
     async fn is_as_listed(&self, kept: &AllPages, page: &PageReading) -> Result<bool, WikiError> {
         let newest = self.rows(&ListQuery::newest_first(), Some(1)).await?;
         let newest = newest.first().and_then(|page| page.updated_at.as_ref());
@@ -274,7 +274,7 @@ impl Wiki {
     }
 }
 
-/// Keeps a list; gives the one that was kept before.
+/// Keeps a list; returns the one that was kept before.
 async fn keep(keyed: &Keyed, pages: &Arc<AllPages>) -> Option<Arc<AllPages>> {
     let mut kept = keyed.pages.lock().await;
     (pages.pages.len() <= MAX_KEPT)
@@ -321,7 +321,7 @@ mod tests {
         );
         // The newest page was changed again, or is gone.
         assert_eq!(looked(&[(1, 40), (2, 20)]), Some(vec![1, 2, 3]));
-        // Pages of the same time as the newest may be missing, and what lies between as well.
+        // Pages of the same time as the newest may be missing, and so may pages in between.
         assert_eq!(looked(&[(4, 50), (1, 30)]), None);
         assert_eq!(looked(&[]), None);
     }

@@ -1,7 +1,7 @@
-//! What an answer of the wiki means: the classifier.
+//! The classifier of the wiki's answers.
 //!
-//! Pure, so that it can be fuzzed: any status with any body ends in data or in a
-//! [`WikiError`], and no text of the wiki gets into the error.
+//! Pure, so that it can be fuzzed: any status with any body becomes data or a [`WikiError`], and no
+//! text of the wiki gets into the error.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub struct RawAnswer {
     pub body: Vec<u8>,
 }
 
-/// What nearly every answer is: data of the expected form, and no error.
+/// The form of nearly every answer: data as expected, and no error.
 #[derive(Deserialize)]
 struct Good<D> {
     data: D,
@@ -47,14 +47,14 @@ struct Answered<'a> {
 /// # Errors
 /// See [`WikiError`].
 pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
-    // Read in one go, without a tree in between; whatever is wrong is told apart below.
+    // Read in one go, without a tree in between; errors are told apart below.
     match serde_json::from_slice::<Good<D>>(&answer.body) {
         Ok(good) if answer.status == 200 && good.errors.is_empty() => Ok(good.data),
         _ => data(&envelope(answer)?),
     }
 }
 
-/// Reads the answer of an array of operations: an answer each, in order (W8).
+/// Reads the answer to an array of operations: one each, in order (W8).
 ///
 /// # Errors
 /// See [`WikiError`]; that of a single operation stands in its place in the list.
@@ -86,18 +86,18 @@ pub fn read_pair<A: DeserializeOwned, B: DeserializeOwned>(
     Ok((data(first), data(second)))
 }
 
-/// What several reads of one operation answer, each under a name of its own.
+/// The answers of several reads in one operation, by name.
 #[derive(Deserialize)]
 struct Named<D> {
     #[serde(default = "Option::default")]
     pages: Option<BTreeMap<String, Option<D>>>,
 }
 
-/// Reads the answer of one operation with several reads below `pages`, by their names: what each
-/// gave, or why it gave nothing (W26).
+/// Reads the answer of one operation with several reads below `pages`: by name, what each gave or
+/// why it failed (W26).
 ///
 /// # Errors
-/// Why there is no answer at all: an error of one read where the schema lets none be absent.
+/// Why there is no answer at all; an error of one read is one if the schema lets none be absent.
 pub(super) fn read_named<D: DeserializeOwned>(
     answer: &RawAnswer,
     names: &[String],
@@ -129,7 +129,7 @@ pub(super) fn read_named<D: DeserializeOwned>(
 fn envelopes(answer: &RawAnswer) -> Result<Vec<Envelope<'_>>, WikiError> {
     check_status(answer)?;
     let Ok(answers) = serde_json::from_slice::<Vec<Envelope<'_>>>(&answer.body) else {
-        // What refuses the whole request is no array.
+        // A refusal of the whole request is not an array.
         let whole = envelope(answer)?;
         return Err(match whole.error() {
             Some(error) => graphql_error(&error),
@@ -221,7 +221,7 @@ fn envelope(answer: &RawAnswer) -> Result<Envelope<'_>, WikiError> {
     }
 }
 
-/// The cause that a 500 names (W3): no passing fault.
+/// The cause that a 500 names (W3), so it is not a passing fault.
 fn named_cause(error: &GraphQlError) -> WikiError {
     if error.message.contains("API Key is invalid or was revoked") {
         WikiError::KeyRevoked
@@ -250,7 +250,7 @@ fn graphql_error(error: &GraphQlError) -> WikiError {
             right: right_for(field, error.path.get(2)),
         };
     }
-    // An unknown id makes the history trip over itself (W10).
+    // An unknown id makes the history fail with this error (W10).
     if field == "history" && error.message.contains("Cannot read propert") {
         return WikiError::NotFound;
     }
@@ -319,7 +319,8 @@ const WORDED: [(&str, &str, i64); 16] = [
 const REFUSAL: &str = "You are not authorized to ";
 
 fn worded(message: &str) -> Option<WikiError> {
-    // So says the wiki of every operation that wants a right, to a key that has just expired (W3).
+    // The wiki answers this to a key that has just expired, for every operation that needs a right
+    // (W3).
     if message == "Unauthorized" {
         return Some(WikiError::Unauthorized);
     }

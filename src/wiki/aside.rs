@@ -1,12 +1,12 @@
-//! Reading what is large where nobody else has to wait for it.
+//! Parsing large answers without blocking other calls.
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// What has more bytes takes longer to be read than other calls should wait.
+/// Parsing more bytes takes longer than other calls should wait.
 const LARGE: usize = 64 * 1024;
 
-/// Does what takes as long as so many bytes are large. Where there are other threads, they take
-/// over what waits for this one.
+/// Runs work whose time grows with this many bytes. If there are other threads, they take over this
+/// one's other tasks meanwhile.
 pub(super) fn aside<T>(bytes: usize, act: impl FnOnce() -> T) -> T {
     let has_others = Handle::try_current()
         .is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);

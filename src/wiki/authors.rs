@@ -1,4 +1,4 @@
-//! Who wrote the pages of a list last: the wiki's list does not say.
+//! Adds the last authors to a list of pages, since the wiki's list has none.
 
 use super::client::Wiki;
 use super::error::WikiError;
@@ -9,8 +9,8 @@ use crate::page::PageReading;
 pub const RIGHT_TO_AUTHOR: &str = "write:pages";
 
 impl Wiki {
-    /// Adds to pages who wrote each last, in one request, or two for a key without `single`.
-    /// What is refused stays absent.
+    /// Adds the last author to each page, in one request, or two for a key without `single`. A
+    /// refused author stays absent.
     ///
     /// # Errors
     /// See [`WikiError`]; that of one page leaves its author absent.

@@ -1,8 +1,8 @@
-//! What may be read: every page that leaves this room is looked at here first.
+//! What may be read: every page is checked here before it leaves this room.
 //!
-//! The lists that are kept for a key hold what the key sees; several callers with bounds of their
-//! own may share them. So whatever gives pages away asks here, which a test holds for every file
-//! that asks the wiki.
+//! Lists kept for a key hold everything that the key sees, and callers with different bounds may
+//! share them. So every function that returns pages asks here; a test checks this for every file
+//! that sends requests.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -42,12 +42,12 @@ impl Sights {
         sights
     }
 
-    /// Whether a page may be read that stands at a place.
+    /// Whether a readable page is at a place.
     pub(super) fn has_page(&self, place: &(Locale, PagePath)) -> bool {
         self.pages.contains(place)
     }
 
-    /// Whether a page may be read that stands below a place.
+    /// Whether a readable page is below a place.
     pub(super) fn has_folder(&self, place: &(Locale, PagePath)) -> bool {
         self.folders.contains(place)
     }
@@ -56,7 +56,7 @@ impl Sights {
 /// What may be read of a list of the wiki.
 pub(super) struct Bounds {
     scope: ReadScope,
-    /// The ids of pages that may be read, where the list does not tell their tags.
+    /// The ids of readable pages, if the list does not tell tags.
     ids: Option<HashSet<Option<i64>>>,
 }
 
@@ -70,7 +70,7 @@ impl Bounds {
         }
     }
 
-    /// Those of some pages that may be read.
+    /// The readable ones of some pages.
     pub(super) fn of(&self, mut pages: Vec<PageReading>) -> Vec<PageReading> {
         if !self.scope.is_open() {
             pages.retain(|page| self.admits(page));
@@ -78,7 +78,7 @@ impl Bounds {
         pages
     }
 
-    /// The same of a list that others use, too.
+    /// The same of a shared list.
     pub(super) fn of_shared<'a>(&self, pages: &'a [PageReading]) -> Cow<'a, [PageReading]> {
         if self.scope.is_open() {
             return Cow::Borrowed(pages);
@@ -95,15 +95,14 @@ impl Wiki {
         &self.settings.reads
     }
 
-    /// The same wiki with the same key, of which less may be read.
+    /// The same wiki with the same key and narrower bounds.
     #[must_use]
     pub fn within(&self, rule: &ReadRule) -> Self {
         self.bounded(self.scope().narrowed_by(rule))
     }
 
-    /// The same wiki with the same key and without bounds: for settling what was sent, whose
-    /// outcome must not be taken for another because a page is hidden now. Nothing that it reads
-    /// goes to a caller.
+    /// The same wiki with the same key and without bounds. Only for settling a write: its outcome
+    /// must not be misjudged because a page is hidden now. Nothing read here goes to a caller.
     #[must_use]
     pub(crate) fn unbounded(&self) -> Self {
         self.bounded(ReadScope::default())
@@ -119,14 +118,15 @@ impl Wiki {
         }
     }
 
-    /// The page, if it may be read; else it is as if it were not there.
+    /// The page if it may be read; otherwise the error of a missing page.
     pub(super) fn admitted_one(&self, page: PageReading) -> Result<PageReading, WikiError> {
         let may = self.scope().admits(&page);
         may.then_some(page).ok_or(WikiError::NotFound)
     }
 
-    /// What may be read of a list of the wiki. One that tells no tags is held against the newest
-    /// list of all: that is asked for now, before the other list takes the one place there is.
+    /// What may be read of a list of the wiki. If the list tells no tags, the ids come from the
+    /// newest list of all pages. That one is requested now, before the other list takes the only
+    /// place for whole lists.
     pub(super) async fn bounds(&self, tells_tags: bool) -> Result<Bounds, WikiError> {
         let scope = self.scope().clone();
         let ids = if scope.asks_for_tags() && !tells_tags {
@@ -138,7 +138,7 @@ impl Wiki {
         Ok(Bounds { scope, ids })
     }
 
-    /// The same of a list that tells all tags.
+    /// The same for a list that tells all tags.
     pub(super) fn bounds_by_tags(&self) -> Bounds {
         Bounds {
             scope: self.scope().clone(),
@@ -146,8 +146,7 @@ impl Wiki {
         }
     }
 
-    /// Lets a page pass by its id alone, if it may be read; gives its locale where not everything
-    /// may be.
+    /// Checks by its id that a page may be read; returns its locale if there are bounds.
     pub(super) async fn admit_id(&self, id: i64) -> Result<Option<Locale>, WikiError> {
         if self.scope().is_open() {
             return Ok(None);
@@ -165,7 +164,7 @@ impl Wiki {
         find(&now).map(Some).ok_or(WikiError::NotFound)
     }
 
-    /// What may be read of a list that is kept.
+    /// The readable pages of a kept list.
     pub(super) fn seen_of(&self, pages: Arc<AllPages>) -> Arc<AllPages> {
         let scope = self.scope();
         if scope.is_open() {
@@ -196,8 +195,8 @@ impl Wiki {
         Ok(Some(seen.iter().filter_map(|page| page.id).collect()))
     }
 
-    /// Whether a caller may be told of something that is on record of a page: its place may be
-    /// read, and the page, if it still is there, may be.
+    /// Whether a caller may see a record about a page: its place must be readable, and so must the
+    /// page, if it still exists.
     ///
     /// # Errors
     /// See [`WikiError`].

@@ -1,9 +1,9 @@
-//! Tags as branches: people write `proj/alpha` for what belongs to `proj`.
+//! Tags as branches: people write `proj/alpha` for a part of `proj`.
 
 use std::collections::{HashMap, HashSet};
 
-/// How many pages have each tag or one below it, each page counted once; by the tags of each
-/// page. What only stands above tags is counted, too.
+/// How many pages have each tag or one below it, each page counted once, from the tags of each
+/// page. A parent that no page has itself is counted, too.
 pub(super) fn branches<'a, T: Iterator<Item = &'a String>>(
     pages: impl Iterator<Item = T>,
 ) -> HashMap<&'a str, i64> {

@@ -1,9 +1,9 @@
-//! What was written of several pages since a time, by their histories.
+//! The writes to several pages since a time, by their histories.
 //!
 //! A version is the state that a write left behind (W10): it is dated by that state, names who
 //! wrote that state, and ends with the write that came after. So the page as it was at a time is
-//! the first version that ended after it, and who wrote it last is said by no version. Measured on
-//! 2.5.314: an entry of the history names the author of its state, too.
+//! the first version that ended after it, and no version names the author of the current state.
+//! Measured on 2.5.314: an entry of the history names the author of its state, too.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -18,15 +18,16 @@ use super::operations::{PageHistory, PageVersion, page_history, page_version};
 use super::version::{Version, one};
 use crate::page::{Date, PageReading};
 
-/// How many of a page's newest versions are looked through.
+/// How many of a page's newest versions are considered.
 const LOOK_BACK: usize = 50;
 /// How many pages' versions come in one request: their texts are large.
 const AT_ONCE: usize = 5;
 /// How many requests are under way at once.
 const REQUESTS: usize = 4;
-/// How often in a row a layer may refuse before it is asked no more.
+/// After this many refusals in a row a layer is not asked again.
 const MOST_REFUSALS: usize = 3;
-/// Rows of the limited lists that are asked for before the whole: a page takes one for each tag.
+/// Rows of the limited lists that are requested before the whole list: a page takes one for each
+/// tag.
 const ROWS: [usize; 2] = [300, 1_500];
 
 /// A page that was changed since a time, as far as the key may know of it.
@@ -34,7 +35,7 @@ const ROWS: [usize; 2] = [300, 1_500];
 pub struct ChangedPage {
     /// The page as it is, with its text where the key may read that.
     pub page: PageReading,
-    /// What was written; none where no history could be read.
+    /// Its writes; `None` if no history could be read.
     pub past: Option<Past>,
 }
 
@@ -43,28 +44,29 @@ pub struct ChangedPage {
 pub struct Past {
     /// How the page was before.
     pub before: Before,
-    /// How many times it was written since; at the least, where that lies too far back.
+    /// How many times it was written since; a lower bound if the time is too far back.
     pub writes: usize,
-    /// Who wrote it since, without the last one, newest first, each once.
+    /// Its authors since then except the last, newest first, each once.
     pub authors: Vec<String>,
 }
 
 /// How a page was at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Before {
-    /// It was not there.
+    /// It did not exist.
     Absent,
-    /// So.
+    /// Like this version.
     Version(Box<Version>),
-    /// As it is: its date moved without a write, as when a page that it links to comes or goes.
+    /// As it is now: its date moved without a write, as happens when a linked page is created or
+    /// deleted.
     Same,
-    /// That lies too far back, or could not be read.
+    /// The time is too far back, or the history could not be read.
     Unknown,
 }
 
 impl Wiki {
-    /// The pages that were written at a time or later, by the list, the last first; those whose
-    /// date moved for another reason too. One to three requests.
+    /// The pages dated at a time or later, by the list, the last first. The date may have moved
+    /// without a write. Sends one to three requests.
     ///
     /// # Errors
     /// See [`WikiError`].
@@ -86,11 +88,11 @@ impl Wiki {
         Ok(self.bounds_by_tags().of(new.cloned().collect()))
     }
 
-    /// What was written of these pages of the list since a time: a few requests for the histories
-    /// and versions of all of them, and one or two a page.
+    /// The writes to these pages of the list since a time. Sends a few requests for all histories
+    /// and versions, and one or two for each page.
     ///
     /// # Errors
-    /// What ends every asking; what a key may not read is left out.
+    /// An error that would hit every request; what the key may not read is left out.
     pub async fn changes(
         &self,
         listed: Vec<PageReading>,
@@ -106,7 +108,7 @@ impl Wiki {
             .into_iter()
             .zip(now)
             .map(|(past, page)| Ok(ChangedPage { page: page?, past }))
-            // It may have been moved or tagged meanwhile.
+            // The page may have been moved or tagged meanwhile.
             .filter(|changed: &Result<ChangedPage, WikiError>| {
                 let is_hidden = |changed: &ChangedPage| !self.scope().admits(&changed.page);
                 !changed.as_ref().is_ok_and(is_hidden)
@@ -131,7 +133,7 @@ impl Wiki {
                 Ok(history) => {
                     part_of(history).map(|(entries, total)| Trail::of(page, since, entries, total))
                 }
-                // It is gone, or the key may not read its history.
+                // The page is gone, or the key may not read its history.
                 Err(error) if !error.ends_a_pass() => None,
                 Err(error) => return Err(error),
             };
@@ -148,7 +150,7 @@ impl Wiki {
             .collect())
     }
 
-    /// The candidates of these trails; none where they could not be read.
+    /// The candidates of these trails, as far as they could be read.
     async fn versions_of(
         &self,
         trails: &[(Option<Trail>, &PageReading)],
@@ -201,7 +203,7 @@ impl Wiki {
                 Err(error) if error.is_forbidden() => {
                     refusals.fetch_add(1, Ordering::Relaxed);
                 }
-                // It has gone meanwhile.
+                // The page was deleted meanwhile.
                 Err(WikiError::NotFound) => return Ok(listed),
                 Err(error) => return Err(error),
             }
@@ -210,27 +212,27 @@ impl Wiki {
     }
 }
 
-/// How often `single` and `conflictLatest` have refused pages in a row: rules may let a key at some
-/// pages alone.
+/// How often `single` and `conflictLatest` refused in a row: the wiki's rules may allow a key only
+/// some pages.
 #[derive(Debug, Default)]
 struct Layers([AtomicUsize; 2]);
 
-/// What a history tells of a page since a time.
+/// The part of a page's history since a time.
 #[derive(Debug)]
 struct Trail {
     was_absent: bool,
-    /// Versions that may be the page as it was then, the likeliest first.
+    /// Versions that may be the page at that time, the likeliest first.
     candidates: Vec<Candidate>,
-    /// Who wrote the states that stand in the history, newest first.
+    /// The authors of the states in the history, newest first.
     authors: Vec<String>,
-    /// Whether the history goes back further than it was looked through.
+    /// Whether the history goes back further than it was read.
     is_cut: bool,
 }
 
 #[derive(Debug)]
 struct Candidate {
     entry: HistoryEntry,
-    /// How many states stand before it.
+    /// How many newer states precede it.
     later: usize,
 }
 
@@ -247,8 +249,8 @@ impl Trail {
             .iter()
             .take_while(|entry| is_since(&entry.version_date))
             .count();
-        // The one that was written before then, and ended after; or, where the page's date moved
-        // without a write, the first one after.
+        // The version that was written before that time and ended after it; or, if the page's date
+        // moved without a write, the first one after it.
         let places = if was_absent {
             vec![]
         } else {

@@ -159,7 +159,7 @@ fn what_has_no_number_on_any_wiki_is_known_by_its_message() {
     let plain = json!({ "code": "INTERNAL_SERVER_ERROR", "exception": {} });
     assert_eq!(read("Forbidden", &plain), needs("read:pages"));
     assert_eq!(read("Unauthorized", &plain), WikiError::Unauthorized);
-    // No part of a longer text is taken for one of these.
+    // A part of a longer text is not mistaken for one of these.
     let told = read("insert into \"x\" values ('Unauthorized')", &plain);
     assert_eq!(told, internal("INTERNAL_SERVER_ERROR"));
     let told = read("select 'This page does not exist.'", &plain);
