@@ -1,4 +1,4 @@
-//! What a caller is answered where nothing went wrong.
+//! The answer to a caller if nothing failed.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -12,21 +12,21 @@ use crate::page::{Field, LineCounts, Note};
 /// The answer to a write that was previewed, applied, or had nothing to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// Nothing was sent; this is what would be.
+    /// Nothing was sent; this would be sent.
     Preview(Box<Preview>),
     /// It was sent and the page is as promised, or there was nothing to send.
     Applied(Box<Applied>),
-    /// Nothing was sent; these changes would be.
+    /// Nothing was sent; these changes would be sent.
     SetPreview(Box<SetPreview>),
     /// A set of changes was sent, or is being sent.
     Set(Box<SetAnswer>),
 }
 
-/// The page that a write is about.
+/// The page of a write.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Target {
-    /// Its id; none for a page that is yet to be created.
+    /// Its id; `None` for a page that does not exist yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<i64>,
     /// Its locale.
@@ -39,7 +39,7 @@ pub struct Target {
     pub url: String,
 }
 
-/// A page that links to a place which a page leaves.
+/// A page that links to the old place of a moved or deleted page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LinkedFrom {
     /// Its id.
@@ -50,20 +50,20 @@ pub struct LinkedFrom {
     pub title: String,
 }
 
-/// What is to be said beside a preview or an outcome.
+/// What an answer says beside the preview or outcome itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes {
     /// What to know of it.
     pub warnings: Vec<Warning>,
-    /// Pages that link to places which pages leave; at most twenty.
+    /// Pages that link to the old places of moved or deleted pages; at most twenty.
     pub linked_from: Vec<LinkedFrom>,
-    /// Whether the page was held against nothing but its state in this very call.
+    /// Whether the page was compared only with its state in this very call.
     pub is_unchecked: bool,
     /// The call that it takes back, if it is an undo.
     pub undoes: Option<CallId>,
-    /// The open proposal that a new one took the place of.
+    /// The open proposal that a new one replaced.
     pub replaces: Option<ProposalId>,
-    /// Why it is wanted, in the words of whoever asked for it.
+    /// Why it is wanted, in the caller's own words.
     pub note: Option<Note>,
     /// The draft that it joined.
     pub joined: Option<Joined>,
@@ -80,7 +80,7 @@ pub struct Joined {
     pub changes: usize,
 }
 
-/// What a write would do, whole: an answer to an agent holds it [bounded](Self::bounded).
+/// What a write would do, in full; agents get it [bounded](Self::bounded).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preview {
     /// The call.
@@ -96,7 +96,7 @@ pub struct Preview {
     pub diff: String,
     /// How many lines of it are added and removed.
     pub lines: LineCounts,
-    /// What the operator should know, and what the page was held against.
+    /// What the operator should know, and with which state the page was compared.
     pub notes: Notes,
     /// The token that confirms it, and until when; none in a dry run.
     pub confirm: Option<crate::gates::Previewed>,
@@ -105,7 +105,7 @@ pub struct Preview {
 }
 
 impl Preview {
-    /// As much of it as an answer holds, with a warning of what was cut.
+    /// The part of it that fits into an answer, with a warning about what was cut.
     #[must_use]
     pub fn bounded(mut self) -> Self {
         let warnings = &mut self.notes.warnings;
@@ -134,7 +134,7 @@ pub struct Applied {
     pub updated_at: Option<String>,
     /// The fields that this key cannot read back.
     pub unverified: Vec<Field>,
-    /// What the caller should know, and what the page was held against.
+    /// What the caller should know, and with which state the page was compared.
     pub notes: Notes,
 }
 
@@ -161,11 +161,11 @@ pub struct SetPreview {
     pub proposal: Option<ProposalId>,
 }
 
-/// How many changes of a set an answer tells at most; others are asked for by their number.
+/// The most changes of a set in an answer; callers ask for the others by number.
 pub(super) const MAX_LINES: usize = 100;
 
 impl SetPreview {
-    /// As much of it as an answer holds.
+    /// The part of it that fits into an answer.
     #[must_use]
     pub fn bounded(mut self) -> Self {
         if self.changes.len() > MAX_LINES {
@@ -193,9 +193,9 @@ pub struct SetLine {
     pub changed: Vec<Field>,
     /// Each changed field with its values before and after; the content left out.
     pub values: Map<String, Value>,
-    /// The difference of the content; empty where it has no room.
+    /// The difference of the content; empty if there was no room for it.
     pub diff: String,
-    /// Whether it has none.
+    /// Whether the difference was left out for want of room.
     pub is_cut: bool,
     /// How many lines of it are added and removed.
     pub lines: LineCounts,
@@ -207,14 +207,14 @@ pub struct SetLine {
     pub warnings: Vec<Warning>,
 }
 
-/// What came of a set of changes, as far as it is.
+/// The state of a set of changes, possibly while it is being sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SetAnswer {
     /// The call, whose id is the set's.
     pub call: CallId,
-    /// What came of the whole.
+    /// The outcome of the whole.
     pub outcome: SetOutcome,
-    /// What came of each change, in order.
+    /// The outcome of each change, in order.
     pub members: Vec<SetMember>,
     /// The pages that were meant and that it does not change.
     pub left_out: Vec<LeftOut>,
@@ -224,12 +224,12 @@ pub struct SetAnswer {
     pub notes: Notes,
 }
 
-/// What came of a set as a whole.
+/// The outcome of a set as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetOutcome {
     /// It is being sent.
     Applying,
-    /// All of it is there.
+    /// All of it is on the wiki.
     Applied,
     /// There was nothing to send.
     Unchanged,
@@ -237,7 +237,7 @@ pub enum SetOutcome {
     NotApplied,
     /// Some of it stays.
     PartlyApplied,
-    /// Nobody knows what came of a change; nothing more was sent.
+    /// The outcome of a change is unknown; nothing more was sent.
     Unknown,
     /// The server ended before all of it was sent.
     Interrupted,
@@ -259,7 +259,7 @@ impl SetOutcome {
     }
 }
 
-/// What came of one change of a set.
+/// The outcome of one change of a set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SetMember {
     /// Its call.
@@ -270,7 +270,7 @@ pub struct SetMember {
     pub target: Target,
     /// The fields that change.
     pub changed: Vec<Field>,
-    /// What came of it; none as long as it was not sent.
+    /// Its outcome; `None` until it is sent.
     pub outcome: Option<Outcome>,
     /// The call that took it back.
     pub taken_back: Option<CallId>,
@@ -279,13 +279,13 @@ pub struct SetMember {
 }
 
 impl SetMember {
-    /// It was applied.
+    /// Notes that it was applied.
     pub(super) fn is_applied(&mut self, applied: &Applied) {
         self.outcome = Some(Outcome::Applied);
         self.target = applied.target.clone();
     }
 
-    /// It was not applied, or not wholly.
+    /// Notes that it was not applied, or only in part.
     pub(super) fn has_failed(&mut self, failure: Failure) {
         self.outcome = Some(match failure.code {
             Code::OutcomeUnknown => Outcome::Unknown,
@@ -295,7 +295,7 @@ impl SetMember {
         self.failure = Some(failure);
     }
 
-    /// It could not be taken back.
+    /// Notes that it could not be taken back.
     pub(super) fn stays(&mut self, failure: Failure) {
         self.failure = Some(failure);
     }
@@ -309,7 +309,7 @@ impl SetMember {
         ) && self.taken_back.is_none()
     }
 
-    /// It as details of a failure have it.
+    /// Its JSON in the details of a failure.
     pub(super) fn told(&self) -> Value {
         let mut told = json!({
             "callId": self.call.to_string(),
@@ -327,7 +327,7 @@ impl SetMember {
         told
     }
 
-    /// The word for what came of it.
+    /// The word for its outcome.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match (self.taken_back, self.outcome) {

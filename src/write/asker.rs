@@ -1,4 +1,4 @@
-//! How the person behind a client is asked. The server does it; this room only needs answers.
+//! How the person behind a client is asked. The server asks; this room only needs answers.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -31,7 +31,7 @@ pub enum Asker {
     Between(Handout),
     /// The call brings the answer to a question that was handed out.
     Answered {
-        /// The question's name, as it was handed out; empty if it cannot be told.
+        /// The question's name, as it was handed out; empty if it is unknown.
         question: String,
         /// The answer.
         reply: Reply,
@@ -48,7 +48,7 @@ impl Asker {
 
 /// Asks a person while the call waits.
 pub trait Ask: fmt::Debug + Send + Sync {
-    /// Asks. The caller ends it after the person's time.
+    /// Asks. The caller of this function stops it after the person's time.
     fn ask(&self, question: Question) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>>;
 }
 
@@ -75,9 +75,9 @@ impl Handout {
         (Self(sender), receiver)
     }
 
-    /// Hands the question out. This never returns: whoever takes the question ends the call.
+    /// Hands the question out. Never returns: the receiver of the question ends the call.
     pub(super) async fn give(&self, handed_out: HandedOut) -> Infallible {
-        // If nobody takes it, the call is over as well.
+        // A failed send means that the call is over as well.
         let _ = self.0.send(handed_out).await;
         std::future::pending().await
     }
@@ -94,9 +94,9 @@ pub enum Reply {
     Closed,
     /// There was no answer in time.
     TimedOut,
-    /// The client could not ask, or its answer was none.
+    /// The client could not ask, or its answer was invalid.
     Failed,
-    /// What came with the answer is not from this server, or for another call.
+    /// The state that came with the answer is not from this server, or belongs to another call.
     NotOurs,
 }
 
@@ -114,7 +114,7 @@ impl Reply {
         }
     }
 
-    /// Why it is no yes, in a sentence.
+    /// Why it is not a yes, in a sentence.
     pub(super) const fn sentence(self) -> &'static str {
         match self {
             Self::Yes(_) | Self::Failed => {

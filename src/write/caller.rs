@@ -1,4 +1,4 @@
-//! Who wants something written.
+//! The caller of a write.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ pub struct Caller {
     pub tool: &'static str,
     /// The client, as it names itself.
     pub client: Client,
-    /// Who acts, where that is no client: the user of the machine who runs a command.
+    /// Who acts, if not a client: the user of the machine who runs a command.
     pub actor: Option<Actor>,
     /// Its session, to which previews belong.
     pub session: SessionId,
     /// How the person behind it is asked.
     pub asker: Asker,
-    /// What it may do less than the server, if it is a named client.
+    /// Its own limits, if it is a named client.
     pub narrowing: Option<Arc<Narrowing>>,
     /// How much of a change it is shown.
     pub extent: Extent,
@@ -37,6 +37,6 @@ pub enum Extent {
     /// As much as an answer holds.
     #[default]
     Bounded,
-    /// All of it: a person at a terminal says yes to no more than that.
+    /// All of it: a person at a terminal approves only what is shown.
     Whole,
 }

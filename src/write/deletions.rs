@@ -1,4 +1,4 @@
-//! Deletions that a caller may be told of: the wiki itself keeps none (W18).
+//! Deletions that a caller may know: the wiki itself keeps none (W18).
 
 use std::collections::HashSet;
 
@@ -11,8 +11,8 @@ use crate::page::{Locale, PagePath};
 use super::docket::unavailable;
 use super::past::Past;
 
-/// How many deletions that calls with other keys made are looked at: whether this key may read
-/// their places takes a request or more each.
+/// How many deletions by other keys are checked: each takes a request or more to find out whether
+/// this key may read the place.
 const MOST_ASKED: usize = 20;
 
 /// A page that is gone.
@@ -26,14 +26,14 @@ pub struct Deleted {
     pub path: PagePath,
     /// When it was deleted, or missed.
     pub at: OffsetDateTime,
-    /// The call that deleted it; none where it was only missed in the wiki's list.
+    /// The call that deleted it; `None` if it was only missing from the wiki's list.
     pub call: Option<CallId>,
 }
 
 impl Past {
-    /// The pages that were deleted through this server at a time or later, or that this key saw
-    /// in a list and then no more; newest first, and how many more there may be. Whatever its key
-    /// may not read is left out.
+    /// The pages deleted through this server at a time or later, and those that disappeared from
+    /// this key's lists; newest first, and how many more there may be. Pages that the key may not
+    /// read are left out.
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE`, or what the wiki says.
@@ -91,8 +91,7 @@ impl Past {
         Ok((deleted, asked.saturating_sub(MOST_ASKED)))
     }
 
-    /// Whether a page that is gone might be read by the tags that it had. Where nothing tells
-    /// them, it might not.
+    /// Whether a deleted page could be read, by its tags. If its tags are unknown, it could not.
     async fn admits_deleted(&self, call: CallId) -> bool {
         if !self.wiki.scope().asks_for_tags() {
             return true;

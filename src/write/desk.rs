@@ -1,5 +1,5 @@
-//! What the stages of a write have at hand, and what tools and commands may know of writes.
-//! Nothing here can send.
+//! What the stages of a write work with, and what tools and commands may know of writes. Nothing
+//! here can send.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ use super::proposals::Proposals;
 use super::refusals::Refusals;
 use super::used::of_used;
 
-/// What the stages of a write have at hand: one wiki as one key reads it, the record, and what
+/// What the stages of a write work with: one wiki as one key reads it, the record, and what
 /// outlives a call.
 #[derive(Debug)]
 pub struct Desk {
     pub(super) wiki: Arc<Wiki>,
-    /// What the sources of its pages say, as far as this key may read them.
+    /// The index of the pages' sources, as far as this key may read them.
     pub(super) index: Arc<ContentIndex>,
     pub(super) audit: Arc<AuditLog>,
     pub(super) policy: Policy,
@@ -56,8 +56,8 @@ impl Desk {
         Self::of((wiki, index), audit, policy, patience, Arc::new(house))
     }
 
-    /// The same with another key: one log, one policy, but previews, approvals and remembered
-    /// reads of its own.
+    /// A desk with another key: the same log and policy, but its own previews, approvals and
+    /// remembered reads.
     pub(super) fn for_key(&self, wiki: Arc<Wiki>, index: Arc<ContentIndex>) -> Self {
         let (audit, policy) = (Arc::clone(&self.audit), self.policy.clone());
         let house = Arc::clone(&self.house);
@@ -103,7 +103,7 @@ impl Desk {
         &self.proposals
     }
 
-    /// Where the records and the proposals of its wiki lie.
+    /// The directory of the wiki's records and proposals.
     #[must_use]
     pub fn log_dir(&self) -> PathBuf {
         self.audit.dir()
@@ -121,8 +121,8 @@ impl Desk {
         self.policy.wrong_tokens()
     }
 
-    /// Begins to settle what earlier runs left open, in the background, if this server's writes
-    /// may go out. One that cannot write leaves it to one that can.
+    /// Begins to settle the open attempts of earlier runs, in the background, if this server may
+    /// send writes. Otherwise a server that may send writes settles them.
     pub fn begin_recovery(&self) {
         if self.policy.is_enabled && !self.policy.is_dry_run {
             let house = Arc::clone(&self.house);
@@ -130,14 +130,13 @@ impl Desk {
         }
     }
 
-    /// Waits until what earlier runs left open is settled as far as it can be. Done once; takes
-    /// at most half as long again as the settling of one write.
+    /// Waits until the open attempts of earlier runs are settled as far as possible. Runs once;
+    /// takes at most 1.5 times as long as settling one write.
     pub async fn recovered(&self) {
         self.house.recovery.done().await;
     }
 
-    /// The policy as it holds for a client that may do so much less, and can ask a person or
-    /// cannot.
+    /// The policy for a client with these limits that can or cannot ask a person.
     #[must_use]
     pub fn narrowed_policy(&self, narrowing: Option<&Narrowing>, can_ask: bool) -> Policy {
         let narrowed = narrowing.map(|narrowing| self.policy.narrowed_by(narrowing));
@@ -145,13 +144,13 @@ impl Desk {
         policy.for_client(can_ask).into_owned()
     }
 
-    /// The policy as it holds for a caller.
+    /// The policy for a caller.
     pub(super) fn policy_for(&self, caller: &Caller) -> Policy {
         self.narrowed_policy(caller.narrowing.as_deref(), caller.asker.can_ask())
     }
 
-    /// A session's write has ended, whoever still waits for that: a search that follows sees it, and
-    /// `last` means it where it is there.
+    /// Notes that a session's write has ended: later searches see it, and `last` means it if
+    /// something of it is on the wiki.
     pub(super) async fn wrote(&self, session: &SessionId, call: CallId, is_there: bool) {
         if is_there {
             self.memory.note_write(session, call);
@@ -161,9 +160,9 @@ impl Desk {
         self.house.purge_if_due();
     }
 
-    /// A set of many changes that this caller sent, as far as it is: as it is remembered, else as it
-    /// is on record, where changes that were never attempted are missing. None where one of its
-    /// pages may not be read any more.
+    /// The state of a set of many changes that this caller sent: from memory, otherwise from the
+    /// record, which lacks changes that were never attempted. `None` if one of its pages may not be
+    /// read any more.
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE`; what the wiki says, where not everything may be read.
@@ -194,7 +193,7 @@ impl Desk {
         Ok(Some(set))
     }
 
-    /// Whose the drafts of a caller are.
+    /// The owner of a caller's drafts.
     #[must_use]
     pub fn draft_owner(&self, caller: &Caller) -> DraftOwner {
         let client = &caller.client;
@@ -205,7 +204,7 @@ impl Desk {
         }
     }
 
-    /// All of a draft was written, or left to a person: it ends, unless it was changed since.
+    /// Ends a draft that was written or proposed as a whole, unless it was changed since.
     pub(super) async fn submitted(&self, set: Option<DraftMark>) {
         let Some(mark) = set else { return };
         if let Err(error) = self.audit.end_draft(mark.id, mark.revision).await {
@@ -213,18 +212,19 @@ impl Desk {
         }
     }
 
-    /// A session saw a page: a later change of its content by that session is held against it.
+    /// Notes that a session saw a page: its later changes of the content are compared with this
+    /// state.
     pub fn note_read(&self, session: &SessionId, page: PageReading, sight: Sight) {
         self.memory.note_read(session, page, sight);
     }
 
-    /// Keeps beside the token of a preview what its caller asked for.
+    /// Keeps the call for which a preview's token was given.
     pub fn keep_asked(&self, caller: &Caller, token: &str, asked: Asked) {
         self.memory.keep_asked(&caller.session, token, asked);
     }
 
-    /// What a caller asked for who got this token; nothing where no preview's token confirms, or
-    /// where the preview was not of what was asked for.
+    /// The call for which this token was given; `None` if previews' tokens do not confirm here, or
+    /// if the preview was of something else.
     ///
     /// # Errors
     /// `CONFIRM_MISMATCH` or `CONFIRM_EXPIRED`, if the token counts for nothing.
@@ -238,7 +238,7 @@ impl Desk {
         self.memory.asked(&caller.session, token)
     }
 
-    /// Puts on record that the arguments of a write were no input; gives the call's id.
+    /// Records that the arguments of a write were invalid; adds the call's id to the failure.
     pub async fn refuse_input(
         &self,
         caller: &Caller,
@@ -257,7 +257,7 @@ impl Desk {
         refusal.failure.detail("callId", call.to_string())
     }
 
-    /// What is said of a token that does not count any more.
+    /// The failure for a token that does not count any more.
     pub(super) async fn of_used(
         &self,
         session: &SessionId,
@@ -267,7 +267,7 @@ impl Desk {
         of_used((&*self.memory, &self.past), session, token, failure).await
     }
 
-    /// A refusal stays a refusal if it cannot be put on record: nothing was sent.
+    /// Records a refusal. If that fails it is still a refusal: nothing was sent.
     pub(super) async fn record_refusal(&self, docket: &Docket, refusal: &Refusal) {
         self.house.refusals.count(refusal.gate);
         if let Err(error) = self.audit.record(docket.refusal(refusal)).await {

@@ -1,4 +1,4 @@
-//! What goes on record of one call, gathered as the call goes on.
+//! The record of one call, gathered while the call runs.
 
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ use super::caller::Caller;
 pub(super) struct Docket {
     began: Instant,
     entry: Entry,
-    /// Why it is wanted: of what is shown or sent, the note that was shown with it.
+    /// Why it is wanted: the note that was shown with the change, if it was shown.
     note: Option<Note>,
     confirmed: (Gate, &'static str),
 }
@@ -40,20 +40,20 @@ impl Docket {
         }
     }
 
-    /// It is to make a page at a place.
+    /// The call shall create a page at a place.
     pub(super) fn creates(&mut self, locale: &Locale, path: &PagePath) {
         self.entry.operation = Some(Operation::Create);
         self.entry.locale = Some(locale.clone());
         self.entry.path = Some(path.clone());
     }
 
-    /// It is a set of changes.
+    /// The call is a set of changes.
     pub(super) const fn is_set(&mut self) {
         self.entry.operation = Some(Operation::Update);
         self.entry.set = Some(self.entry.call);
     }
 
-    /// What goes on record of one change of a set, under its own call.
+    /// The record of one change of a set, under its own call.
     pub(super) fn of_member(&self, member: &ChangeSet) -> Self {
         let mut docket = self.clone();
         docket.entry.set = Some(self.entry.call);
@@ -63,7 +63,7 @@ impl Docket {
         docket
     }
 
-    /// It is to do something to a page of which nothing but the id is known yet.
+    /// The call is about a page of which only the id is known yet.
     pub(super) const fn names(&mut self, operation: Operation, id: i64) {
         self.entry.operation = Some(operation);
         self.entry.id = Some(id);
@@ -82,7 +82,7 @@ impl Docket {
         docket
     }
 
-    /// It decides on a proposal, about the page of which nothing else is known yet.
+    /// The call decides on a proposal, whose page is all that is known yet.
     pub(super) fn decides_on(&mut self, proposal: &Proposal) {
         self.entry.operation = Some(proposal.operation);
         self.entry.id = proposal.page;
@@ -93,7 +93,7 @@ impl Docket {
         self.proposal(proposal.id);
     }
 
-    /// It was to take this call back, about the page of which nothing else is known.
+    /// The call was to take back this call, whose page is all that is known.
     pub(super) fn meant(&mut self, story: &CallStory) {
         self.entry.undoes = Some(story.call);
         if self.entry.path.is_none() {
@@ -103,14 +103,14 @@ impl Docket {
         }
     }
 
-    /// It took changes out of a draft: nothing was sent.
+    /// The record of changes discarded from a draft: nothing was sent.
     pub(super) fn discarded(&self, draft: &DraftName) -> Entry {
         let mut entry = self.joined(draft);
         entry.decision = Some("discarded".to_owned());
         entry
     }
 
-    /// It joined a draft: nothing is shown to be confirmed, and nothing sent.
+    /// The record of a change that joined a draft: nothing can be confirmed, and nothing was sent.
     pub(super) fn joined(&self, draft: &DraftName) -> Entry {
         let mut entry = self.preview(false);
         entry.decision = Some("drafted".to_owned());
@@ -118,7 +118,7 @@ impl Docket {
         entry
     }
 
-    /// Whether it is known which page it is about.
+    /// Whether the page is known yet.
     pub(super) const fn knows_page(&self) -> bool {
         self.entry.path.is_some()
     }
@@ -132,7 +132,7 @@ impl Docket {
         self.note.as_ref()
     }
 
-    /// The changes are made: what they are about is known.
+    /// The changes are made, so their pages are known.
     pub(super) fn about(&mut self, set: &ChangeSet) {
         self.note = set.note().cloned();
         if set.is_list() {
@@ -161,17 +161,17 @@ impl Docket {
         }
     }
 
-    /// It takes another write back.
+    /// The call takes another write back.
     pub(super) const fn undoes(&mut self, call: Option<CallId>) {
         self.entry.undoes = call;
     }
 
-    /// It belongs to a proposal.
+    /// The call belongs to a proposal.
     pub(super) fn proposal(&mut self, id: ProposalId) {
         self.entry.proposal = Some(id.to_string());
     }
 
-    /// The change, to be kept as a proposal; of a set, its first, with the others.
+    /// A proposal of the change; of a set, the first change with the others.
     pub(super) fn as_proposal(
         &self,
         id: ProposalId,
@@ -235,7 +235,7 @@ impl Docket {
         }
     }
 
-    /// What goes on record of one change of a set that becomes a proposal, under the call of the set.
+    /// The record of one change of a proposed set, under the call of the set.
     pub(super) fn of_proposed(&self, one: &SetChange) -> Self {
         let call = self.entry.call;
         let one_of_it = ChangeSet::of(call, one.clone()).noted(self.note.clone());
@@ -244,7 +244,7 @@ impl Docket {
         docket
     }
 
-    /// That it is one of the changes of a proposal beside the first.
+    /// The record of a proposal's change after the first.
     pub(super) fn proposed(&self) -> Entry {
         let mut entry = self.entry(Event::Preview);
         entry.gate = Some(Gate::DryRun.as_str().to_owned());
@@ -252,7 +252,7 @@ impl Docket {
         entry
     }
 
-    /// It is confirmed, by a person's approval where that is the way.
+    /// The call is confirmed, perhaps by a person's approval.
     pub(super) fn confirmed(&mut self, mode: &ConfirmMode, approval: Option<CallId>) {
         self.confirmed = match mode {
             ConfirmMode::Operator => (Gate::Operator, "yes"),
@@ -263,12 +263,12 @@ impl Docket {
         self.entry.approval = approval.map(|call| call.to_string());
     }
 
-    /// The difference of the content is counted.
+    /// The lines of the content's difference are counted.
     pub(super) const fn counted(&mut self, lines: LineCounts) {
         self.entry.lines = lines;
     }
 
-    /// Keeps both states aside.
+    /// Keeps both states in the audit directory.
     pub(super) async fn keep_states(
         &mut self,
         audit: &AuditLog,
@@ -294,7 +294,7 @@ impl Docket {
         entry
     }
 
-    /// Checks warn of it.
+    /// Notes the warnings of checks.
     pub(super) fn warned<'a>(&mut self, warnings: impl Iterator<Item = &'a Warning>) {
         let mut codes: Vec<String> = warnings.map(|one| one.code.to_string()).collect();
         codes.sort_unstable();
@@ -316,7 +316,7 @@ impl Docket {
         entry
     }
 
-    /// What became of a proposal.
+    /// The record of a decision on a proposal.
     pub(super) fn decided(&self, decision: &str, why: Option<&str>) -> Entry {
         let mut entry = self.entry(Event::Proposal);
         entry.gate =
@@ -326,7 +326,7 @@ impl Docket {
         entry
     }
 
-    /// What a person answered, or what became of the question; a yes is an approval that
+    /// The record of a person's answer, or of a question without one. A yes is an approval that
     /// writes can name.
     pub(super) fn approval(&self, decision: &str, is_yes: bool) -> Entry {
         let mut entry = self.entry(Event::Approval);
@@ -345,7 +345,7 @@ impl Docket {
         entry
     }
 
-    /// What came of a step, or of a call that had nothing to send.
+    /// The record of a step's outcome, or of a call that had nothing to send.
     pub(super) fn outcome(
         &self,
         outcome: Outcome,
@@ -369,12 +369,12 @@ impl Docket {
     }
 }
 
-/// Now, in the form in which the wiki has its dates.
+/// Now, in the wiki's date format.
 pub(super) fn now() -> Date {
     Date::from_instant(OffsetDateTime::now_utc()).unwrap_or_default()
 }
 
-/// What an outcome's record says of the page that was found, where it is not as promised.
+/// Whether an outcome's record keeps the page that was found, because it is not as promised.
 pub(super) fn is_worth_keeping(found: &PageState, promised: Option<&PageState>) -> bool {
     promised.is_none_or(|promised| {
         Field::ALL

@@ -14,7 +14,7 @@ use super::docket::{Docket, unavailable};
 use super::line;
 use super::source::Plan;
 
-/// Writes to one wiki, as far as its operator allows. It alone owns what sends.
+/// Writes to one wiki, as far as its operator allows. Only the writer owns a [`Sender`].
 #[derive(Debug)]
 pub struct Writer {
     desk: Arc<Desk>,
@@ -22,15 +22,15 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// The writer of a desk, with what sends to its wiki.
+    /// The writer of a desk, with the sender to its wiki.
     #[must_use]
     pub fn new(desk: Arc<Desk>, sender: Sender) -> Self {
         let sender = Arc::new(sender);
         Self { desk, sender }
     }
 
-    /// A writer to the same wiki with another key: one log, one policy, but previews, approvals
-    /// and remembered reads of its own.
+    /// A writer to the same wiki with another key: the same log and policy, but its own previews,
+    /// approvals and remembered reads.
     #[must_use]
     pub fn for_key(&self, wiki: &Arc<Wiki>, index: &Arc<ContentIndex>) -> Self {
         let desk = self.desk.for_key(Arc::clone(wiki), Arc::clone(index));
@@ -44,10 +44,10 @@ impl Writer {
         &self.desk
     }
 
-    /// Takes a plan through the gates, and writes what they let through.
+    /// Takes a plan through the gates, and sends what they permit.
     ///
     /// # Errors
-    /// Whatever stopped it, with `details.callId`; on record.
+    /// What stopped it, with `details.callId`; on record.
     pub async fn write(
         &self,
         caller: Caller,

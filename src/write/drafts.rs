@@ -1,5 +1,5 @@
-//! The drafts of a caller, as tools may know and end them. What joins one and what is made of one
-//! goes down the line of a write.
+//! The drafts of a caller: listing, showing and discarding. Adding to a draft and submitting it go
+//! down the line of a write.
 
 use crate::audit::{AuditError, CallId, Draft, DraftChange, DraftName};
 use crate::change::Change;
@@ -14,7 +14,7 @@ use super::docket::{Docket, unavailable};
 use super::source::draft::told;
 use super::stages::many;
 
-/// What of a draft is discarded.
+/// The part of a draft to discard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Discarded {
     /// All of it.
@@ -51,7 +51,8 @@ impl Desk {
         Ok(admitted)
     }
 
-    /// Whether every page of a draft may still be read; else it is as if it were not there.
+    /// Checks that every page of a draft may still be read; otherwise the failure is that of a
+    /// missing draft.
     pub(super) async fn admits_draft(&self, draft: &Draft) -> Result<(), Failure> {
         for page in draft.changes.iter().filter_map(|one| one.before.as_ref()) {
             let admitted = self.wiki.admits_record(page.id, &page.locale, &page.path);
@@ -76,8 +77,8 @@ impl Desk {
         Ok(draft)
     }
 
-    /// What the changes of a draft do to the pages as they were when they joined it, from the one
-    /// of this number on, as far as their differences have room.
+    /// What a draft's changes do to the pages as they were when the changes joined, starting at
+    /// this number, as far as there is room for the differences.
     ///
     /// # Errors
     /// That the system gives no randomness.
@@ -98,9 +99,9 @@ impl Desk {
         Ok(lines.unwrap_or_default())
     }
 
-    /// What a set does that was shown to this caller under this id and not sent yet: how many changes
-    /// it has, and those from this number on as far as their differences have room. None where one of
-    /// its pages may not be read any more.
+    /// A set that was shown to this caller under this id and not sent yet: the number of its
+    /// changes, and its changes starting at this number, as far as there is room for the
+    /// differences. `None` if one of its pages may not be read any more.
     ///
     /// # Errors
     /// What the wiki says.
@@ -133,7 +134,8 @@ impl Desk {
         Ok(Some((all, lines)))
     }
 
-    /// Discards a draft, or one change of it; on record. Gives how many changes are gone, and left.
+    /// Discards a draft, or one change of it; on record. Returns how many changes were discarded
+    /// and how many are left.
     ///
     /// # Errors
     /// `INVALID_INPUT`, where there is none; `AUDIT_UNAVAILABLE`.

@@ -1,4 +1,4 @@
-//! Why a page's source cannot become what was asked for, as a caller is told.
+//! Failures of edits: why a page's source cannot be changed as asked for.
 
 use serde_json::{Value, json};
 
@@ -9,12 +9,12 @@ use crate::page::{
 };
 use crate::wiki::sentence;
 
-/// The most headings that a failure names where one name means several.
+/// The most headings that a failure names if a selector is ambiguous.
 const MAX_HEADINGS: usize = 100;
-/// The most headings that a failure names as the nearest.
+/// The most similar headings that a failure names.
 const MAX_NEAREST: usize = 5;
 
-/// What a caller is told of a fault, with the section that was looked for, and in which text.
+/// The failure for a fault, with the section that was searched for, and in which text.
 pub(super) fn told(fault: ContentFault, sought: Option<(&Selector, &str)>) -> Failure {
     match fault {
         ContentFault::Edit(fault) => edit(fault),
@@ -34,8 +34,8 @@ pub(super) fn told(fault: ContentFault, sought: Option<(&Selector, &str)>) -> Fa
     }
 }
 
-/// What a caller is told whose selector names no part of a page, or several: the headings that
-/// are nearest to it, or all that it may mean.
+/// The failure for a selector that names no part of a page, or several: with the most similar
+/// headings, or all that it may mean.
 pub(crate) fn section_failure(
     fault: SectionFault,
     selector: Option<&Selector>,
@@ -64,7 +64,7 @@ pub(crate) fn section_failure(
     }
 }
 
-/// Shows in what a page differs from the page that a caller knows.
+/// Adds the difference between a page and the page that the caller knows.
 pub(super) fn with_difference(failure: Failure, since: &Change) -> Failure {
     let fields: Vec<&str> = since.fields().into_iter().map(Field::name).collect();
     failure
@@ -144,7 +144,7 @@ fn not_applicable(message: &str) -> Failure {
     Failure::new(Code::EditNotApplicable, message)
 }
 
-/// Says in what alone the texts differ, if it is so little.
+/// Adds how the texts differ, if only in something small.
 fn differing(failure: Failure, differs_in: Option<DiffersIn>) -> Failure {
     match differs_in {
         None => failure,

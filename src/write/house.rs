@@ -1,4 +1,4 @@
-//! What the writers of one server share, whatever keys they have.
+//! What the writers of one server share, whatever their keys.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use super::recover::Recovery;
 use super::refusals::Refusals;
 use super::sets::Sets;
 
-/// What the writers of one server share: it settles with the server's own key what earlier runs
-/// left open, has the log purged, and waits at the end for the writes of all.
+/// What the writers of one server share. With the server's own key it settles the open attempts of
+/// earlier runs; it also has the log purged, and waits at the end for all writes.
 #[derive(Debug)]
 pub(super) struct House {
     audit: Arc<AuditLog>,
@@ -46,7 +46,7 @@ impl House {
         Self {
             audit: Arc::clone(audit),
             refusals: Refusals::default(),
-            // What was sent is settled also where nobody may read it any more.
+            // A write is settled even if nobody may read its page any more.
             recovery: Recovery::new(
                 Arc::new(wiki.unbounded()),
                 Arc::clone(audit),

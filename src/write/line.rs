@@ -1,13 +1,14 @@
 //! The line that every write goes down: read it once, from top to bottom.
 //!
-//! 1. The way is decided by the policy and by what the caller brought ([`Route`]).
-//! 2. Where the write can go out, it takes its turn ([`turn`]), before anything is read.
-//! 3. The changes are made of the pages as they are ([`read`]).
-//! 4. Their places are allowed or not ([`gates::paths`]), they are looked at ([`check`]), and the
-//!    operator's rules say whether more is due ([`rule`]).
-//! 5. They join a draft ([`join`]), or are shown ([`show`]), left open for a person ([`open`]), a person is asked ([`ask`]) and
-//!    all begins again with the yes, or they are confirmed ([`gates::confirm`]).
-//! 6. What is confirmed is put on record, sent, settled and answered ([`send`]).
+//! 1. The policy and what the caller brought decide the route ([`Route`]).
+//! 2. A write to send takes its turn ([`turn`]) before anything is read.
+//! 3. The changes are made from the pages as they are ([`read`]).
+//! 4. The gate *paths* judges their places ([`gates::paths`]), the checks look at them ([`check`]),
+//!    and the operator's rules may demand more ([`rule`]).
+//! 5. They join a draft ([`join`]), are shown ([`show`]), or are left open for a person ([`open`]);
+//!    or a person is asked ([`ask`]), and with the yes everything begins again; or they are
+//!    confirmed ([`gates::confirm`]).
+//! 6. A confirmed set is recorded, sent, settled and answered ([`send`]).
 
 use std::sync::Arc;
 
@@ -28,18 +29,18 @@ use super::stages::check::Checked;
 use super::stages::rule::Way;
 use super::stages::{apply, ask, check, join, many, open, read, rule, send, show, turn};
 
-/// What came of a write.
+/// How far a write came.
 pub(super) enum Passed {
     /// Nothing was sent.
     Answer(Answer),
     /// Nothing was sent; a person must be asked first.
     Asked(Box<ask::ToAsk>),
-    /// Something was, or should have been.
+    /// Something was sent, or should have been.
     Sent(Result<Answer, Failure>),
 }
 
-/// Takes a plan down the line; where a person's yes is due, twice: up to the question without
-/// holding anything up, and with the yes from the beginning.
+/// Takes a plan down the line. If a person's yes is due, it goes twice: up to the question, without
+/// a turn that would block others, and with the yes from the beginning.
 pub(super) async fn walk(
     desk: &Arc<Desk>,
     sender: &Arc<Sender>,
@@ -59,7 +60,7 @@ pub(super) async fn walk(
         let Passed::Asked(asked) = passed else {
             return Ok(passed);
         };
-        // A rule wants a person's yes in place of the token.
+        // A rule demands a person's yes in place of the token.
         let policy = policy.asking(rule::THINKING);
         let yes = ask::approval(desk, docket, caller, *asked, rule::THINKING).await?;
         let brought = Brought::Yes(yes);
@@ -82,12 +83,12 @@ pub(super) async fn walk(
     Ok(passed)
 }
 
-/// Whether the call brings a person's answer to a question that was asked for a rule.
+/// Whether the call brings a person's answer to a question that a rule demanded.
 fn is_answer_to_a_rule(policy: &Policy, caller: &Caller) -> bool {
     matches!(policy.confirm, ConfirmMode::Preview) && matches!(caller.asker, Asker::Answered { .. })
 }
 
-/// Once down the line.
+/// Goes down the line once.
 async fn once(
     desk: &Arc<Desk>,
     sender: &Arc<Sender>,
@@ -242,7 +243,7 @@ impl Passed {
         Self::Answer(Answer::Applied(Box::new(applied)))
     }
 
-    /// Whether something was kept to be applied later: the log has grown by what is kept for long.
+    /// Whether a proposal was kept, by which the log has grown.
     pub(super) const fn has_proposed(&self) -> bool {
         match self {
             Self::Answer(Answer::Preview(preview)) => preview.proposal.is_some(),

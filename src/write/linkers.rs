@@ -1,5 +1,5 @@
-//! Which pages link to the places that the changes of a set leave, and which links of a page that
-//! moves will lead elsewhere.
+//! Finds the pages that link to the old places of a set, and the links of a moved page that will
+//! lead elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -12,26 +12,26 @@ use super::answer::LinkedFrom;
 use super::desk::Desk;
 use super::wiki_links::WikiLinks;
 
-/// The warning that links lead nowhere.
+/// The code of the warning that links will lead nowhere.
 pub(super) const BREAKS: &str = "links_break";
-/// The warning that links of the page itself lead elsewhere.
+/// The code of the warning that the page's own links will lead elsewhere.
 pub(super) const OWN_BREAK: &str = "own_links_break";
-/// How long is looked for them.
+/// How long to search for them.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The most pages that are named.
 pub(super) const MAX_NAMED: usize = 20;
 
-/// What is to be said of the links around a change.
+/// The links around a change.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Around {
-    /// The first of the pages that link to the place that its page leaves.
+    /// The first of the pages that link to its page's old place.
     pub(super) linked_from: Vec<LinkedFrom>,
-    /// Warnings of them, and of the page's own links.
+    /// Warnings about them and about the page's own links.
     pub(super) warnings: Vec<Warning>,
 }
 
-/// Looks at the links around each change of a set, in order, as far as the key may read and the
-/// time goes. A set that leaves no place asks the wiki nothing.
+/// Looks at the links around each change of a set, in order, as far as the key may read and until
+/// the time is over. Sends nothing for a set that leaves no place.
 pub(super) async fn look(desk: &Desk, set: &ChangeSet) -> Vec<Around> {
     if set.iter().all(|one| left_place(&one.change).is_none()) {
         return Vec::new();
@@ -48,7 +48,7 @@ pub(super) async fn look(desk: &Desk, set: &ChangeSet) -> Vec<Around> {
     looked.await.unwrap_or_default()
 }
 
-/// The first of the pages that link to any of the places that a set leaves, each once.
+/// The first of the pages that link to any old place of a set, each once.
 pub(super) fn first_named(mut pages: Vec<LinkedFrom>) -> Vec<LinkedFrom> {
     pages.sort_by_key(|page| page.id);
     pages.dedup_by_key(|page| page.id);
@@ -66,7 +66,7 @@ fn place_of(page: &PageState) -> PagePlace {
     (page.locale.clone(), page.path.clone())
 }
 
-/// What is said where nobody could look.
+/// The answer if the links could not be looked at.
 fn unknown(change: &Change) -> Around {
     let message =
         "which pages link here could not be read; links that lead here will lead nowhere.";
@@ -78,13 +78,13 @@ fn unknown(change: &Change) -> Around {
 }
 
 impl WikiLinks {
-    /// What is to be said of each change.
+    /// The links around each change.
     fn around(&self, set: &ChangeSet, until: Instant) -> Vec<Around> {
         let left: HashSet<PagePlace> = set
             .iter()
             .filter_map(|one| left_place(&one.change))
             .collect();
-        // A page that the list does not have is as if it were not there.
+        // A page that is not in the list counts as missing.
         let listed: HashSet<i64> = self.pages.iter().filter_map(|page| page.id).collect();
         let (linking, is_whole) = self.linking(&left, until);
         let gap = if is_whole {
@@ -109,7 +109,7 @@ impl WikiLinks {
                 .filter(|id| Some(*id) != own && listed.contains(id) && still_links(id))
                 .collect();
             let mut warnings: Vec<Warning> = told(ids.len(), gap.as_deref()).into_iter().collect();
-            // Where links are mended, what is left of them is named link by link.
+            // A set that mends links names each link that is left.
             if set.mending().is_none() {
                 warnings.extend(self.own_links(one, &place, &moves));
             }
@@ -121,7 +121,7 @@ impl WikiLinks {
         set.iter().map(around).collect()
     }
 
-    /// Where a page of the set links to when all of it is written.
+    /// The places to which a page of the set links once all of it is written.
     fn afterwards(&self, change: &Change) -> HashSet<PagePlace> {
         let Some(page) = change.after() else {
             return HashSet::new();
@@ -150,7 +150,7 @@ impl WikiLinks {
         named.into_values().take(MAX_NAMED).collect()
     }
 
-    /// What is to be said of a page's own links that lead elsewhere, or nowhere, once it is moved.
+    /// A warning about a page's own links that lead elsewhere, or nowhere, once it is moved.
     fn own_links(&self, one: &SetChange, place: &PagePlace, moves: &Moves) -> Option<Warning> {
         let (before, page) = (one.change.before()?, one.change.after()?);
         let format = Format::of(None, Some(&page.editor));
@@ -189,7 +189,7 @@ fn moves(set: &ChangeSet) -> Moves {
         .collect()
 }
 
-/// The warning of so many pages that link to a place.
+/// The warning about this many pages that link to a place.
 fn told(count: usize, gap: Option<&str>) -> Option<Warning> {
     let message = match (count, gap) {
         (0, None) => return None,

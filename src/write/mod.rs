@@ -1,9 +1,9 @@
 //! The way of a write, from what was asked for to an answer that is true.
 //!
 //! [`Writer::write`] is its one door. Behind it every [`Plan`] goes down one line of stages
-//! (`line.rs`): what makes its changes is in `source/`, what becomes of them in `stages/`, what
-//! outlives a call in `memory/`. Tools and commands only make plans; what they may know of writes
-//! is on the [`Desk`], which cannot send.
+//! (`line.rs`): `source/` makes its changes, `stages/` decide and send, `memory/` holds what
+//! outlives a call. Tools and commands only make plans; the [`Desk`] tells them what they may know
+//! of writes, and cannot send.
 
 mod answer;
 mod asker;

@@ -1,11 +1,11 @@
-//! The place where a page shall come to be.
+//! The place of a new or moved page.
 
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::page::{Field, PagePath};
 use crate::wiki::{TreeNode, Wiki, WikiError};
 
-/// Looks at the place where a page shall come to be.
+/// Checks the place of a new or moved page.
 ///
 /// Returns warnings, or `PAGE_EXISTS` if the place is taken.
 pub(super) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>, Failure> {
@@ -17,7 +17,7 @@ pub(super) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>, F
     };
     let there = match wiki.pages_at(&after.locale, &after.path).await {
         Ok(there) => there,
-        // A key that may not look finds out when the wiki refuses.
+        // A key that may not look learns it from the wiki's refusal.
         Err(WikiError::Forbidden { .. }) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
@@ -30,7 +30,7 @@ pub(super) async fn look(wiki: &Wiki, change: &Change) -> Result<Vec<Warning>, F
         return Err(taken(node, free));
     }
     if !wiki.scope().is_open() {
-        // A page that may not be read takes its place all the same; nothing else is told of it.
+        // An unreadable page takes its place all the same; the answer says nothing else of it.
         let all = wiki.unbounded();
         let all = all.pages_at(&after.locale, &after.path).await?;
         if all

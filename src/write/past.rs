@@ -1,4 +1,4 @@
-//! What is on record of writes, as far as a key may know it: calls, and pages as they were.
+//! Recorded writes, as far as a key may know them: calls, and pages as they were.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::wiki::Wiki;
 
 use super::docket::unavailable;
 
-/// What is said of a call of which nothing is on record, or nothing that may be told.
+/// The answer about a call that is not on record, or that the caller may not know.
 pub(super) const NOT_ON_RECORD: &str = "No write of that call is on record.";
 
-/// What is on record of writes to a wiki, as far as a key may know it.
+/// Recorded writes to a wiki, as far as a key may know them.
 #[derive(Debug, Clone)]
 pub struct Past {
     pub(super) wiki: Arc<Wiki>,
@@ -24,7 +24,7 @@ impl Past {
         Self { wiki, audit }
     }
 
-    /// What is on record of a call, if it is this client's.
+    /// The records of a call, if it is this client's.
     ///
     /// # Errors
     /// `NOTHING_TO_UNDO` if there is none, or several begin like that; `AUDIT_UNAVAILABLE`.
@@ -49,8 +49,8 @@ impl Past {
         may.then_some(story).ok_or_else(|| nothing(NOT_ON_RECORD))
     }
 
-    /// Whether a caller may be told of a call: all its places, and the pages as they were and
-    /// are, may be read.
+    /// Whether a caller may know of a call: it may read all its places, and the pages as they were
+    /// and are.
     pub(super) async fn admits(&self, story: &CallStory) -> Result<bool, Failure> {
         let scope = self.wiki.scope();
         if scope.is_open() {
@@ -74,7 +74,7 @@ impl Past {
         Ok(true)
     }
 
-    /// The same of a proposal.
+    /// The same for a proposal.
     pub(super) async fn admits_proposal(&self, proposal: &Proposal) -> Result<bool, Failure> {
         if self.wiki.scope().is_open() {
             return Ok(true);
@@ -91,9 +91,9 @@ impl Past {
         Ok(true)
     }
 
-    /// Adds to a page as it was what the wiki keeps of no version, where a write of ours found
-    /// the page that way: tags, styles and scripts. Nothing is told that the caller cannot read
-    /// of the page as it is, nor what stood at a place that its key may not read.
+    /// Completes an old version from the state that a write of ours found: with tags, styles and
+    /// scripts, which the wiki does not keep in versions. Fields that the caller cannot read of the
+    /// present page are left out, and so are states from places that its key may not read.
     pub async fn remember(&self, id: i64, then: &mut PageReading, now: &PageReading) {
         let Some(time) = then.updated_at.clone() else {
             return;
@@ -114,8 +114,8 @@ impl Past {
                 return;
             }
         }
-        // In states of before fields were named unknown, empty may also mean that the loss of
-        // the text was accepted.
+        // In old states that do not name unknown fields, an empty text may also mean that its loss
+        // was accepted.
         let text = |text: String, now: &Option<String>| {
             now.as_ref().and(Some(text)).filter(|text| !text.is_empty())
         };
@@ -127,7 +127,7 @@ impl Past {
     }
 }
 
-/// There is nothing to take back.
+/// The failure that there is nothing to take back.
 pub(super) fn nothing(message: &str) -> Failure {
     Failure::new(Code::NothingToUndo, message)
 }

@@ -1,4 +1,4 @@
-//! A set of changes as it is on record: what became of it in another run, or in another process.
+//! A set of changes by its records: its outcome in another run or another process.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use super::answer::{Notes, SetAnswer, SetMember, SetOutcome, Target};
 use super::docket::unavailable;
 use super::past::Past;
 
-/// On the record of a set's end: the server ended before all of it was sent.
+/// The word on record if the server ended before all of a set was sent.
 pub(super) const INTERRUPTED: &str = "interrupted";
 
 /// The changes of a set that were attempted, in order.
@@ -56,7 +56,7 @@ impl Sent {
         is_applied && !self.taken_back.contains_key(&call.call)
     }
 
-    /// How many of its changes are there.
+    /// How many of its changes are on the wiki.
     pub(super) fn applied(&self) -> usize {
         self.changes
             .iter()
@@ -64,8 +64,8 @@ impl Sent {
             .count()
     }
 
-    /// What came of a set that was cut short. Changes that were never attempted are not on record,
-    /// so nobody can say that all of it was applied.
+    /// The outcome of a set that was cut short. Changes that were never attempted are not on
+    /// record, so it never counts as wholly applied.
     pub(super) fn outcome(&self) -> Outcome {
         let is_unknown = |call: &CallStory| call.outcome() == Some(Outcome::Unknown);
         if self.changes.iter().any(is_unknown) {
@@ -79,8 +79,8 @@ impl Sent {
 }
 
 impl Past {
-    /// A set of this client's, as far as it is on record; of anybody's where no client is given.
-    /// Nothing where there is none.
+    /// A set of this client, or of anybody if no client is given, by its records; `None` if there
+    /// is no such set.
     ///
     /// # Errors
     /// `AUDIT_UNAVAILABLE`.
@@ -126,7 +126,7 @@ impl Past {
         }))
     }
 
-    /// A set without an end is being sent by a living server, or was cut short.
+    /// The outcome of a set without an end: a living server is sending it, or it was cut short.
     async fn without_end(&self, id: CallId) -> Result<SetOutcome, Failure> {
         let open = self.audit.left_open(None).await;
         let open = open.map_err(|error| unavailable(&error))?;

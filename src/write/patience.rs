@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-/// How long an outcome is waited for. Values, so that tests can make them short.
+/// How long to wait. These are values so that tests can make them short.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
     /// How long the page is read after a time-out or a cut connection (W19).
     pub settling: Duration,
-    /// How long between two readings.
+    /// The time between two readings.
     pub pause: Duration,
     /// How far apart two equal readings must be before they are believed.
     pub apart: Duration,
-    /// How long other writes are waited for.
+    /// How long to wait for other writes.
     pub queueing: Duration,
-    /// How long a call waits for a set of many changes before it answers how far that is.
+    /// How long a call waits for a set of many changes before it answers with the set's progress.
     pub answering: Duration,
 }
 

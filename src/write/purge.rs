@@ -1,4 +1,4 @@
-//! Removing what was kept too long, now and then.
+//! Purges the audit directory from time to time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,24 +8,24 @@ use tokio_util::task::TaskTracker;
 use crate::audit::{AuditError, AuditLog, GRACE, Keep, Purged};
 use crate::gates::{ConfirmMode, Policy};
 
-/// How long a server that goes on living waits before the next purge.
+/// The time between two purges of a running server.
 const EVERY: Duration = Duration::from_hours(24);
-/// The part of the bound in bytes after which it does not wait that long: the eighth.
+/// After one part in this many of the bound in bytes the next purge comes earlier.
 const PARTS: u64 = 8;
 /// When this run purged last.
 #[derive(Debug, Default)]
 struct LastPurge {
     at: Option<Instant>,
-    /// How many bytes had been kept then.
+    /// The bytes kept by then.
     kept: u64,
-    /// How many had been kept at the purge before it; what was kept since then may still be there,
-    /// since the last hour is spared.
+    /// The bytes kept by the purge before it; what was kept since then may still be there, since a
+    /// purge spares the last hour.
     seen: u64,
 }
 
 impl LastPurge {
-    /// Whether another is due, which is one then: once a day, and as often as once in the hour
-    /// that a purge spares where much was kept.
+    /// Whether another purge is due, and notes it: once a day, or up to once an hour (which a purge
+    /// spares) if much was kept.
     fn is_due(&mut self, now: Instant, kept: u64, most: u64) -> bool {
         let is_due = self.at.is_none_or(|last| {
             let passed = now.duration_since(last);
@@ -45,7 +45,7 @@ impl LastPurge {
 pub(super) struct Purges {
     audit: Arc<AuditLog>,
     keep: Keep,
-    /// Not by a command: it ends at once, and may be taking back what is oldest.
+    /// Off for commands: they end soon, and may be undoing the oldest write.
     is_on: bool,
     last: Mutex<LastPurge>,
     tasks: TaskTracker,
@@ -65,12 +65,12 @@ impl Purges {
     /// Waits for a purge under way, but not for long.
     pub(super) async fn end(&self, longest: Duration) {
         self.tasks.close();
-        // What is left goes with a later purge.
+        // A later purge removes the rest.
         let _ = tokio::time::timeout(longest, self.tasks.wait()).await;
     }
 
-    /// Purges the audit directory if that is due. Nobody waits for it but the
-    /// end of the server, a little: one that lives for a single write must purge as well.
+    /// Purges the audit directory in the background if that is due. Only the end of the server
+    /// waits for it, a little, since a server that lives for a single write must purge as well.
     pub(super) fn start_if_due(&self) {
         if !self.is_on {
             return;
@@ -122,10 +122,10 @@ mod tests {
             last.is_due(now, kept, most)
         };
         assert!(is_due(0, 10));
-        // Much was kept, but within the hour it could not go.
+        // Much was kept, but within the hour a purge would remove none of it.
         assert!(!is_due(59, 500));
         assert!(is_due(60, 500));
-        // That purge spared some of it; the next one does not, and then there is nothing new.
+        // That purge spared some of it; the next one does not, and then nothing new is due.
         assert!(!is_due(61, 500));
         assert!(is_due(120, 500));
         assert!(!is_due(180, 599));

@@ -1,9 +1,9 @@
-//! What a run that was ended by force left open: settled by reading, on record in the own run
-//! under the old call.
+//! Settles the open attempts of killed runs by reading, and records their outcomes in this run
+//! under the old calls.
 //!
-//! A reading proves what is there, not what the wiki may still do (W19). So the promised state
-//! is *applied*; the old state is *unknown*; and of a mixture only those fields are counted that
-//! the step was to change, since somebody else may have written the page meanwhile.
+//! A reading proves what is there, not what the wiki may still do (W19). So the promised state is
+//! *applied* and the old state is *unknown*. Of a mixture only the fields of the step count, since
+//! somebody else may have written the page meanwhile.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,16 +25,16 @@ use super::stages::settle::trail::{Trail, follow};
 
 /// The most attempts that one start takes up, the newest first.
 const MOST: usize = 64;
-/// How many are looked at side by side.
+/// How many are settled concurrently.
 const AT_ONCE: usize = 4;
 
-/// What an attempt came to.
+/// The outcome of an attempt.
 #[derive(Debug)]
 struct Verdict {
     outcome: Outcome,
-    /// The page's id, where a page was found that the attempt made.
+    /// The id of the page that the attempt created, if it was found.
     id: Option<i64>,
-    /// What the attempt left of the page, where it is not what was promised.
+    /// The page as the attempt left it, if that is not as promised.
     left: Option<PageState>,
 }
 
@@ -49,7 +49,7 @@ enum StaysOpen {
     Unreadable,
 }
 
-/// Settles once what earlier runs left open, with the server's own key.
+/// Settles the open attempts of earlier runs once, with the server's own key.
 #[derive(Debug)]
 pub(super) struct Recovery {
     wiki: Arc<Wiki>,
@@ -75,8 +75,8 @@ impl Recovery {
         }
     }
 
-    /// Waits until what earlier runs left open is settled as far as it can be. Done once; takes
-    /// at most half as long again as the settling of one write.
+    /// Waits until the open attempts of earlier runs are settled as far as possible. Runs once;
+    /// takes at most 1.5 times as long as settling one write.
     pub(super) async fn done(&self) {
         let longest = self.patience.settling * 3 / 2;
         self.once
@@ -99,20 +99,20 @@ impl Recovery {
         if self.audit.left_open(days).await?.is_empty() {
             return Ok(());
         }
-        // Whoever has waited here finds the outcomes of the one that was before.
+        // After waiting here, the outcomes of the process before us are on record.
         let _turn = self.audit.lock_recovery(self.patience.queueing).await?;
         let open = self.audit.left_open(days).await?;
         stream::iter(open.attempts.into_iter().rev().take(MOST))
             .for_each_concurrent(AT_ONCE, |attempt| self.take_up(attempt))
             .await;
-        // A set ends once each of its changes that were attempted has an outcome.
+        // A set ends once every attempted change of it has an outcome.
         for set in open.sets.into_iter().rev().take(MOST) {
             self.end_set(&set).await?;
         }
         Ok(())
     }
 
-    /// Puts on record how a set ended whose server ended first.
+    /// Records the end of a set whose server ended first.
     async fn end_set(&self, open: &OpenSet) -> Result<(), AuditError> {
         let call = open.set;
         let sent = past_set::Sent::of(self.audit.calls_of_set(call).await?);
@@ -150,7 +150,7 @@ impl Recovery {
         }
     }
 
-    /// Settles an attempt and puts it on record; says its outcome and the page's id.
+    /// Settles an attempt and records it; returns its outcome and the page's id.
     async fn settle_late(
         &self,
         attempt: &OpenAttempt,
@@ -170,7 +170,7 @@ impl Recovery {
         Ok((verdict.outcome, page))
     }
 
-    /// The change, made again; none where what was kept of it is lost.
+    /// The change, made again from its kept states; `None` if they are lost.
     async fn change_of(&self, attempt: &OpenAttempt) -> Result<Option<Change>, AuditError> {
         let kept = async |name: Option<KeptState>| match name {
             Some(name) => self.audit.kept(name).await.map(Some),
@@ -214,7 +214,7 @@ impl Recovery {
             }
             (_, Seen::Page(found)) if is_kept => {
                 let proof = found.proof;
-                // A key that sees but half of a new page cannot tell it from another's.
+                // A key that sees only half of a new page cannot tell it from another's.
                 let is_unread = |field: &Field| proof.unverified.contains(field);
                 if change.fields().iter().any(is_unread) {
                     return Err(StaysOpen::Unreadable);
@@ -254,8 +254,8 @@ impl Recovery {
         }
     }
 
-    /// The page as promised, or as it was seen twice, some time apart, when a wiki that was sent
-    /// the attempt so long ago should be done with it.
+    /// The page as promised, or as it was seen twice, some time apart, once the wiki should be done
+    /// with an attempt of this age.
     async fn last_seen(&self, promise: &Promise<'_>, age: Duration) -> Result<Seen, StaysOpen> {
         let wait = self.patience.settling.saturating_sub(age);
         let began = Instant::now();
@@ -285,9 +285,9 @@ impl Verdict {
     };
 }
 
-/// A page that is not as promised. A field that the step was to change and that is not as it
-/// was counts as written, and as promised where it is something else again: somebody wrote it
-/// since, which an undo must find out.
+/// A page that is not as promised. Each field of the step that is not as before counts as written.
+/// If it is not as promised either, somebody wrote it since; it counts as promised, so that an undo
+/// finds the conflict.
 fn mixture(before: &PageState, after: &PageState, proof: &Proof) -> Verdict {
     let fields = before.difference(after);
     if fields.iter().all(|field| proof.differing.contains(field)) {

@@ -20,7 +20,7 @@ impl Refusals {
         }
     }
 
-    /// Each gate with its number.
+    /// Each gate with its count.
     pub fn by_gate(&self) -> impl Iterator<Item = (Gate, u64)> {
         self.0.iter().map(|(gate, counter)| (*gate, counter.get()))
     }

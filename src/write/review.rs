@@ -1,4 +1,4 @@
-//! A proposal is looked at.
+//! Shows a proposal.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ use super::proposals::told;
 use super::source::proposal::set::fits;
 use super::source::whole_page;
 
-/// A proposal as a person or an agent looks at it.
+/// A proposal as shown to a person or an agent.
 #[derive(Debug)]
 pub struct Review {
     /// The proposal.
@@ -20,11 +20,11 @@ pub struct Review {
     pub change: Reviewed,
     /// The other changes of a set, in order.
     pub others: Vec<Reviewed>,
-    /// Why it could not be applied as things are; none for one that is decided.
+    /// Why it could not be applied now; `None` if it could, or if it is decided.
     pub hindrance: Option<Failure>,
-    /// Whether this key may read of the page what the proposal shows.
+    /// Whether this key may read the fields that the proposal shows.
     pub is_readable: bool,
-    /// Why nothing of what was kept is shown, where it is not for this key.
+    /// Why its kept states are not shown, if this key may not see them.
     pub unseen: Option<Failure>,
 }
 
@@ -46,9 +46,9 @@ impl Desk {
     /// `INVALID_INPUT` if there is no such proposal, `AUDIT_UNAVAILABLE` if what was kept of it
     /// cannot be read.
     pub async fn review(&self, id: ProposalId) -> Result<Review, Failure> {
-        // A decision that was cut short is found out here.
+        // Holding it also detects a decision that was cut short.
         let (proposal, hindrance) = match self.proposals.hold_open_now(id).await {
-            // It is as the log says: that need not be looked up again.
+            // The file agrees with the log, so nothing needs to be looked up again.
             Ok(held) => (held.proposal().clone(), None),
             Err(failure) => {
                 let found = self.audit.proposal(id).await;
@@ -62,9 +62,9 @@ impl Desk {
         let is_open = proposal.state == ProposalState::Open;
         let (changes, unseen) = match self.changes_of(&proposal).await {
             Ok(changes) => (changes, None),
-            // What it is about is told, and not what it says.
+            // Its pages are named, but not its content.
             Err(failure) if failure.code != Code::AuditUnavailable => (Vec::new(), Some(failure)),
-            // What was decided is told also when what it was made of is purged.
+            // A decided proposal is shown even if its states were purged.
             Err(_) if !is_open => (Vec::new(), None),
             Err(failure) => return Err(failure),
         };
@@ -98,7 +98,7 @@ impl Desk {
         Ok(review)
     }
 
-    /// The changes of a proposal as they were kept, if this key may know them.
+    /// The kept changes of a proposal, if this key may see them.
     async fn changes_of(
         &self,
         proposal: &Proposal,

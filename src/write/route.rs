@@ -1,5 +1,5 @@
-//! What shall become of a write, decided once: from the policy, the kind of confirm that it asks
-//! for, and what the caller brought.
+//! The route of a write, decided once: from the policy, its way to confirm, and what the caller
+//! brought.
 
 use crate::gates::{
     Approved, ConfirmMode, Confirmation, Enabled, Gate, Policy, Refusal, SessionId, Verdict,
@@ -12,13 +12,13 @@ use super::desk::Desk;
 pub(super) enum Brought {
     /// Nothing.
     Nothing,
-    /// A token, whatever it counts for.
+    /// A token, valid or not.
     Token(String),
     /// A person's yes.
     Yes(Approved),
 }
 
-/// What shall become of a write. That it is refused at once is no way, but an error.
+/// The route of a write. An immediate refusal is an error, not a route.
 pub(super) enum Route {
     /// It is shown, with a token that confirms it.
     Preview,
@@ -28,11 +28,11 @@ pub(super) enum Route {
     Ask,
     /// It joins a draft.
     Join,
-    /// It is sent, since this confirms it.
+    /// It is sent; this confirms it.
     Send(Warrant),
 }
 
-/// What confirms a write, before it is used up for it.
+/// What confirms a write, before it is used up.
 pub(super) enum Warrant {
     /// The operator's static token, which the gate *enabled* has seen.
     StaticToken,
@@ -43,7 +43,7 @@ pub(super) enum Warrant {
 }
 
 impl Route {
-    /// Decides the way, with the proof of the gate *enabled*.
+    /// Decides the route, with the proof of the gate *enabled*.
     ///
     /// # Errors
     /// That writes are off, or that the static token is missing or wrong.
@@ -63,7 +63,7 @@ impl Route {
                 Some(Warrant::Preview(token))
             }
             (ConfirmMode::Person { .. }, Brought::Yes(approved)) => Some(Warrant::Person(approved)),
-            // What does not confirm here counts for nothing.
+            // What does not confirm in this mode is ignored.
             (ConfirmMode::Preview | ConfirmMode::Operator | ConfirmMode::Person { .. }, _) => None,
         };
         let route = match (dry_run(policy, warrant.is_some()), warrant) {
@@ -80,8 +80,8 @@ impl Route {
         matches!(self, Self::Send(Warrant::Preview(_) | Warrant::Person(_)))
     }
 
-    /// Whether the preview that this confirms was asked for with all of the content: what a
-    /// confirmed call leaves out was said there.
+    /// Whether the confirmed preview was asked for with the content in full; the confirming call
+    /// may leave it out.
     pub(super) fn wrote_whole(&self, desk: &Desk, session: &SessionId) -> bool {
         let Self::Send(Warrant::Preview(token)) = self else {
             return false;

@@ -8,10 +8,10 @@ use crate::gates::SessionId;
 
 use super::answer::{SetAnswer, SetOutcome};
 
-/// How far a set is, as whoever asks may see it while it is sent.
+/// The progress of a set, which callers may see while it is sent.
 pub(super) type Progress = Arc<Mutex<SetAnswer>>;
 
-/// The most sets that are remembered; those that are still being sent stay.
+/// The most finished sets that are remembered; a set that is being sent is never forgotten.
 const MOST: usize = 64;
 
 /// The sets that are being sent, and the last ones that were.
@@ -19,7 +19,7 @@ const MOST: usize = 64;
 pub(super) struct Sets(Mutex<VecDeque<(SessionId, Progress)>>);
 
 impl Sets {
-    /// A set begins; where there are too many, the oldest that is done is forgotten.
+    /// Notes that a set begins; if there are too many, the oldest finished one is forgotten.
     pub(super) fn begin(&self, session: &SessionId, set: &Progress) {
         let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if sets.len() >= MOST
@@ -30,7 +30,7 @@ impl Sets {
         sets.push_back((session.clone(), Arc::clone(set)));
     }
 
-    /// A set of a session, or of another of the same owner, as far as it is.
+    /// The progress of a set of a session, or of another session of the same owner.
     pub(super) fn find(&self, session: &SessionId, id: CallId) -> Option<SetAnswer> {
         let sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let own = sets.iter().filter(|(of, _)| of.owner() == session.owner());
@@ -81,7 +81,7 @@ mod tests {
         let own = |id| sets.find(&SessionId::new("own"), id).map(|set| set.call);
         assert_eq!(own(sending), Some(sending));
         assert_eq!(own(done), None);
-        // Nobody is told of another's.
+        // Nobody sees another owner's set.
         assert_eq!(sets.find(&SessionId::new("other"), sending), None);
     }
 }

@@ -1,7 +1,7 @@
-//! Which kept states a caller is shown: nobody sees more than their key.
+//! Which kept states a caller may see: nobody sees more than their key may read.
 //!
-//! A kept state holds a page as another key may have read it. It leaves the log here alone: for
-//! the key of the wiki that made the write, and for one that may read the page's place now.
+//! A kept state holds a page as another key may have read it. Only here does it leave the log: for
+//! the wiki key that made the write, and for a key that may read the page's place now.
 
 use crate::audit::{AuditError, KeptState, KeyDigest, Proposal};
 use crate::error::{Code, Failure};
@@ -16,10 +16,10 @@ impl Past {
         self.wiki.key().digest_on_record()
     }
 
-    /// Pages as they were kept by a call that came with this key, where they were.
+    /// The pages that a call with this key kept, if there are any.
     ///
     /// # Errors
-    /// `PERMISSION_DENIED` if this key neither is that one nor may read where they stood.
+    /// `PERMISSION_DENIED` if our key is another one and may not read the pages' places.
     pub(super) async fn kept<const N: usize>(
         &self,
         names: [Option<KeptState>; N],
@@ -31,7 +31,7 @@ impl Past {
             let kept = self.audit.kept(name).await;
             *state = Some(kept.map_err(|error: AuditError| unavailable(&error))?);
         }
-        // What may not be read is as if it were not on record.
+        // An unreadable page counts as not on record.
         let scope = self.wiki.scope();
         if states
             .iter()
@@ -56,14 +56,14 @@ impl Past {
         Ok(states)
     }
 
-    /// Whether a page as it was kept may be read; not where that cannot be found out.
+    /// Whether a kept page may be read; `false` if that cannot be found out.
     pub(super) async fn admits_kept(&self, name: KeptState) -> bool {
         let state = self.audit.kept(name).await;
         state.is_ok_and(|state| self.wiki.scope().admits_state(&state))
     }
 
-    /// Whether this key may be told what a state says that a call with another key kept, next to
-    /// the page as this key reads it.
+    /// Whether this key may see a state that a call with another key kept, by the page as this key
+    /// reads it.
     pub(super) async fn may_see(
         &self,
         state: &PageState,
@@ -85,7 +85,7 @@ impl Past {
             "The write was made with another key, and nothing shows that this key may read the place of the page.",
         )
         .hint("Use the key that the write was made with, or one that may read and write the page's path; on the server's machine `wikijs-mcp audit show` shows what was kept.");
-        // An unknown key is the cause to name; the missing right leads there.
+        // For an unknown key the key is the cause to name; the missing right only follows from it.
         match self.wiki.is_guest().await {
             Some(true) => failure.detail("right", "read:source or write:pages"),
             Some(false) | None => failure,

@@ -1,4 +1,4 @@
-//! What became of a token that does not count any more.
+//! What happened to a token that does not count any more.
 
 use crate::audit::Outcome;
 use crate::error::{Code, Failure};
@@ -7,8 +7,7 @@ use crate::gates::SessionId;
 use super::memory::Memory;
 use super::past::Past;
 
-/// What is said of a token that does not count any more: which call used it up, and what came
-/// of that.
+/// Adds to a token's failure which call used it up, and that call's outcome.
 pub(super) async fn of_used(
     (memory, past): (&dyn Memory, &Past),
     session: &SessionId,

@@ -1,4 +1,4 @@
-//! The links of the wiki, as the link graph and the content index tell them.
+//! The links of the wiki, from its link graph and the content index.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use crate::wiki::{AllPages, LinksOfPage, Wiki, WikiError};
 
 use super::desk::Desk;
 
-/// How much of the time to look for links the index is given for what was written last.
+/// How long the index may take to catch up with the last writes.
 const CATCHING_UP: Duration = Duration::from_secs(1);
-/// After so many links the clock is looked at.
+/// How many links are handled before the clock is checked.
 const LINKS_AT_ONCE: usize = 1_000;
-/// How long all links, or all sources, are looked through.
+/// How long all links, or all sources, are searched.
 pub(super) const LOOKING: Duration = Duration::from_secs(20);
 
-/// What all links of the wiki are wanted for.
+/// Why all links of the wiki are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// Links to what moves are mended.
+    /// To mend links to moved pages.
     Mending,
-    /// The pages that link to one are to be changed.
+    /// To change the pages that link to a page.
     Linking,
 }
 
 impl Wanted {
-    /// What is done by them, as the beginning of a sentence, and how to do without, as its end.
+    /// The purpose as the beginning of a sentence, and the alternative as its end.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Mending => (
@@ -68,7 +68,7 @@ impl Wanted {
     }
 }
 
-/// That not everything was looked through in time.
+/// The failure if not everything was searched in time.
 pub(super) fn busy() -> Failure {
     Failure::new(
         Code::Timeout,
@@ -77,7 +77,7 @@ pub(super) fn busy() -> Failure {
     .hint("Call again in 30 s.")
 }
 
-/// The links of the wiki, as far as the key is told of them.
+/// The links of the wiki, as far as the key may see them.
 pub(super) struct WikiLinks {
     pub(super) pages: Arc<AllPages>,
     pub(super) graph: Vec<LinksOfPage>,
@@ -85,19 +85,19 @@ pub(super) struct WikiLinks {
     pub(super) site: LinkedSite,
     /// What was not looked at.
     pub(super) gap: Option<String>,
-    /// Held as long as all of this is.
+    /// Held as long as the links are.
     _turn: OwnedSemaphorePermit,
 }
 
 impl WikiLinks {
-    /// Asks for them; nothing where the turn at that does not come in time.
+    /// Reads them; `None` if the turn to scan does not come in time.
     ///
     /// # Errors
     /// What the wiki says.
     pub(super) async fn of(desk: &Desk) -> Option<Result<Self, Failure>> {
         let (wiki, index) = (&desk.wiki, &desk.index);
-        // Before the turn: nobody waits for one while the index is filled. What is not there in
-        // time comes later.
+        // Before the turn is taken, so that no other scan waits while the index is filled. Pages
+        // that are not indexed in time are missing.
         if index.is_on() {
             drop(tokio::time::timeout(CATCHING_UP, index.ready(|_, _| {})).await);
         }
@@ -129,11 +129,11 @@ impl WikiLinks {
         }))
     }
 
-    /// Those of all sources that the key may read, once the index has them all, and what others
-    /// wrote a moment ago.
+    /// The links of all sources that the key may read, from a complete index that has others'
+    /// recent writes.
     ///
     /// # Errors
-    /// What is missing, in words of what asks for them.
+    /// What is missing, in words that fit the purpose.
     pub(super) async fn whole(desk: &Desk, wanted: Wanted) -> Result<Self, Failure> {
         let index = &desk.index;
         if !index.is_on() {
@@ -147,10 +147,10 @@ impl WikiLinks {
         Self::of(desk).await.ok_or_else(busy)?
     }
 
-    /// The pages that link to a place, but for the page there.
+    /// The pages that link to a place, without the page there.
     ///
     /// # Errors
-    /// That not all links could be looked at in time.
+    /// Not all links could be searched in time.
     pub(super) async fn linking_to(self, place: PagePlace) -> Result<BTreeSet<i64>, Failure> {
         let until = Instant::now() + LOOKING;
         let looked = tokio::task::spawn_blocking(move || {
@@ -165,7 +165,7 @@ impl WikiLinks {
         looked.await.ok().flatten().ok_or_else(busy)
     }
 
-    /// The pages that link to each of some places; and whether all links were looked at.
+    /// The pages that link to each of some places, and whether all links were searched.
     pub(super) fn linking(
         &self,
         left: &HashSet<PagePlace>,
@@ -177,7 +177,7 @@ impl WikiLinks {
                 linking.entry(to.clone()).or_default().insert(page.id);
             }
         }
-        // They come page by page, and each page's address is made once.
+        // Links are grouped by page, so that each page's address is made once.
         for (at, links) in self.links.chunk_by(|a, b| a.id == b.id).enumerate() {
             if (at + 1).is_multiple_of(LINKS_AT_ONCE) && Instant::now() >= until {
                 return (linking, false);
@@ -201,8 +201,8 @@ async fn graph_of(wiki: &Wiki) -> Result<(Arc<AllPages>, Vec<LinksOfPage>), Wiki
     Ok((pages, graph))
 }
 
-/// The site with `absoluteLinks` as the link graph shows it: the wiki tells nobody that it takes
-/// relative links from its root, but where its pages link to by them.
+/// The site with `absoluteLinks` inferred from the link graph: the wiki does not tell whether it
+/// resolves relative links from its root, but the graph shows where they lead.
 fn as_rendered(site: LinkedSite, links: &[IndexedLink], graph: &[LinksOfPage]) -> LinkedSite {
     let graph: HashMap<i64, &LinksOfPage> = graph.iter().map(|page| (page.id, page)).collect();
     let rooted = LinkedSite {
@@ -244,7 +244,7 @@ fn as_rendered(site: LinkedSite, links: &[IndexedLink], graph: &[LinksOfPage]) -
 const ONLY_GRAPH: &str =
     "only the wiki's link graph was looked at, which leaves out links with a dot (../x, x.md)";
 
-/// What the index lacks.
+/// What is missing in the index.
 fn gap(covered: Coverage, without: usize) -> Option<String> {
     if covered.pages == 0 {
         return Some(ONLY_GRAPH.to_owned());

@@ -1,4 +1,4 @@
-//! The memory of one process: bounded, and gone with it.
+//! The memory of one process: bounded, and lost when it ends.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use super::Memory;
 use super::own_writes::OwnWrites;
 use super::reads::{Reads, Seen, Sight};
 
-/// How long the question of a client that is asked one by its own rule is kept at most; the
-/// longest time that a person can be given is shorter.
+/// How long a question is kept if only a client's own limits demanded it. Longer than the longest
+/// time that a person can be given.
 const LONGEST_QUESTION: Duration = Duration::from_secs(601);
 
 /// What one process remembers.
@@ -23,7 +23,7 @@ const LONGEST_QUESTION: Duration = Duration::from_secs(601);
 pub(in crate::write) struct InProcess {
     reads: Reads,
     previews: Previews,
-    /// Changes about which a person is asked between two calls.
+    /// Sets about which a person is asked between two calls.
     questions: Previews,
     approvals: Approvals,
     own_writes: OwnWrites,
@@ -32,7 +32,7 @@ pub(in crate::write) struct InProcess {
 impl InProcess {
     /// Nothing yet.
     pub(in crate::write) fn new(policy: &Policy) -> Self {
-        // An answer's time is up before its question is forgotten.
+        // A question is kept longer than an answer may take.
         let questions = match policy.confirm {
             ConfirmMode::Person { limit, .. } => limit + Duration::from_secs(1),
             ConfirmMode::Preview => LONGEST_QUESTION,

@@ -1,5 +1,5 @@
-//! What outlives a call: reads, previews, questions and approvals, behind one trait, since they
-//! will lie in a database one day.
+//! What outlives a call: reads, previews, questions and approvals. They are behind one trait, so
+//! that a database can hold them one day.
 
 mod in_process;
 mod own_writes;
@@ -20,11 +20,11 @@ pub(super) use reads::{Concerns, Seen};
 
 /// What is remembered between calls, each for its session.
 pub(super) trait Memory: fmt::Debug + Send + Sync {
-    /// A session saw a page.
+    /// Notes that a session saw a page.
     fn note_read(&self, session: &SessionId, page: PageReading, sight: Sight);
 
-    /// A session wrote a page, of which it knew the newest state that it saw or wrote all of the
-    /// text itself.
+    /// Notes that a session wrote a page. `is_whole`: it wrote the whole text itself; otherwise it
+    /// goes on knowing what it knew of the newest state that it saw.
     fn note_written(&self, session: &SessionId, id: i64, at: &Date, is_whole: bool);
 
     /// The page as this session last saw it.
@@ -33,40 +33,41 @@ pub(super) trait Memory: fmt::Debug + Send + Sync {
     /// Keeps a set under a new token, which confirms it.
     fn preview(&self, session: &SessionId, set: ChangeSet) -> Result<Previewed, Failure>;
 
-    /// Keeps beside a token what was asked for to get it.
+    /// Keeps the call for which a token was given.
     fn keep_asked(&self, session: &SessionId, token: &str, asked: Asked);
 
-    /// What was asked for to get a token.
+    /// The call for which a token was given.
     fn asked(&self, session: &SessionId, token: &str) -> Result<Option<Asked>, Failure>;
 
     /// The set that was shown to the session under this id.
     fn shown(&self, session: &SessionId, id: CallId) -> Option<ChangeSet>;
 
-    /// What the set that a token stands for takes a turn of.
+    /// The turn that a token's set needs.
     fn turn_of(&self, session: &SessionId, token: &str) -> Result<TurnOf, Failure>;
 
     /// What a token stands for.
     fn previewed(&self, session: &SessionId, token: &str) -> Result<ChangeSet, Failure>;
 
-    /// Uses up a token. Of two calls at once with one token, one gets the proof.
+    /// Uses up a token. Of two concurrent calls with one token, one gets the proof.
     fn spend(&self, session: &SessionId, token: &str) -> Result<Spent, Failure>;
 
-    /// The call of this session that used a token up, if it was one of the last.
+    /// The call of this session that used up a token, if that was recently.
     fn used_by(&self, session: &SessionId, token: &str) -> Option<CallId>;
 
-    /// A session wrote.
+    /// Notes a write of a session.
     fn note_write(&self, session: &SessionId, call: CallId);
 
     /// The last writes of a session, the newest first.
     fn own_writes(&self, session: &SessionId) -> Vec<CallId>;
 
-    /// Keeps a set about which a person is asked between two calls; gives the question's name.
+    /// Keeps a set about which a person is asked between two calls; returns the question's name.
     fn question(&self, session: &SessionId, set: ChangeSet) -> Result<String, Failure>;
 
-    /// Takes out what a question was about; nothing if no such question waits.
+    /// Takes out the set of a question; `None` if no such question waits.
     fn answered(&self, session: &SessionId, question: &str) -> Option<ChangeSet>;
 
-    /// A person said yes to a set, under a call. `None` if this scope is not allowed for the set.
+    /// Records that a person said yes to a set in a call. `None` if this scope is not allowed for
+    /// the set.
     fn approve(
         &self,
         who: Approver,
@@ -75,21 +76,21 @@ pub(super) trait Memory: fmt::Debug + Send + Sync {
         call: CallId,
     ) -> Option<Approved>;
 
-    /// Uses one write of an approval that stands, if one covers the set.
+    /// Uses up one write of a standing approval, if one covers the set.
     fn approval(&self, who: &Approver, set: &ChangeSet) -> Option<Approved>;
 }
 
-/// A session that will know a page as its own write leaves it.
+/// A session that will know a page as its own write left it.
 #[derive(Debug, Clone)]
 pub(super) struct Knowing {
     pub(super) session: SessionId,
-    /// Whether it said all of the content.
+    /// Whether it gave the content in full.
     pub(super) wrote_whole: bool,
 }
 
 impl dyn Memory {
-    /// After its own write a session knows of the page what it knew of it before, or all if it
-    /// wrote the content itself. Otherwise it could overwrite a text that it never saw.
+    /// After its own write a session knows the parts of the page that it knew before, or all of it
+    /// if it wrote the content in full. Otherwise it could overwrite a text that it never saw.
     pub(super) fn knowing(
         &self,
         session: &SessionId,

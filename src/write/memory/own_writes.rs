@@ -1,4 +1,4 @@
-//! What a session wrote last: what `last` means in an undo.
+//! The last writes of each session: `last` in an undo means the newest of them.
 //!
 //! Several servers may write to one audit directory, and several sessions to one server. The newest
 //! write on record may be another's, so a session that wrote itself means its own.
@@ -12,11 +12,12 @@ use crate::share::evict_index;
 
 /// How many of a session's last writes are remembered.
 const MOST_OF_ONE: usize = 20;
-/// Of how many sessions; then that of the owner with the most is forgotten that wrote first, and its
-/// `last` means the newest on record.
+/// How many sessions are remembered. Beyond it the oldest session of the heaviest owner is
+/// forgotten; its `last` then means the newest write on record.
 const MOST_SESSIONS: usize = 1_000;
 
-/// The last writes of each session, the newest first; the sessions in the order of their first.
+/// The last writes of each session, the newest first; the sessions in the order of their first
+/// write.
 #[derive(Debug, Default)]
 pub(in crate::write) struct OwnWrites(Mutex<VecDeque<(SessionId, VecDeque<CallId>)>>);
 
@@ -75,7 +76,7 @@ mod tests {
         assert!(writes.of(&other).is_empty());
         writes.note(&SessionId::fleeting("fleeting"), calls[0]);
         assert!(writes.of(&SessionId::fleeting("fleeting")).is_empty());
-        // Who writes in many sessions makes nobody else's forgotten.
+        // An owner with many sessions evicts only its own.
         for session in 0..2 * MOST_SESSIONS {
             let much = SessionId::new(session.to_string()).owned_by("much");
             writes.note(&much, calls[0]);

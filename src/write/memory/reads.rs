@@ -1,8 +1,8 @@
-//! What sessions read of which page: what a change of content is held against, and the base of a
-//! merge where the wiki's history cannot be read.
+//! What sessions read of each page. A change of content is compared with it, and it is the base of
+//! a merge if the wiki's history cannot be read.
 //!
-//! Who saw a part of a page knows that part as it was then, and no other: a later change of the
-//! whole text is held against the oldest state that any of it was seen in.
+//! A session that saw a part of a page knows only that part, as it was then. So a later change of
+//! the whole text is compared with the oldest state in which any of it was seen.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,13 +11,13 @@ use crate::gates::SessionId;
 use crate::page::{Date, PageReading};
 use crate::share::evict_index;
 
-/// The most pages whose times are remembered, over all sessions; then the oldest goes of the owner
-/// that has the most.
+/// The most pages whose times are remembered, over all sessions; beyond it, the oldest of the
+/// heaviest owner is evicted.
 const MAX_PAGES: usize = 1_000;
 /// The most parts of a page whose times are remembered.
 const MAX_PARTS: usize = 32;
-/// The most bytes of pages that are remembered whole, over all sessions; then the oldest goes of
-/// the owner that has the most.
+/// The most bytes of pages that are kept whole, over all sessions; beyond it, the oldest of the
+/// heaviest owner is evicted.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 type Key = (SessionId, i64);
@@ -27,49 +27,49 @@ type Key = (SessionId, i64);
 pub enum Sight {
     /// All of it.
     Whole,
-    /// The bytes from here to there of so many; pieces that follow one another are the whole.
+    /// A range of bytes; consecutive pieces add up to the whole.
     Piece {
         /// The first byte.
         from: usize,
-        /// Behind the last byte.
+        /// The end of the range, exclusive.
         to: usize,
-        /// How many bytes the text has.
+        /// The length of the text in bytes.
         of: usize,
     },
     /// A part, by its selector.
     Part(String),
 }
 
-/// What of a page's text a change is about.
+/// The part of a page's text that a change concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::write) enum Concerns {
     /// All of it.
     Whole,
     /// A part, by its selector.
     Part(String),
-    /// Places that the change itself names by their text.
+    /// Places that the change itself identifies by their text.
     Places,
 }
 
 /// A page as a session saw it.
 #[derive(Debug, Clone)]
 pub(in crate::write) struct Seen {
-    /// When the newest state that it saw any of had been written.
+    /// The date of the newest state of which it saw anything.
     newest: Date,
-    /// When the oldest state that it still goes by had been written.
+    /// The date of the oldest state that it still relies on.
     since: Date,
-    /// Parts that it saw in a newer state than that.
+    /// Parts that it saw in a newer state than `since`.
     parts: BTreeMap<String, Date>,
-    /// How far it has seen the text of a state from its beginning on.
+    /// How far it has seen the text of a state, from the beginning.
     paged: Option<(Date, usize)>,
-    /// All of the newest state, as long as there is room.
+    /// The newest state in full, as long as there is room.
     pub(in crate::write) page: Option<Arc<PageReading>>,
-    /// Where that stands in the order of texts.
+    /// The position of `page` in the order of texts.
     place: u64,
 }
 
 impl Seen {
-    /// The state that a change goes by.
+    /// The state with which a change is compared.
     pub(in crate::write) fn known(&self, concerns: &Concerns) -> &Date {
         match concerns {
             Concerns::Whole => &self.since,
@@ -78,7 +78,7 @@ impl Seen {
         }
     }
 
-    /// Whether it goes by this state in anything.
+    /// Whether it relies on this state for any part.
     pub(in crate::write) fn knows_of(&self, at: &Date) -> bool {
         self.newest == *at
     }
@@ -99,7 +99,7 @@ impl Seen {
                     None => {}
                 }
             }
-            // Without room, what is known of the part stays as old as it is.
+            // Without room, the part keeps its older date.
             Sight::Part(part) if self.parts.len() < MAX_PARTS || self.parts.contains_key(&part) => {
                 self.parts.insert(part, at.clone());
             }
@@ -184,7 +184,7 @@ impl Reads {
 }
 
 impl All {
-    /// What is known of a page; if nothing is, as if it had been seen in this state.
+    /// The entry of a page; a new one starts with this state.
     fn entry(&mut self, key: &Key, at: &Date) -> &mut Seen {
         if !self.seen.contains_key(key) {
             if self.order.len() >= MAX_PAGES {
@@ -202,7 +202,7 @@ impl All {
         })
     }
 
-    /// Forgets a page in favour of another: the oldest of the owner that has the most.
+    /// Evicts a page for another one: the oldest of the heaviest owner.
     fn forget_for(&mut self, key: &Key) {
         let owners = self.order.iter().map(|(session, _)| (session.owner(), 1));
         let held: Vec<_> = owners.collect();
@@ -214,8 +214,8 @@ impl All {
         }
     }
 
-    /// Keeps a page whole in place of what was kept of it, and forgets others that there is no
-    /// room for; it is not kept where its owner would have the most by this page alone.
+    /// Keeps a page whole, in place of its earlier state, and evicts others for it. It is not kept
+    /// if this page alone makes its owner the heaviest.
     fn put(&mut self, key: &Key, page: Option<Arc<PageReading>>) {
         self.forget_text(key);
         let Some(page) = page else { return };
@@ -338,7 +338,7 @@ mod tests {
             reads.note(session, with_text(id, MAX_BYTES * 3 / 5), Sight::Whole);
         }
         assert!(has_text(&few, 0) && !has_text(&much[0], 1) && has_text(&much[1], 2));
-        // One that leaves no room beside it is not kept, and nothing goes for it.
+        // A page that leaves no room for others is not kept, and evicts nothing.
         let late = SessionId::new("c");
         reads.note(&late, with_text(3, MAX_BYTES - 2_000), Sight::Whole);
         assert!(has_text(&few, 0) && has_text(&much[1], 2) && !has_text(&late, 3));
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(known(&Concerns::Part("B".to_owned())), time("2"));
         assert_eq!(known(&Concerns::Places), time("2"));
 
-        // Its own write of that part changes nothing of what it knows of the others.
+        // Its own write of that part does not change what it knows of the others.
         reads.note_written(&session, 0, &time("3"), false);
         assert_eq!(known(&Concerns::Part("B".to_owned())), time("3"));
         assert_eq!(known(&Concerns::Whole), time("1"));

@@ -1,4 +1,4 @@
-//! What sessions proposed last for each page: a later proposal takes its place.
+//! The last proposal of each session for each page: a later one replaces it.
 
 use std::collections::HashMap;
 use std::hash::RandomState;
@@ -10,19 +10,19 @@ use crate::gates::SessionId;
 use crate::page::{Locale, PagePath};
 use crate::share::evict_index;
 
-/// How many proposals are remembered, so that a later one of the session can replace them; then
-/// those are forgotten of the owner that has the most.
+/// How many proposals are remembered, so that a later one can replace them; beyond it, those of the
+/// heaviest owner are forgotten.
 const MOST: usize = 10_000;
 
-/// What the sessions of this run proposed last for each page.
+/// The last proposals of this run's sessions for each page.
 #[derive(Debug, Default)]
 pub(super) struct Last {
-    /// Makes words of sessions that tell nothing of their names.
+    /// Makes words for sessions that do not reveal their names.
     pub(super) words: RandomState,
     last: Mutex<HashMap<(SessionId, Subject), ProposalId>>,
 }
 
-/// What a later proposal of the same session replaces the earlier of.
+/// Two proposals of a session with the same subject replace each other.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) enum Subject {
     Page(i64),
@@ -40,13 +40,13 @@ impl Subject {
 }
 
 impl Last {
-    /// What the session proposed last for this.
+    /// The session's last proposal for this subject.
     pub(super) fn of(&self, session: &SessionId, subject: Subject) -> Option<ProposalId> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.get(&(session.clone(), subject)).copied()
     }
 
-    /// The proposal that a new one takes the place of.
+    /// Notes a proposal; returns the one that it replaces.
     pub(super) fn replace(
         &self,
         session: &SessionId,

@@ -29,11 +29,11 @@ pub(super) use room::Room;
 /// The most bytes that the states of a proposed set take.
 const MOST_OF_SET: u64 = 32 * 1024 * 1024;
 
-/// The proposals of a wiki, as one key has to do with them.
+/// The proposals of a wiki, for one key.
 #[derive(Debug)]
 pub struct Proposals {
     past: Past,
-    /// How long one is waited for that somebody else is deciding.
+    /// How long to wait for a proposal that somebody else is deciding.
     queueing: Duration,
     last: Last,
     room: Arc<Room>,
@@ -49,10 +49,10 @@ impl Proposals {
         }
     }
 
-    /// All proposals of the wiki that are about what may be read, oldest first.
+    /// All proposals of the wiki whose pages may be read, oldest first.
     ///
     /// # Errors
-    /// `AUDIT_UNAVAILABLE`; where not everything may be read, what the wiki says.
+    /// `AUDIT_UNAVAILABLE`; the wiki's error, if there are bounds on reading.
     pub async fn all(&self) -> Result<Vec<Proposal>, Failure> {
         let all = self.past.audit.proposals().await;
         let all = all.map_err(|error| unavailable(&error))?;
@@ -68,7 +68,7 @@ impl Proposals {
         Ok(told)
     }
 
-    /// When an open proposal goes unless somebody decides on it before.
+    /// When an open proposal expires.
     #[must_use]
     pub fn expires(&self, proposal: &Proposal) -> Option<OffsetDateTime> {
         let kept = time::Duration::days(self.room.keep().proposal_days.into());
@@ -111,12 +111,12 @@ impl Proposals {
         Ok(Proposal { state, ..proposal })
     }
 
-    /// Holds a proposal about which nobody has decided, by its file and by the log.
+    /// Holds a proposal that is undecided, by its file and by the log.
     pub(super) async fn hold_open(&self, id: ProposalId) -> Result<HeldProposal, Failure> {
         self.hold(id, self.queueing).await
     }
 
-    /// The same without waiting for somebody who is deciding it.
+    /// The same, without waiting for somebody who is deciding it.
     pub(super) async fn hold_open_now(&self, id: ProposalId) -> Result<HeldProposal, Failure> {
         self.hold(id, Duration::ZERO).await
     }
@@ -150,7 +150,7 @@ impl Proposals {
             )
             .hint("The proposal's file was changed, or the record of its making is gone; `wikijs-mcp audit verify` says more."));
         }
-        // The log knows of decisions that were cut short before the file did.
+        // The log may show a decision that was cut short before it reached the file.
         let applied_by = if proposal.is_list {
             on_record.applied_whole
         } else {
@@ -184,8 +184,8 @@ impl Proposals {
         Ok(None)
     }
 
-    /// Says of a proposal that it was applied, on record. The write has happened: what fails
-    /// here is made good when somebody asks for the proposal again.
+    /// Records that a proposal was applied. The write has happened: a failure here is made up for
+    /// when somebody asks for the proposal again.
     pub(super) async fn applied(&self, held: HeldProposal, docket: &Docket) {
         let state = ProposalState::Applied {
             decided: now(),
@@ -205,8 +205,8 @@ impl Proposals {
         }
     }
 
-    /// Keeps a change as a proposal: its states, the records of it, then itself. Gives the open
-    /// proposal that it takes the place of, too.
+    /// Keeps a change as a proposal: its states, its records, then its file. Also returns the open
+    /// proposal that it replaces.
     pub(super) async fn keep(
         &self,
         docket: &mut Docket,
@@ -228,7 +228,7 @@ impl Proposals {
         Ok((id, is_replaced.then_some(old)))
     }
 
-    /// The change of a page that the session left open last, if nobody has decided it.
+    /// The session's last proposed change of a page, if it is undecided.
     pub(super) async fn open_change(&self, session: &SessionId, page: i64) -> Option<Change> {
         let id = self.last.of(session, Subject::Page(page))?;
         let proposal = self.past.audit.proposal(id).await.ok()?;
@@ -254,8 +254,8 @@ impl Proposals {
         self.past.audit.keep_proposal(proposal).await
     }
 
-    /// Keeps a set as a proposal, each of its changes as one of its own is kept; those that do
-    /// nothing are left out.
+    /// Keeps a set as a proposal, each change like a proposal of its own; changes that do nothing
+    /// are left out.
     pub(super) async fn keep_set(
         &self,
         docket: &mut Docket,
@@ -296,7 +296,7 @@ impl Proposals {
                 ..docket.as_proposed(&one.change)
             });
         }
-        // The last of the records: where it is missing, nothing was proposed.
+        // The last of the records: without it, nothing was proposed.
         audit.record(own.decided("made", None)).await?;
         let session = self.session_word(session);
         let proposal = own.as_proposal(id, session, &first.change, Some(others));
@@ -309,7 +309,7 @@ impl Proposals {
         audit.keep_proposal(proposal).await
     }
 
-    /// The id of a new proposal that takes so much room.
+    /// The id of a new proposal of this size.
     async fn take_room(&self, session: &SessionId, bytes: u64) -> Result<ProposalId, Refusal> {
         let at_record = |failure| Refusal::at(Gate::Record, failure);
         let id = ProposalId::new().map_err(|error| at_record(unavailable(&error)))?;
@@ -327,7 +327,7 @@ impl Proposals {
         old: ProposalId,
         by: ProposalId,
     ) -> Result<bool, AuditError> {
-        // Somebody who is just deciding it is not waited for.
+        // Not waiting for somebody who is just deciding it.
         let held = match self.past.audit.hold_proposal(old, Duration::ZERO).await {
             Ok(held) if held.proposal().state == ProposalState::Open => held,
             Ok(_) | Err(AuditError::NoProposal | AuditError::Busy) => return Ok(false),
@@ -346,7 +346,7 @@ impl Proposals {
         Ok(true)
     }
 
-    /// A change that was kept of a proposal made with this key, if ours may know it.
+    /// A kept change of a proposal that was made with this key, if our key may see it.
     pub(super) async fn change_of(
         &self,
         one: &ProposedChange,

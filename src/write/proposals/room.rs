@@ -1,4 +1,4 @@
-//! The room that proposals take in the audit directory: each owner has a share.
+//! The disk space of proposals in the audit directory: each owner has a share.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -9,11 +9,11 @@ use crate::change::Change;
 use crate::gates::SessionId;
 use crate::page::PageState;
 
-/// The part of what the audit directory may take that one owner's proposals may have: the fourth.
+/// One owner's proposals may take one part in this many of the audit directory's bound.
 const PARTS: u64 = 4;
-/// What they may have however little that is, in bytes.
+/// What they may take at least, in bytes.
 const LEAST: u64 = 8 * 1024 * 1024;
-/// What a proposal takes beside the texts of its states, about: records, its file, other fields.
+/// About what a proposal takes beside the texts of its states: records, its file, other fields.
 const BESIDE: usize = 4 * 1024;
 
 /// What takes room in the audit directory.
@@ -41,13 +41,13 @@ impl Room {
         }
     }
 
-    /// How long and how much is kept.
+    /// The retention settings.
     pub(in crate::write) const fn keep(&self) -> Keep {
         self.keep
     }
 
-    /// Takes room for a proposal in the share of its owner, whatever key it came with: says
-    /// whether there is any.
+    /// Takes room for a proposal in its owner's share, whatever the key; returns whether there was
+    /// enough.
     pub(super) async fn take(
         &self,
         audit: &AuditLog,
@@ -66,7 +66,7 @@ impl Room {
         Ok(self.take_up_to(session.owner(), id, bytes, most))
     }
 
-    /// Takes room for a proposal, unless its owner would have more than this much.
+    /// Takes room for a proposal, unless its owner would exceed this much.
     fn take_up_to(&self, owner: &str, id: ProposalId, bytes: u64, most: u64) -> bool {
         let mut taking = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
         let own = taking.iter().filter(|it| it.owner == owner);
@@ -82,8 +82,7 @@ impl Room {
         has_room
     }
 
-    /// The proposals whose states a purge no longer spares: they take room only while they are
-    /// open.
+    /// The proposals whose states a purge may remove: they take room only while they are open.
     fn spared_no_more(&self) -> Vec<ProposalId> {
         let taking = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
         let old = taking.iter().filter(|it| it.since.elapsed() > GRACE);
@@ -96,7 +95,7 @@ impl Room {
     }
 }
 
-/// How many bytes a proposal takes at most, about.
+/// About the most bytes that a proposal takes.
 pub(super) fn bytes(change: &Change) -> u64 {
     let text = |page: &PageState| page.content.len() + page.script_css.len() + page.script_js.len();
     let states = change.before().into_iter().chain(change.after());
@@ -122,7 +121,7 @@ mod tests {
         };
         let first = take("a", 6).unwrap();
         assert!(take("a", 5).is_none() && take("b", 10).is_some() && take("b", 1).is_none());
-        // What was just kept cannot go yet, decided or not.
+        // A purge cannot remove a new proposal yet, decided or not.
         assert_eq!(room.spared_no_more(), []);
         room.forget(&[first].into());
         assert!(take("a", 10).is_some());

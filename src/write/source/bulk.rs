@@ -17,31 +17,31 @@ use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 use crate::write::wiki_links::{Wanted, WikiLinks};
 
-/// The most pages of a set that is asked for.
+/// The most pages that a caller may ask for in a set.
 pub const MAX_PAGES: usize = 200;
-/// What to do next where a page is not as it was shown.
+/// The hint if a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
-/// Why a page that was found stays as it is.
+/// Why a found page is left out.
 const NOT_ALLOWED: &str = "the page may not be written here";
-/// How many pages are read side by side.
+/// How many pages are read concurrently.
 const AT_ONCE: usize = 4;
 
 /// The same edit of many pages.
 #[derive(Debug, Clone)]
 pub struct Bulk {
-    /// Of which pages.
+    /// The pages.
     pub which: Which,
-    /// Tags that come and go.
+    /// Tags to add and to remove.
     pub tags: Option<NewTags>,
-    /// Texts that are replaced wherever they stand, in order.
+    /// Texts to replace everywhere, in order.
     pub replace_all: Vec<TextEdit>,
     /// Whether readers see the pages.
     pub is_published: Option<bool>,
-    /// Where all of them go, if they move; `which` then finds the pages of this part.
+    /// Where they all move, if they move; `which` then finds the pages of this part.
     pub move_to: Option<MovedPart>,
-    /// How many pages there must be.
+    /// The number of pages that the caller expects.
     pub expect_pages: Option<usize>,
-    /// Whether what was applied stays where a later change fails.
+    /// Whether applied changes stay if a later one fails.
     pub keeps_on_failure: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct Bulk {
 pub enum Which {
     /// These.
     Ids(Vec<i64>),
-    /// All that a list finds, and of these only those that link to a page, if it is named.
+    /// All pages that a list finds; if a target is named, only those that link to it.
     Listed(Box<ListQuery>, Option<LinksTo>),
 }
 
@@ -59,12 +59,12 @@ pub enum Which {
 pub enum LinksTo {
     /// By its id.
     Id(i64),
-    /// By its place, whether there is a page or not.
+    /// By its place, whether a page is there or not.
     Place(PagePlace),
 }
 
 impl LinksTo {
-    /// The pages that link there, of all that the key may read.
+    /// The pages that link there, as far as the key may read them.
     async fn pages(&self, desk: &Desk) -> Result<Chosen, Failure> {
         let known = WikiLinks::whole(desk, Wanted::Linking).await?;
         let place = match self {
@@ -85,7 +85,7 @@ impl LinksTo {
 }
 
 impl Which {
-    /// The ids of the pages that are there, in order, each once.
+    /// The ids of the existing pages, in order, each once.
     async fn found(&self, desk: &Desk) -> Result<Vec<i64>, Failure> {
         let mut ids: Vec<i64> = match self {
             Self::Ids(ids) => ids.clone(),
@@ -113,7 +113,7 @@ impl Which {
 }
 
 impl Bulk {
-    /// The pages that are meant, as many as they must be.
+    /// The ids of the pages; an error if their number is not the expected one.
     async fn pages(&self, desk: &Desk) -> Result<Vec<i64>, Failure> {
         let ids = self.which.found(desk).await?;
         let is_expected = self
@@ -132,8 +132,8 @@ impl Bulk {
         Ok(ids)
     }
 
-    /// The same with tags as the wiki has them: those that come are meant without the `#` before
-    /// them, unless there is one that begins so.
+    /// The same with tags as the wiki has them: a leading `#` of a new tag is dropped, unless the
+    /// wiki has such a tag.
     async fn completed(&self, wiki: &Wiki) -> Result<Self, Failure> {
         let mut own = self.clone();
         if let Some(added) = own.tags.as_mut().and_then(NewTags::added_mut) {
@@ -142,7 +142,7 @@ impl Bulk {
         Ok(own)
     }
 
-    /// The change that it makes of a page as it is, or why it makes none.
+    /// The change of a page as it is, or why there is none.
     fn of(&self, before: PageState) -> Result<Change, &'static str> {
         let mut content = before.content.clone();
         for edit in &self.replace_all {
@@ -174,16 +174,16 @@ impl Bulk {
         Ok(change)
     }
 
-    /// Whether a change that may not be made leaves its page out: a page that was found and not
-    /// named, and that stays where it is. No part of the wiki moves in two.
+    /// Whether a page whose change is not allowed is left out: only if the page was found rather
+    /// than named, and does not move. A part of the wiki always moves as a whole.
     fn leaves_out(&self, call: Call<'_>, change: &Change) -> bool {
         matches!(self.which, Which::Listed(..))
             && self.move_to.is_none()
             && call.policy.places().fault_of(change).is_some()
     }
 
-    /// The set of all changes, and what mends links; where none is to be made, the changes do
-    /// nothing.
+    /// The set of all changes and of the changes that mend links; if there is nothing to do, its
+    /// changes do nothing.
     async fn set(
         &self,
         call: Call<'_>,
@@ -212,7 +212,7 @@ impl Bulk {
             }
         }
         if changes.is_empty() && !denied.is_empty() {
-            // Nothing is left: the gate says why.
+            // No page is left, so the gate says why.
             left_out.retain(|page| page.why != NOT_ALLOWED);
             changes = denied;
         }
@@ -232,7 +232,7 @@ impl Bulk {
         Ok(set.without(left_out).keeping(self.keeps_on_failure))
     }
 
-    /// Whether it asks for the same as what was shown, of the pages that are meant now.
+    /// Whether it asks for the set that was shown, with the pages that it finds now.
     fn agrees_with(&self, shown: &ChangeSet, ids: &[i64]) -> bool {
         let is_same = |one: &SetChange| {
             let Some(before) = one.change.before() else {
@@ -256,7 +256,7 @@ impl Bulk {
     }
 }
 
-/// Reads a page, or says why it is left out: it is there, but not all of it can be read back.
+/// Reads a page, or says why it is left out: it exists, but not all of it can be read back.
 async fn read(wiki: &Wiki, id: i64) -> Result<Result<ToWrite, LeftOut>, Failure> {
     match whole_page::to_write(wiki, id, &[]).await {
         Ok(read) => Ok(Ok(read)),
@@ -318,7 +318,7 @@ fn unreadable() -> Failure {
     )
 }
 
-/// A set that was shown, if each of its pages still is as it was shown.
+/// A set that was shown, if each of its pages is still as it was shown.
 pub(super) async fn still_so(call: Call<'_>, shown: ChangeSet) -> Result<Read, Stopped> {
     let wiki = &call.desk.wiki;
     let changes: Vec<SetChange> = shown.iter().cloned().collect();
@@ -424,7 +424,7 @@ mod tests {
             ..own.clone()
         };
         assert!(!keeps.agrees_with(&shown, &[1, 2]));
-        // What was left out was meant, too.
+        // Left-out pages were asked for, too.
         let shown = ChangeSet::list(call, vec![change(1)]).unwrap();
         assert!(!own.agrees_with(&shown, &[1, 2]));
         let shown = shown.without(vec![LeftOut::of(&page(2, "z"), "why")]);

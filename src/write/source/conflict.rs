@@ -1,8 +1,8 @@
-//! No silent overwrite: is the page still the one that the caller knows?
+//! No silent overwrite: checks that the page is still as the caller knows it.
 //!
-//! There is no compare-and-set in Wiki.js (W20): what is checked here can change until the
-//! write arrives, one request later. What was overwritten in that window is found out
-//! afterwards, from the version that the write left behind ([`overwritten`]).
+//! Wiki.js has no compare-and-set (W20): the page can change between this check and the write, one
+//! request later. An overwrite in that window is found afterwards, in the version that the write
+//! left behind ([`overwritten`]).
 //!
 //! [`overwritten`]: crate::write::stages::settle::trail::overwritten
 
@@ -19,13 +19,13 @@ use super::whole_page::ToWrite;
 use crate::write::faults::with_difference;
 use crate::write::memory::{Concerns, Seen};
 
-/// How many of the newest versions are looked through for a time.
+/// How many of the newest versions are searched for a time.
 const MAX_VERSIONS: usize = 100;
 
-/// What a change was held against.
+/// With which state a change was compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::write) enum ConflictCheck {
-    /// The time that the caller named, or of what its session last read, or its preview.
+    /// The state of the time that the caller named, of its session's last read, or of its preview.
     Checked,
     /// Only the state that was read in this very call.
     None,
@@ -36,7 +36,7 @@ pub(in crate::write) enum ConflictCheck {
 pub(in crate::write) struct Stopped {
     /// Why.
     pub(in crate::write) failure: Failure,
-    /// The same change made on top of what was written meanwhile, if the two do not touch.
+    /// The same change on top of what was written meanwhile, if the two do not overlap.
     pub(in crate::write) merged: Option<Box<Change>>,
 }
 
@@ -49,19 +49,19 @@ impl From<Failure> for Stopped {
     }
 }
 
-/// What a caller knows of a page, and what of it a change is about.
+/// What a caller knows of a page, and which part of it a change concerns.
 pub(super) struct Known<'a> {
-    /// The time of the page that it names.
+    /// The page's time that the caller names.
     pub(super) if_updated_at: Option<&'a Date>,
-    /// What of the content shall change; nothing where none of it does.
+    /// The part of the content that shall change; `None` if no content changes.
     pub(super) concerns: Option<Concerns>,
 }
 
-/// Holds the page as it is against the page that the caller knows.
+/// Compares the page with what the caller knows of it.
 ///
 /// # Errors
-/// `EDIT_CONFLICT`, with the change of `remake` made on top of what was written meanwhile, if the
-/// two do not touch.
+/// `EDIT_CONFLICT`, with the change of `remake` on top of what was written meanwhile, if the two do
+/// not overlap.
 pub(super) async fn check(
     call: Call<'_>,
     caller: Known<'_>,
@@ -98,7 +98,7 @@ pub(super) async fn check(
         ));
     }
     let base = match wiki.written_since(id, &known, MAX_VERSIONS).await {
-        // Nothing was written since: a page that it links to came, went or moved.
+        // Nothing was written since: a linked page was created, deleted or moved.
         Ok(Since::Nothing) => return Ok(ConflictCheck::Checked),
         Ok(Since::Written(version)) => version.laid_over(page),
         Ok(Since::Unknown) => {
@@ -107,7 +107,7 @@ pub(super) async fn check(
                 "The page was changed since you read it, so often that the change cannot be shown.",
             ));
         }
-        // What the session read is the page as it was, if it read it then.
+        // If the session read the page at that time, its reading is the base.
         Err(WikiError::Forbidden { .. }) => match seen {
             Some(Seen {
                 page: Some(seen), ..
@@ -142,8 +142,8 @@ fn unshown(updated_at: &Date, message: &str) -> Stopped {
         .into()
 }
 
-/// What a change makes of the page as it was and what somebody else made of it, in one: where
-/// nothing but the content changed on both sides, and the changes do not touch.
+/// A merge of a change with somebody else's: only if both changed nothing but the content, and the
+/// changes do not overlap.
 fn merged(
     remake: impl FnOnce(PageState) -> Option<Change>,
     base: &PageState,
@@ -163,7 +163,7 @@ fn merged(
     Some(Box::new(Change::between(now.clone(), after)))
 }
 
-/// Tells of a merged change, and of the token that confirms it.
+/// Adds a merged change, and the token that confirms it, to a failure.
 pub(in crate::write) fn with_merged(
     failure: Failure,
     diff: String,
@@ -190,7 +190,7 @@ pub(in crate::write) fn with_merged(
     failure.hint(hint).detail("merged", merged)
 }
 
-/// The conflict of a page that was written since a time.
+/// The failure for a page that was written since a time.
 fn newer(known: &Date, base: PageState, now: PageState) -> Failure {
     let updated_at = now.updated_at.clone().unwrap_or_default();
     let failure = Failure::new(Code::EditConflict, "The page was changed since you read it.")
@@ -200,7 +200,7 @@ fn newer(known: &Date, base: PageState, now: PageState) -> Failure {
         .detail("updatedAt", updated_at.as_str())
 }
 
-/// The conflict of a page that was written since a change of it was shown.
+/// The failure for a page that was written since a change of it was shown.
 pub(in crate::write) fn since_shown(previewed: PageState, fresh: PageState, next: &str) -> Failure {
     let updated_at = fresh.updated_at.clone();
     let failure = Failure::new(

@@ -1,4 +1,4 @@
-//! A page comes to be that takes over much of another one.
+//! Creates a page as a copy of another one.
 
 use crate::change::{Change, ContentFault, NewPage};
 use crate::error::{Code, Failure};
@@ -10,20 +10,20 @@ use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 use crate::write::faults;
 
-/// A new page of which some fields are those of another page.
+/// A new page that takes some fields from another page.
 #[derive(Debug, Clone)]
 pub struct Copy {
-    /// The new page, but for what may be copied.
+    /// The new page, without the fields to copy.
     pub page: NewPage,
-    /// What is said of it, and so is not copied.
+    /// The fields that the caller gave, which are not copied.
     pub said: Said,
     /// The id of the page that is copied.
     pub from: i64,
-    /// Texts that are replaced wherever they stand in the copied content, in order.
+    /// Texts to replace everywhere in the copied content, in order.
     pub replace_all: Vec<TextEdit>,
 }
 
-/// What may be said of a page, or copied.
+/// The fields that a caller may give or have copied.
 #[derive(Debug, Clone, Default)]
 pub struct Said {
     /// The source.
@@ -37,7 +37,7 @@ pub struct Said {
 }
 
 impl Copy {
-    /// The new page as it comes to be, with the page that is copied as it was just read.
+    /// The new page, made from the copied page as it was just read.
     fn of(&self, read: PageReading) -> Result<NewPage, Failure> {
         let said = self.said.clone();
         let mut unread = Vec::new();
@@ -114,7 +114,7 @@ impl Source for Copy {
         shown: ChangeSet,
     ) -> Later<'a, Result<Read, Stopped>> {
         Box::pin(async move {
-            // What may not be read any more, or has changed, is not written as it was.
+            // Made again: the copied page may have changed, or be unreadable by now.
             let own = self.made_now(call).await?;
             if !own.is_same_write(&shown) || shown.proposal().is_some() {
                 return Err(no_longer().into());

@@ -1,4 +1,4 @@
-//! A page comes to be.
+//! Creates a page.
 
 use crate::change::{Change, NewPage};
 use crate::gates::ChangeSet;

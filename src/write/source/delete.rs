@@ -1,4 +1,4 @@
-//! A page goes, for good or to the trash.
+//! Deletes a page, for good or to the trash.
 
 use serde_json::json;
 
@@ -12,20 +12,20 @@ use super::{Call, Later, Read, Source, Stopped, again, whole_page};
 use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 
-/// Which page shall go.
+/// Which page to delete.
 #[derive(Debug, Clone)]
 pub struct Delete {
     /// The page.
     pub id: i64,
-    /// Whether it goes to the trash instead; none where only an id and a preview's token
-    /// were given.
+    /// Whether to move it to the trash instead; `None` if only an id and a preview's token were
+    /// given.
     pub trash: Option<bool>,
     /// The time of the page that the caller knows.
     pub if_updated_at: Option<Date>,
 }
 
 impl Delete {
-    /// The change that it makes of the page as it is.
+    /// The change of the page as it is.
     fn of(&self, before: PageState, trash: Option<&Trash>) -> Result<Change, Failure> {
         if self.trash != Some(true) {
             return Ok(Change::delete(before));
@@ -83,7 +83,7 @@ impl Source for Delete {
             let read = whole_page::to_write(&call.desk.wiki, self.id, &[]).await?;
             let conflict = conflict::check(call, self.known(), &read, |_| None).await?;
             let change = match call.base(&read.page).await? {
-                // What goes to the trash goes there as it was to be.
+                // A page with a base (as a draft has it) goes to the trash as that base.
                 Some(base) if self.trash == Some(true) => self.of(base, trash)?.on(read.page),
                 _ => self.of(read.page, trash)?,
             };
@@ -163,7 +163,7 @@ mod tests {
             assert_eq!(own.agrees_with(&trashed, trash), of_trashed, "{own:?}");
         }
         let plain = delete(1, None);
-        // What is no delete of this very call: an undo, a proposal, a new page.
+        // Sets that are not a delete by this call: an undo, a proposal, a new page.
         let undoes = Some(CallId::new().unwrap());
         let change = Change::delete(page());
         assert!(!plain.agrees_with(
@@ -176,7 +176,7 @@ mod tests {
         let id = "00000000000000aa".parse().unwrap();
         assert!(!plain.agrees_with(&gone.clone().of_proposal(Some(id)), trash));
         assert!(!plain.agrees_with(&set(Change::recreate(page())), trash));
-        // A loss that was accepted for the preview need not be named again.
+        // A loss that the preview accepted need not be named again.
         let lossy = set(Change::delete(page()).with_loss_of(vec![Field::ScriptJs]));
         assert!(plain.agrees_with(&lossy, trash));
     }

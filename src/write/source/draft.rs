@@ -1,8 +1,8 @@
-//! Drafts: a write joins one instead of being shown or sent, and all that joined it goes the way of
-//! a write as one set.
+//! Drafts: a write joins one instead of being shown or sent, and a submitted draft is written as
+//! one set.
 //!
-//! The file of a draft is not trusted: each change is held against the page as it is, and says
-//! nothing that a call could not say.
+//! A draft's file is not trusted: each change is compared with the page as it is, and must be one
+//! that a call could ask for.
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::json;
@@ -23,9 +23,9 @@ use crate::write::docket::{Docket, unavailable};
 use crate::write::faults::with_difference;
 use crate::write::stages::send::broke_off;
 
-/// How many pages are read side by side.
+/// How many pages are read concurrently.
 const AT_ONCE: usize = 4;
-/// What to do where a page was changed since its change joined the draft.
+/// The hint if a page was changed since its change joined the draft.
 const REBASE: &str = "Make a change of this page with this draft once more, which is then made on the page as it is; or take its change out: wikijs_discard_draft with draft and id.";
 
 /// A write that joins a draft.
@@ -35,12 +35,12 @@ pub struct Drafting {
     pub owner: DraftOwner,
     /// Its name, or its id.
     pub draft: DraftName,
-    /// What shall be written: the plan of one page.
+    /// The write: a plan for one page.
     pub plan: Box<Plan>,
 }
 
 impl Drafting {
-    /// Whether the links to the page are mended where it moves.
+    /// Whether the links to the page are mended if it moves.
     fn updates_links(&self) -> bool {
         matches!(&*self.plan, Plan::Update(update) if update.updates_links)
     }
@@ -81,7 +81,7 @@ impl Source for Drafting {
                 return Err(broke_off().into());
             };
             let made = self.plan.source().made(call).await;
-            // What could be merged is no preview here: nothing of the draft can be confirmed alone.
+            // A merge is not offered here: nothing in a draft can be confirmed alone.
             let made = made.map_err(|stopped| Stopped::from(stopped.failure))?;
             if self.updates_links() && !made.set.first().change.moves() {
                 return Err(super::update::needs_move().into());
@@ -97,7 +97,8 @@ impl Source for Drafting {
     }
 }
 
-/// What the other changes of a draft make of places, if none of them takes this one's.
+/// The places that the other changes of a draft free or take; an error if one of them takes this
+/// change's place.
 fn beside(draft: &Draft, own: &DraftChange) -> Result<Beside, Failure> {
     let is_own = |one: &&DraftChange| match (one.page(), own.page()) {
         (None, None) => one.place() == own.place(),
@@ -123,14 +124,14 @@ fn beside(draft: &Draft, own: &DraftChange) -> Result<Beside, Failure> {
     Ok(beside)
 }
 
-/// A draft goes the way of a write.
+/// Submits a draft.
 #[derive(Debug, Clone)]
 pub struct Submit {
     /// Whose draft.
     pub owner: DraftOwner,
     /// Its name, or its id.
     pub draft: DraftName,
-    /// Whether what was applied stays where a later change fails.
+    /// Whether applied changes stay if a later one fails.
     pub keeps_on_failure: bool,
 }
 
@@ -236,10 +237,10 @@ impl Source for Submit {
     }
 }
 
-/// A change of a draft, held against the wiki.
+/// A change of a draft, compared with the wiki.
 enum Fitting {
     Change(Box<Change>),
-    /// The page already is as drafted.
+    /// The page is already as drafted.
     Done(Box<PageState>),
 }
 
@@ -303,19 +304,19 @@ async fn held_against(call: Call<'_>, one: DraftChange) -> Result<Fitting, Failu
     Ok(Fitting::Change(Box::new(change.on(read.page))))
 }
 
-/// Whether a page that was asked for is not there.
+/// Whether a page does not exist.
 fn is_gone(read: &Result<ToWrite, Failure>) -> bool {
     matches!(read, Err(failure) if failure.code == Code::PageNotFound)
 }
 
-/// The page that a create shall make, if it is there to the letter.
+/// The page that a create shall make, if exactly that page exists.
 async fn made_already(wiki: &Wiki, change: &Change) -> Result<Option<PageState>, Failure> {
     let Some(after) = change.after() else {
         return Ok(None);
     };
     let there = match wiki.pages_at(&after.locale, &after.path).await {
         Ok(there) => there,
-        // A key that may not look finds out when the wiki refuses.
+        // A key that may not look learns it from the wiki's refusal.
         Err(WikiError::Forbidden { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
@@ -330,7 +331,7 @@ async fn made_already(wiki: &Wiki, change: &Change) -> Result<Option<PageState>,
         .filter(|page| after.difference(page).is_empty()))
 }
 
-/// A page was changed since its change joined the draft.
+/// The failure for a page that was changed since its change joined the draft.
 pub(super) fn changed(meanwhile: &Change) -> Failure {
     let failure = Failure::new(
         Code::EditConflict,
@@ -339,7 +340,7 @@ pub(super) fn changed(meanwhile: &Change) -> Failure {
     with_difference(failure.hint(REBASE), meanwhile)
 }
 
-/// A page that the draft deletes cannot be changed in it.
+/// The failure for a change of a page that the draft deletes.
 pub(super) fn deleted() -> Failure {
     Failure::new(Code::EditNotApplicable, "This draft deletes the page.")
         .hint("Take its change out of the draft first: wikijs_discard_draft with draft and id.")

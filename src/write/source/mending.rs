@@ -1,5 +1,4 @@
-//! Links that hold: with pages that move, every page that links to them is written in the same
-//! set.
+//! Mends links: if pages move, the same set writes every page that links to them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Instant;
@@ -15,20 +14,20 @@ use super::order::in_order_of_need;
 use super::{Call, whole_page};
 use crate::write::wiki_links::{LOOKING, Wanted, WikiLinks, busy};
 
-/// The most pages of which a set mends links alone.
+/// The most pages in which a set only mends links.
 pub(super) const MAX_MENDED: usize = 1_000;
-/// How many pages are read side by side.
+/// How many pages are read concurrently.
 const AT_ONCE: usize = 4;
-/// Why a page that links to a moved one stays as it is.
+/// Why a page that links to a moved one is left out.
 const NOT_ALLOWED: &str = "the page may not be written here";
 const UNREADABLE: &str = "this key cannot read all of the page";
 const UNSOURCED: &str = "this key cannot read the page's source";
 const TOO_LARGE: &str = "the page is too large to be written";
 
-/// Puts moves into a set together with the changes that mend the links to what they move.
+/// Makes a set of moves and of the changes that mend the links to the moved pages.
 ///
 /// # Errors
-/// That not all sources could be looked through, or that too many pages would be written.
+/// Not all sources could be searched, or too many pages would be written.
 pub(super) async fn with_links(
     call: Call<'_>,
     asked: Vec<Change>,
@@ -71,8 +70,7 @@ pub(super) async fn with_links(
     Ok((changes.map(SetChange::from).collect(), mending))
 }
 
-/// Whether a change of a set that mends links is the one that was asked for: the same but for the
-/// links that moved.
+/// Whether a shown change is the one that is asked for now, apart from its mended links.
 pub(super) fn is_asked(asked: Change, shown: &SetChange, set: &ChangeSet) -> bool {
     let asked = match set.mending() {
         Some(mending) => {
@@ -92,7 +90,7 @@ fn place_of(page: &PageState) -> PagePlace {
     (page.locale.clone(), page.path.clone())
 }
 
-/// Where the page of a change stands before and after.
+/// The place of a change's page before and after.
 fn ends_of(change: &Change) -> (PagePlace, PagePlace) {
     let target = change.target();
     (
@@ -105,7 +103,7 @@ fn moves<'a>(changes: impl Iterator<Item = &'a Change>) -> Moves {
     changes.map(ends_of).collect()
 }
 
-/// A change of a page with the links of its text mended, and what was not.
+/// A change with the links of its text mended, and the links that were left.
 fn mended(change: Change, moves: &Moves, site: &LinkedSite) -> (Change, Vec<LinkLeft>) {
     let (Some(before), Some(after)) = (change.before(), change.after()) else {
         return (change, Vec::new());
@@ -136,23 +134,23 @@ fn left_of(id: i64, place: &PagePlace, left: Vec<LeftLink>) -> Vec<LinkLeft> {
     left.collect()
 }
 
-/// The pages that link to what moves.
+/// The pages that link to moved pages.
 struct Linking {
-    /// Those whose links can be mended: their ids and places.
+    /// Pages whose links can be mended: ids and places.
     pages: BTreeMap<i64, PagePlace>,
-    /// What cannot.
+    /// Links that cannot be mended.
     left: Vec<LinkLeft>,
     site: LinkedSite,
 }
 
-/// What the source of a page says of moves.
+/// Links to moved pages in a page's source.
 enum Found {
     Mends(i64, PagePlace),
     Left(Vec<LinkLeft>),
 }
 
 impl Linking {
-    /// Looks through all sources, which takes a complete and present index.
+    /// Searches all sources, which needs a complete and current index.
     async fn of(call: Call<'_>, moves: Moves, own: &HashSet<i64>) -> Result<Self, Failure> {
         let known = WikiLinks::whole(call.desk, Wanted::Mending).await?;
         let site = known.site.clone();
@@ -169,7 +167,7 @@ impl Linking {
             if not.contains(&id) {
                 return None;
             }
-            // A page that the list does not have is as if it were not there.
+            // A page that is not in the list counts as missing.
             let format = *formats.get(&id)?;
             let mended = mend_links(text, format, place, &rules, &on);
             if !mended.mended.is_empty() {
@@ -202,8 +200,8 @@ impl Linking {
     }
 }
 
-/// The pages whose source the key does not get and that link to what moves, as the wiki itself
-/// knows.
+/// The pages that link to moved pages by the wiki's own link graph, and whose source the key cannot
+/// read.
 fn of_graph(
     graph: &[LinksOfPage],
     unsourced: &BTreeSet<i64>,
@@ -224,15 +222,15 @@ fn of_graph(
         .collect()
 }
 
-/// What becomes of a page that links to what moves.
+/// The result for a page that links to moved pages.
 #[derive(Default)]
 struct Linker {
-    /// Its change, and how many links that mends.
+    /// Its change, and how many links the change mends.
     change: Option<(Change, usize)>,
     left: Vec<LinkLeft>,
 }
 
-/// Reads a page that links to what moves, and makes its change, if it may be written.
+/// Reads a page that links to moved pages, and makes its change, if it may be written.
 async fn linker(
     call: Call<'_>,
     (id, place): (i64, PagePlace),
@@ -251,9 +249,9 @@ async fn linker(
     let page = match whole_page::to_write(&call.desk.wiki, id, &[]).await {
         Ok(read) => read.page,
         Err(failure) => match failure.code {
-            // Whoever may read all of a page may write it (W2).
+            // Only keys that may write a page can read all of it (W2).
             Code::FieldUnreadable | Code::PermissionDenied => return Ok(stays(place, UNREADABLE)),
-            // It went meanwhile, and its links with it.
+            // The page was deleted meanwhile, and its links with it.
             Code::PageNotFound => return Ok(Linker::default()),
             _ => return Err(failure.detail("id", id)),
         },

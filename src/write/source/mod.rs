@@ -1,4 +1,4 @@
-//! What makes the changes of a set: one file for each kind of write, and one entry in [`Plan`].
+//! The kinds of writes: each is a file that makes the changes of its set, and an entry in [`Plan`].
 
 mod bulk;
 pub(super) mod conflict;
@@ -35,28 +35,28 @@ pub use undo::Undo;
 pub use undo_client::UndoClient;
 pub use update::Update;
 
-/// What shall be written.
+/// What a caller wants written.
 #[derive(Debug, Clone)]
 pub enum Plan {
     /// A new page.
     Create(Box<NewPage>),
-    /// A new page that takes over much of another one.
+    /// A new page as a copy of another one.
     Copy(Box<Copy>),
     /// Fields of a page.
     Update(Update),
-    /// The end of a page.
+    /// The delete of a page.
     Delete(Delete),
-    /// A write is taken back.
+    /// The undo of a write.
     Undo(Undo),
-    /// All that a client wrote since some time is taken back.
+    /// The undo of all that a client wrote since some time.
     UndoClient(UndoClient),
-    /// A proposal is applied.
+    /// The application of a proposal.
     Proposal(Apply),
-    /// Many pages are edited in the same way.
+    /// The same edit of many pages.
     Bulk(Box<Bulk>),
-    /// One of the above joins a draft.
+    /// One of the above, to join a draft.
     Draft(Drafting),
-    /// A draft is written.
+    /// The submission of a draft.
     Submit(Submit),
 }
 
@@ -78,33 +78,33 @@ impl Plan {
     }
 }
 
-/// What comes later.
+/// A boxed future, since the trait must be object-safe.
 pub(super) type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The call that wants changes made.
+/// The call for which changes are made.
 #[derive(Clone, Copy)]
 pub(super) struct Call<'a> {
     pub(super) desk: &'a Desk,
-    /// The policy as it holds for the caller.
+    /// The policy for the caller.
     pub(super) policy: &'a Policy,
     pub(super) session: &'a SessionId,
     pub(super) id: CallId,
     pub(super) under: Under<'a>,
 }
 
-/// What changes of pages build on.
+/// The states of pages that changes build on.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Under<'a> {
     /// The pages as they are.
     Wiki,
-    /// What the session left open of them.
+    /// The session's open proposals.
     OpenSets,
-    /// What a draft makes of them.
+    /// A draft's changes.
     Draft(&'a Draft),
 }
 
 impl Call<'_> {
-    /// What a change of this page is made of, where that is not the page as it is.
+    /// The base of a change of this page, if that is not the page as it is.
     async fn base(&self, page: &PageState) -> Result<Option<PageState>, Failure> {
         let Some(id) = page.id else { return Ok(None) };
         match self.under {
@@ -136,13 +136,13 @@ impl Call<'_> {
         }
     }
 
-    /// Whether what is made joins a draft.
+    /// Whether the changes join a draft.
     const fn drafts(&self) -> bool {
         matches!(self.under, Under::Draft(_))
     }
 }
 
-/// What other changes than those of a set make of places: those of the draft that it joins.
+/// Places that changes outside of the set free or take: those of the draft that it joins.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     /// Places that come free.
@@ -151,7 +151,7 @@ pub(super) struct Beside {
     pub(super) made: Vec<PagePlace>,
 }
 
-/// The changes, and what they were held against.
+/// The changes, and with which states they were compared.
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) set: ChangeSet,
@@ -171,21 +171,21 @@ impl Read {
 
 /// What makes the changes of a set.
 pub(super) trait Source: Sync {
-    /// Says on record what is known of the write before anything is read of the wiki.
+    /// Adds to the record what is known of the write before the wiki is read.
     fn tell<'a>(&'a self, desk: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()>;
 
-    /// Says on record what a write that was refused was about, where nothing is known of that yet.
+    /// Adds to a refusal's record what the write was about, if nothing is known of that yet.
     fn tell_refused<'a>(&'a self, _: &'a Desk, _: &'a mut Docket) -> Later<'a, ()> {
         Box::pin(async {})
     }
 
-    /// The page whose turn it takes, as far as that is known before the page is read.
+    /// The page whose turn it takes, if known before the page is read.
     fn page_of_turn<'a>(&'a self, _: &'a Desk) -> Later<'a, Option<i64>> {
         Box::pin(async { None })
     }
 
-    /// Whether it takes one turn for all that it does, before anything is read; else each of its
-    /// changes takes its own.
+    /// Whether it takes one turn before anything is read; otherwise each of its changes takes its
+    /// own.
     fn has_turn(&self) -> bool {
         true
     }
@@ -205,22 +205,21 @@ pub(super) trait Source: Sync {
         None
     }
 
-    /// Whether it says all of the content that the page shall have.
+    /// Whether it gives the page's new content in full.
     fn says_whole_content(&self) -> bool {
         false
     }
 
-    /// What has to be said of the set that it makes.
+    /// A warning about the set that it makes, if there is one.
     fn said(&self, _: &Desk, _: &ChangeSet) -> Option<Warning> {
         None
     }
 
-    /// Makes the changes of the pages as they are now, if those still are the pages that the
-    /// caller knows.
+    /// Makes the changes from the pages as they are now, if the caller knows these states.
     fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>>;
 
-    /// Makes those that were shown before once more, if it agrees with them and the pages still
-    /// are as they were shown.
+    /// Makes the shown changes again, if the call agrees with them and the pages are still as they
+    /// were shown.
     fn shown_again<'a>(
         &'a self,
         call: Call<'a>,
@@ -228,13 +227,13 @@ pub(super) trait Source: Sync {
     ) -> Later<'a, Result<Read, Stopped>>;
 }
 
-/// Changes of pages that the caller knows as they are.
+/// Changes of pages whose present states the caller knows.
 fn checked(set: ChangeSet) -> Read {
     Read::of(set, ConflictCheck::Checked)
 }
 
-/// Whether a call agrees with what was shown; the set is then made once more of the page as it is,
-/// if that is as it was shown. `look` looks at the page, too.
+/// Makes a shown set again from the page as it is, if the call agrees with the set and the page is
+/// as it was shown. `look` checks the page, too.
 async fn again(
     call: Call<'_>,
     shown: ChangeSet,
@@ -268,7 +267,7 @@ pub(super) fn mismatch() -> Failure {
     )
 }
 
-/// The page of what was shown, as it was.
+/// The page of a shown set, as it was shown.
 fn page_shown(shown: &ChangeSet) -> Option<&PageState> {
     shown.first().change.before()
 }

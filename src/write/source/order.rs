@@ -1,12 +1,12 @@
-//! The order in which the changes of a set can be made.
+//! Puts the changes of a set into an order in which they can be made.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::change::Change;
 use crate::page::PagePlace;
 
-/// The same changes, each after that which frees its place; deletes last, but for those whose
-/// places are needed. Otherwise as they were.
+/// The same changes, each after the one that frees its place; deletes last, except those whose
+/// places are needed. The order is kept otherwise.
 pub(super) fn in_order_of_need(changes: Vec<Change>) -> Vec<Change> {
     let frees: HashMap<PagePlace, usize> = changes
         .iter()
@@ -21,8 +21,8 @@ pub(super) fn in_order_of_need(changes: Vec<Change>) -> Vec<Change> {
     let (deletes, others): (Vec<usize>, Vec<usize>) = (0..changes.len()).partition(is_delete);
     let (mut order, mut placed) = (Vec::with_capacity(changes.len()), HashSet::new());
     for first in others.into_iter().chain(deletes) {
-        // What is needed comes before what needs it; pages that change places with each other have
-        // no order, and are found out where their places are looked at.
+        // A change comes after the one it needs. Pages that swap places have no order; the check of
+        // places finds them.
         let mut chain = Vec::new();
         let mut next = Some(first);
         while let Some(at) = next.filter(|at| placed.insert(*at)) {

@@ -1,8 +1,8 @@
-//! A proposal is applied.
+//! Applies a proposal.
 //!
-//! It goes the way of every write. Neither its file nor the states are trusted: the file must say
-//! what the record of its making says, the states must be those that it names, say nothing that a
-//! call could not say, and fit the page as it is.
+//! It goes the way of every write. Neither its file nor its states are trusted. The file must say
+//! what the record of its making says. The states must be those that the file names, ask for
+//! nothing that a call could not ask for, and fit the page as it is.
 
 use crate::audit::{Proposal, ProposalId, ProposedChange};
 use crate::gates::{ChangeSet, SetChange};
@@ -19,12 +19,12 @@ pub(super) mod values;
 
 use outdated::{Outdated, held_against, is_free};
 
-/// Which proposal shall be applied.
+/// Which proposal to apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Apply {
     /// The proposal.
     pub id: ProposalId,
-    /// Whether it is made on top of what was changed since, where the two do not touch.
+    /// Whether to merge it with changes made since, if they do not overlap.
     pub merge: bool,
 }
 
@@ -66,7 +66,7 @@ impl Source for Apply {
     }
 
     fn page_of_turn<'a>(&'a self, desk: &'a Desk) -> Later<'a, Option<i64>> {
-        // One that cannot be read is refused where it is held.
+        // An unreadable proposal is refused when it is held.
         Box::pin(async {
             let proposal = desk.audit.proposal(self.id).await.ok()?;
             proposal.page.filter(|_| !proposal.is_list)

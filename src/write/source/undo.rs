@@ -1,4 +1,4 @@
-//! Taking a write back, from what the audit log kept of it.
+//! Takes a write back, from its states in the audit log.
 
 use std::collections::HashSet;
 
@@ -17,18 +17,19 @@ use crate::write::docket::{Docket, unavailable};
 use crate::write::faults::with_difference;
 use crate::write::past::{NOT_ON_RECORD, nothing};
 
-/// Which write shall be taken back.
+/// Which write to take back.
 #[derive(Debug, Clone)]
 pub struct Undo {
     /// The write.
     pub call: CallSelector,
-    /// Whose writes alone it may be, as authenticated; anybody's where there is none.
+    /// The only client whose writes may be taken back, as authenticated; `None` means anybody's.
     pub owner: Option<Client>,
-    /// Whose own last write `last` means, if it has one; none means the newest on record.
+    /// The session whose last write `last` means, if it wrote; `None` means the newest write on
+    /// record.
     pub session: Option<SessionId>,
-    /// Whether fields that changed since go back all the same.
+    /// Whether fields that changed since are taken back as well.
     pub force: bool,
-    /// Where the page comes back, if not where it was.
+    /// Where to bring the page back, if not to its old place.
     pub path: Option<PagePath>,
 }
 
@@ -38,7 +39,7 @@ impl Source for Undo {
         Box::pin(async {})
     }
 
-    /// Finds the call that it meant, for the record alone: it may be another's.
+    /// Finds the call it meant, only for the record: it may be another client's.
     fn tell_refused<'a>(&'a self, desk: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
         Box::pin(async {
             if docket.knows_page() {
@@ -59,7 +60,7 @@ impl Source for Undo {
         Box::pin(async { undone(desk, self).await.ok()?.id() })
     }
 
-    /// That it takes back the last write, and that this is not the session's own.
+    /// The warning that it takes back the last write and that this is not the session's own.
     fn said(&self, desk: &Desk, set: &ChangeSet) -> Option<Warning> {
         let session = self.session.as_ref().filter(|_| self.call.is_last())?;
         let call = set.first().undoes?;
@@ -74,7 +75,7 @@ impl Source for Undo {
     fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
         Box::pin(async move {
             let desk = call.desk;
-            // What an earlier run left open may be the very write that is meant.
+            // The write may be one that an earlier run left open.
             desk.recovered().await;
             Ok(checked(match meant(desk, self).await? {
                 Meant::Set(set) => of_set(call, self, set).await?,
@@ -95,13 +96,13 @@ impl Source for Undo {
             if shown.is_list() {
                 let desk = call.desk;
                 let agrees = match meant(desk, self).await? {
-                    // The last write is the one that was shown, whatever was written since.
+                    // `last` still means the write that was shown, whatever was written since.
                     Meant::Set(set) => shown.undoes() == Some(set) || self.call.is_last(),
                     Meant::One(_) => self.call.is_last(),
                 };
                 let set = shown.undoes().filter(|_| agrees && self.path.is_none());
                 let set = set.ok_or_else(super::mismatch)?;
-                // Whether it is taken back by force was decided where it was shown.
+                // The preview decided whether to use force.
                 let forced = Self {
                     force: true,
                     ..self.clone()
@@ -114,7 +115,7 @@ impl Source for Undo {
                 return super::bulk::still_so(call, shown).await;
             }
             let only = shown.first();
-            // The last write is the one that was shown, whatever was written since.
+            // `last` still means the write that was shown, whatever was written since.
             let takes_back = if self.call.is_last() {
                 only.undoes
             } else {
@@ -128,9 +129,9 @@ impl Source for Undo {
     }
 }
 
-/// Makes the change that takes a write back, of the page as it is now.
+/// Makes the change that takes a write back, from the page as it is now.
 pub(in crate::write) async fn change(desk: &Desk, undo: &Undo) -> Result<SetChange, Failure> {
-    // What an earlier run left open may be the very write that is meant.
+    // The write may be one that an earlier run left open.
     desk.recovered().await;
     let story = undone(desk, undo).await?;
     change_of(desk, undo, story).await
@@ -171,7 +172,7 @@ async fn change_of(desk: &Desk, undo: &Undo, story: CallStory) -> Result<SetChan
     })
 }
 
-/// A page before a write, and as the write left it.
+/// A page before and after a write.
 pub(super) async fn states_around(
     desk: &Desk,
     story: &CallStory,
@@ -183,7 +184,7 @@ pub(super) async fn states_around(
     Ok((before, after))
 }
 
-/// What an undo means.
+/// What an undo takes back.
 enum Meant {
     /// A write of one change.
     One(Box<CallStory>),
@@ -223,7 +224,7 @@ async fn meant(desk: &Desk, undo: &Undo) -> Result<Meant, Failure> {
     Ok(Meant::Set(set))
 }
 
-/// What is left to take back of a set, the last first.
+/// The applied changes of a set that were not taken back yet, the last first.
 async fn left_of_set(desk: &Desk, undo: &Undo, set: CallId) -> Result<Vec<CallStory>, Failure> {
     let calls = desk.audit.calls_of_set(set).await;
     let calls = calls.map_err(|error| unavailable(&error))?;
@@ -233,7 +234,7 @@ async fn left_of_set(desk: &Desk, undo: &Undo, set: CallId) -> Result<Vec<CallSt
         }
     }
     let own: HashSet<CallId> = calls.iter().map(|call| call.call).collect();
-    // What took changes of the set back when it failed is no change of the set.
+    // The undos of a failed set are not changes of the set.
     let is_change = |call: &CallStory| {
         let mut undoes = call.records.iter().filter_map(|record| record.undoes);
         !undoes.any(|undone| own.contains(&undone))
@@ -276,7 +277,7 @@ async fn of_set(call: Call<'_>, undo: &Undo, set: CallId) -> Result<ChangeSet, F
         .ok_or_else(|| nothing("Nothing of that set is left to take back."))
 }
 
-/// What is on record of the call that an undo means.
+/// The records of the call that an undo takes back.
 async fn undone(desk: &Desk, undo: &Undo) -> Result<CallStory, Failure> {
     if undo.call.is_last()
         && let Some(story) = own_last(desk, undo).await
@@ -308,7 +309,7 @@ pub(super) async fn page_now(wiki: &Wiki, id: i64) -> Result<Option<PageState>, 
     }
 }
 
-/// The page as a write left it; none where the write was its end.
+/// The page as a write left it; `None` if the write deleted it.
 fn left(
     story: &CallStory,
     before: Option<&PageState>,
@@ -318,16 +319,16 @@ fn left(
     let last = story.last_applied();
     let is_move = last.is_some_and(|last| last.step.as_deref() == Some(StepKind::Move.as_str()));
     let promised = promised?;
-    // A write may have stopped when the page was moved.
+    // A write may have stopped after the move of the page.
     let promised = match before {
         Some(before) if is_move => Change::between(before.clone(), promised.clone())
             .after_step(StepKind::Move)
             .unwrap_or(promised),
         _ => promised,
     };
-    // Where the page was found otherwise than promised, that is what the write left: in
-    // the fields that it was to change. The others were somebody else's. One that stood
-    // elsewhere than a create was to put it was none of its making.
+    // If the page was found other than promised, the write left it so, but only in the write's own
+    // fields; the other fields were somebody else's. A page at another place than a create's was
+    // not made by the create.
     let is_its = |found: &PageState| {
         before.is_some() || (found.locale == promised.locale && found.path == promised.path)
     };
@@ -344,12 +345,12 @@ fn left(
     Some(left)
 }
 
-/// Whether the write took the page away from its place, so that taking it back brings it there.
+/// Whether the write took the page away from its place, so that the undo brings it back there.
 fn comes_back(before: &PageState, after: Option<&PageState>) -> bool {
     after.is_none_or(|after| (&before.locale, &before.path) != (&after.locale, &after.path))
 }
 
-/// The page at the place where it shall come back.
+/// The page, at the place to which it shall come back.
 fn at_its_place(before: PageState, undo: &Undo) -> Result<PageState, Failure> {
     match &undo.path {
         Some(path) => Ok(PageState {
@@ -414,7 +415,7 @@ fn told(fault: UndoFault, left: Option<PageState>, now: Option<PageState>) -> Fa
                 (Some(left), Some(now)) => with_difference(failure, &Change::between(left, now)),
                 _ => failure,
             };
-            // Of what differs, only the fields that would go back.
+            // Of the differing fields, only those that would be taken back.
             failure.detail("fields", names)
         }
     }

@@ -1,4 +1,4 @@
-//! All that a client wrote since some time is taken back, as one set.
+//! Takes back all that a client wrote since some time, as one set.
 
 use std::collections::HashMap;
 
@@ -18,20 +18,20 @@ use crate::write::docket::{Docket, unavailable};
 use crate::write::new_place;
 use crate::write::past::nothing;
 
-/// The most writes of one client that are looked at.
+/// The most writes of one client that are considered.
 const MOST_WRITES: usize = 2_000;
-/// The most writes of one page that one change takes back: all of them are named on its record.
+/// The most writes of one page that one change takes back: its record names all of them.
 const MOST_OF_PAGE: usize = 100;
 
-/// Whose writes shall be taken back. Those of one page become one change, back to the page as it
-/// was before the first of them.
+/// Whose writes to take back. The writes of one page become one change, back to the page as it was
+/// before the first of them.
 #[derive(Debug, Clone)]
 pub struct UndoClient {
     /// The client's name, or that of a user of the machine who ran commands.
     pub client: String,
-    /// Begun then or later.
+    /// Writes begun then or later.
     pub since: OffsetDateTime,
-    /// Whether fields that somebody else changed since go back all the same.
+    /// Whether fields that somebody else changed since are taken back as well.
     pub force: bool,
 }
 
@@ -74,9 +74,9 @@ impl UndoClient {
         Ok(set.without(left_out))
     }
 
-    /// The client's writes of which something may be on the wiki, the newest first.
+    /// The client's writes that may have left something on the wiki, the newest first.
     async fn writes(&self, desk: &Desk) -> Result<Vec<CallStory>, Failure> {
-        // What an earlier run left open may be among them.
+        // Writes that an earlier run left open may be among them.
         desk.recovered().await;
         let found = desk.audit.writes_of(&self.client, self.since, MOST_WRITES);
         let found = found.await.map_err(|error| unavailable(&error))?;
@@ -102,7 +102,7 @@ impl UndoClient {
         Ok(admitted)
     }
 
-    /// The change that takes the writes of one page back, the newest first; or why none does.
+    /// The change that takes the writes of one page back, the newest first; or why there is none.
     async fn of_page(
         &self,
         desk: &Desk,
@@ -148,14 +148,14 @@ impl UndoClient {
     }
 }
 
-/// A page before a write, and as the write left it.
+/// A page before and after a write.
 type Around = (Option<PageState>, Option<PageState>);
 
-/// One change that takes several writes of a page back, given from the newest to the oldest; or why
-/// there is none.
+/// One change that takes back several writes of a page, from the newest to the oldest; or why there
+/// is none.
 ///
-/// Each is taken back in thought, of the page as those after it left it: what somebody else wrote
-/// in between stays, or stands in the way.
+/// Each is taken back in memory, after the later ones: what somebody else wrote in between stays,
+/// or is a conflict.
 fn back(now: Option<PageState>, writes: Vec<Around>, force: bool) -> Result<Change, &'static str> {
     let mut page = now.clone();
     let mut left_alone: Vec<Field> = Vec::new();
@@ -199,9 +199,10 @@ fn told(fault: &UndoFault) -> &'static str {
     }
 }
 
-/// Writes without those that were taken back, and without what took them back; in order.
+/// The writes in order, without those that were taken back and without their undos.
 ///
-/// What took back more than writes of this list stays, and so do those.
+/// An undo that took back writes outside of this list stays, and so do the writes that it took
+/// back.
 fn without_cancelled(mut writes: Vec<CallStory>) -> Vec<CallStory> {
     let undone: HashMap<CallId, CallId> = writes
         .iter()
@@ -227,12 +228,12 @@ fn without_cancelled(mut writes: Vec<CallStory>) -> Vec<CallStory> {
     writes
 }
 
-/// Writes by their pages; pages and writes in the order in which they came.
+/// Groups writes by page, in the order of the input.
 fn by_page(writes: Vec<CallStory>) -> Vec<(i64, Vec<CallStory>)> {
     let mut pages: Vec<(i64, Vec<CallStory>)> = Vec::new();
     let mut places: HashMap<i64, usize> = HashMap::new();
     for story in writes {
-        // One of which not even the page is known can be of no other's.
+        // A write whose page is unknown gets a group of its own.
         let id = story.id().unwrap_or_default();
         if let Some((_, writes)) = places.get(&id).and_then(|place| pages.get_mut(*place)) {
             writes.push(story);
@@ -244,8 +245,8 @@ fn by_page(writes: Vec<CallStory>) -> Vec<(i64, Vec<CallStory>)> {
     pages
 }
 
-/// Changes in an order in which each finds its place free, and what is left out since another page
-/// stands there.
+/// Orders changes so that each finds its place free; leaves out those whose places other pages
+/// take.
 async fn in_order(
     desk: &Desk,
     changes: Vec<SetChange>,
@@ -266,8 +267,8 @@ async fn in_order(
     Ok((ordered, left_out.collect()))
 }
 
-/// Changes in an order in which each finds its place free, the first that can go first; then those
-/// whose places stay taken. Beside each stands whether its place is taken now.
+/// Orders changes so that each finds its place free, as early as possible; second, those whose
+/// places stay taken. The flag says whether the change's place is taken now.
 fn ordered(mut waiting: Vec<(SetChange, bool)>) -> (Vec<SetChange>, Vec<SetChange>) {
     let mut ordered: Vec<SetChange> = Vec::new();
     let mut freed = Vec::new();
@@ -304,7 +305,7 @@ impl Source for UndoClient {
         call: Call<'a>,
         shown: ChangeSet,
     ) -> Later<'a, Result<Read, Stopped>> {
-        // What the client wrote since it was shown stays; on these pages it stands in the way.
+        // What the client wrote since the preview stays; on these pages it is a conflict.
         let is_own = shown.is_list()
             && shown.proposal().is_none()
             && shown.iter().all(|one| one.undoes.is_some());

@@ -1,4 +1,4 @@
-//! Fields of a page change.
+//! Changes fields of a page.
 
 use serde_json::json;
 
@@ -15,29 +15,29 @@ use crate::write::docket::Docket;
 use crate::write::faults;
 use crate::write::memory::Concerns;
 
-/// What shall change of a page.
+/// The changes to a page.
 #[derive(Debug, Clone)]
 pub struct Update {
     /// The page.
     pub id: i64,
-    /// The fields; none where only an id and a preview's token were given.
+    /// The fields; `None` if only an id and a preview's token were given.
     pub edits: Option<Box<Edits>>,
-    /// The version whose content comes back, and whose title and description where the edits
-    /// have none.
+    /// The version whose content is restored, and also its title and description, unless the edits
+    /// give them.
     pub from_version: Option<i64>,
-    /// The fields that may be lost where the key cannot read them.
+    /// The fields that may be lost if the key cannot read them.
     pub accept_loss: Vec<Field>,
     /// The time of the page that the caller knows.
     pub if_updated_at: Option<Date>,
-    /// Whether the links to the page are mended where it moves, and its own.
+    /// Whether the links to the page and its own links are mended if it moves.
     pub updates_links: bool,
 }
 
 impl Update {
-    /// The change that it makes of the page as it is.
+    /// The change of the page as it is.
     ///
     /// # Errors
-    /// `INVALID_INPUT` where nothing is asked for, or why the content cannot become so.
+    /// `INVALID_INPUT` if nothing is asked for, or why the content cannot be changed so.
     fn of(&self, before: PageState) -> Result<Change, Failure> {
         let edits = *self.edits.clone().ok_or_else(nothing_asked_for)?;
         let sought = edits
@@ -49,11 +49,10 @@ impl Update {
         })
     }
 
-    /// The same with all that the wiki knows of what it names.
+    /// The same, completed with the wiki's tags and the named version.
     async fn completed(&self, wiki: &Wiki, page: &PageState) -> Result<Self, Failure> {
         let mut own = self.clone().with_version(wiki, page).await?;
-        // Tags that are to be added are meant without the `#` before them, unless the wiki has one
-        // that begins so.
+        // A leading `#` of an added tag is dropped, unless the wiki has such a tag.
         let tags = own.edits.as_mut().and_then(|edits| edits.tags.as_mut());
         if let Some(added) = tags.and_then(NewTags::added_mut) {
             *added = wiki.without_hash(std::mem::take(added)).await?;
@@ -61,7 +60,7 @@ impl Update {
         Ok(own)
     }
 
-    /// One that says which version's text it means says what that text is.
+    /// The same, with the content of the named version filled in.
     async fn with_version(self, wiki: &Wiki, page: &PageState) -> Result<Self, Failure> {
         let Some(version) = self.from_version else {
             return Ok(self);
@@ -89,8 +88,8 @@ impl Update {
         })
     }
 
-    /// Whether it asks for the same as what was shown. One that says nothing beside its page asks
-    /// for whatever was shown.
+    /// Whether it asks for the change that was shown. A call that names only its page asks for
+    /// whatever was shown.
     fn agrees_with(&self, shown: &ChangeSet) -> bool {
         let only = shown.first();
         if self.edits.is_some() && shown.is_list() != self.updates_links {
@@ -103,7 +102,7 @@ impl Update {
         if self.edits.is_none() {
             return is_own && only.change.after().is_some();
         }
-        // A loss that was accepted then need not be named again, but no other one.
+        // A loss that the preview accepted need not be named again; any other one is a mismatch.
         let named = &self.accept_loss;
         let lost = only.change.lost().iter().copied();
         let lost = lost.filter(|lost| named.is_empty() || named.contains(lost));
@@ -124,7 +123,7 @@ impl Update {
         }
     }
 
-    /// Whether it says what the styles of a page that is there shall be.
+    /// Whether it gives styles for an existing page.
     fn says_styles(&self) -> bool {
         let edits = self.edits.as_ref();
         edits.is_some_and(|edits| edits.script_css.is_some())
@@ -141,7 +140,7 @@ impl Source for Update {
         Box::pin(async { Some(self.id) })
     }
 
-    // Of a set each change takes a turn of its own.
+    // In a set, each change takes a turn of its own.
     fn has_turn(&self) -> bool {
         !self.updates_links
     }
@@ -209,7 +208,7 @@ impl Source for Update {
     }
 }
 
-/// The set of a move and of what mends the links to its page.
+/// The set of a move and of the changes that mend the links to its page.
 async fn list(call: Call<'_>, change: Change) -> Result<ChangeSet, Failure> {
     if !change.moves() {
         return Err(needs_move());
@@ -219,7 +218,7 @@ async fn list(call: Call<'_>, change: Change) -> Result<ChangeSet, Failure> {
     Ok(set.mending_links(mending))
 }
 
-/// Links are mended where a page moves.
+/// The failure of `updateLinks` without a move.
 pub(super) fn needs_move() -> Failure {
     let failure = Failure::new(
         Code::InvalidInput,

@@ -1,4 +1,4 @@
-//! A page, read whole to be written.
+//! Reads a page in full before it is written.
 
 use serde_json::{Map, Value};
 
@@ -6,17 +6,17 @@ use crate::error::{Code, Failure};
 use crate::page::{Field, PageReading, PageState};
 use crate::wiki::Wiki;
 
-/// A page as it was read to be written.
+/// A page read in full before it is written.
 pub(in crate::write) struct ToWrite {
-    /// All that a write would overwrite.
+    /// Every field that a write would overwrite.
     pub(in crate::write) page: PageState,
     /// The fields that could not be read and may be lost; empty in `page`.
     pub(in crate::write) lost: Vec<Field>,
-    /// Who wrote it last.
+    /// Its last author.
     pub(in crate::write) author: Option<String>,
 }
 
-/// Reads all of a page that a write would overwrite, but for what may be lost.
+/// Reads every field that a write would overwrite, except those that may be lost.
 pub(in crate::write) async fn to_write(
     wiki: &Wiki,
     id: i64,
@@ -30,7 +30,7 @@ pub(in crate::write) async fn to_write(
             author: reading.author_name,
         });
     }
-    // A key that has expired reads as a guest does (W3): that is the cause to name.
+    // An expired key reads as a guest (W3), so its expiry is the cause to name.
     if let Some(expired) = wiki.expired() {
         return Err(expired.into());
     }
@@ -48,7 +48,7 @@ pub(in crate::write) async fn to_write(
     }
 }
 
-/// What stands in the way of a write where this much of a page could be read.
+/// The failure of a write, by how much of the page could be read.
 pub(super) fn unreadable(reading: &PageReading) -> Failure {
     let missing = reading.unreadable();
     let fields: Vec<&str> = missing.keys().map(|field| field.name()).collect();
@@ -65,7 +65,7 @@ pub(super) fn unreadable(reading: &PageReading) -> Failure {
     if reading.author_name.is_some() && missing.keys().eq([&Field::ScriptCss]) {
         return failure.hint("Nothing was sent. Only the view that readers see (/{locale}/{path}) shows the styles as they are stored, and it does not prove them here: tell the user to let that view through, or to give the key read:pages and read:history, or the rights in details.rights. acceptLoss with scriptCss loses them.");
     }
-    // Whoever sees the author may write the page: the layer for such keys did not give the rest.
+    // A key that sees the author may write the page: the layer for such keys did not give the rest.
     if reading.author_name.is_some() && missing.contains_key(&Field::Editor) {
         failure.hint("Nothing was sent. The wiki's editor view (/e/…) of this page could not be read: tell the user to let it through where something before the wiki blocks it, or to give the key the rights in details.rights.")
     } else {

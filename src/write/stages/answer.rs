@@ -1,4 +1,4 @@
-//! What a caller is answered of a write that was applied.
+//! The answer about an applied write.
 
 use crate::audit::CallId;
 use crate::change::Change;
@@ -9,7 +9,7 @@ use super::settle::Settled;
 use super::show::target;
 use crate::write::answer::{Applied, Notes};
 
-/// The answer about a change, with what was found at its last step.
+/// The answer about a change, with the page found after its last step.
 pub(super) fn applied(
     wiki: &Wiki,
     call: CallId,

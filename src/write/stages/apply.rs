@@ -1,6 +1,6 @@
-//! A set of many changes is sent: one change after another, each in its own turn, looked at again,
-//! on record and sent once. The first that is not applied stops it, and what was applied is taken
-//! back; after an outcome that nobody knows nothing more is sent.
+//! Sends a set of many changes, one after another: each takes its own turn, is checked again,
+//! recorded and sent once. The first change that is not applied stops the set, and the applied ones
+//! are taken back. After an unknown outcome nothing more is sent.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,10 +26,10 @@ use crate::write::source::undo::{self, Undo};
 use crate::write::source::whole_page;
 use crate::write::{new_place, source::conflict};
 
-/// What to do next where a page is not as it was shown.
+/// The hint if a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
 
-/// What belongs to a set beside its permit.
+/// What a set needs beside its permit.
 pub(in crate::write) struct Job {
     pub(in crate::write) docket: Docket,
     pub(in crate::write) checked: Checked,
@@ -37,11 +37,11 @@ pub(in crate::write) struct Job {
     pub(in crate::write) held: Option<HeldProposal>,
 }
 
-/// Sends a set in a task of its own: it goes on when the client leaves. An answer is given as soon
-/// as it is done, or within the time that a call may take.
+/// Sends a set in a task of its own, which continues when the client leaves. Answers as soon as the
+/// set is done, at the latest after the time that a call may take.
 ///
 /// # Errors
-/// That the server is ending: nothing is sent then.
+/// The server is ending; nothing is sent then.
 pub(in crate::write) async fn in_its_own_task(
     desk: &Arc<Desk>,
     sender: &Arc<Sender>,
@@ -83,12 +83,12 @@ pub(in crate::write) async fn in_its_own_task(
     let task = tasks.spawn(notice::told_as_here(work.in_current_span()));
     match tokio::time::timeout(desk.patience.answering, task).await {
         Ok(Err(_)) => Ok(Err(broke_off())),
-        // Where it goes on, the answer says how far it is.
+        // If the set is still being sent, the answer gives its progress.
         Ok(Ok(())) | Err(_) => Ok(told(&progress)),
     }
 }
 
-/// What is to be answered of a set as far as it is.
+/// The answer for a set's present state.
 pub(in crate::write) fn told(progress: &Progress) -> Result<Answer, Failure> {
     let answer = progress
         .lock()
@@ -134,13 +134,13 @@ fn at_first(
 enum End {
     /// All is applied.
     Applied,
-    /// A change was not applied, and nobody shall take back what was.
+    /// A change was not applied; the applied ones stay, as asked for.
     Kept,
-    /// A change was not applied; all that was is taken back.
+    /// A change was not applied; all applied ones were taken back.
     TakenBack,
-    /// A change was not applied, and not all that was could be taken back.
+    /// A change was not applied, and not all applied ones could be taken back.
     NotAllTakenBack,
-    /// Nobody knows what came of a change; nothing more was sent.
+    /// The outcome of a change is unknown; nothing more was sent.
     Unknown,
     /// The server ends.
     Interrupted,
@@ -193,7 +193,7 @@ impl Run {
                     if code == Code::OutcomeUnknown {
                         return End::Unknown;
                     }
-                    // What was written in part goes back as well.
+                    // A partly applied change is taken back as well.
                     if code == Code::PartlyApplied {
                         done.push(back);
                     }
@@ -208,7 +208,7 @@ impl Run {
         End::Applied
     }
 
-    /// Sends one change: in its turn, and if its page still is as it was shown.
+    /// Sends one change in its turn, if its page is still as it was shown.
     async fn one(&self, permit: Permit) -> Result<Applied, Failure> {
         let desk = &self.desk;
         let change = permit.change();
@@ -244,7 +244,7 @@ impl Run {
             .map_err(|states| conflict::since_shown(states.0, states.1, NEXT))
     }
 
-    /// Takes back what was applied, the last first.
+    /// Takes the applied changes back, the last first.
     async fn take_back(&self, done: Vec<Done>) -> End {
         let mut end = End::TakenBack;
         for done in done.into_iter().rev() {
@@ -266,7 +266,7 @@ impl Run {
         end
     }
 
-    /// Takes one change back, on record; gives the call that did.
+    /// Takes one change back, on record; returns the call that did.
     async fn back(&self, done: Done) -> Result<CallId, Failure> {
         let desk = &self.desk;
         let id = CallId::new().map_err(|error| unavailable(&error))?;
@@ -280,7 +280,7 @@ impl Run {
         let unturned = undo::change(desk, &undo).await?;
         let turn = turn::of_change(desk, &unturned.change).await;
         let _turn = turn.map_err(|refusal| refusal.failure)?;
-        // Whoever had the turn before may have written the page since it was read.
+        // Read again: the writer before us may have changed the page since it was read.
         let back: SetChange = undo::change(desk, &undo).await?;
         new_place::look(&desk.wiki, &back.change).await?;
         let permit = done.may_go_back.permit(id, back).ok_or_else(broke_off)?;
@@ -312,7 +312,7 @@ impl Run {
         }
     }
 
-    /// What stays of a set that the end of the server cut short.
+    /// The outcome of a set that the end of the server cut short.
     fn cut_short(&self) -> Outcome {
         let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         if progress.members.iter().any(SetMember::is_there) {
@@ -322,7 +322,7 @@ impl Run {
         }
     }
 
-    /// Says how it ended: on record, under the call of the set, then to whoever asks.
+    /// Notes how the set ended: on record, under the call of the set, then for callers who ask.
     async fn end(&self, end: End, held: Option<HeldProposal>) {
         let (outcome, on_record) = match end {
             End::Applied => (SetOutcome::Applied, Outcome::Applied),
@@ -342,7 +342,7 @@ impl Run {
         if let (End::Applied, Some(held)) = (end, held) {
             self.desk.proposals.applied(held, &self.docket).await;
         }
-        // The call may have been answered long ago: a search that follows shall see it.
+        // The call may have been answered long ago, but later searches must see the set.
         let is_there = matches!(end, End::Applied | End::Kept);
         let (session, call) = (&self.session, self.docket.call());
         self.desk.wrote(session, call, is_there).await;
@@ -361,7 +361,7 @@ fn plain(lines: LineCounts) -> Checked {
     }
 }
 
-/// What a caller is told of a set that was not applied whole.
+/// The failure of a set that was not applied in full.
 fn failure_of(answer: &SetAnswer) -> Option<Failure> {
     let applied = answer.members.iter().filter(|one| one.is_there()).count();
     let all = answer.members.len();

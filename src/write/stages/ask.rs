@@ -1,4 +1,4 @@
-//! A person's yes between a set and its sending.
+//! Asks a person for a yes before a set is sent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(in crate::write) struct ToAsk {
 }
 
 impl ToAsk {
-    /// A set as it was checked.
+    /// A set with the results of its checks.
     pub(in crate::write) fn of(set: &ChangeSet, checked: Checked) -> Self {
         Self {
             set: set.clone(),
@@ -43,11 +43,10 @@ impl ToAsk {
     }
 }
 
-/// What a caller brought where a person is asked: a yes, if its call brings the answer to a
-/// question that was handed out.
+/// A yes that the caller brought, if its call answers a question that was handed out.
 ///
 /// # Errors
-/// That it was no yes, or belongs to no question; on record.
+/// The answer was not a yes, or belongs to no question; on record.
 pub(in crate::write) async fn brought(
     desk: &Desk,
     policy: &Policy,
@@ -74,11 +73,10 @@ pub(in crate::write) async fn brought(
         .map(Brought::Yes)
 }
 
-/// An approval that stands and covers the set, or a person's yes, for which they may take as long
-/// as the limit.
+/// A standing approval that covers the set, or a person's yes within the limit.
 ///
 /// # Errors
-/// That it was no yes, or that nobody can be asked; on record.
+/// The answer was not a yes, or nobody can be asked; on record.
 pub(in crate::write) async fn approval(
     desk: &Desk,
     docket: &Docket,
@@ -137,7 +135,7 @@ async fn ask(
             let name = desk.memory.question(&caller.session, set).map_err(at_record)?;
             match handout.give(HandedOut { question, name, limit }).await {}
         }
-        // A yes that was brought was looked at before.
+        // A brought answer was already handled in `brought`.
         Asker::Answered { .. } => Err(refusal(Reply::NotOurs)),
         Asker::Nobody => Err(refused(
             Failure::new(
@@ -150,7 +148,7 @@ async fn ask(
     }
 }
 
-/// Puts on record what a person answered, and makes an approval of a yes.
+/// Records a person's answer, and makes an approval from a yes.
 async fn answered(
     desk: &Desk,
     docket: &Docket,
@@ -163,7 +161,7 @@ async fn answered(
         Reply::Yes(_) => return Err(denied(desk, docket, Reply::Failed).await),
         reply => return Err(denied(desk, docket, reply).await),
     };
-    // A yes that could not be put on record stands for nothing, nor for later writes.
+    // An approval that could not be recorded counts neither now nor for later writes.
     desk.audit
         .record(docket.approval(reply.as_str(), true))
         .await
@@ -173,7 +171,7 @@ async fn answered(
         .ok_or_else(|| refusal(Reply::Failed))
 }
 
-/// It was no yes; on record.
+/// The refusal for an answer that was not a yes; on record.
 async fn denied(desk: &Desk, docket: &Docket, reply: Reply) -> Refusal {
     desk.audit
         .record(docket.approval(reply.as_str(), false))
@@ -184,7 +182,7 @@ async fn denied(desk: &Desk, docket: &Docket, reply: Reply) -> Refusal {
         )
 }
 
-/// A question whose call ended before the answer. That end is recorded, too.
+/// Records a question whose call ended before the answer.
 struct Unanswered<'a> {
     audit: &'a Arc<AuditLog>,
     tasks: &'a TaskTracker,
@@ -193,7 +191,7 @@ struct Unanswered<'a> {
 
 impl Drop for Unanswered<'_> {
     fn drop(&mut self) {
-        // Without a runtime the program is at its end.
+        // Without a runtime the program is ending.
         let (Some(docket), Ok(runtime)) = (self.docket, Handle::try_current()) else {
             return;
         };

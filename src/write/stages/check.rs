@@ -1,5 +1,5 @@
-//! What is to be known of a set before it is shown or sent: whether it fits a request, whether new
-//! places are free, and what is to be said of it.
+//! Checks a set before it is shown or sent: whether it fits into a request, whether new places are
+//! free, and which warnings it needs.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,51 +22,51 @@ use crate::write::source::conflict::ConflictCheck;
 /// How long the operator's checks of a set may take together.
 const CHECKING: Duration = Duration::from_mins(1);
 
-/// The warnings for which the list of all pages is asked.
+/// The warnings that need the list of all pages.
 const OF_LIST: [&str; 2] = ["dead_link", "same_title"];
 
-/// The warnings for which all links are looked at.
+/// The warnings that need all links.
 const OF_LINKS: [&str; 2] = [linkers::BREAKS, linkers::OWN_BREAK];
 
-/// What was found of a set.
+/// The results of a set's checks.
 #[derive(Debug)]
 pub(in crate::write) struct Checked {
-    /// What is to be said of it.
+    /// The notes for the answer.
     pub(in crate::write) notes: Notes,
-    /// What is to be said of each change of a list, in order; of a single one, the notes say it.
+    /// The warnings about each change of a list, in order; those of a single change are in the
+    /// notes.
     pub(in crate::write) each: Vec<Vec<Warning>>,
-    /// The difference of the content; of a list, none.
+    /// The difference of the content; empty for a list.
     pub(in crate::write) diff: String,
     /// How many lines of content are added and removed, all changes together.
     pub(in crate::write) lines: LineCounts,
-    /// What rules are asked of each change; nothing of one that takes another write back.
+    /// The facts about each change for the rules; empty for an undo.
     pub(in crate::write) facts: Vec<ChangeFacts>,
 }
 
 impl Checked {
-    /// All that is to be said, of the set and of each change.
+    /// All warnings, about the set and about each change.
     pub(in crate::write) fn warnings(&self) -> impl Iterator<Item = &Warning> {
         self.notes.warnings.iter().chain(self.each.iter().flatten())
     }
 }
 
-/// What is known of a set before it is looked at.
+/// What is known of a set before its checks.
 #[derive(Debug)]
 pub(in crate::write) struct Seen {
-    /// What its pages were held against.
+    /// With which states its pages were compared.
     pub(in crate::write) conflict: ConflictCheck,
-    /// What its source has to say.
+    /// Its source's warning.
     pub(in crate::write) said: Option<Warning>,
     /// Whether somebody saw this very set before.
     pub(in crate::write) was_shown: bool,
     /// Whether it stays open for a person, who may hold another key.
     pub(in crate::write) stays_open: bool,
-    /// What is made of places beside it.
+    /// Places that other changes free or take.
     pub(in crate::write) beside: Beside,
 }
 
-/// Looks at a set whose places are allowed; one that was shown before is looked at again before it
-/// is sent.
+/// Checks a set whose places are allowed; a set that was shown is checked again before it is sent.
 ///
 /// # Errors
 /// `TOO_LARGE`, `PAGE_EXISTS`, `PERMISSION_DENIED`, or what the wiki says.
@@ -101,7 +101,7 @@ pub(in crate::write) async fn look(
         .map(|page| (page.locale.as_str(), page.path.as_str()))
         .chain(beside_made)
         .collect();
-    // What the list of pages tells was said then; a rule wants to know it as it is now.
+    // The preview gave the warnings of the list; only a rule needs them as of now.
     let asks_list = !seen.was_shown || policy.rules.names_any(&OF_LIST);
     let asks_links = !seen.was_shown || policy.rules.names_any(&OF_LINKS);
     let listed = Box::pin(pages_around(wiki, set, asks_list));
@@ -140,7 +140,7 @@ pub(in crate::write) async fn look(
         };
         let mut found = lost_by(change);
         let place = change.after().map(|page| (&page.locale, &page.path));
-        // A place that an earlier change of the set frees is free.
+        // A place that an earlier change of the set frees counts as free.
         if place.is_none_or(|place| !freed.contains(&place)) {
             let there = new_place::look(wiki, change).await.map_err(at_change)?;
             found.extend(there);
@@ -176,8 +176,8 @@ pub(in crate::write) async fn look(
     })
 }
 
-/// The list of all pages and what decides where links lead, where a check needs them: once for the
-/// whole set, and not for what takes a write back.
+/// The list of all pages and the link settings, if a check needs them: once for the whole set, and
+/// not for undos.
 async fn pages_around(
     wiki: &Wiki,
     set: &ChangeSet,
@@ -186,7 +186,7 @@ async fn pages_around(
     let base = &wiki.settings().base_url;
     let asks = |one: &SetChange| one.undoes.is_none() && one.change.asks_for_neighbours(base);
     if asks_list && set.iter().any(asks) {
-        // A key that may see no list is warned of nothing that the list tells.
+        // A key that may not list pages gets no warnings from the list.
         let pages = wiki.pages_as_of(Instant::now());
         let (pages, site) = tokio::join!(pages, wiki.linked_site());
         Some((pages.ok()?, site.ok()))
@@ -195,7 +195,7 @@ async fn pages_around(
     }
 }
 
-/// What stands around the changes of a set while they are looked at.
+/// The context in which the changes of a set are checked.
 struct Around<'a> {
     wiki: &'a Wiki,
     policy: &'a Policy,
@@ -203,12 +203,13 @@ struct Around<'a> {
     made: &'a [(&'a str, &'a str)],
     pages: Option<&'a AllPages>,
     site: Option<&'a LinkedSite>,
-    /// When no further check of the operator's is begun.
+    /// After this time no further check of the operator's is started.
     until: Instant,
 }
 
 impl Around<'_> {
-    /// Adds what our own checks and the operator's find; gives what rules are asked of the change.
+    /// Adds the warnings of our own checks and the operator's; returns the change's facts for the
+    /// rules.
     async fn look(
         &self,
         one: &SetChange,
@@ -249,7 +250,7 @@ impl Around<'_> {
     }
 }
 
-/// Runs the operator's checks, one after another, apart from the async threads.
+/// Runs the operator's checks, one after another, on a blocking thread.
 async fn by_operator(policy: &Policy, change: &Change, until: Instant) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut input = None;
@@ -275,7 +276,8 @@ async fn by_operator(policy: &Policy, change: &Change, until: Instant) -> Vec<Wa
     warnings
 }
 
-/// That a page leaves a place to which nothing brings it back (W28), said before it and after.
+/// The warning that a page leaves a place to which nothing can bring it back (W28), given before
+/// and after.
 fn cannot_return(change: &Change) -> Option<Warning> {
     leaves_for_good(change).then(|| {
         Warning::new(
@@ -286,14 +288,14 @@ fn cannot_return(change: &Change) -> Option<Warning> {
     })
 }
 
-/// Whether a page leaves a place to which nothing brings it back (W28).
+/// Whether a page leaves a place to which nothing can bring it back (W28).
 pub(in crate::write) fn leaves_for_good(change: &Change) -> bool {
     let leaves = change.after().is_none() || change.moves();
     let before = change.before().filter(|_| leaves);
     before.is_some_and(|page| !page.path.can_be_made())
 }
 
-/// What a change loses for good, or cannot bring back, said before and after it.
+/// Warnings about what a change loses for good or cannot restore, given before and after.
 fn lost_by(change: &Change) -> Vec<Warning> {
     let names = |fields: &[Field]| {
         let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();

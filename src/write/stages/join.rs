@@ -1,4 +1,4 @@
-//! A change joins a draft: nothing is sent, and nothing can be confirmed before the draft is
+//! Adds a change to a draft: nothing is sent, and nothing can be confirmed before the draft is
 //! submitted.
 
 use crate::audit::HeldDraft;
@@ -14,7 +14,7 @@ use crate::write::docket::{Docket, unavailable};
 use crate::write::source::Drafting;
 use crate::write::source::draft::told;
 
-/// Holds the draft that a change is to join.
+/// Holds the draft that a change shall join.
 pub(in crate::write) async fn hold(desk: &Desk, drafting: &Drafting) -> Result<HeldDraft, Refusal> {
     let (owner, name) = (drafting.owner.clone(), drafting.draft.clone());
     let held = desk.audit.hold_draft(owner, name, true).await;

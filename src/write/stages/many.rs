@@ -1,4 +1,4 @@
-//! A set of many changes is shown, and not sent.
+//! Shows a set of many changes without sending it.
 
 use crate::audit::{HeldProposal, Outcome, ProposalId};
 use crate::change::{Warning, cut};
@@ -11,8 +11,8 @@ use crate::write::answer::{MAX_LINES, SetAnswer, SetLine, SetOutcome, SetPreview
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
 
-/// The most bytes of differences that a preview shows, all changes together; a change whose
-/// difference has no room is told by its numbers.
+/// The most bytes of differences in a preview, all changes together; a change without room for its
+/// difference shows only the numbers of lines.
 const MAX_DIFFS: usize = 32 * 1024;
 
 /// Shows a set, with a token that confirms it; on record.
@@ -71,7 +71,7 @@ pub(in crate::write) fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>
             let change = &one.change;
             let (diff, lines) = change.content_diff();
             let only_mends = set.only_mends(one);
-            // Where links alone are mended, their number says enough.
+            // For a change that only mends links, their number says enough.
             let diff = if only_mends.is_some() {
                 String::new()
             } else {
@@ -96,8 +96,8 @@ pub(in crate::write) fn lines(wiki: &Wiki, set: &ChangeSet, each: &[Vec<Warning>
         .collect()
 }
 
-/// What the changes of a set do, as many as have room: the rest is asked for by its number. A
-/// difference that has no room alone is cut.
+/// As many changes of a set as there is room for; callers ask for the rest by number. A difference
+/// that alone has no room is cut.
 pub(in crate::write) fn lines_with_room(wiki: &Wiki, set: &ChangeSet) -> Vec<SetLine> {
     let mut lines = lines(wiki, set, &[]);
     lines.truncate(MAX_LINES);
@@ -112,7 +112,7 @@ pub(in crate::write) fn lines_with_room(wiki: &Wiki, set: &ChangeSet) -> Vec<Set
     lines
 }
 
-/// Answers that all pages already are as asked for; on record.
+/// Answers that all pages are already as asked for; on record.
 pub(in crate::write) async fn nothing_to_do(
     desk: &Desk,
     docket: &Docket,

@@ -1,4 +1,4 @@
-//! A set is left open: shown, not sent, and kept for a person to apply later.
+//! Leaves a set open: shows it without sending it, and keeps it for a person to apply later.
 
 use crate::audit::ProposalId;
 use crate::change::Warning;
@@ -10,7 +10,7 @@ use crate::write::answer::{Preview, SetPreview};
 use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 
-/// Shows a set of many changes that a person may apply later; on record.
+/// Shows a set of many changes and keeps it for a person to apply later; on record.
 pub(in crate::write) async fn open_set(
     desk: &Desk,
     docket: &mut Docket,
@@ -33,7 +33,7 @@ fn proposed(id: ProposalId) -> Warning {
     )
 }
 
-/// Shows what a person may apply later, if there is something to do; on record.
+/// Shows a change and keeps it for a person to apply later, if there is something to do; on record.
 pub(in crate::write) async fn open(
     desk: &Desk,
     docket: &mut Docket,

@@ -1,4 +1,4 @@
-//! What a caller is told of a step by its outcome.
+//! Warnings and failures for each outcome of a step.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::wiki::WikiError;
 
 use super::settle::Settled;
 
-/// What a caller should know of a step that was applied.
+/// Warnings about an applied step.
 pub(super) fn said_of(settled: &Settled) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if settled.outcome != Outcome::Applied {
@@ -54,7 +54,7 @@ pub(super) fn said_of(settled: &Settled) -> Vec<Warning> {
     warnings
 }
 
-/// So many of the rules that were dropped are named.
+/// The most dropped rules that are named.
 const MAX_RULES: usize = 20;
 
 /// The selectors of rules, as far as there is room.
@@ -70,7 +70,7 @@ fn named(rules: &[String]) -> Vec<String> {
     named
 }
 
-/// The failure that a step ends in, if it was not applied.
+/// The failure of a step that was not applied.
 pub(super) fn failure_of(settled: &Settled, kind: StepKind, change: &Change) -> Option<Failure> {
     let failure = match settled.outcome {
         Outcome::Applied | Outcome::Unchanged => return None,
@@ -85,7 +85,7 @@ pub(super) fn failure_of(settled: &Settled, kind: StepKind, change: &Change) -> 
     Some(failure.detail("operation", change.operation().as_str()))
 }
 
-/// The fields that a page which was only moved still lacks.
+/// The fields that are still missing if only the move was applied.
 pub(super) fn behind_the_move(change: &Change) -> Vec<&'static str> {
     change
         .after_step(StepKind::Move)
@@ -97,7 +97,7 @@ pub(super) fn behind_the_move(change: &Change) -> Vec<&'static str> {
         .collect()
 }
 
-/// A page that was moved before stays moved, whatever became of the rest.
+/// The failure if the page was moved but the rest was not applied.
 fn only_moved(settled: &Settled, change: &Change) -> Failure {
     let cause = settled.cause.clone().map(Failure::from);
     let why = cause.as_ref().map_or("", |cause| cause.message.as_str());
@@ -132,8 +132,8 @@ fn not_applied(settled: &Settled) -> Failure {
     }
 }
 
-/// A step of which something is on the page, or which the wiki says to have done and whose fields
-/// it kept as they were.
+/// The failure of a step that is on the page in part, or that the wiki reports as done while it
+/// kept the old fields.
 fn partly_applied(settled: &Settled, change: &Change) -> Failure {
     let asked = change.fields();
     let proof = settled.proof.as_ref();
@@ -203,8 +203,8 @@ fn names(fields: &[Field]) -> Vec<&'static str> {
     fields.iter().map(|field| field.name()).collect()
 }
 
-/// The rights without which the wiki tells success and keeps the old text (W24), for those
-/// fields that were asked for and did keep it.
+/// The rights without which the wiki reports success but keeps the old text (W24), for the fields
+/// of the change that kept theirs.
 fn rights_missing(settled: &Settled, change: &Change) -> Map<String, Value> {
     let Some(proof) = settled.proof.as_ref().filter(|_| settled.cause.is_none()) else {
         return Map::new();
@@ -248,7 +248,7 @@ mod tests {
     use crate::wiki::WikiError;
     use crate::write::stages::settle::Settled;
 
-    /// The page with another title and style, at another place where it moves.
+    /// The page with another title and style, and if it moves at another place.
     fn after(moves: bool) -> PageState {
         PageState {
             path: PagePath::as_stored(if moves { "docs/b" } else { "docs/a" }),
@@ -313,7 +313,7 @@ mod tests {
             ..applied(None)
         };
         assert_eq!(words(&misnamed), ["answered_otherwise"]);
-        // What was not applied is told as a failure.
+        // A step that was not applied is a failure.
         let unknown = settled(Outcome::Unknown, None, Some(WikiError::TreeRebuild));
         assert_eq!(words(&unknown), Vec::<String>::new());
     }
@@ -356,7 +356,7 @@ mod tests {
             moved.details["fields"],
             serde_json::json!(["title", "scriptCss"])
         );
-        // The move itself is another matter, and so is a page that moved nowhere.
+        // This does not apply to the move itself, nor to a page that does not move.
         for (kind, change) in [(StepKind::Move, &change), (StepKind::Update, &update())] {
             let failure = failure_of(&refused, kind, change).unwrap();
             assert_eq!(failure.code, Code::NotApplied, "{kind:?}");

@@ -1,4 +1,4 @@
-//! What a person is asked: plain text in which nobody else can speak in our words.
+//! The question to a person: plain text in which foreign text cannot pass for ours.
 
 use std::iter;
 
@@ -14,17 +14,17 @@ const DIFF: Room = Room {
     lines: 40,
     bytes: 2_000,
 };
-/// How much of paths and values is shown, and how many lines of one value: none of them may
-/// take the place of the difference. A title or description of 255 characters has four.
+/// How much of paths and values is shown, and how many lines of one value, so that none of them
+/// takes the room of the difference. A title or description of 255 characters takes four lines.
 const VALUES: Room = Room {
     lines: 40,
     bytes: 2_000,
 };
 const MAX_LINES_OF_VALUE: usize = 4;
-/// The most characters of a line: a longer one would be broken by the client's window, and
-/// what follows the break would bear no mark.
+/// The most characters of a line: the client's window would break a longer line, and the rest would
+/// bear no mark.
 const MAX_CHARS: usize = 80;
-/// What every line begins with that is not ours, and every line that continues one.
+/// The beginning of every foreign line, and of every line that continues one.
 const MARK: &str = "| ";
 const CONTINUED: &str = "|> ";
 
@@ -97,7 +97,7 @@ pub(in crate::write) fn message(
     if let Some(hidden) = change.hidden_text_added() {
         text.say(&format!("hidden_text: {}", hidden.message));
     }
-    // What stands above in words of its own is not said twice.
+    // Facts that the question states above are not repeated.
     let is_said =
         |code: &str| ["hidden_text_added", "cannot_return", "loss_accepted"].contains(&code);
     text.warn(
@@ -107,7 +107,7 @@ pub(in crate::write) fn message(
     text.said
 }
 
-/// How many changes of a set are told one by one.
+/// How many changes of a set are described one by one.
 const MOST_CHANGES: usize = 20;
 
 /// The question about a set of many changes.
@@ -176,20 +176,20 @@ pub(in crate::write) fn message_of_set(
     text.said
 }
 
-/// How much text that is not ours may still follow.
+/// How much foreign text may still follow.
 struct Room {
     lines: usize,
     bytes: usize,
 }
 
-/// A text that is being put together.
+/// A text under construction.
 #[derive(Default)]
 struct Text {
     said: String,
 }
 
 impl Text {
-    /// A line of ours.
+    /// Adds a line of ours.
     fn say(&mut self, line: &str) {
         if !self.said.is_empty() {
             self.said.push('\n');
@@ -197,7 +197,7 @@ impl Text {
         self.said.push_str(line);
     }
 
-    /// Why it is wanted, as text that is not ours.
+    /// Adds the note, as foreign text.
     fn note(&mut self, note: Option<&Note>, room: &mut Room) {
         if let Some(note) = note {
             self.say("Why:");
@@ -205,7 +205,7 @@ impl Text {
         }
     }
 
-    /// What checks warn of, as text that is not ours.
+    /// Adds the warnings of checks, as foreign text.
     fn warn<'a>(&mut self, warnings: impl Iterator<Item = &'a Warning>, room: &mut Room) {
         for warning in warnings {
             self.say("Warning:");
@@ -213,7 +213,7 @@ impl Text {
         }
     }
 
-    /// Text that is not ours.
+    /// Adds foreign text.
     fn quote(&mut self, foreign: &str, most_lines: usize, room: &mut Room) {
         let mut left = Room {
             lines: most_lines.min(room.lines),
@@ -238,8 +238,8 @@ impl Text {
         room.bytes = left.bytes;
     }
 
-    /// A difference with its counts. What is added and what is removed have room of their own:
-    /// neither can take the other's place.
+    /// Adds a difference with its counts. Added and removed lines have separate room, so that
+    /// neither can crowd out the other.
     fn differ(&mut self, what: &str, diff: &str, counts: LineCounts) {
         self.say(&format!(
             "Lines of {what}: {} added, {} removed",
@@ -266,7 +266,7 @@ impl Text {
             if missing > 0 && room.lines == 0 {
                 missing += 1;
             } else if !self.quote_line(line, room) {
-                // Nothing more of this kind, so that what is shown has no hidden gaps.
+                // Nothing more of this kind is shown, so that there are no hidden gaps.
                 room.lines = 0;
                 missing += 1;
                 self.say("(cut here)");
@@ -280,8 +280,8 @@ impl Text {
         }
     }
 
-    /// One line that is not ours: marked, in short pieces, and with nothing in it that hides or
-    /// turns what is seen. False if it had to be cut.
+    /// Adds one foreign line: marked, in short pieces, without characters that hide or reorder
+    /// text. False if it had to be cut.
     fn quote_line(&mut self, line: &str, room: &mut Room) -> bool {
         let mut mark = MARK;
         for piece in pieces(&escaped(line)) {
@@ -303,10 +303,10 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.strip_suffix('\n').unwrap_or(text).split('\n')
 }
 
-/// The lines of a difference. Of a single line that became another, what both begin with is
-/// left out: what they differ in must be seen.
+/// The lines of a difference. If one single line replaces another, their common beginning is left
+/// out, so that the difference is visible.
 fn shortened(diff: &str) -> Vec<String> {
-    // A text that had no line end and still has none is no difference.
+    // A line end that is missing before and after is not a difference.
     let notes = lines(diff).filter(|line| line.starts_with('\\')).count();
     let is_line = |line: &&str| !(line.is_empty() || (notes == 2 && line.starts_with('\\')));
     let mut all: Vec<String> = lines(diff).filter(is_line).map(str::to_owned).collect();
@@ -332,7 +332,7 @@ fn shortened(diff: &str) -> Vec<String> {
     all
 }
 
-/// A line's characters as they are seen.
+/// A line's characters as they are shown.
 fn escaped(line: &str) -> Vec<String> {
     line.chars().map(shown).collect()
 }
@@ -355,8 +355,7 @@ fn pieces(line: &[String]) -> Vec<String> {
     pieces
 }
 
-/// A character as it is seen: escaped if it cannot be, or if it is another space than the
-/// plain one.
+/// A character as it is shown: escaped if it is invisible, or a space other than the plain one.
 fn shown(c: char) -> String {
     if c == ' ' || !(c.is_control() || c.is_whitespace() || is_invisible(c)) {
         c.to_string()

@@ -1,4 +1,4 @@
-//! The changes of a write, made of the pages as they are now.
+//! Makes the changes of a write from the pages as they are now.
 
 use crate::audit::{CallId, Draft};
 use crate::error::{Code, Failure};
@@ -10,11 +10,11 @@ use crate::write::route::{Route, Warrant};
 use crate::write::source::conflict::Stopped;
 use crate::write::source::{Call, Read, Source, Under, mismatch};
 
-/// Makes the changes that a source asks for; where something confirms those that were shown
-/// before, these, if the source agrees with them and the pages still are as they were shown.
+/// Makes the changes that a source asks for. With a confirmation, these are the shown changes, if
+/// the source agrees with them and the pages are still as they were shown.
 ///
 /// # Errors
-/// Why they cannot be made, with what could be merged.
+/// Why they cannot be made, with the merged change, if there is one.
 pub(in crate::write) async fn changes(
     (desk, policy): (&Desk, &Policy),
     caller: &Caller,
@@ -53,7 +53,7 @@ pub(in crate::write) async fn changes(
         | Route::Ask
         | Route::Join => {
             let mut read = source.made(call).await?;
-            // What applies a proposal bears the note of whoever proposed it.
+            // An applied proposal keeps its proposer's note.
             if read.set.proposal().is_none() {
                 read.set = read.set.noted(caller.note.clone());
             }
@@ -62,8 +62,8 @@ pub(in crate::write) async fn changes(
     }
 }
 
-/// A call that confirms a set may leave out why it is wanted; the note that was shown then goes on
-/// record, and no other one can take its place.
+/// A call that confirms a set may leave out the note. The note that was shown goes on record, and
+/// no other one may replace it.
 fn is_same_note(caller: &Caller, shown: &ChangeSet) -> Result<(), Failure> {
     let said = caller.note.as_ref();
     if said.is_none() || said == shown.note() {
@@ -73,7 +73,7 @@ fn is_same_note(caller: &Caller, shown: &ChangeSet) -> Result<(), Failure> {
     }
 }
 
-/// What to do next where the page is not as it was shown to the person.
+/// Adds the hint to ask again if the page is not as it was shown to the person.
 fn ask_anew(stopped: Stopped) -> Stopped {
     if stopped.failure.code != Code::EditConflict {
         return stopped;

@@ -1,7 +1,7 @@
-//! The record of a write: what it is about to do before it is sent, and what came of it.
+//! The record of a write: its attempt before it is sent, and its outcome.
 //!
-//! [`attempt`] takes the write's permit and returns its next step, which is then on record. Only
-//! such a step can be sent, and each only once.
+//! [`attempt`] records the next step of the write's permit and returns it. Only such a step can be
+//! sent, and each only once.
 
 use crate::audit::{AuditError, AuditLog, Outcome};
 use crate::change::{Change, StepKind};
@@ -12,11 +12,11 @@ use super::outcome::behind_the_move;
 use super::settle::Settled;
 use crate::write::docket::{Docket, is_worth_keeping, unavailable};
 
-/// Puts the attempt of a permit's next step on record, synced, and takes the step out; nothing if
-/// no step is left.
+/// Records the attempt of a permit's next step, synced, and takes the step; `None` if no step is
+/// left.
 ///
 /// # Errors
-/// If it is not surely on record: then nothing may be sent.
+/// The attempt is not surely on record, so nothing may be sent.
 pub(super) async fn attempt(
     audit: &AuditLog,
     docket: &Docket,
@@ -29,7 +29,7 @@ pub(super) async fn attempt(
     Ok(permit.next_step(on_record))
 }
 
-/// Puts on record what came of a step; says whether it is.
+/// Records the outcome of a step; returns whether that succeeded.
 pub(super) async fn outcome(
     audit: &AuditLog,
     docket: &Docket,
@@ -59,7 +59,7 @@ pub(super) async fn outcome(
     }
 }
 
-/// The log failed: nothing more is sent. What was sent before stays true.
+/// The failure if the log fails: nothing more is sent; earlier steps stay applied.
 pub(super) async fn failed(
     audit: &AuditLog,
     docket: &Docket,

@@ -1,4 +1,4 @@
-//! Whether the key may make each change of a set, and take it back, as far as the wiki tells it
+//! Checks that the key may make each change of a set and take it back, as far as the wiki tells
 //! before anything is sent.
 
 use futures_util::{StreamExt as _, stream};
@@ -10,16 +10,16 @@ use crate::gates::ChangeSet;
 use crate::page::{Field, PageReading};
 use crate::wiki::{Right, Rights, Wiki};
 
-/// How many pages are asked about side by side.
+/// How many pages are asked about concurrently.
 const AT_ONCE: usize = 4;
 /// The most pages that a refusal names.
 const NAMED: usize = 20;
 
-/// Looks at the rights of the key at each page of a set. A right that the wiki tells nothing of
-/// stops nothing: the step itself is refused then, and the set is taken back.
+/// Checks the rights of the key at each page of a set. An unknown right stops nothing: the wiki
+/// then refuses the step, and the set is taken back.
 ///
 /// # Errors
-/// `PERMISSION_DENIED`, with each page and the rights that are missing there.
+/// `PERMISSION_DENIED`, with the missing rights at each page.
 pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<(), Failure> {
     let asked = set.iter().filter_map(|one| {
         let page = one.change.before()?;
@@ -58,13 +58,13 @@ pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<(), Failure> {
     .detail("lacking", named))
 }
 
-/// The rights that a change of a page takes at its place, and those that bring the page back there.
+/// The rights that a change needs at its page's place, and those that its undo needs there.
 fn needed(change: &Change) -> Vec<Right> {
     if change.is_empty() {
         return Vec::new();
     }
     if change.after().is_none() {
-        // A page that comes back is made anew.
+        // A deleted page comes back as a new one.
         return vec![Right::WritePages, Right::DeletePages];
     }
     let mut needed = Vec::new();
@@ -87,7 +87,7 @@ fn needed(change: &Change) -> Vec<Right> {
     needed
 }
 
-/// The names of those that the key does not have.
+/// The names of the rights that the key lacks.
 fn lacking(needed: &[Right], rights: &Rights) -> Vec<&'static str> {
     let lacks = |right: &&Right| rights.has(**right) == Some(false);
     needed.iter().filter(lacks).map(|one| one.name()).collect()

@@ -1,4 +1,4 @@
-//! What the operator's rules make of the way of a set: they can only make it stricter.
+//! Applies the operator's rules to the route of a set: they can only make it stricter.
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ use crate::write::desk::Desk;
 use crate::write::docket::unavailable;
 use crate::write::route::{Route, Warrant};
 
-/// How long a person may think who is asked since a rule wants it.
+/// How long a person may think if a rule demands a yes.
 pub(in crate::write) const THINKING: Duration = Duration::from_secs(50);
 
-/// The way that a set goes on, by the rules.
+/// How a set goes on, by the rules.
 pub(in crate::write) enum Way<'p> {
-    /// It is sent: the rules cleared it, and this confirms it.
+    /// It is sent: the rules cleared it, and the warrant confirms it.
     Send(Cleared<'p>, Warrant),
     /// It is shown, with a token that confirms it.
     Preview(Allowed<'p>),
@@ -47,10 +47,10 @@ impl Way<'_> {
     }
 }
 
-/// Holds the rules against a set on its way.
+/// Applies the rules to a set.
 ///
 /// # Errors
-/// `RULE_DENIED`, or that the record does not tell how much the client wrote.
+/// `RULE_DENIED`, or the record could not be read to count the client's writes.
 pub(in crate::write) async fn held<'p>(
     desk: &Desk,
     policy: &Policy,
@@ -70,7 +70,7 @@ pub(in crate::write) async fn held<'p>(
         }),
         Ruled::Demands(allowed, demand) => {
             if matches!(route, Route::Join) {
-                // The draft is held against the rules as a whole when it is submitted.
+                // The rules apply to the whole draft when it is submitted.
                 let then = demand.then.as_str();
                 let message = format!(
                     "The rule {} asks for {then} when the draft is submitted.",
@@ -89,7 +89,7 @@ pub(in crate::write) async fn held<'p>(
     }
 }
 
-/// What the rules are held against; nothing where no rule looks at the set, as with an undo.
+/// The facts for the rules; `None` if no rule applies to the set, as with an undo.
 async fn facts(
     desk: &Desk,
     policy: &Policy,
@@ -115,7 +115,7 @@ async fn facts(
 }
 
 /// Who decided on this very set. An operator's own command shows the set and then brings its
-/// preview's token; whether they also decided is the caller's to say.
+/// preview's token; `caller` says whether the operator also decided.
 fn decided(policy: &Policy, caller: &Caller, route: &Route) -> Decided {
     let is_operators = matches!(policy.confirm, ConfirmMode::Operator);
     match route {
@@ -130,7 +130,7 @@ fn decided(policy: &Policy, caller: &Caller, route: &Route) -> Decided {
     }
 }
 
-/// The way of a set of which a rule asks more than was decided.
+/// The way of a set for which a rule demands more than was decided.
 fn way<'p>(
     policy: &Policy,
     caller: &Caller,
@@ -139,7 +139,7 @@ fn way<'p>(
     demand: &Demand,
 ) -> Result<Way<'p>, Refusal> {
     Ok(match (&policy.confirm, route, demand.then) {
-        // Whoever applies it has it in sight, and decides then.
+        // The operator who applies it sees it and decides then.
         (ConfirmMode::Operator, Route::Send(_), _) => return Err(undecided(demand)),
         // A person is asked anyway.
         (_, Route::Ask, _) => Way::Ask(allowed),

@@ -1,4 +1,4 @@
-//! From a permit to an outcome: on record, sent, read back, on record.
+//! From a permit to an outcome: record the attempt, send, read back, record the outcome.
 
 use std::sync::Arc;
 
@@ -24,22 +24,22 @@ use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 use crate::write::memory::{Knowing, Memory};
 
-/// What belongs to a write beside its permit.
+/// What a write needs beside its permit.
 pub(in crate::write) struct Job {
     pub(in crate::write) docket: Docket,
     pub(in crate::write) checked: Checked,
     /// The session that writes.
     pub(in crate::write) session: SessionId,
-    /// Who knows the page when it is written.
+    /// The session that will know the page as written.
     pub(in crate::write) knowing: Option<Knowing>,
     pub(in crate::write) turn: Option<Turn>,
 }
 
-/// Carries out what the gates let through, in a task of its own: once begun, no cancellation,
-/// disconnect or closed stdin may cut it short.
+/// Carries out a permitted write in a task of its own: once begun, no cancellation, disconnect or
+/// closed stdin may cut it short.
 ///
 /// # Errors
-/// That the server is ending: nothing is sent then. What came of the write is what is returned.
+/// The server is ending; nothing is sent then. The write's own outcome is the returned value.
 pub(in crate::write) async fn in_its_own_task(
     desk: &Arc<Desk>,
     sender: &Arc<Sender>,
@@ -71,8 +71,8 @@ pub(in crate::write) async fn in_its_own_task(
     Ok(task.await.unwrap_or_else(|_| Err(broke_off())))
 }
 
-/// Sends one step after another, each once and on record before; the next only after the one
-/// before was read back as applied.
+/// Sends one step after another, each recorded first and sent once; the next only after the
+/// previous was read back as applied.
 pub(super) async fn carry_out(
     desk: &Desk,
     sender: &Sender,
@@ -83,7 +83,7 @@ pub(super) async fn carry_out(
 ) -> Result<Applied, Failure> {
     let (audit, mut notes) = (&desk.audit, checked.notes);
     let mut last: Option<Settled> = None;
-    // A write goes on with the key that it began with.
+    // A write uses one key from beginning to end.
     let sending = sender.pinned();
     let wiki = sending.wiki();
     if let Err(error) = docket.keep_states(audit, permit.change()).await {
@@ -99,7 +99,7 @@ pub(super) async fn carry_out(
             }
         };
         let (kind, change) = (step.kind(), permit.change());
-        // Of an update there is a state after each step; else nothing is sent.
+        // Every step has a promise; without one nothing is sent.
         let Some(promise) = Promise::of(change, kind) else {
             return Err(broke_off());
         };
@@ -136,7 +136,7 @@ pub(super) async fn carry_out(
     ))
 }
 
-/// A session that knows the page knows it as its own write left it, even in part.
+/// Notes for the session how its own write left the page, even in part.
 fn note_written(memory: &dyn Memory, knowing: &Knowing, settled: &Settled) {
     if let (Outcome::Applied | Outcome::PartlyApplied, Some(proof)) =
         (settled.outcome, &settled.proof)
@@ -147,7 +147,7 @@ fn note_written(memory: &dyn Memory, knowing: &Knowing, settled: &Settled) {
     }
 }
 
-/// The server takes no more writes.
+/// The failure if the server takes no more writes.
 pub(super) fn is_ending() -> Failure {
     Failure::new(
         Code::AuditUnavailable,
@@ -155,7 +155,7 @@ pub(super) fn is_ending() -> Failure {
     )
 }
 
-/// Nobody knows how far a write came.
+/// The failure if it is unknown how far a write came.
 pub(in crate::write) fn broke_off() -> Failure {
     Failure::new(
         Code::OutcomeUnknown,

@@ -1,4 +1,4 @@
-//! What came of a step that was sent, found out by reading the page.
+//! Finds out the outcome of a sent step by reading the page.
 
 use std::time::Instant;
 
@@ -19,19 +19,19 @@ use judge::{Answered, Says, Step, Waited};
 use promise::{FoundPage, Promise, Seen};
 use trail::{ChangedSince, Trail, follow};
 
-/// What came of a step.
+/// The outcome of a step.
 #[derive(Debug)]
 pub(in crate::write) struct Settled {
     pub(in crate::write) outcome: Outcome,
-    /// The last reading's proof, where a page was found.
+    /// The last reading's proof, if a page was found.
     pub(in crate::write) proof: Option<Proof>,
     /// Why the wiki did not answer with success.
     pub(in crate::write) cause: Option<WikiError>,
-    /// What somebody else made of it since.
+    /// What somebody else changed since.
     pub(in crate::write) since: Option<Box<ChangedSince>>,
-    /// Whether the answer of success named another page than the one that was made.
+    /// Whether the wiki's success named another page than the one that was made.
     pub(in crate::write) is_misnamed: bool,
-    /// Whether anything went out.
+    /// Whether anything was sent.
     pub(in crate::write) was_sent: bool,
 }
 
@@ -41,17 +41,17 @@ struct Settling<'a> {
     step: Step<'a>,
     patience: Patience,
     began: Instant,
-    /// What the history told of the page as it was written last.
+    /// The result of the history, for the page's last write.
     trail: Option<(Option<Date>, Trail)>,
 }
 
-/// Reads the page until what was sent is settled.
+/// Reads the page until the step's outcome is settled.
 ///
-/// Success is applied once the page is read back as promised. A refusal is applied all the
-/// same if it is (W19), and not applied if the page is as it was. Without an answer of the wiki's
-/// own only the promised state ends the waiting early; the old state then means nothing, since
-/// the wiki may still be working (W19). A mixture counts when it was seen twice, some time apart,
-/// and where somebody else wrote since, the history is asked for what the step left.
+/// After success the step counts as applied once the page is read back as promised. After a refusal
+/// it counts as applied, too, if the page is as promised (W19), and as not applied if the page is
+/// as before. Without an answer of the wiki's own only the promised state ends the wait early; the
+/// old state proves nothing, since the wiki may still be working (W19). A mixture counts if it was
+/// seen twice, some time apart. If somebody else wrote since, the history shows what the step left.
 pub(in crate::write) async fn settle(
     wiki: &Wiki,
     patience: Patience,
@@ -126,7 +126,7 @@ impl Settling<'_> {
         }
     }
 
-    /// What a reading says, or nothing as long as another may say more.
+    /// The outcome by a reading; `None` if another reading may tell more.
     async fn outcome(&mut self, seen: &Seen, is_stable: bool) -> Option<Outcome> {
         loop {
             let waited = Waited {
@@ -141,7 +141,7 @@ impl Settling<'_> {
         }
     }
 
-    /// What the history told of this very reading.
+    /// The result of the history for this very reading.
     fn trail_of(&self, seen: &Seen) -> Option<&Trail> {
         let Seen::Page(found) = seen else { return None };
         let (at, trail) = self.trail.as_ref()?;
@@ -154,7 +154,7 @@ impl Settling<'_> {
         self.trail = Some((found.proof.found.updated_at.clone(), trail));
     }
 
-    /// What cannot be known to be ours is not claimed: undo would take it away.
+    /// A page that may not be ours is not claimed: undo would remove it.
     fn told(self, outcome: Outcome, seen: Seen) -> Settled {
         if let (Outcome::Applied, Some((_, Trail::Applied(since)))) = (outcome, self.trail)
             && !self.step.promise.is_kept(&seen)

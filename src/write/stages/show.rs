@@ -1,4 +1,4 @@
-//! A set is shown, and not sent: as a preview, as nothing to do, or as what could be merged.
+//! Shows a set without sending it: as a preview, as nothing to do, or as a merge.
 
 use crate::audit::{CallId, HeldProposal, Outcome, ProposalId};
 use crate::change::{Operation, Warning};
@@ -33,9 +33,9 @@ pub(in crate::write) async fn show(
     ))
 }
 
-/// What a caller is told of changes that could not be made. Where they could be merged with what
-/// was written meanwhile, the merged change is shown, with a token that confirms it where tokens
-/// are given; it is never written unasked.
+/// The refusal for changes that could not be made. If they could be merged with what was written
+/// meanwhile, the merged change is shown, with a token to confirm it where tokens confirm. A merge
+/// is never written unasked.
 pub(in crate::write) async fn stopped(
     desk: &Desk,
     enabled: Enabled<'_>,
@@ -127,7 +127,7 @@ pub(super) fn preview(
     }
 }
 
-/// Answers that the page already is as asked for; on record. What was proposed is then applied.
+/// Answers that the page is already as asked for; on record. A proposal then counts as applied.
 pub(in crate::write) async fn nothing_to_do(
     desk: &Desk,
     docket: &Docket,
@@ -155,7 +155,7 @@ pub(in crate::write) async fn nothing_to_do(
     })
 }
 
-/// What was proposed, and has nothing left to do, is applied.
+/// A proposal with nothing left to do counts as applied.
 pub(super) async fn is_applied(
     desk: &Desk,
     docket: &Docket,
@@ -174,7 +174,7 @@ pub(super) async fn is_applied(
     Ok(())
 }
 
-/// The links that a set leaves as they are although they lead to what it moves.
+/// The links to moved pages that a set leaves as they are.
 pub(super) fn links_left(set: &ChangeSet) -> Vec<LinkLeft> {
     set.mending()
         .map_or_else(Vec::new, |mending| mending.left.clone())

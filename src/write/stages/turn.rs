@@ -1,4 +1,4 @@
-//! A write's turn: whatever else of us could get in its way waits (W19).
+//! A write's turn: our other writes that could interfere wait (W19).
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::write::docket::unavailable;
 use crate::write::route::Warrant;
 use crate::write::source::Source;
 
-/// Other writes that could get in the way are kept out while this is held.
+/// While this is held, other writes that could interfere wait.
 pub(in crate::write) struct Turn {
     _page: Option<PageLock>,
     _tree: Option<TreeLock>,
@@ -19,23 +19,23 @@ pub(in crate::write) struct Turn {
     pub(in crate::write) proposal: Option<HeldProposal>,
 }
 
-/// Waits until no other write can get in the way (W19), of this server or of another that
-/// shares its audit directory: creates, moves and deletes go out one at a time, updates of one
-/// page one after another. A proposal that is applied is held.
+/// Waits until no other write can interfere (W19), of this server or of another that shares its
+/// audit directory: creates, moves and deletes are sent one at a time, and so are updates of the
+/// same page. Also holds the proposal that is applied.
 pub(in crate::write) async fn take(
     desk: &Desk,
     session: &SessionId,
     source: &dyn Source,
     warrant: &Warrant,
 ) -> Result<Option<Turn>, Refusal> {
-    // What an earlier run left open may be in the way.
+    // An open attempt of an earlier run may interfere.
     desk.recovered().await;
     if !source.has_turn() {
         return Ok(None);
     }
     let of = match warrant {
-        // A token that counts for nothing must not wait for its turn. The call that brings it need
-        // not say once more what it writes.
+        // An invalid token must not wait for a turn. The turn comes from the preview, since the
+        // confirming call may leave out what it writes.
         Warrant::Preview(token) => desk
             .memory
             .turn_of(session, token)
@@ -46,7 +46,7 @@ pub(in crate::write) async fn take(
             rebuilds_tree: source.rebuilds_tree(),
         },
     };
-    // Before the locks: who holds a proposal of many changes waits for those of each.
+    // Held before the locks: the holder of a proposal of many changes waits for the locks of each.
     let proposal = match source.proposal() {
         Some(id) => {
             let held = desk.proposals.hold_open(id).await;
@@ -59,7 +59,7 @@ pub(in crate::write) async fn take(
     Ok(Some(Turn { proposal, ..turn }))
 }
 
-/// The turn of one change of a set: it is given back before the next.
+/// The turn of one change of a set; released before the next change.
 pub(super) async fn of_change(desk: &Desk, change: &Change) -> Result<Turn, Refusal> {
     let of = TurnOf {
         page: change.before().and_then(|page| page.id),
@@ -69,7 +69,7 @@ pub(super) async fn of_change(desk: &Desk, change: &Change) -> Result<Turn, Refu
     turn.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))
 }
 
-/// Waits for a page and for the tree, so long at most for both.
+/// Locks a page and the tree, within this time for both.
 async fn locks(
     audit: &AuditLog,
     TurnOf {

@@ -1,4 +1,4 @@
-//! Whether a proposal still fits its page, and both in one where they do not touch.
+//! Whether a proposal still fits its page, and the merge if it does not overlap with later changes.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::write::new_place;
 use crate::write::source::undo::{self, Undo};
 use crate::write::source::whole_page;
 
-/// A proposal that does not fit the page as it is, and both in one where they do not touch.
+/// A proposal that does not fit the page as it is, and the merge, if the two do not overlap.
 pub(in crate::write) struct Outdated {
     failure: Failure,
     pub(in crate::write) merged: Option<Box<Change>>,
@@ -28,7 +28,7 @@ impl From<Failure> for Outdated {
     }
 }
 
-/// The change of the page as it is now, if that is as it was or already as proposed.
+/// The change of the page as it is now, if the page is as it was or already as proposed.
 pub(in crate::write) async fn held_against(
     desk: &Desk,
     undoes: Option<CallId>,
@@ -75,14 +75,14 @@ pub(in crate::write) async fn held_against(
     Ok(change)
 }
 
-/// Whether the place of a page that comes or moves is free still.
+/// Whether the place of a new or moved page is still free.
 pub(in crate::write) async fn is_free(desk: &Desk, change: &Change) -> Result<(), Failure> {
     let looked = new_place::look(&desk.wiki, change).await;
     looked.map(drop).map_err(gone)
 }
 
 impl Outdated {
-    /// What a caller is told, the merged change with it.
+    /// The failure for the caller, with the merged change.
     pub(in crate::write) fn told(self) -> Failure {
         let Some(merged) = self.merged else {
             return self.failure;
@@ -100,7 +100,7 @@ impl Outdated {
     }
 }
 
-/// A page that is gone and a place that is taken are changes since the proposal, too.
+/// A missing page and a taken place count as changes since the proposal, too.
 fn gone(failure: Failure) -> Failure {
     let message = match failure.code {
         Code::PageNotFound => "The page is gone since this was proposed.",

@@ -1,4 +1,4 @@
-//! The changes of a proposed set, as far as they are still to be made.
+//! The changes of a proposed set that are still to be made.
 
 use std::collections::HashSet;
 
@@ -14,8 +14,8 @@ use super::{Call, Stopped, broke_off, values};
 use crate::write::desk::Desk;
 use crate::write::docket::unavailable;
 
-/// The set that is left to be made: a change that is on record as applied by this proposal, and
-/// still is as promised, is done.
+/// The set that is left to be made: a change is done if it is on record as applied by this proposal
+/// and the page is still as promised.
 pub(super) async fn made(
     call: Call<'_>,
     proposal: &Proposal,
@@ -49,7 +49,8 @@ pub(super) async fn made(
     Ok(set)
 }
 
-/// Whether each change of an open set still fits its page; the first that does not says why.
+/// Checks that each change of an open set still fits its page; returns the failure of the first
+/// that does not.
 pub(in crate::write) async fn fits(
     desk: &Desk,
     changes: &[(ProposedChange, Change)],
@@ -89,7 +90,7 @@ async fn fitting(
     Ok(change)
 }
 
-/// Whether it is on record as applied, and the wiki still has what was promised.
+/// Whether it is on record as applied and the page is still as promised.
 async fn is_done(
     desk: &Desk,
     one: &ProposedChange,
@@ -129,7 +130,7 @@ fn place_of(page: &PageState) -> (Locale, PagePath) {
     (page.locale.clone(), page.path.clone())
 }
 
-/// Which page of the set a failure is about.
+/// Adds to a failure which page of the set it is about.
 fn about(failure: Failure, one: &ProposedChange) -> Failure {
     let failure = failure.detail("path", one.path.as_str());
     match one.page {

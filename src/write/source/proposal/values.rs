@@ -1,5 +1,4 @@
-//! Whether what a proposal asks for could have been asked for by a call: kept states are not
-//! trusted.
+//! Checks that a call could have asked for what a proposal asks for: kept states are not trusted.
 
 use serde_json::json;
 
@@ -11,8 +10,8 @@ use crate::page::{
     check_tag, check_text, check_title,
 };
 
-/// Whether the new values are such as a call could have asked for. An undo writes back old ones,
-/// and is compared with the undo that is made anew.
+/// Checks that a call could have asked for the new values. An undo writes old values back; it is
+/// compared with the same undo made again.
 pub(in crate::write::source) fn check(
     change: &Change,
     undoes: Option<CallId>,

@@ -62,7 +62,7 @@ fn a_page_that_came_to_be_goes_and_one_that_went_comes_back_as_it_first_was() {
     let change = back(None, went.clone(), false).unwrap();
     assert_eq!(change.operation(), Operation::Create);
     assert_eq!(change.after().unwrap().title, "A");
-    // A page that came to be and went again is as it was.
+    // A page that was created and deleted again is as it was.
     went.push((None, Some(made)));
     assert_eq!(
         back(None, went.clone(), false).unwrap_err(),

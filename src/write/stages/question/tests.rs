@@ -165,7 +165,7 @@ fn lines_of_a_value_that_are_not_shown_are_counted() {
     let all = (format!("{:?}", vec!["tag".repeat(20); 20]).len() - 19).div_ceil(MAX_CHARS);
     let said = format!("\n(cut here: {} of {all} lines are not shown)\n", all - 4);
     assert!(question.contains(&said), "{said} {question}");
-    // What the wiki takes as a description is shown whole.
+    // The longest description that the wiki accepts is shown in full.
     let edits = Edits {
         description: Some("x".repeat(250) + " evil"),
         ..Edits::default()

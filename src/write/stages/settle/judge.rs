@@ -1,4 +1,4 @@
-//! What one reading of a page says of the step that was sent: pure, so that each case is a test.
+//! Judges a sent step by one reading of its page: pure, so that each case is a test.
 
 use time::OffsetDateTime;
 
@@ -8,7 +8,7 @@ use crate::audit::Outcome;
 use crate::page::Field;
 use crate::wiki::WikiError;
 
-/// What the wiki said of a step.
+/// The wiki's answer to a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answered {
     Success,
@@ -16,7 +16,7 @@ pub(super) enum Answered {
     Nothing,
 }
 
-/// What is known of a step beside what its page shows.
+/// What is known of a step beside its page.
 pub(super) struct Step<'a> {
     pub(super) promise: &'a Promise<'a>,
     pub(super) answered: Answered,
@@ -26,19 +26,19 @@ pub(super) struct Step<'a> {
     pub(super) sent_at: OffsetDateTime,
 }
 
-/// How long a reading of the page has been the same, and the step has been waited for.
+/// How long the page has looked the same, and how long we have waited.
 #[derive(Clone, Copy)]
 pub(super) struct Waited {
-    /// Whether the page was seen like that twice, some time apart.
+    /// Whether the page was seen the same twice, some time apart.
     pub(super) is_stable: bool,
-    /// Whether it was waited for as long as it may be.
+    /// Whether the time to wait is over.
     pub(super) is_over: bool,
 }
 
-/// What a reading says of a step.
+/// The judgement of a reading.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Says {
-    /// This came of it.
+    /// This is the outcome.
     Is(Outcome),
     /// Another reading may say more.
     Wait,
@@ -46,7 +46,7 @@ pub(super) enum Says {
     AskHistory,
 }
 impl Step<'_> {
-    /// What a reading says, with what the history told of that reading, if it was asked.
+    /// Judges a reading, with the history's result for it, if there is one.
     pub(super) fn says(&self, seen: &Seen, waited: Waited, trail: Option<&Trail>) -> Says {
         let Waited { is_stable, is_over } = waited;
         if self.promise.is_taken(self.cause.as_ref()) {
@@ -87,8 +87,8 @@ impl Step<'_> {
         }
     }
 
-    /// A create was refused since a page stands at its place, which was free just before. It may
-    /// be its own: what stands before the wiki may have sent it twice.
+    /// Judges a create that was refused because its place is taken, though it was free just before.
+    /// The page may be its own: a proxy may have sent the request twice.
     fn taken(&self, seen: &Seen, is_stable: bool) -> Option<Outcome> {
         let Seen::Page(found) = seen else {
             return is_stable.then_some(Outcome::NotApplied);
@@ -96,14 +96,14 @@ impl Step<'_> {
         let is_same = self.promise.is_kept(seen);
         match found.made(self.sent_at) {
             Made::BeforeTheAttempt => Some(Outcome::NotApplied),
-            // The first of two may still be at work on its page.
+            // The wiki may still be working on the first of two requests.
             _ if !is_same => is_stable.then_some(Outcome::NotApplied),
             Made::AfterTheAttempt if found.is_to_the_letter() => Some(Outcome::Applied),
             Made::AfterTheAttempt | Made::Unclear => Some(Outcome::Unknown),
         }
     }
 
-    /// Whether the step may have been applied and somebody else's write come after it.
+    /// Whether somebody else's write may have come after an applied step.
     fn may_be_behind(&self, found: &FoundPage) -> bool {
         match self.promise {
             Promise::Created { .. } => {
@@ -114,17 +114,18 @@ impl Step<'_> {
         }
     }
 
-    /// A page that is neither as promised nor known to be as it was. A step happened only if a
-    /// field that it was to change is seen as promised, or if the wiki says so and all is as it
-    /// was but for the time of the last write, which nobody else moved: it keeps what a key may
-    /// not write (W24). All else may be somebody else's.
+    /// Judges a page that is neither as promised nor known to be as before. A step happened only if
+    /// one of its fields is as promised, or if the wiki reports success and only the time of the
+    /// last write changed, by nobody else: the wiki keeps fields that a key may not write (W24).
+    /// Anything else may be somebody else's.
     fn mixture(&self, seen: &Seen, trail: Option<&Trail>) -> Outcome {
         match (self.promise, seen) {
             (Promise::Changed { before, after, .. }, Seen::Page(found)) => {
                 let asked = before.difference(after);
                 let is_old = |field: &Field| before.same(&found.proof.found, *field);
                 let others_wrote = matches!(trail, Some(Trail::OthersWrote));
-                // Of new styles the wiki stores what it can (W25): less than all of them is ours, too.
+                // The wiki stores only some rules of new styles (W25), so a part of them counts as
+                // ours, too.
                 let lacks_rules = |field: &Field| {
                     *field == Field::ScriptCss && !found.proof.css_dropped.effective.is_empty()
                 };
@@ -142,11 +143,11 @@ impl Step<'_> {
                     _ => Outcome::Unknown,
                 }
             }
-            // The wiki says so, of this page.
+            // The wiki reported success for this very page.
             (Promise::Created { .. }, Seen::Page(found)) if found.is_answered => {
                 Outcome::PartlyApplied
             }
-            // A page that is still there after a delete, or gone, or never came: no field tells.
+            // A page that is still there after a delete, gone, or never made: no field can tell.
             (Promise::Created { .. } | Promise::Deleted { .. }, _) | (_, Seen::Gone) => {
                 Outcome::Unknown
             }
@@ -154,7 +155,7 @@ impl Step<'_> {
     }
 }
 
-/// Whether the wiki refuses with this before it begins to write.
+/// Whether the wiki answers so before it begins to write.
 const fn is_final(cause: Option<&WikiError>) -> bool {
     !matches!(
         cause,

@@ -1,4 +1,4 @@
-//! What is promised of a page when a step is done, and what a reading of the page says of it.
+//! The promised state of a page after a step, and what a reading of the page proves of it.
 
 use std::borrow::Cow;
 
@@ -8,23 +8,23 @@ use crate::change::{Change, Proof, StepKind, prove};
 use crate::page::{Date, Field, PageReading, PageState};
 use crate::wiki::{Wiki, WikiError};
 
-/// How much older than an attempt a page may look that the attempt made: the time of sending is
-/// known of the wiki's clock to a second.
+/// How much older than its attempt a page made by the attempt may look: the sending time is known
+/// to a second of the wiki's clock.
 const SURELY_AFTER: Duration = Duration::seconds(2);
-/// How much older a page must look that the attempt surely did not make, whatever clock stands
-/// before the wiki.
+/// How much older than an attempt a page must look to be surely not made by it, whatever a proxy's
+/// clock says.
 const SURELY_BEFORE: Duration = Duration::minutes(5);
 
-/// What is promised of the page when a step is done.
+/// The promised state of the page after a step.
 pub(in crate::write) enum Promise<'a> {
-    /// A page is there as it shall be.
+    /// A page exists as promised.
     Created { after: &'a PageState },
-    /// A page is as it shall be.
+    /// A page is as promised.
     Changed {
-        /// As it is before this step, which may follow another.
+        /// The page before this step, which may follow another.
         before: Cow<'a, PageState>,
         after: PageState,
-        /// What cannot be read back, and whose loss was accepted.
+        /// Fields that cannot be read back and whose loss was accepted.
         lost: &'a [Field],
         step: StepKind,
     },
@@ -32,7 +32,7 @@ pub(in crate::write) enum Promise<'a> {
     Deleted { before: &'a PageState },
 }
 
-/// One reading of the page, as far as the outcome goes.
+/// One reading of the page, for the outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::write) enum Seen {
     Gone,
@@ -43,7 +43,7 @@ pub(in crate::write) enum Seen {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::write) struct FoundPage {
     pub(in crate::write) proof: Proof,
-    /// Whether it is the page that the answer of a create named, at the place of the promise.
+    /// Whether it is the page that the answer to a create named, at the promised place.
     pub(in crate::write) is_answered: bool,
     /// When it was made.
     pub(in crate::write) created_at: Option<Date>,
@@ -51,7 +51,7 @@ pub(in crate::write) struct FoundPage {
     pub(in crate::write) author: Option<String>,
 }
 
-/// When a page was made that stands where one was to be created.
+/// Whether a page at a create's place was made before or after the attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::write) enum Made {
     AfterTheAttempt,
@@ -61,7 +61,7 @@ pub(in crate::write) enum Made {
 }
 
 impl<'a> Promise<'a> {
-    /// The promise of one step of a change; none where the change has no such step.
+    /// The promise of one step of a change; `None` if the change has no such step.
     pub(in crate::write) fn of(change: &'a Change, step: StepKind) -> Option<Self> {
         match (change.before(), change.after()) {
             (None, Some(after)) => Some(Self::Created { after }),
@@ -102,8 +102,8 @@ impl<'a> Promise<'a> {
         }
     }
 
-    /// Whether the wiki refused a new page since one stands at its place. It looks before it
-    /// writes anything (6002).
+    /// Whether the wiki refused a new page because its place is taken. The wiki checks that before
+    /// it writes anything (6002).
     pub(in crate::write) const fn is_taken(&self, cause: Option<&WikiError>) -> bool {
         matches!(
             (self, cause),
@@ -111,10 +111,10 @@ impl<'a> Promise<'a> {
         )
     }
 
-    /// Whether a page that was found is surely the one that was written. A new page is known by
-    /// the id in the answer of success, if it stands where it was to stand; without it, by being
-    /// as promised to the letter and made after the attempt was sent. Another client's could
-    /// stand there.
+    /// Whether a found page is surely the one that was written, since another client's page could
+    /// be at its place. A new page is known by the id in the wiki's answer, if it is at the
+    /// promised place; without an id, it must be exactly as promised and made after the attempt was
+    /// sent.
     pub(in crate::write) fn is_ours(&self, seen: &Seen, sent_at: OffsetDateTime) -> bool {
         match (self, seen) {
             (Self::Created { .. }, Seen::Page(found)) => {
@@ -158,19 +158,19 @@ impl<'a> Promise<'a> {
         match self {
             Self::Created { after } => prove(after, None, reading),
             Self::Changed { before, after, .. } => prove(after, Some(before), reading),
-            // What is still there is compared with what was.
+            // A page that still exists is compared with the old state.
             Self::Deleted { before } => prove(before, None, reading),
         }
     }
 }
 
 impl FoundPage {
-    /// Whether the content was read, and nothing that was read is other than promised.
+    /// Whether the content was read, and everything that was read is as promised.
     pub(in crate::write) fn is_to_the_letter(&self) -> bool {
         self.proof.holds() && !self.proof.unverified.contains(&Field::Content)
     }
 
-    /// Whether it was made by an attempt that was sent then, by the wiki's clock.
+    /// Whether an attempt sent at this time, by the wiki's clock, made it.
     pub(in crate::write) fn made(&self, sent_at: OffsetDateTime) -> Made {
         made(self.created_at.as_ref(), sent_at)
     }
@@ -180,7 +180,7 @@ impl FoundPage {
         !self.proof.differing.contains(&field) && !self.proof.unverified.contains(&field)
     }
 
-    /// Whether the page was written, or touched, since it was in this state.
+    /// Whether the page's date is later than in this state.
     pub(in crate::write) fn is_later_than(&self, state: &PageState) -> bool {
         match (&self.proof.found.updated_at, &state.updated_at) {
             (Some(now), Some(then)) => !now.same(then),
@@ -189,8 +189,8 @@ impl FoundPage {
     }
 }
 
-/// The page that the answer of a create names, if it stands where it was to stand: any other is
-/// none that the create made.
+/// The page that the answer to a create names, if it is at the promised place: a page elsewhere was
+/// not made by the create.
 async fn answered_page(
     wiki: &Wiki,
     promised: &PageState,
@@ -220,8 +220,8 @@ async fn read_whole(
     }
 }
 
-/// When a page was made, held against the time at which an attempt was sent, both by the wiki's
-/// clock.
+/// Compares the time when a page was made with the time when an attempt was sent, both by the
+/// wiki's clock.
 fn made(created_at: Option<&Date>, sent_at: OffsetDateTime) -> Made {
     match created_at.and_then(Date::instant) {
         Some(at) if at >= sent_at.saturating_sub(SURELY_AFTER) => Made::AfterTheAttempt,

@@ -1,10 +1,10 @@
-//! What a page's history shows of a write, of what it overwrote, and of what came after it.
+//! What a page's history shows of a write, of what it overwrote, and of later writes.
 //!
-//! Each write keeps the state that it found as a version, dated by the time of that state. So a
-//! write that somebody else's came after is found whole in the version that the other left; one
-//! that overwrote another's has that one's state as the version that it left itself. Two that
-//! overlap in the wiki keep the same state twice, and the text of one of them nowhere; one that
-//! failed before keeps it as well.
+//! Each write keeps the state that it found as a version, dated by the time of that state. So if
+//! somebody else wrote after us, our state is the version that their write left. If we overwrote
+//! somebody else's state, it is the version that our write left. Two writes that overlap in the
+//! wiki both keep the same state, and the text of one of them is kept nowhere. A write that fails
+//! keeps a version as well.
 
 use std::time::Duration;
 
@@ -16,41 +16,41 @@ use crate::wiki::{History, HistoryEntry, Version, Wiki, WikiError};
 
 use super::promise::{FoundPage, Promise};
 
-/// Among how many of the newest versions is looked.
+/// How many of the newest versions are searched.
 const NEWEST: usize = 10;
-/// How long. What is looked up after a write must not keep its caller waiting.
+/// How long to search, since the caller of the write is waiting.
 const LOOK_BACK: Duration = Duration::from_secs(3);
-/// How long before a write was sent another one may have begun that overlapped with it: between
-/// the version that a write keeps and the write itself lie milliseconds, and the time of sending
-/// is known of the wiki's clock to a second.
+/// How long before our write was sent an overlapping one may have begun. Only milliseconds lie
+/// between a write and the version that it keeps, but the sending time is known to a second of the
+/// wiki's clock.
 const OVERLAP: time::Duration = time::Duration::seconds(3);
 /// The most characters of a name.
 const NAME: usize = 64;
 
-/// A step whose page somebody else wrote before it was read back.
+/// A step whose page somebody else wrote before we read it back.
 #[derive(Debug)]
 pub(in crate::write) struct ChangedSince {
     /// The page as the step left it, as far as the version shows it.
     pub(in crate::write) proof: Proof,
     /// The version that shows it.
     version: i64,
-    /// The fields that are not so any more.
+    /// The fields that were changed since.
     fields: Vec<Field>,
     /// Who wrote the page last, and when.
     author: Option<String>,
     at: Option<Date>,
 }
 
-/// What the history tells of a step that is not to be seen on its page.
+/// What the history shows of a step that its page does not show.
 #[derive(Debug)]
 pub(in crate::write) enum Trail {
     /// A version has the page as the step left it.
     Applied(Box<ChangedSince>),
-    /// None has, and more than one write began since the page was read.
+    /// No version has, and more than one write began since the page was read.
     OthersWrote,
-    /// None has, and one write at most began since.
+    /// No version has, and at most one write began since.
     NobodyElse,
-    /// The history cannot be read, or tells nothing of such a step.
+    /// The history cannot be read, or cannot show such a step.
     Unknown,
 }
 
@@ -77,7 +77,7 @@ impl ChangedSince {
     }
 }
 
-/// Looks in the history for a step that is not to be seen on its page as it was found.
+/// Searches the history for a step that the found page does not show.
 pub(in crate::write) async fn follow(
     wiki: &Wiki,
     promise: &Promise<'_>,
@@ -122,7 +122,7 @@ async fn look(
     }
     let history = wiki.history(id, 0, NEWEST).await?;
     let at = |entry: &HistoryEntry| entry.version_date.instant();
-    // A page that was created has no state before.
+    // A created page has no earlier state.
     let later = ids(&history, |entry| before.is_none() || at(entry) > read_at);
     let asked = asked(before, after);
     for version in wiki.versions(id, &later).await?.into_iter().flatten() {
@@ -188,7 +188,7 @@ fn holds(version: &Version, after: &PageState, asked: &[Field], step: StepKind) 
         .iter()
         .filter(|field| of_step(field))
         .all(|field| after.same(&shown, *field))
-        // What no version keeps proves nothing.
+        // A field that versions do not keep proves nothing.
         && asked.iter().any(|field| field.is_in_versions())
 }
 
@@ -225,7 +225,7 @@ fn as_written(
 
 /// What a write may have overwritten between its reading and its sending, as a warning.
 ///
-/// Only what a version keeps can be told: not tags, styles or scripts.
+/// Only fields that a version keeps can be compared: not tags, styles or scripts.
 pub(in crate::write) async fn overwritten(
     wiki: &Wiki,
     change: &Change,
@@ -276,7 +276,7 @@ async fn left_behind(
             fields.map(Field::name).collect()
         };
         let fields = differing(before);
-        // One that is as this write made it came of this write, sent twice by a proxy.
+        // A version equal to our own write comes from a proxy that sent it twice.
         if !fields.is_empty() && !differing(written).is_empty() {
             let message = format!(
                 "somebody changed {} just before this write; version {version_id} of the page has it.",

@@ -134,10 +134,10 @@ fn the_old_state_is_not_applied_after_a_refusal_alone() {
         None,
     );
     assert_eq!(final_refusal, Says::Is(Outcome::NotApplied));
-    // After a refusal that may have come late, it must be seen twice.
+    // After a refusal that may have come late, the page must be seen twice.
     assert_eq!(is(Answered::Refusal, EARLY), Says::Wait);
     assert_eq!(is(Answered::Refusal, STABLE), Says::Is(Outcome::NotApplied));
-    // Without an answer it means nothing, since the wiki may still be at work (W19).
+    // Without an answer it proves nothing, since the wiki may still be working (W19).
     assert_eq!(is(Answered::Nothing, STABLE), Says::Wait);
     for waited in [OVER, BOTH] {
         assert_eq!(is(Answered::Nothing, waited), Says::Is(Outcome::Unknown));
@@ -173,7 +173,7 @@ fn a_mixture_counts_when_it_was_seen_twice_and_the_history_knows_no_more() {
 
 #[test]
 fn fields_that_were_kept_are_the_wiki_s_doing_only_where_nobody_else_wrote() {
-    // Touched since, and all that was asked for is as it was (W24).
+    // Written since, but every field of the step is as before (W24).
     let kept = of_update(titled("A"));
     let is = |answered, trail: &Trail| update_says(answered, &kept, STABLE, Some(trail));
     assert_eq!(
@@ -184,7 +184,7 @@ fn fields_that_were_kept_are_the_wiki_s_doing_only_where_nobody_else_wrote() {
         is(Answered::Success, &Trail::OthersWrote),
         Says::Is(Outcome::Unknown)
     );
-    // What is neither as it was nor as promised is somebody else's, or nobody knows.
+    // A field that is neither as before nor as promised is somebody else's, or unknown.
     let foreign = of_update(titled("C"));
     for answered in [Answered::Success, Answered::Refusal] {
         assert_eq!(
