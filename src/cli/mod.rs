@@ -89,6 +89,12 @@ enum Command {
     Demo(demo::Arguments),
 }
 
+/// The columns of `audit list --csv`, as Markdown.
+#[must_use]
+pub fn csv_columns() -> String {
+    audit::csv_columns()
+}
+
 /// How long the threads of the runtime may take to end, when all that matters is done.
 const LAST_WAIT: Duration = Duration::from_millis(200);
 

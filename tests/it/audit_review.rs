@@ -286,6 +286,102 @@ fn a_page_says_how_to_get_the_next() {
     assert_eq!((&last["next"], &last["older"]), (&Value::Null, &json!(0)));
 }
 
+/// Reads CSV by the letter of RFC 4180.
+fn cells(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
+    let mut chars = text.chars().peekable();
+    let mut is_quoted = false;
+    while let Some(c) = chars.next() {
+        match (c, is_quoted) {
+            ('"', true) if chars.peek() == Some(&'"') => cell.extend(chars.next()),
+            ('"', _) => is_quoted = !is_quoted,
+            (',', false) => row.push(std::mem::take(&mut cell)),
+            ('\r', false) => {
+                assert_eq!(chars.next(), Some('\n'));
+                row.push(std::mem::take(&mut cell));
+                rows.push(std::mem::take(&mut row));
+            }
+            (c, _) => cell.push(c),
+        }
+    }
+    assert_eq!((row.len(), &*cell), (0, ""));
+    rows
+}
+
+#[test]
+fn calls_as_csv_have_one_line_each_and_no_cell_is_a_formula() {
+    let log = log();
+    let mut run = Script::begin(
+        log.dir.path(),
+        "2030-01-05T09:00:00",
+        "00000000000000dd",
+        &log.heads,
+    );
+    run.add(
+        "2030-01-05T09:00:00",
+        &json!({
+            "event": "refusal", "call": "6666666666666666",
+            "client": { "name": "=cmd|' /C calc'!A0", "version": "1,2" },
+            "tool": "wikijs_create_page", "operation": "create", "locale": "en",
+            "path": "-1+\"1\"", "gate": "paths", "decision": "refused", "fields": ["title", "content"],
+            "note": "@SUM(A1)\r\nline", "reason": "He said \"no, never\".",
+        }),
+    );
+    run.close("2030-01-05T09:00:01");
+    let ended = log.audit(&["list", "--csv"]);
+    assert_eq!((ended.code, &*ended.stderr), (0, ""));
+    let rows = cells(&ended.stdout);
+    let [head, calls @ ..] = rows.as_slice() else {
+        panic!("{rows:?}");
+    };
+    assert!(calls.iter().all(|row| row.len() == head.len()), "{rows:?}");
+    let of = |row: &[String], name: &str| {
+        let column = head.iter().position(|column| column == name).unwrap();
+        row[column].clone()
+    };
+    let times: Vec<String> = calls.iter().map(|row| of(row, "time")).collect();
+    assert_eq!((times.len(), &*times[0]), (6, "2030-01-05T09:00:00.000Z"));
+    let hostile = [
+        "client",
+        "client_version",
+        "path",
+        "note",
+        "reason",
+        "fields",
+    ];
+    assert_eq!(
+        hostile.map(|name| of(&calls[0], name)),
+        [
+            "'=cmd|' /C calc'!A0",
+            "1,2",
+            "'-1+\"1\"",
+            "'@SUM(A1)\\u{d}\\u{a}line",
+            "He said \"no, never\".",
+            "title content",
+        ]
+    );
+    let undo = [
+        "client",
+        "actor",
+        "tool",
+        "undoes",
+        "outcome",
+        "lines_added",
+    ];
+    assert_eq!(
+        undo.map(|name| of(&calls[1], name)),
+        ["", "user:alice", "undo", "1111111111111111", "applied", "1"]
+    );
+    assert_eq!(of(&calls[5], "undone_by"), "5555555555555555");
+
+    let page = log.audit(&["list", "--csv", "--limit", "2"]);
+    assert_eq!(cells(&page.stdout).len(), 3);
+    assert_eq!(page.stderr, "4 older ones: --before 5555555555555555\n");
+    let none = log.audit(&["list", "--csv", "--client", "nobody"]);
+    assert_eq!(none.stdout, format!("{}\r\n", head.join(",")));
+    assert_eq!(log.audit(&["list", "--csv", "--json"]).code, 2);
+}
+
 #[test]
 fn the_help_has_every_flag_and_examples() {
     let dir = TempDir::new().unwrap();

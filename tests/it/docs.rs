@@ -130,6 +130,12 @@ fn the_metrics_are_those_of_the_program() {
 }
 
 #[test]
+fn the_columns_of_a_csv_are_those_of_the_program() {
+    let columns = wikijs_mcp::cli::csv_columns();
+    generated("docs/audit.md", "csv", &columns, as_it_is);
+}
+
+#[test]
 fn the_exit_codes_are_those_of_the_program() {
     let mut table = String::from("| code | meaning |\n|---|---|\n");
     for exit in Exit::ALL {

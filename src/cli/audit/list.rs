@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::filters::Filters;
 use super::row::{self, Row};
-use super::{not_found, note_unreadable, selector, unread};
-use crate::audit::{CallId, CallSelector};
+use super::{csv, not_found, note_unreadable, selector, unread};
+use crate::audit::{CallId, CallSelector, CallStory};
 use crate::cli::exit::Exit;
 use crate::cli::table::Table;
 use crate::cli::{Outcome, print, start};
@@ -14,21 +14,27 @@ use crate::cli::{Outcome, print, start};
 /// Arguments of `audit list`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp audit list --since 7d --path docs\n  wikijs-mcp audit list --outcome refused --json"
+    after_help = "Examples:\n  wikijs-mcp audit list --since 7d --path docs\n  wikijs-mcp audit list --outcome refused --json\n  wikijs-mcp audit list --since 30d --csv > calls.csv"
 )]
 pub(super) struct Arguments {
     #[command(flatten)]
     filters: Filters,
-    /// How many at most
-    #[arg(long, value_name = "COUNT", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..))]
-    limit: u16,
+    /// How many at most: 50 where nothing is said, 10000 with --csv
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
+    limit: Option<u16>,
     /// Begun before this call: the last one of the page before
     #[arg(long, value_name = "CALL", value_parser = selector)]
     before: Option<CallSelector>,
     /// Answer in JSON: one object with `calls`, and `next` where there are older ones
     #[arg(long)]
     json: bool,
+    /// Answer in CSV for spreadsheets: one call a line, the columns named in the first
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
 }
+
+/// How many calls are listed where nothing is said.
+const USUAL_LIMIT: u16 = 50;
 
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -45,11 +51,16 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
         None => None,
         Some(call) => Some(log.story(call).await.map_err(|error| not_found(&error))?),
     };
+    let usual = if arguments.csv {
+        csv::USUAL_LIMIT
+    } else {
+        USUAL_LIMIT
+    };
     let (found, unreadable) = log
         .latest(
             &arguments.filters.filter(),
             before.as_ref(),
-            arguments.limit.into(),
+            arguments.limit.unwrap_or(usual).into(),
         )
         .map_err(|error| unread(&error))?;
     let older = found.older();
@@ -63,6 +74,13 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
             next: next.map(|call| call.call),
         };
         print::line(&json!(answer).to_string());
+    } else if arguments.csv {
+        // The form asks for both characters at the end of a line.
+        print::line(&format!("{}\r", csv::head()));
+        for call in &calls {
+            print::line(&format!("{}\r", csv::line(&Row::of(call))));
+        }
+        note_older(older, next);
     } else if calls.is_empty() {
         print::line("no calls");
     } else {
@@ -101,10 +119,15 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
             table.row(shown);
         }
         table.print();
-        if let Some(next) = next {
-            print::note(&format!("{} older ones: --before {}", older, next.call));
-        }
+        note_older(older, next);
     }
     note_unreadable(unreadable);
     Ok(Exit::Done)
+}
+
+/// Says how to get the next page, where there is one.
+fn note_older(older: u64, last: Option<&CallStory>) {
+    if let Some(last) = last {
+        print::note(&format!("{older} older ones: --before {}", last.call));
+    }
 }

@@ -3,6 +3,7 @@
 //! All of it reads; the wiki is not asked, and no key is needed.
 
 mod change;
+mod csv;
 mod filters;
 mod head;
 mod list;
@@ -12,6 +13,8 @@ mod show;
 mod stats;
 mod tail;
 mod verify;
+
+pub(super) use csv::columns as csv_columns;
 
 use super::exit::Exit;
 use super::{Outcome, print};

@@ -1,0 +1,204 @@
+//! The calls as a table for spreadsheets (RFC 4180).
+//!
+//! A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula, and clients and
+//! pages choose their own names. Such a cell is prefixed with an apostrophe.
+
+use std::fmt::Write as _;
+
+use super::row::Row;
+use crate::audit::{Actor, Client};
+use crate::change::Operation;
+use crate::cli::print;
+use crate::page::Field;
+
+/// How many calls a table has where nothing is said.
+pub(super) const USUAL_LIMIT: u16 = 10_000;
+
+/// What a spreadsheet may take for the beginning of a formula; the wide forms count for some.
+const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+
+/// A column: its name, what it means, and its cell in a row.
+type Column = (&'static str, &'static str, fn(&Row<'_>) -> String);
+
+const COLUMNS: [Column; 29] = [
+    ("time", "When the call began: RFC 3339, UTC.", |row| {
+        row.time.to_owned()
+    }),
+    ("call", "The id of the call.", |row| row.call.to_string()),
+    (
+        "outcome",
+        "How the call ended, in the words above.",
+        |row| row.outcome.to_owned(),
+    ),
+    (
+        "undone_by",
+        "The call that took it back, if one did.",
+        |row| text(row.undone_by),
+    ),
+    (
+        "client",
+        "The client's own name; empty where an operator ran a command.",
+        |row| client(row, |client| client.name.clone()),
+    ),
+    ("client_version", "The client's own version.", |row| {
+        client(row, |client| client.version.clone())
+    }),
+    ("subject", "As whom the client was authenticated.", |row| {
+        client(row, |client| text(client.subject.as_ref()))
+    }),
+    (
+        "client_id",
+        "The id of that client, which outlives its name and token.",
+        |row| client(row, |client| text(client.id)),
+    ),
+    ("address", "From where the client called.", |row| {
+        client(row, |client| text(client.address.as_ref()))
+    }),
+    (
+        "actor",
+        "The user of the machine, where an operator ran a command.",
+        |row| text(row.actor.map(Actor::as_str)),
+    ),
+    (
+        "proposer",
+        "The client that had made the proposal, where somebody else decided on it.",
+        |row| text(row.proposer.map(Client::shown)),
+    ),
+    ("tool", "The tool or command.", |row| text(row.tool)),
+    (
+        "operation",
+        "`create`, `update`, `move` or `delete`.",
+        |row| text(row.operation.map(Operation::as_str)),
+    ),
+    ("page_id", "The id of the page.", |row| text(row.id)),
+    ("locale", "The locale of the page.", |row| text(row.locale)),
+    ("path", "The path of the page before the call.", |row| {
+        text(row.path)
+    }),
+    (
+        "new_path",
+        "The path that the page was to get, where it moves.",
+        |row| text(row.new_path),
+    ),
+    ("gate", "The gate that decided last.", |row| text(row.gate)),
+    ("decision", "What that gate decided.", |row| {
+        text(row.decision)
+    }),
+    ("code", "The error code of the answer.", |row| {
+        text(row.code)
+    }),
+    ("reason", "Why, in words.", |row| text(row.reason)),
+    (
+        "fields",
+        "The fields that change, with spaces between them.",
+        |row| words(row.fields.iter().map(|field| Field::name(*field))),
+    ),
+    ("lines_added", "The new lines of content.", |row| {
+        row.lines_added.to_string()
+    }),
+    ("lines_removed", "The lines of content that go.", |row| {
+        row.lines_removed.to_string()
+    }),
+    (
+        "undoes",
+        "The calls that it takes back, with spaces between them.",
+        |row| words(row.undoes.iter().chain(row.also_undoes)),
+    ),
+    (
+        "set",
+        "The set of several changes that it is one of.",
+        |row| text(row.set),
+    ),
+    (
+        "proposal",
+        "The proposal that it made or decided on.",
+        |row| text(row.proposal),
+    ),
+    (
+        "note",
+        "Why it was asked for, in the caller's words.",
+        |row| text(row.note),
+    ),
+    ("ms", "How long it took, in milliseconds.", |row| {
+        row.ms.to_string()
+    }),
+];
+
+/// The columns with what they mean, as Markdown.
+pub(in crate::cli) fn columns() -> String {
+    let mut table = String::from("| column | what it says |\n|---|---|\n");
+    for (name, meaning, _) in COLUMNS {
+        // Writing to a string does not fail.
+        let _ = writeln!(table, "| `{name}` | {meaning} |");
+    }
+    table
+}
+
+/// The first line, without its end.
+pub(super) fn head() -> String {
+    COLUMNS.map(|(name, ..)| name).join(",")
+}
+
+/// The line of a call, without its end.
+pub(super) fn line(row: &Row<'_>) -> String {
+    COLUMNS.map(|(_, _, value)| cell(&value(row))).join(",")
+}
+
+fn text(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+fn words(all: impl Iterator<Item = impl ToString>) -> String {
+    let all: Vec<String> = all.map(|word| word.to_string()).collect();
+    all.join(" ")
+}
+
+fn client(row: &Row<'_>, value: impl FnOnce(&Client) -> String) -> String {
+    // Where a user of the machine acted, the client is this program.
+    let client = row.client.filter(|_| row.actor.is_none());
+    client.map_or_else(String::new, value)
+}
+
+/// A cell: harmless on a terminal, no formula, quoted where it must be.
+fn cell(text: &str) -> String {
+    let shown = print::harmless(text);
+    let prefix = if shown.trim_start().starts_with(FORMULA) {
+        "'"
+    } else {
+        ""
+    };
+    if shown.contains([',', '"', '\t']) || shown.starts_with(' ') || shown.ends_with(' ') {
+        format!("\"{prefix}{}\"", shown.replace('"', "\"\""))
+    } else {
+        format!("{prefix}{shown}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cell;
+
+    #[test]
+    fn a_cell_is_quoted_where_its_text_would_break_the_row() {
+        assert_eq!(cell("plain text"), "plain text");
+        assert_eq!(cell(""), "");
+        assert_eq!(cell("a,b"), "\"a,b\"");
+        assert_eq!(cell("say \"x\""), "\"say \"\"x\"\"\"");
+        // A line end is shown, so that each line is one call.
+        assert_eq!(cell("a\r\nb"), "a\\u{d}\\u{a}b");
+    }
+
+    #[test]
+    fn no_cell_begins_a_formula() {
+        for text in ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "\t=1", "＝1"] {
+            let bare = cell(text);
+            let bare = bare.trim_start_matches('"');
+            assert!(bare.starts_with('\''), "{text:?}: {bare}");
+        }
+        assert_eq!(
+            cell("=HYPERLINK(\"http://x\",\"y\")"),
+            "\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\""
+        );
+        assert_eq!(cell("a=b"), "a=b");
+    }
+}
