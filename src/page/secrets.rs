@@ -42,7 +42,7 @@ const FORMS: [(&str, bool, &str); 24] = [
     (
         "token of wikijs-mcp",
         true,
-        r"(?-u:\b)wjs_[A-Za-z0-9_-]{43}",
+        r"(?-u:\b)wj[sl]_[A-Za-z0-9_-]{43}",
     ),
     (
         "AWS access key",
@@ -240,6 +240,7 @@ mod tests {
                 "private key",
             ),
             (format!("wjs_{}", x(43)), "token of wikijs-mcp"),
+            (format!("wjl_{}", x(43)), "token of wikijs-mcp"),
             ("AKIAABCDEFGHIJKLMNOP".to_owned(), "AWS access key"),
             (format!("ghp_{}", x(36)), "GitHub token"),
             (format!("`glpat-{}`", x(20)), "GitLab token"),

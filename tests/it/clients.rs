@@ -831,6 +831,7 @@ fn tokens_are_made_listed_and_revoked() {
         (vec!["new", "x", "--expires", "soon"], 2),
         (vec!["new", "x", "--prefixes", "../a"], 2),
         (vec!["new", "x", "--rate", "0"], 2),
+        (vec!["new", "x", "--expires", "Never"], 2),
         (vec!["revoke", "x"], 1),
         (vec!["revoke", "ci"], 0),
     ] {
@@ -846,6 +847,8 @@ fn tokens_are_made_listed_and_revoked() {
             prefixes,
             "--rate",
             rate,
+            "--expires",
+            "never",
         ];
         let made = Command::new(&arguments)
             .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())

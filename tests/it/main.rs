@@ -136,6 +136,7 @@ mod relay;
 mod report;
 #[cfg(feature = "demo")]
 mod resources;
+mod roles;
 mod rooms;
 #[cfg(feature = "demo")]
 mod rules;

@@ -1,104 +1,20 @@
-//! A named client: its token, known by its digest alone, and what it may do less than the
-//! server.
+//! A named client as the tokens file has it: what it shows is known by its digest alone.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
-use subtle::ConstantTimeEq as _;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::super::visit::Rights;
-use crate::audit::{ClientId, to_hex};
-use crate::gates::Narrowing;
-use crate::page::{Prefix, ReadRule};
+use super::known::KnownClient;
+use super::secret::{Dated, LinkSecret, Token, digest, is_digest};
+use crate::audit::{ClientId, Role};
+use crate::gates::Grant;
 
-/// How every token begins, so that one that was lost somewhere is known for what it is.
-pub const TOKEN_PREFIX: &str = "wjs_";
-
-/// A token as its client keeps it: 256 random bits. It is shown once and kept nowhere here.
-pub struct Token(String);
-
-impl Token {
-    /// A new one.
-    ///
-    /// # Errors
-    /// If the system gives no random numbers.
-    pub fn new() -> Result<Self, getrandom::Error> {
-        let mut bits = [0u8; 32];
-        getrandom::fill(&mut bits)?;
-        Ok(Self(format!(
-            "{TOKEN_PREFIX}{}",
-            URL_SAFE_NO_PAD.encode(bits)
-        )))
-    }
-
-    /// Its text, for the one time that it is shown.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token")
-    }
-}
-
-/// What a client may do less than the server. The default takes nothing away.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct Grant {
-    /// It is offered no tool that writes.
-    #[serde(skip_serializing_if = "is_false")]
-    pub read_only: bool,
-    /// The only tools that it is offered.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tools: Option<Vec<String>>,
-    /// The only prefixes below which it writes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prefixes: Option<Vec<String>>,
-    /// The only prefixes below which it reads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_prefixes: Option<Vec<String>>,
-    /// The prefixes below which it does not read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub denied_read_prefixes: Option<Vec<String>>,
-    /// The tags with which it reads no page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub denied_read_tags: Option<Vec<String>>,
-    /// Its writes end as previews.
-    #[serde(skip_serializing_if = "is_false")]
-    pub dry_run: bool,
-    /// `person`: a person says yes to each of its writes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub confirm: Option<ClientConfirm>,
-    /// How many requests a minute it may send.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate: Option<u32>,
-    /// When it ends, in RFC 3339.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expires: Option<String>,
-}
-
-/// How a client's writes are confirmed, where that is its own rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ClientConfirm {
-    /// By a person.
-    Person,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
-const fn is_false(flag: &bool) -> bool {
-    !*flag
-}
+/// How long a link that signs in counts.
+pub(super) const LINK_COUNTS: time::Duration = time::Duration::DAY;
 
 /// A client as the tokens file has it: one line of JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,8 +26,18 @@ pub struct NamedClient {
     id: Option<ClientId>,
     /// Its name, under which its calls are on record.
     pub name: String,
-    /// SHA-256 of its token, in hex.
-    sha256: String,
+    /// What it is for; lines that were made before there were roles are of agents.
+    #[serde(default, skip_serializing_if = "Role::is_default")]
+    role: Role,
+    /// The client that it acts for. Reserved: no such line is taken yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parent: Option<ClientId>,
+    /// SHA-256 of its token, in hex; none where a person signs in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+    /// The link with which a person signs in next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    link: Option<Dated>,
     /// When it was made, in RFC 3339.
     pub created: String,
     /// What it may do less than the server.
@@ -119,24 +45,79 @@ pub struct NamedClient {
 }
 
 impl NamedClient {
-    /// A client whose token this is.
+    /// An agent whose token this is.
     ///
     /// # Errors
     /// One sentence about the name, or what is granted.
     pub fn new(name: &str, token: &Token, may: Grant) -> Result<Self, String> {
+        Self::with_token(name, Role::Agent, token, may)
+    }
+
+    /// A client of a role that sends a token.
+    ///
+    /// # Errors
+    /// One sentence about the name, the role, or what is granted.
+    pub fn with_token(name: &str, role: Role, token: &Token, may: Grant) -> Result<Self, String> {
+        let sha256 = Some(digest(token.reveal()));
+        Self::made(name, role, may, |client| Self { sha256, ..client })
+    }
+
+    /// A person who signs in, first with this link.
+    ///
+    /// # Errors
+    /// One sentence about the name, the role, or what is granted.
+    pub fn with_link(
+        name: &str,
+        role: Role,
+        link: &LinkSecret,
+        may: Grant,
+    ) -> Result<Self, String> {
+        Self::made(name, role, may, |client| client.signing_in_with(link))
+    }
+
+    fn made(
+        name: &str,
+        role: Role,
+        may: Grant,
+        with: impl FnOnce(Self) -> Self,
+    ) -> Result<Self, String> {
         let now = OffsetDateTime::now_utc().replace_nanosecond(0).ok();
-        let id = ClientId::new().map_err(|error| error.to_string())?;
-        let client = Self {
+        let id = ClientId::new().map_err(|_| "the system gave no random numbers".to_owned())?;
+        let client = with(Self {
             id: Some(id),
             name: name.to_owned(),
-            sha256: digest(token.reveal()),
+            role,
+            parent: None,
+            sha256: None,
+            link: None,
             created: now
                 .and_then(|now| now.format(&Rfc3339).ok())
                 .unwrap_or_default(),
             may,
-        };
+        });
         client.checked(Duration::ZERO)?;
         Ok(client)
+    }
+
+    /// The same with a link that counts for a day and takes the place of the one before.
+    pub(super) fn signing_in_with(self, link: &LinkSecret) -> Self {
+        let ends = OffsetDateTime::now_utc() + LINK_COUNTS;
+        Self {
+            link: Some(Dated::new(digest(link.reveal()), ends)),
+            ..self
+        }
+    }
+
+    /// The same without its link, if that is the one with this digest and counts still.
+    pub(super) fn signed_in(self, digest: &str) -> Option<Self> {
+        let is_it = self.link.as_ref()?.counts_for(digest);
+        is_it.then_some(Self { link: None, ..self })
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub const fn role(&self) -> Role {
+        self.role
     }
 
     /// When it ends, if it does.
@@ -144,19 +125,15 @@ impl NamedClient {
     /// # Errors
     /// One sentence.
     pub fn expires(&self) -> Result<Option<OffsetDateTime>, String> {
-        let date = |text: &String| {
-            OffsetDateTime::parse(text, &Rfc3339)
-                .map_err(|_| "expires must be a time in RFC 3339".to_owned())
-        };
-        self.may.expires.as_ref().map(date).transpose()
+        self.may.ends()
     }
 
     /// Its id; where its line has none, one that is made of its name and its token, and so is the
     /// same as long as both are.
     #[must_use]
     pub fn id(&self) -> ClientId {
-        let derived =
-            || ClientId::derived(&format!("{}#{}", self.name, self.sha256.to_lowercase()));
+        let sha256 = self.sha256.as_deref().unwrap_or_default().to_lowercase();
+        let derived = || ClientId::derived(&format!("{}#{sha256}", self.name));
         self.id.unwrap_or_else(derived)
     }
 
@@ -168,136 +145,68 @@ impl NamedClient {
                 "a name is 1 to 64 letters, digits, hyphens, dots and underscores".to_owned(),
             );
         }
-        if self.sha256.len() != 64 || !self.sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if self.sha256.as_deref().is_some_and(|text| !is_digest(text)) {
             return Err("sha256 must be 64 hex characters".to_owned());
         }
-        if self.may.rate == Some(0) {
-            return Err("a rate is at least 1 a minute".to_owned());
-        }
-        let narrowing = Narrowing {
-            is_read_only: self.may.read_only,
-            is_dry_run: self.may.dry_run,
-            person: self.may.confirm.map(|ClientConfirm::Person| thinking),
-            prefixes: prefixes(self.may.prefixes.as_deref())?,
-            reads: self.may.reads()?,
-        };
+        self.fits_its_role()?;
+        let link = self.link.as_ref().map(Dated::checked).transpose()?;
         Ok(KnownClient {
             id: self.id(),
             name: self.name.clone(),
+            role: self.role,
             // Two clients of one name, one after the other, share nothing.
             identity: format!("{}#{}", self.name, self.id()),
-            sha256: self.sha256.to_lowercase(),
+            sha256: self.sha256.as_ref().map(|text| text.to_lowercase()),
+            link,
             expires: self.expires()?,
             rate: self.may.rate,
+            may_apply_in_dry_run: self.may.may_apply_in_dry_run,
             rights: Rights {
-                narrowing: Arc::new(narrowing),
+                narrowing: Arc::new(self.may.narrowing(thinking)?),
                 tools: self.may.tools.clone().map(Into::into),
             },
         })
     }
-}
 
-fn prefixes(texts: Option<&[String]>) -> Result<Option<Vec<Prefix>>, String> {
-    let parsed = texts.map(|texts| texts.iter().map(|text| Prefix::parse(text)).collect());
-    parsed
-        .transpose()
-        .map_err(|fault: String| format!("a prefix {fault}"))
-}
-
-impl Grant {
-    /// What it lets a client read.
-    fn reads(&self) -> Result<ReadRule, String> {
-        let tags = self.denied_read_tags.as_deref().unwrap_or_default();
-        if tags.iter().any(|tag| tag.trim().is_empty()) {
-            return Err("a denied tag must not be empty".to_owned());
+    fn fits_its_role(&self) -> Result<(), String> {
+        // Whoever acts for another may do no more than that one: until that is held, nobody does.
+        if self.parent.is_some() {
+            return Err("it acts for another client, which this version does not know".to_owned());
         }
-        Ok(ReadRule::new(
-            prefixes(self.read_prefixes.as_deref())?,
-            prefixes(self.denied_read_prefixes.as_deref())?.unwrap_or_default(),
-            tags,
-        ))
+        let has = (self.sha256.is_some(), self.link.is_some());
+        let role = self.role.as_str();
+        match (self.role.signs_in(), has) {
+            (false, (true, false)) => {}
+            (false, _) => return Err(format!("the role {role} has a token and no link")),
+            (true, (false, _)) if self.id.is_some() => {}
+            (true, _) => return Err(format!("the role {role} has an id and no token")),
+        }
+        self.may.fits(self.role)
     }
-}
-
-/// A client as the server takes it.
-#[derive(Debug)]
-pub(super) struct KnownClient {
-    pub(super) id: ClientId,
-    pub(super) name: String,
-    /// What its sessions and previews belong to.
-    pub(super) identity: String,
-    sha256: String,
-    expires: Option<OffsetDateTime>,
-    pub(super) rate: Option<u32>,
-    pub(super) rights: Rights,
-}
-
-impl KnownClient {
-    /// Whether its token's digest is in a text in lower case.
-    pub(super) fn stands_in(&self, text: &str) -> bool {
-        text.contains(&self.sha256)
-    }
-
-    /// Whether a token with this digest is its own, and still counts.
-    pub(super) fn is_of(&self, digest: &str) -> bool {
-        let is_same = bool::from(self.sha256.as_bytes().ct_eq(digest.as_bytes()));
-        is_same
-            && self
-                .expires
-                .is_none_or(|end| end > OffsetDateTime::now_utc())
-    }
-}
-
-/// SHA-256 in hex. Digests are compared, which have one length, in constant time.
-pub(super) fn digest(token: &str) -> String {
-    to_hex(&Sha256::digest(token.as_bytes()))
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::{Grant, NamedClient, Token, digest};
-
-    fn client(token: &Token, may: Grant) -> NamedClient {
-        NamedClient::new("ci", token, may).expect("a client")
-    }
-
-    #[test]
-    fn a_token_has_256_bits_and_never_shows() {
-        let (token, other) = (Token::new().expect("bits"), Token::new().expect("bits"));
-        assert_ne!(token.reveal(), other.reveal());
-        assert_eq!(token.reveal().len(), 4 + 43);
-        let client = client(&token, Grant::default());
-        let shown = format!("{token:?} {client:?} {:?}", client.checked(Duration::ZERO));
-        assert!(!shown.contains(token.reveal()), "{shown}");
-        let line = serde_json::to_string(&client).expect("JSON");
-        assert!(!line.contains(token.reveal()), "{line}");
-    }
+    use super::NamedClient;
+    use crate::audit::Role;
+    use crate::gates::Grant;
+    use crate::server::http::{LinkSecret, Token};
 
     #[test]
-    fn only_the_whole_token_counts_and_only_until_its_end() {
+    fn what_a_client_shows_is_not_in_its_line() {
         let token = Token::new().expect("bits");
-        let known = client(&token, Grant::default())
-            .checked(Duration::ZERO)
-            .expect("known");
-        let (cut, _) = token.reveal().split_at(46);
-        for wrong in ["", "wjs_", cut, &format!("{} ", token.reveal())] {
-            assert!(!known.is_of(&digest(wrong)), "{wrong:?}");
-        }
-        assert!(known.is_of(&digest(token.reveal())));
-        let ends = |text: &str| Grant {
-            expires: Some(text.to_owned()),
-            ..Grant::default()
-        };
-        let past = client(&token, ends("2020-01-01T00:00:00Z"));
-        assert!(
-            !past
-                .checked(Duration::ZERO)
-                .expect("known")
-                .is_of(&digest(token.reveal()))
-        );
-        assert!(NamedClient::new("ci", &token, ends("tomorrow")).is_err());
+        let client = NamedClient::new("ci", &token, Grant::default()).expect("a client");
+        let shown = format!("{client:?} {:?}", client.checked(Duration::ZERO));
+        let line = serde_json::to_string(&client).expect("JSON");
+        assert!(!(shown + &line).contains(token.reveal()));
+        let link = LinkSecret::new().expect("bits");
+        let client = NamedClient::with_link("ann", Role::Reviewer, &link, Grant::default());
+        let client = client.expect("a client");
+        let shown = format!("{client:?} {:?}", client.checked(Duration::ZERO));
+        let line = serde_json::to_string(&client).expect("JSON");
+        assert!(!(shown + &line).contains(link.reveal()));
     }
 
     #[test]
@@ -308,6 +217,42 @@ mod tests {
                 NamedClient::new(bad, &token, Grant::default()).is_err(),
                 "{bad:?}"
             );
+        }
+        let ends = Grant {
+            expires: Some("tomorrow".to_owned()),
+            ..Grant::default()
+        };
+        assert!(NamedClient::new("ci", &token, ends).is_err());
+    }
+
+    #[test]
+    fn a_line_fits_its_role_or_is_refused() {
+        let (sha256, id) = ("a".repeat(64), "0123456789abcdef");
+        let link = format!("{{\"sha256\":\"{sha256}\",\"ends\":\"2030-01-01T00:00:00Z\"}}");
+        let has = |more: &str| {
+            let line = format!("{{\"name\":\"x\",\"created\":\"\",\"may\":{{}}{more}}}");
+            let client: NamedClient = serde_json::from_str(&line).expect("a line");
+            client.checked(Duration::ZERO).is_ok()
+        };
+        let (token, id) = (
+            format!(",\"sha256\":\"{sha256}\""),
+            format!(",\"id\":\"{id}\""),
+        );
+        let link = format!(",\"link\":{link}");
+        let role = |role: &str| format!(",\"role\":\"{role}\"");
+        for (line, is_good) in [
+            (token.clone(), true),
+            (String::new(), false),
+            (format!("{token}{link}"), false),
+            (role("metrics") + &token, true),
+            (role("metrics") + &link, false),
+            (role("reviewer") + &id, true),
+            (role("reviewer") + &id + &link, true),
+            (role("reviewer") + &link, false),
+            (role("auditor") + &id + &token, false),
+            (format!("{token},\"parent\":\"0123456789abcdef\""), false),
+        ] {
+            assert_eq!(has(&line), is_good, "{line}");
         }
     }
 }

@@ -18,14 +18,16 @@ use super::super::visit::{Held, Visit};
 use super::address::origin_of;
 use super::apps::Apps;
 use super::body::{RoomOf, read, too_large};
-use super::client::KnownClient;
+use super::known::{KnownClient, Unwelcome};
 use super::limits::HttpLimits;
 use super::live::LiveClients;
 use super::origin;
 use super::places::{Place, Places};
 use super::rate::Rates;
 use super::refusal::Refusal;
+use super::secret::LINK_PREFIX;
 use super::sessions::{Owner, RequestId, SESSION, Sessions, UnderWay};
+use crate::audit::Role;
 use crate::config::ServeSettings;
 use crate::gates::SessionId;
 
@@ -45,7 +47,7 @@ pub(super) struct Guard {
     pub(super) settings: ServeSettings,
     pub(super) limits: HttpLimits,
     /// The named clients; none where callers need no name.
-    pub(super) clients: Option<LiveClients>,
+    pub(super) clients: Option<Arc<LiveClients>>,
     /// Places for calls under way.
     pub(super) calls: Places,
     /// Room for large bodies.
@@ -94,7 +96,7 @@ impl Guard {
         handler: impl Fn() -> H + Clone + Send + Sync + 'static,
         settings: ServeSettings,
         limits: HttpLimits,
-        clients: Option<LiveClients>,
+        clients: Option<Arc<LiveClients>>,
         listening: IpAddr,
         stop: &CancellationToken,
     ) -> Self {
@@ -167,20 +169,28 @@ impl Guard {
         let Some(clients) = &self.clients else {
             return Ok(None);
         };
+        let refused = |message| Err(Refusal::new(StatusCode::UNAUTHORIZED, message));
         let bearer = |value: &HeaderValue| {
             let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
-            scheme
-                .eq_ignore_ascii_case("bearer")
-                .then(|| clients.of(token.trim()))?
+            let is_bearer = scheme.eq_ignore_ascii_case("bearer");
+            is_bearer.then(|| token.trim().to_owned())
         };
-        headers
-            .get(header::AUTHORIZATION)
-            .and_then(bearer)
-            .map(Some)
-            .ok_or(Refusal::new(
-                StatusCode::UNAUTHORIZED,
-                "a client's token is needed, as Authorization: Bearer wjs_…; this one is missing, unknown or has ended",
-            ))
+        let token = headers.get(header::AUTHORIZATION).and_then(bearer);
+        let token = token.unwrap_or_default();
+        if token.starts_with(LINK_PREFIX) {
+            return refused(
+                "this is the secret of a sign-in link, which opens the review page in a browser and nothing here",
+            );
+        }
+        match clients.of(&token) {
+            Ok(client) => Ok(Some(client)),
+            Err(Unwelcome::Ended) => refused(
+                "this client's token has ended; its operator makes another with `wikijs-mcp token rotate`",
+            ),
+            Err(Unwelcome::Unknown) => refused(
+                "a client's token is needed, as Authorization: Bearer wjs_…; this one is missing or unknown",
+            ),
+        }
     }
 
     async fn admit(
@@ -283,6 +293,15 @@ impl Guard {
 
     fn caller(&self, peer: SocketAddr, headers: &HeaderMap) -> Result<Caller, Refusal> {
         let client = self.client(headers)?;
+        if client
+            .as_ref()
+            .is_some_and(|client| client.role != Role::Agent)
+        {
+            return Err(Refusal::new(
+                StatusCode::FORBIDDEN,
+                "this token is for /metrics alone; tools are called with the token of an agent",
+            ));
+        }
         let name = client.as_ref().map_or(UNNAMED, |client| &client.identity);
         let named = client.as_ref().map(|client| client.name.clone());
         let (app, owner, subject) = match (self.settings.has_caller_keys, headers.get(CALLER_KEY)) {

@@ -86,7 +86,7 @@ struct Found {
 
 async fn look(guard: &Guard) -> Found {
     let limits = guard.limits;
-    let settings = guard.clients.as_ref().and_then(LiveClients::fault);
+    let settings = guard.clients.as_deref().and_then(LiveClients::fault);
     guard.app.look_at_key().await;
     let wiki = guard.app.wiki.answers(limits.reached, limits.asked).await;
     let audit = guard.app.desk.audit().probe().await.err();

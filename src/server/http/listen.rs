@@ -31,6 +31,7 @@ use super::live::LiveClients;
 use super::refusal::{Refusal, respond};
 use super::stall::Stalling;
 use super::tokens_file::TokensFile;
+use crate::audit::Role;
 use crate::config::ServeSettings;
 
 /// The most bytes of a connection that are read before they are wanted, its head among them.
@@ -153,7 +154,7 @@ impl HttpServer {
             handler,
             settings,
             limits,
-            clients,
+            clients.map(Arc::new),
             address.ip(),
             &streams,
         );
@@ -272,6 +273,7 @@ async fn tell_metrics(State(shared): State<Arc<Shared>>, request: Request) -> Re
         .check_site(&request)
         .and_then(|_| guard.client(request.headers()))
         .and_then(|client| match client {
+            Some(client) if client.role == Role::Metrics => Ok(Some(client)),
             Some(client) if !client.rights.narrowing.reads.is_open() => Err(Refusal::new(
                 axum::http::StatusCode::FORBIDDEN,
                 "the metrics count pages that this client may not read",

@@ -5,8 +5,10 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::client::{KnownClient, digest};
+use super::known::{KnownClient, Unwelcome};
+use super::secret::{LinkSecret, digest};
 use super::tokens_file::{TokensFile, TokensFileError};
+use crate::audit::ClientId;
 
 /// What tells one state of the file from another, its mode and owner too.
 type Stamp = Option<(i64, i64, u64, u64)>;
@@ -21,7 +23,7 @@ struct State {
 
 /// The named clients as they are now.
 #[derive(Debug)]
-pub(super) struct LiveClients {
+pub struct LiveClients {
     file: TokensFile,
     thinking: Duration,
     fresh: Duration,
@@ -33,7 +35,7 @@ impl LiveClients {
     ///
     /// # Errors
     /// What is wrong with it: a server does not begin with a file that it cannot read.
-    pub(super) fn open(
+    pub fn open(
         file: TokensFile,
         thinking: Duration,
         fresh: Duration,
@@ -65,18 +67,62 @@ impl LiveClients {
     }
 
     /// Whose token it is.
-    pub(super) fn of(&self, token: &str) -> Option<Arc<KnownClient>> {
+    pub(super) fn of(&self, token: &str) -> Result<Arc<KnownClient>, Unwelcome> {
         let clients = Arc::clone(&self.now().clients);
         let digest = digest(token);
-        clients
+        let found = clients
             .iter()
-            .find(|client| client.is_of(&digest))
-            .map(Arc::clone)
+            .find_map(|client| client.takes(&digest).map(|counts| (client, counts)));
+        let (client, counts) = found.ok_or(Unwelcome::Unknown)?;
+        counts.map(|()| Arc::clone(client))
+    }
+
+    /// The client of an id, if it is there at this moment and has not ended. To be asked again
+    /// with every request of whoever signed in.
+    #[must_use]
+    pub fn by_id(&self, id: ClientId) -> Option<Arc<KnownClient>> {
+        self.anew().into_iter().find(|client| client.id == id)
+    }
+
+    /// Who signs in with the secret of a link, which is used up by it: of all who come with one,
+    /// to any server of this file, the first alone is let in.
+    pub async fn sign_in(&self, secret: &str) -> Option<Arc<KnownClient>> {
+        if !LinkSecret::is_like(secret) {
+            return None;
+        }
+        let digest = digest(secret);
+        // Nobody waits for a lock, and no file is written, for a secret that is nobody's.
+        let clients = self.anew();
+        let client = clients
+            .into_iter()
+            .find(|client| client.signs_in_with(&digest))?;
+        let file = self.file.clone();
+        let used = tokio::task::spawn_blocking(move || file.use_up_link(&digest)).await;
+        match used {
+            Ok(Ok(whose)) => whose.filter(|id| *id == client.id).map(|_| client),
+            Ok(Err(error)) => {
+                tracing::error!(%error, "a sign-in link could not be used up, so nobody was let in");
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// All who count at this moment, however lately the file was looked at.
+    fn anew(&self) -> Vec<Arc<KnownClient>> {
+        let clients = Arc::clone(&self.within(Duration::ZERO).clients);
+        let counting = clients.iter().filter(|client| !client.has_ended());
+        counting.map(Arc::clone).collect()
     }
 
     fn now(&self) -> MutexGuard<'_, State> {
+        self.within(self.fresh)
+    }
+
+    /// The state of the file, looked at again if that was so long ago.
+    fn within(&self, fresh: Duration) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.looked.elapsed() < self.fresh {
+        if state.looked.elapsed() < fresh {
             return state;
         }
         state.looked = Instant::now();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::client::KnownClient;
+use super::known::KnownClient;
 use super::limits::HttpLimits;
 use super::refusal::Refusal;
 

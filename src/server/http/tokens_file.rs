@@ -9,6 +9,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::client::NamedClient;
+use super::secret::LinkSecret;
+use crate::audit::ClientId;
 use crate::config::{changeable_by_others, changeable_by_others_than_its_owner};
 use crate::private_files;
 
@@ -44,6 +46,9 @@ pub enum TokensFileError {
     /// There is no client of this name.
     #[error("there is no client of this name")]
     Unknown,
+    /// Nobody signs in as this client.
+    #[error("this client has a token; only reviewers and auditors sign in with a link")]
+    HasNoLink,
 }
 
 impl From<io::Error> for TokensFileError {
@@ -154,6 +159,60 @@ impl TokensFile {
             (!gone.is_empty())
                 .then_some(kept)
                 .ok_or(TokensFileError::Unknown)
+        })
+    }
+
+    /// Gives a person another link to sign in with, in place of the one before.
+    ///
+    /// # Errors
+    /// [`TokensFileError`].
+    pub fn give_link(&self, name: &str, link: &LinkSecret) -> Result<(), TokensFileError> {
+        self.change_one(
+            |client| client.name == name,
+            |client| {
+                if client.role().signs_in() {
+                    Ok(client.signing_in_with(link))
+                } else {
+                    Err(TokensFileError::HasNoLink)
+                }
+            },
+        )
+    }
+
+    /// Uses up the link with this digest, and says whose it was: of all who come with one, in
+    /// any process, the first alone is told.
+    pub(super) fn use_up_link(&self, digest: &str) -> Result<Option<ClientId>, TokensFileError> {
+        let mut whose = None;
+        let used = self.change_one(
+            |client| client.clone().signed_in(digest).is_some(),
+            |client| {
+                whose = Some(client.id());
+                client.signed_in(digest).ok_or(TokensFileError::Unknown)
+            },
+        );
+        match used {
+            Ok(()) => Ok(whose),
+            Err(TokensFileError::Unknown) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Changes the line of one client; all other lines stay as they are.
+    fn change_one(
+        &self,
+        is_meant: impl Fn(&NamedClient) -> bool,
+        change: impl FnOnce(NamedClient) -> Result<NamedClient, TokensFileError>,
+    ) -> Result<(), TokensFileError> {
+        self.change(move |text| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            let client_of = |line: &String| serde_json::from_str::<NamedClient>(line).ok();
+            let found = lines.iter_mut().find_map(|line| {
+                let client = client_of(line).filter(&is_meant)?;
+                Some((line, client))
+            });
+            let (line, client) = found.ok_or(TokensFileError::Unknown)?;
+            *line = serde_json::to_string(&change(client)?).map_err(io::Error::from)?;
+            Ok(lines)
         })
     }
 

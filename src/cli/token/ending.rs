@@ -1,0 +1,49 @@
+//! When a token ends.
+
+use std::time::Duration;
+
+use time::format_description::well_known::{Iso8601, Rfc3339};
+use time::{Date, OffsetDateTime, UtcOffset};
+
+/// How long a token counts where nothing else is said.
+pub(super) const DEFAULT: &str = "90d";
+/// The word for a token without an end.
+const NEVER: &str = "never";
+
+/// When a token ends that counts so long, or until that date; `None` if it never does.
+pub(super) fn end(when: &str) -> Result<Option<String>, String> {
+    if when == NEVER {
+        return Ok(None);
+    }
+    let at = || {
+        let day = Date::parse(when, &Iso8601::DATE).ok();
+        let day = day.map(|day| day.midnight().assume_utc());
+        day.or_else(|| OffsetDateTime::parse(when, &Rfc3339).ok())
+    };
+    let after = || OffsetDateTime::now_utc().checked_add(length(when)?.try_into().ok()?);
+    after()
+        .or_else(at)
+        .filter(|end| *end > OffsetDateTime::now_utc())
+        .and_then(|end| {
+            let end = end.to_offset(UtcOffset::UTC).replace_nanosecond(0).ok()?;
+            end.format(&Rfc3339).ok()
+        })
+        .map(Some)
+        .ok_or_else(|| {
+            "--expires must be a time such as 2h, 30m or 7d, a date to come such as 2030-01-31, or never"
+                .to_owned()
+        })
+}
+
+/// A length of time such as `2h`; `None` if the text is none.
+pub(super) fn length(text: &str) -> Option<Duration> {
+    let unit = match text.chars().last()? {
+        'm' => 60,
+        'h' => 3_600,
+        'd' => 86_400,
+        _ => return None,
+    };
+    let number = text.get(..text.len() - 1)?.parse::<u32>().ok();
+    let number = number.filter(|number| *number > 0)?;
+    Some(Duration::from_secs(u64::from(number) * unit))
+}

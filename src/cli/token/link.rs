@@ -1,0 +1,98 @@
+//! `wikijs-mcp token link`: another link with which a person signs in.
+
+use serde_json::{Value, json};
+
+use super::super::exit::Exit;
+use super::super::{Outcome, print};
+use super::{failed, no_randomness};
+use crate::config::ServeSettings;
+use crate::server::http::{LinkSecret, TokensFile};
+
+/// Arguments of `token link`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp token link anna --url https://wiki-mcp.example.com"
+)]
+pub(super) struct Link {
+    /// The reviewer or auditor
+    name: String,
+    #[command(flatten)]
+    at: At,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where a person reaches the server.
+#[derive(Debug, clap::Args)]
+pub(super) struct At {
+    /// Where a browser reaches the server; else the first of `WIKI_SERVE_ALLOWED_HOSTS`, or
+    /// `WIKI_SERVE_ADDRESS`
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+}
+
+impl Link {
+    pub(super) fn make(self, file: &TokensFile, settings: &ServeSettings) -> Outcome {
+        let address = self.at.address(settings)?;
+        let secret = LinkSecret::new().map_err(no_randomness)?;
+        file.give_link(&self.name, &secret).map_err(failed(file))?;
+        let link = link(&address, &secret);
+        if self.json {
+            print::line(&json!({ "name": self.name, "signInLink": link }).to_string());
+        } else {
+            tell(&link);
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl At {
+    /// The address without a slash at its end.
+    pub(super) fn address(&self, settings: &ServeSettings) -> Result<String, (Exit, String)> {
+        let wrong = |text: &str| (Exit::Usage, text.to_owned());
+        if let Some(url) = &self.url {
+            let parsed = url::Url::parse(url).ok();
+            let is_http = parsed.is_some_and(|url| {
+                matches!(url.scheme(), "http" | "https")
+                    && url.query().or(url.fragment()).is_none()
+                    && url.username().is_empty()
+                    && url.password().is_none()
+            });
+            let plain = || url.trim_end_matches('/').to_owned();
+            return is_http.then(plain).ok_or_else(|| {
+                wrong("--url must be an address such as https://wiki-mcp.example.com")
+            });
+        }
+        let by_name = settings.allowed_hosts.first();
+        let by_name = by_name.map(|host| format!("https://{host}"));
+        let at = settings.address.map(|mut at| {
+            // What listens everywhere is reached from this machine at least.
+            if at.ip().is_unspecified() {
+                at.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+            }
+            format!("http://{at}")
+        });
+        by_name.or(at).ok_or_else(|| {
+            wrong("--url must say where a browser reaches the server: neither WIKI_SERVE_ALLOWED_HOSTS nor WIKI_SERVE_ADDRESS does")
+        })
+    }
+}
+
+/// A link that signs in whoever opens it first.
+pub(super) fn link(address: &str, secret: &LinkSecret) -> String {
+    format!("{address}/review/sign-in?link={}", secret.reveal())
+}
+
+/// Shows a link, once.
+pub(super) fn tell(link: &str) {
+    print::line(link);
+    print::note(
+        "Open this link in a browser, or hand it to that person alone: it signs in once, within a day.",
+    );
+}
+
+/// The same for programs.
+pub(super) fn told(link: &str) -> (&'static str, Value) {
+    ("signInLink", link.into())
+}

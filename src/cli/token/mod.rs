@@ -1,0 +1,96 @@
+//! `wikijs-mcp token`: the named clients of a server over HTTP.
+
+mod ending;
+mod link;
+mod list;
+mod new;
+
+use serde_json::json;
+
+use super::exit::Exit;
+use super::{Outcome, files, print, start};
+use crate::config::{ServeSettings, allowed_prefixes};
+use crate::server::http::{TokensFile, TokensFileError};
+
+/// Arguments of `token`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Make a client in `WIKI_SERVE_TOKENS_FILE` and print its token, or the link with which a
+    /// person signs in, once; what it may do is never more than what the server allows
+    New(new::New),
+    /// Make another link with which a reviewer or auditor signs in, in place of the one before
+    Link(link::Link),
+    /// List the clients
+    #[command(after_help = "Examples:\n  wikijs-mcp token list\n  wikijs-mcp token list --json")]
+    List {
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a client; its token counts for nothing from the next second on
+    #[command(after_help = "Examples:\n  wikijs-mcp token revoke ci")]
+    Revoke {
+        /// The client
+        name: String,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub(super) fn run(arguments: Arguments) -> Outcome {
+    start::start_log(Some("warn"))?;
+    let wrong = |error: String| (Exit::Usage, error);
+    let layers = start::layers()?;
+    let source = layers.source();
+    let settings = ServeSettings::read(&source).map_err(|error| wrong(error.to_string()))?;
+    let file = settings.tokens_file.clone().ok_or_else(|| {
+        wrong(
+            "WIKI_SERVE_TOKENS_FILE is missing; it must name the file of named clients".to_owned(),
+        )
+    })?;
+    let file = TokensFile::for_operator(file);
+    match arguments.command {
+        Command::New(new) => {
+            let allowed = allowed_prefixes(&source).map_err(|error| wrong(error.to_string()))?;
+            let vain = new.in_vain(settings.rate, allowed.as_deref());
+            let exit = new.make(&file, &settings)?;
+            for note in &vain {
+                print::note(note);
+            }
+            Ok(exit)
+        }
+        Command::Link(link) => link.make(&file, &settings),
+        Command::List { json } => list::list(&file, json),
+        Command::Revoke { name, json } => {
+            file.remove(&name).map_err(failed(&file))?;
+            print::line(&if json {
+                json!({ "revoked": name }).to_string()
+            } else {
+                format!("{name} was revoked")
+            });
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn failed(file: &TokensFile) -> impl Fn(TokensFileError) -> (Exit, String) {
+    |error| {
+        let told = match error {
+            TokensFileError::Io(why) => files::unwritten(file.path(), why),
+            error => error.to_string(),
+        };
+        (Exit::Failed, told)
+    }
+}
+
+/// What is said where the system has no random numbers.
+fn no_randomness(_: getrandom::Error) -> (Exit, String) {
+    (Exit::Failed, "the system gave no random numbers".to_owned())
+}

@@ -1,0 +1,194 @@
+//! `wikijs-mcp token new`: one more client.
+
+use serde_json::json;
+
+use super::super::exit::Exit;
+use super::super::when::{from_now, minute};
+use super::super::words::{self, one_of};
+use super::super::{Outcome, print};
+use super::ending::{DEFAULT, end};
+use super::link::{At, link, tell, told};
+use super::{failed, no_randomness};
+use crate::audit::Role;
+use crate::config::ServeSettings;
+use crate::page::Prefix;
+use crate::server::http::{ClientConfirm, Grant, LinkSecret, NamedClient, Token, TokensFile};
+use crate::tools::{Registry, Surface, Toolset};
+
+/// Arguments of `token new`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp token new ci --read-only\n  wikijs-mcp token new task --expires 2h --prefixes docs/x\n  wikijs-mcp token new anna --reviewer --prefixes docs"
+)]
+pub(super) struct New {
+    /// The client's name, under which its calls are on record
+    name: String,
+    /// A person who decides on what waits, on the review page
+    #[arg(long, group = "role")]
+    reviewer: bool,
+    /// A person who reads all of the record on the review page, and decides nothing
+    #[arg(long, group = "role")]
+    auditor: bool,
+    /// What collects /metrics, and opens nothing else
+    #[arg(long, group = "role")]
+    metrics: bool,
+    // What has the name of a setting's flag stands in that flag's place here, by its id.
+    /// Offer it no tool that writes
+    #[arg(id = "WIKI_READ_ONLY", long = "read-only")]
+    read_only: bool,
+    /// Offer it these tools alone, comma-separated
+    #[arg(
+        id = "WIKI_TOOLS",
+        long = "tools",
+        value_delimiter = ',',
+        value_name = "TOOLS",
+        value_parser = one_of(words::tools, words::any),
+        hide_possible_values = true
+    )]
+    tools: Option<Vec<String>>,
+    /// Let it write, or decide, below these prefixes alone, comma-separated
+    #[arg(long, value_delimiter = ',', value_name = "PREFIXES")]
+    prefixes: Option<Vec<String>>,
+    /// Let it read below these prefixes alone, comma-separated
+    #[arg(long, value_delimiter = ',', value_name = "PREFIXES")]
+    read_prefixes: Option<Vec<String>>,
+    /// Let it read nothing below these prefixes, comma-separated
+    #[arg(long, value_delimiter = ',', value_name = "PREFIXES")]
+    denied_read_prefixes: Option<Vec<String>>,
+    /// Let it read no page with one of these tags, comma-separated
+    #[arg(
+        id = "WIKI_DENIED_READ_TAGS",
+        long = "denied-read-tags",
+        value_delimiter = ',',
+        value_name = "TAGS"
+    )]
+    denied_read_tags: Option<Vec<String>>,
+    /// Let its writes end as previews
+    #[arg(long)]
+    dry_run: bool,
+    /// `person`: have a person say yes to each of its writes, where a preview's token would do
+    #[arg(id = "WIKI_CONFIRM", long = "confirm", value_name = "MODE", value_parser = one_of(|| vec!["person"], words::any), hide_possible_values = true)]
+    confirm: Option<String>,
+    /// Let a reviewer apply what waits although the server is in a dry run
+    #[arg(long)]
+    may_apply_in_dry_run: bool,
+    /// The most requests that it may send in a minute
+    #[arg(long, value_name = "N")]
+    rate: Option<u32>,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+    /// When it ends: after a time such as 2h, 30m or 7d, at a date such as 2030-01-31, or `never`;
+    /// else after 90 days
+    #[arg(long, value_name = "WHEN")]
+    expires: Option<String>,
+    #[command(flatten)]
+    at: At,
+}
+
+impl New {
+    fn role(&self) -> Role {
+        match (self.reviewer, self.auditor, self.metrics) {
+            (true, ..) => Role::Reviewer,
+            (_, true, _) => Role::Auditor,
+            (.., true) => Role::Metrics,
+            _ => Role::Agent,
+        }
+    }
+
+    fn grant(&self) -> Result<Grant, String> {
+        let registry =
+            Registry::of(&Surface::of(&Toolset::ALL)).map_err(|error| error.to_string())?;
+        for tool in self.tools.iter().flatten() {
+            if registry.find(tool).is_none() {
+                return Err(format!("--tools: there is no tool {tool:?}"));
+            }
+        }
+        let confirm = match self.confirm.as_deref() {
+            None => None,
+            Some("person") => Some(ClientConfirm::Person),
+            Some(_) => return Err("--confirm can only be person".to_owned()),
+        };
+        Ok(Grant {
+            read_only: self.read_only,
+            tools: self.tools.clone(),
+            prefixes: self.prefixes.clone(),
+            read_prefixes: self.read_prefixes.clone(),
+            denied_read_prefixes: self.denied_read_prefixes.clone(),
+            denied_read_tags: self.denied_read_tags.clone(),
+            dry_run: self.dry_run,
+            confirm,
+            may_apply_in_dry_run: self.may_apply_in_dry_run,
+            rate: self.rate,
+            expires: end(self.expires.as_deref().unwrap_or(DEFAULT))?,
+        })
+    }
+
+    pub(super) fn make(&self, file: &TokensFile, settings: &ServeSettings) -> Outcome {
+        let wrong = |error: String| (Exit::Usage, error);
+        let (role, may) = (self.role(), self.grant().map_err(wrong)?);
+        // The client, what it shows, once, and how that is told.
+        let (client, shown, is_link) = if role.signs_in() {
+            let address = self.at.address(settings)?;
+            let secret = LinkSecret::new().map_err(no_randomness)?;
+            let client = NamedClient::with_link(&self.name, role, &secret, may);
+            (client.map_err(wrong)?, link(&address, &secret), true)
+        } else {
+            let token = Token::new().map_err(no_randomness)?;
+            let client = NamedClient::with_token(&self.name, role, &token, may);
+            (client.map_err(wrong)?, token.reveal().to_owned(), false)
+        };
+        let (id, ends) = (client.id(), client.expires().ok().flatten());
+        let expires = client.may.expires.clone();
+        file.add(client).map_err(failed(file))?;
+        if self.json {
+            let (word, shown) = if is_link {
+                told(&shown)
+            } else {
+                ("token", shown.into())
+            };
+            let mut answer =
+                json!({ "name": self.name, "id": id, "role": role, "expires": expires });
+            if let Some(answer) = answer.as_object_mut() {
+                answer.insert(word.to_owned(), shown);
+            }
+            print::line(&answer.to_string());
+            return Ok(Exit::Done);
+        }
+        if is_link {
+            tell(&shown);
+        } else {
+            print::line(&shown);
+            print::note("Keep this token: it is not shown again.");
+        }
+        if let Some(end) = ends {
+            let whose = if is_link { self.name.as_str() } else { "It" };
+            let else_ = if self.expires.is_none() {
+                "; --expires says otherwise"
+            } else {
+                ""
+            };
+            let (away, at) = (from_now(end), minute(end));
+            print::note(&format!("{whose} expires {away}, at {at}{else_}."));
+        }
+        Ok(Exit::Done)
+    }
+
+    /// What of a grant can have no effect, since the server's own settings allow less.
+    pub(super) fn in_vain(&self, most: u32, allowed: Option<&[Prefix]>) -> Vec<String> {
+        let rate = self.rate.filter(|rate| *rate > most);
+        let rate =
+            rate.map(|_| format!("--rate: WIKI_SERVE_RATE allows {most} a minute, which stays so"));
+        let outside = self.prefixes.iter().flatten().filter(|text| {
+            let own = Prefix::parse(text).ok();
+            own.zip(allowed).is_some_and(|(own, allowed)| {
+                allowed.iter().all(|prefix| prefix.and(&own).is_none())
+            })
+        });
+        let outside = outside.map(|text| {
+            let text = print::harmless(text);
+            format!("--prefixes: {text} lies outside WIKI_ALLOWED_MUTATION_PATH_PREFIXES; nothing can be written there")
+        });
+        rate.into_iter().chain(outside).collect()
+    }
+}

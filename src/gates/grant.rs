@@ -1,0 +1,201 @@
+//! What a caller may do less than the server: one list of words for all who call.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use super::narrowing::Narrowing;
+use crate::audit::Role;
+use crate::page::{Prefix, ReadRule};
+
+/// What a caller may do less than the server, in the words of `token new`. The default takes
+/// nothing away.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Grant {
+    /// It is offered no tool that writes.
+    #[serde(skip_serializing_if = "is_false")]
+    pub read_only: bool,
+    /// The only tools that it is offered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+    /// The only prefixes below which it writes, or decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prefixes: Option<Vec<String>>,
+    /// The only prefixes below which it reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_prefixes: Option<Vec<String>>,
+    /// The prefixes below which it does not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub denied_read_prefixes: Option<Vec<String>>,
+    /// The tags with which it reads no page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub denied_read_tags: Option<Vec<String>>,
+    /// Its writes end as previews.
+    #[serde(skip_serializing_if = "is_false")]
+    pub dry_run: bool,
+    /// `person`: a person says yes to each of its writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<ClientConfirm>,
+    /// A reviewer may apply what waits although the server is in a dry run.
+    #[serde(skip_serializing_if = "is_false")]
+    pub may_apply_in_dry_run: bool,
+    /// How many requests a minute it may send.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<u32>,
+    /// When it ends, in RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires: Option<String>,
+}
+
+/// How a client's writes are confirmed, where that is its own rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClientConfirm {
+    /// By a person.
+    Person,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+impl Grant {
+    /// What it means for reading and writing; `thinking` is the time that a person has.
+    ///
+    /// # Errors
+    /// One sentence about a word that cannot be meant.
+    pub fn narrowing(&self, thinking: Duration) -> Result<Narrowing, String> {
+        if self.rate == Some(0) {
+            return Err("a rate is at least 1 a minute".to_owned());
+        }
+        Ok(Narrowing {
+            is_read_only: self.read_only,
+            is_dry_run: self.dry_run,
+            person: self.confirm.map(|ClientConfirm::Person| thinking),
+            prefixes: prefixes(self.prefixes.as_deref())?,
+            reads: self.reads()?,
+        })
+    }
+
+    /// When it ends, if it does.
+    ///
+    /// # Errors
+    /// One sentence.
+    pub fn ends(&self) -> Result<Option<OffsetDateTime>, String> {
+        let date = |text: &String| {
+            OffsetDateTime::parse(text, &Rfc3339)
+                .map_err(|_| "expires must be a time in RFC 3339".to_owned())
+        };
+        self.expires.as_ref().map(date).transpose()
+    }
+
+    /// Whether a client of this role can be granted this.
+    ///
+    /// # Errors
+    /// One sentence about the first word that means nothing to the role.
+    pub fn fits(&self, role: Role) -> Result<(), String> {
+        // Every member is named here, so that a new one is given a role or two.
+        let Self {
+            read_only,
+            tools,
+            prefixes,
+            read_prefixes,
+            denied_read_prefixes,
+            denied_read_tags,
+            dry_run,
+            confirm,
+            may_apply_in_dry_run,
+            rate,
+            expires: _,
+        } = self;
+        let (agent, reviewer) = (role == Role::Agent, role == Role::Reviewer);
+        let words = [
+            ("read-only", *read_only, agent),
+            ("tools", tools.is_some(), agent),
+            ("prefixes", prefixes.is_some(), agent || reviewer),
+            ("read-prefixes", read_prefixes.is_some(), agent || reviewer),
+            (
+                "denied-read-prefixes",
+                denied_read_prefixes.is_some(),
+                agent || reviewer,
+            ),
+            (
+                "denied-read-tags",
+                denied_read_tags.is_some(),
+                agent || reviewer,
+            ),
+            ("dry-run", *dry_run, agent),
+            ("confirm", confirm.is_some(), agent),
+            ("may-apply-in-dry-run", *may_apply_in_dry_run, reviewer),
+            ("rate", rate.is_some(), agent),
+        ];
+        let unfit = words.iter().find(|(_, is_there, fits)| *is_there && !fits);
+        unfit.map_or(Ok(()), |(word, ..)| {
+            let role = role.as_str();
+            Err(format!(
+                "--{word} means nothing to a client of the role {role}"
+            ))
+        })
+    }
+
+    /// What it lets a client read.
+    fn reads(&self) -> Result<ReadRule, String> {
+        let tags = self.denied_read_tags.as_deref().unwrap_or_default();
+        if tags.iter().any(|tag| tag.trim().is_empty()) {
+            return Err("a denied tag must not be empty".to_owned());
+        }
+        Ok(ReadRule::new(
+            prefixes(self.read_prefixes.as_deref())?,
+            prefixes(self.denied_read_prefixes.as_deref())?.unwrap_or_default(),
+            tags,
+        ))
+    }
+}
+
+fn prefixes(texts: Option<&[String]>) -> Result<Option<Vec<Prefix>>, String> {
+    let parsed = texts.map(|texts| texts.iter().map(|text| Prefix::parse(text)).collect());
+    parsed
+        .transpose()
+        .map_err(|fault: String| format!("a prefix {fault}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Grant;
+    use crate::audit::Role;
+
+    #[test]
+    fn each_role_takes_only_the_words_that_mean_something_to_it() {
+        let word = |member: &str, value: &str| -> Grant {
+            serde_json::from_str(&format!("{{\"{member}\": {value}}}")).expect("a grant")
+        };
+        let all = Role::Agent;
+        let roles = [all, Role::Reviewer, Role::Auditor, Role::Metrics];
+        for (member, value, fitting) in [
+            ("readOnly", "true", "agent"),
+            ("tools", "[]", "agent"),
+            ("prefixes", "[\"a\"]", "agent reviewer"),
+            ("readPrefixes", "[\"a\"]", "agent reviewer"),
+            ("deniedReadPrefixes", "[\"a\"]", "agent reviewer"),
+            ("deniedReadTags", "[\"a\"]", "agent reviewer"),
+            ("dryRun", "true", "agent"),
+            ("confirm", "\"person\"", "agent"),
+            ("mayApplyInDryRun", "true", "reviewer"),
+            ("rate", "1", "agent"),
+            (
+                "expires",
+                "\"2030-01-01T00:00:00Z\"",
+                "agent reviewer auditor metrics",
+            ),
+        ] {
+            let grant = word(member, value);
+            let fits = roles.iter().filter(|role| grant.fits(**role).is_ok());
+            let fits: Vec<&str> = fits.map(|role| role.as_str()).collect();
+            assert_eq!(fits.join(" "), fitting, "{member}");
+        }
+    }
+}

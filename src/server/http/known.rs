@@ -1,0 +1,134 @@
+//! A named client as the server takes it.
+
+use time::OffsetDateTime;
+
+use super::super::visit::Rights;
+use super::secret::is_same;
+use crate::audit::{ClientId, Role};
+use crate::gates::Narrowing;
+
+/// A client as the server takes it.
+#[derive(Debug)]
+pub struct KnownClient {
+    pub(super) id: ClientId,
+    pub(super) name: String,
+    pub(super) role: Role,
+    /// What its sessions and previews belong to.
+    pub(super) identity: String,
+    /// Of its token, in lower case.
+    pub(super) sha256: Option<String>,
+    /// Of the link with which a person signs in next, and its end.
+    pub(super) link: Option<(String, OffsetDateTime)>,
+    pub(super) expires: Option<OffsetDateTime>,
+    pub(super) rate: Option<u32>,
+    pub(super) may_apply_in_dry_run: bool,
+    pub(super) rights: Rights,
+}
+
+/// Why nobody is let in with a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unwelcome {
+    /// It is no client's.
+    Unknown,
+    /// It was a client's.
+    Ended,
+}
+
+impl KnownClient {
+    /// Its id.
+    #[must_use]
+    pub const fn id(&self) -> ClientId {
+        self.id
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub const fn role(&self) -> Role {
+        self.role
+    }
+
+    /// What it may do less than the server.
+    #[must_use]
+    pub fn narrowing(&self) -> &Narrowing {
+        &self.rights.narrowing
+    }
+
+    /// Whether it may apply what waits although the server is in a dry run.
+    #[must_use]
+    pub const fn may_apply_in_dry_run(&self) -> bool {
+        self.may_apply_in_dry_run
+    }
+
+    /// Whether it is in a text in lower case that may be a broken file: by its token's digest, or
+    /// where it has none by its id.
+    pub(super) fn stands_in(&self, text: &str) -> bool {
+        match &self.sha256 {
+            Some(sha256) => text.contains(sha256),
+            None => text.contains(&self.id.to_string()),
+        }
+    }
+
+    /// Whether it has ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.expires
+            .is_some_and(|end| end <= OffsetDateTime::now_utc())
+    }
+
+    /// Whether a token with this digest is its own, and if so whether it still counts.
+    pub(super) fn takes(&self, digest: &str) -> Option<Result<(), Unwelcome>> {
+        let own = self.sha256.as_ref()?;
+        is_same(own, digest).then(|| {
+            if self.has_ended() {
+                Err(Unwelcome::Ended)
+            } else {
+                Ok(())
+            }
+        })
+    }
+
+    /// Whether its link is the one with this digest, and both count still.
+    pub(super) fn signs_in_with(&self, digest: &str) -> bool {
+        let own = self.link.as_ref();
+        own.is_some_and(|(own, ends)| {
+            is_same(own, digest) && *ends > OffsetDateTime::now_utc() && !self.has_ended()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::secret::digest;
+    use super::Unwelcome;
+    use crate::gates::Grant;
+    use crate::server::http::{NamedClient, Token};
+
+    #[test]
+    fn only_the_whole_token_counts_and_only_until_its_end() {
+        let token = Token::new().expect("bits");
+        let known = |may| {
+            let client = NamedClient::new("ci", &token, may).expect("a client");
+            client.checked(Duration::ZERO).expect("known")
+        };
+        let open = known(Grant::default());
+        let (cut, _) = token.reveal().split_at(46);
+        for wrong in ["", "wjs_", cut, &format!("{} ", token.reveal())] {
+            assert_eq!(open.takes(&digest(wrong)), None, "{wrong:?}");
+        }
+        assert_eq!(open.takes(&digest(token.reveal())), Some(Ok(())));
+        let past = known(Grant {
+            expires: Some("2020-01-01T00:00:00Z".to_owned()),
+            ..Grant::default()
+        });
+        let ended = past.takes(&digest(token.reveal()));
+        assert_eq!(ended, Some(Err(Unwelcome::Ended)));
+        assert_eq!(past.takes(&digest("wjs_other")), None);
+    }
+}

@@ -1,0 +1,333 @@
+//! What a named client is for: each role opens its own door, people sign in with a link that
+//! works once, and whatever ends is refused from that moment on.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wikijs_mcp::audit::{ClientId, Role};
+use wikijs_mcp::server::http::{
+    Grant, KnownClient, LinkSecret, LiveClients, NamedClient, Token, TokensFile,
+};
+
+use crate::command::{Command, Ended};
+use crate::harness::{Setup, sample_wiki};
+use crate::hosted::{Caller, Names, call};
+
+const TREE: &str = "wikijs_get_page_tree";
+const URL: &str = "https://wiki-mcp.example.com";
+
+fn token(names: &Names, arguments: &[&str]) -> Ended {
+    Command::new(&[&["token"], arguments].concat())
+        .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap())
+        .run()
+}
+
+/// The clients as a server has them that looks at the file once an hour.
+fn clients(names: &Names) -> LiveClients {
+    let hour = Duration::from_secs(3600);
+    LiveClients::open(TokensFile::new(names.path()), hour, hour).unwrap()
+}
+
+/// The secret of the link that a command showed.
+fn secret(made: &Ended) -> String {
+    assert_eq!(made.code, 0, "{}", made.told);
+    let link = made.stdout.trim();
+    let secret = link.strip_prefix(&format!("{URL}/review/sign-in?link="));
+    secret.unwrap_or_else(|| panic!("{link}")).to_owned()
+}
+
+fn reviewer(names: &Names) -> String {
+    let arguments = [
+        "new",
+        "anna",
+        "--reviewer",
+        "--prefixes",
+        "docs",
+        "--url",
+        URL,
+    ];
+    secret(&token(names, &arguments))
+}
+
+/// Changes the lines of a file of named clients.
+fn rewrite(names: &Names, change: impl Fn(&mut Value)) {
+    let text = std::fs::read_to_string(names.path()).unwrap();
+    let lines = text.lines().map(|line| {
+        let mut line = serde_json::from_str(line).unwrap();
+        change(&mut line);
+        format!("{line}\n")
+    });
+    let text: String = lines.collect();
+    std::fs::write(names.path(), text).unwrap();
+}
+
+#[tokio::test]
+async fn a_link_signs_in_once_as_the_person_it_was_made_for() {
+    let names = Names::new();
+    let secret = reviewer(&names);
+    assert!(
+        !std::fs::read_to_string(names.path())
+            .unwrap()
+            .contains(&secret)
+    );
+    let clients = clients(&names);
+    assert!(clients.sign_in("").await.is_none());
+    assert!(clients.sign_in(&format!("{secret}x")).await.is_none());
+    let other = LinkSecret::new().unwrap();
+    assert!(clients.sign_in(other.reveal()).await.is_none());
+    let anna = clients.sign_in(&secret).await.unwrap();
+    assert_eq!((anna.name(), anna.role()), ("anna", Role::Reviewer));
+    assert_eq!(
+        anna.narrowing().prefixes.as_ref().unwrap()[0].to_string(),
+        "docs"
+    );
+    assert!(!anna.may_apply_in_dry_run());
+    assert_eq!(anna.id(), names.file().read().unwrap()[0].id());
+    assert!(clients.sign_in(&secret).await.is_none());
+    assert!(clients.by_id(anna.id()).is_some());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_who_come_with_one_link_to_several_servers_one_is_let_in() {
+    let names = Names::new();
+    let secret = reviewer(&names);
+    let servers: Vec<_> = (0..8).map(|_| clients(&names)).collect();
+    let mut coming = tokio::task::JoinSet::new();
+    for server in servers {
+        let secret = secret.clone();
+        coming.spawn(async move { server.sign_in(&secret).await.is_some() });
+    }
+    let let_in = coming.join_all().await;
+    assert_eq!(let_in.iter().filter(|is_in| **is_in).count(), 1);
+}
+
+#[tokio::test]
+async fn a_link_ends_after_a_day_with_its_client_and_with_the_next_link() {
+    let names = Names::new();
+    let first = reviewer(&names);
+    let clients = clients(&names);
+    let second = secret(&token(&names, &["link", "anna", "--url", URL]));
+    assert!(clients.sign_in(&first).await.is_none());
+    let line: Value =
+        serde_json::from_str(&std::fs::read_to_string(names.path()).unwrap()).unwrap();
+    let end = |text: &Value| {
+        let format = &time::format_description::well_known::Rfc3339;
+        time::OffsetDateTime::parse(text.as_str().unwrap(), format).unwrap()
+    };
+    let counts = end(&line["link"]["ends"]) - time::OffsetDateTime::now_utc();
+    let day = time::Duration::DAY;
+    assert!(
+        counts <= day && counts > day - time::Duration::MINUTE,
+        "{counts}"
+    );
+    let past = json!("2020-01-01T00:00:00Z");
+    for member in ["/link/ends", "/may/expires"] {
+        let before = std::fs::read_to_string(names.path()).unwrap();
+        rewrite(&names, |line| {
+            *line.pointer_mut(member).unwrap() = past.clone()
+        });
+        assert!(clients.sign_in(&second).await.is_none(), "{member}");
+        std::fs::write(names.path(), before).unwrap();
+    }
+    let anna = clients.sign_in(&second).await.unwrap();
+    // Who signed in is out in the moment in which the client ends, or is taken out.
+    let still = || clients.by_id(anna.id()).is_some();
+    assert!(still());
+    let before = std::fs::read_to_string(names.path()).unwrap();
+    rewrite(&names, |line| line["may"]["expires"] = past.clone());
+    assert!(!still());
+    std::fs::write(names.path(), format!("{before}nonsense\n")).unwrap();
+    assert!(
+        !still(),
+        "whoever was out stays out while the file is broken"
+    );
+    std::fs::write(names.path(), before).unwrap();
+    assert!(still());
+    let other = names.add("other", Grant::default());
+    names.file().remove("anna").unwrap();
+    assert!(!still());
+    drop(other);
+}
+
+#[tokio::test]
+async fn a_sign_in_leaves_all_other_lines_as_they_are() {
+    let names = Names::new();
+    names.add("first", Grant::default());
+    let secret = reviewer(&names);
+    names.add("last", Grant::default());
+    let clients = clients(&names);
+    let before: Vec<_> = names.file().read().unwrap();
+    assert!(clients.sign_in(&secret).await.is_some());
+    let after = names.file().read().unwrap();
+    assert_eq!((&before[0], &before[2]), (&after[0], &after[2]));
+    assert_eq!(
+        (before[1].id(), before[1].role()),
+        (after[1].id(), after[1].role())
+    );
+    assert_ne!(before[1], after[1]);
+}
+
+#[test]
+fn a_role_takes_the_options_that_mean_something_to_it_and_no_second_role() {
+    let names = Names::new();
+    for (arguments, code) in [
+        (
+            vec![
+                "new",
+                "ok",
+                "--reviewer",
+                "--may-apply-in-dry-run",
+                "--url",
+                URL,
+            ],
+            0,
+        ),
+        (vec!["new", "all", "--auditor", "--url", URL], 0),
+        (vec!["new", "watch", "--metrics"], 0),
+        (vec!["new", "x", "--reviewer", "--auditor", "--url", URL], 2),
+        (vec!["new", "x", "--reviewer", "--dry-run", "--url", URL], 2),
+        (
+            vec!["new", "x", "--auditor", "--prefixes", "docs", "--url", URL],
+            2,
+        ),
+        (vec!["new", "x", "--metrics", "--read-only"], 2),
+        (vec!["new", "x", "--may-apply-in-dry-run"], 2),
+        // Nobody can say where that link leads.
+        (vec!["new", "x", "--reviewer"], 2),
+        (vec!["new", "x", "--reviewer", "--url", "wiki"], 2),
+        (vec!["new", "x", "--reviewer", "--url", "https://a:b@c"], 2),
+        (vec!["link", "watch", "--url", URL], 1),
+        (vec!["link", "nobody", "--url", URL], 1),
+        (vec!["link", "all", "--url", URL], 0),
+    ] {
+        let made = token(&names, &arguments);
+        assert_eq!(made.code, code, "{}", made.told);
+    }
+    let listed: Value = serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
+    let role = |at: usize| listed["clients"][at]["role"].as_str().unwrap().to_owned();
+    assert_eq!(
+        [role(0), role(1), role(2)],
+        ["reviewer", "auditor", "metrics"]
+    );
+    let may = &names.file().read().unwrap()[0].may;
+    assert!(may.may_apply_in_dry_run);
+    assert!(!listed.to_string().contains("sha256"));
+}
+
+#[test]
+fn a_link_leads_to_where_the_server_is_reached() {
+    let names = Names::new();
+    let link = |settings: &[(&str, &str)]| {
+        let path = names.path();
+        let name = format!("p{}", names.file().read().unwrap().len());
+        let mut command = Command::new(&["token", "new", &name, "--auditor", "--json"])
+            .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap());
+        for (name, value) in settings {
+            command = command.with(name, value);
+        }
+        let made: Value = serde_json::from_str(&command.run().stdout).unwrap();
+        let link = made["signInLink"].as_str().unwrap().to_owned();
+        link.split_once("/review").unwrap().0.to_owned()
+    };
+    let address = ("WIKI_SERVE_ADDRESS", "0.0.0.0:8765");
+    let hosts = ("WIKI_SERVE_ALLOWED_HOSTS", "mcp.example.com,other");
+    assert_eq!(link(&[address]), "http://127.0.0.1:8765");
+    assert_eq!(link(&[address, hosts]), "https://mcp.example.com");
+}
+
+#[test]
+fn what_is_made_ends_after_90_days_unless_it_is_said_otherwise() {
+    let names = Names::new();
+    let days = |arguments: &[&str]| {
+        let name = format!("c{}", names.file().read().unwrap_or_default().len());
+        let made = token(&names, &[&["new", &name], arguments].concat());
+        assert_eq!(made.code, 0, "{}", made.told);
+        let client = names.file().read().unwrap().pop().unwrap();
+        let ends = client.expires().unwrap();
+        ends.map(|end| (end - time::OffsetDateTime::now_utc()).as_seconds_f64() / 86_400.0)
+    };
+    assert_eq!(days(&[]).map(f64::round), Some(90.0));
+    assert_eq!(days(&["--metrics"]).map(f64::round), Some(90.0));
+    assert_eq!(
+        days(&["--auditor", "--url", URL]).map(f64::round),
+        Some(90.0)
+    );
+    assert_eq!(days(&["--expires", "7d"]).map(f64::round), Some(7.0));
+    assert_eq!(days(&["--expires", "never"]), None);
+}
+
+#[tokio::test]
+async fn each_role_opens_its_own_door_and_is_told_so_at_every_other() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let agent = names.add("agent", Grant::default());
+    let metrics = Token::new().unwrap();
+    let line = NamedClient::with_token("watch", Role::Metrics, &metrics, Grant::default());
+    names.file().add(line.unwrap()).unwrap();
+    let secret = reviewer(&names);
+    let bearer = |text: &str| Caller::default().with("authorization", &format!("Bearer {text}"));
+    let (metrics, link) = (bearer(metrics.reveal()), bearer(&secret));
+    let server = Setup::of(&wiki, |keys| &keys.editor)
+        .naming(&names)
+        .host()
+        .await;
+    for (caller, at_mcp, at_metrics, said) in [
+        (&agent, 200, 200, ""),
+        (&metrics, 403, 200, "this token is for /metrics alone"),
+        (&link, 401, 401, "secret of a sign-in link"),
+    ] {
+        let answer = server.post(caller, &call(TREE, json!({}))).await;
+        assert_eq!(answer.status, at_mcp, "{answer:?}");
+        assert!(answer.body.contains(said), "{answer:?}");
+        let answer = server.send("GET", "/metrics", caller, "").await;
+        assert_eq!(answer.status, at_metrics, "{answer:?}");
+    }
+    // What was shown at a wrong door is not used up.
+    assert!(clients(&names).sign_in(&secret).await.is_some());
+}
+
+#[tokio::test]
+async fn a_session_ends_with_its_token_and_the_refusal_says_so() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let own = names.add("own", Grant::default());
+    let server = Setup::of(&wiki, |keys| &keys.editor)
+        .naming(&names)
+        .host()
+        .await;
+    let session = server.open(&own).await;
+    server.call(&session, TREE, json!({})).await.unwrap();
+    rewrite(&names, |line| {
+        line["may"]["expires"] = json!("2020-01-01T00:00:00Z")
+    });
+    for caller in [&session, &own] {
+        let answer = server.post(caller, &call(TREE, json!({}))).await;
+        assert_eq!(answer.status, 401);
+        assert!(answer.body.contains("token has ended"), "{}", answer.body);
+    }
+}
+
+#[test]
+fn a_line_of_an_agent_is_as_it_was_before_there_were_roles() {
+    let names = Names::new();
+    names.add("own", Grant::default());
+    let line: Value =
+        serde_json::from_str(&std::fs::read_to_string(names.path()).unwrap()).unwrap();
+    let members: Vec<_> = line
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(members, ["id", "name", "sha256", "created", "may"]);
+}
+
+#[test]
+fn nothing_that_is_secret_shows_in_what_is_told_of_a_client() {
+    fn shown(client: &KnownClient) -> String {
+        format!("{client:?}")
+    }
+    let names = Names::new();
+    let secret = reviewer(&names);
+    let id: ClientId = names.file().read().unwrap()[0].id();
+    let client = clients(&names).by_id(id).unwrap();
+    assert!(!shown(&client).contains(&secret));
+}
