@@ -837,6 +837,20 @@ fn tokens_are_made_listed_and_revoked() {
     ] {
         assert_eq!(token(&arguments).code, code, "{arguments:?}");
     }
+    let missing = Command::new(&["token", "list"]).run();
+    assert_eq!(
+        (
+            missing.code,
+            missing.stderr.contains("WIKI_SERVE_TOKENS_FILE")
+        ),
+        (2, true)
+    );
+}
+
+#[test]
+fn what_of_a_grant_can_have_no_effect_is_said_when_it_is_made() {
+    let names = Names::new();
+    let path = names.path();
     let vain = |prefixes: &str, rate: &str| {
         let name = format!("{prefixes}-{rate}");
         let arguments = [
@@ -864,13 +878,5 @@ fn tokens_are_made_listed_and_revoked() {
         vain("other", "99999"),
         "--rate: WIKI_SERVE_RATE allows 600 a minute, which stays so\n\
          --prefixes: other lies outside WIKI_ALLOWED_MUTATION_PATH_PREFIXES; nothing can be written there\n"
-    );
-    let missing = Command::new(&["token", "list"]).run();
-    assert_eq!(
-        (
-            missing.code,
-            missing.stderr.contains("WIKI_SERVE_TOKENS_FILE")
-        ),
-        (2, true)
     );
 }

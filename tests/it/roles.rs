@@ -24,7 +24,7 @@ fn token(names: &Names, arguments: &[&str]) -> Ended {
 
 /// The clients as a server has them that looks at the file once an hour.
 fn clients(names: &Names) -> LiveClients {
-    let hour = Duration::from_secs(3600);
+    let hour = Duration::from_hours(1);
     LiveClients::open(TokensFile::new(names.path()), hour, hour).unwrap()
 }
 
@@ -124,7 +124,7 @@ async fn a_link_ends_after_a_day_with_its_client_and_with_the_next_link() {
     for member in ["/link/ends", "/may/expires"] {
         let before = std::fs::read_to_string(names.path()).unwrap();
         rewrite(&names, |line| {
-            *line.pointer_mut(member).unwrap() = past.clone()
+            *line.pointer_mut(member).unwrap() = past.clone();
         });
         assert!(clients.sign_in(&second).await.is_none(), "{member}");
         std::fs::write(names.path(), before).unwrap();
@@ -261,11 +261,11 @@ async fn each_role_opens_its_own_door_and_is_told_so_at_every_other() {
     let (wiki, names) = (sample_wiki().await, Names::new());
     let agent = names.add("agent", Grant::default());
     let metrics = Token::new().unwrap();
-    let line = NamedClient::with_token("watch", Role::Metrics, &metrics, Grant::default());
-    names.file().add(line.unwrap()).unwrap();
+    let watch = NamedClient::with_token("watch", Role::Metrics, &metrics, Grant::default());
+    names.file().add(watch.unwrap()).unwrap();
     let secret = reviewer(&names);
     let bearer = |text: &str| Caller::default().with("authorization", &format!("Bearer {text}"));
-    let (metrics, link) = (bearer(metrics.reveal()), bearer(&secret));
+    let (metrics, by_link) = (bearer(metrics.reveal()), bearer(&secret));
     let server = Setup::of(&wiki, |keys| &keys.editor)
         .naming(&names)
         .host()
@@ -273,7 +273,7 @@ async fn each_role_opens_its_own_door_and_is_told_so_at_every_other() {
     for (caller, at_mcp, at_metrics, said) in [
         (&agent, 200, 200, ""),
         (&metrics, 403, 200, "this token is for /metrics alone"),
-        (&link, 401, 401, "secret of a sign-in link"),
+        (&by_link, 401, 401, "secret of a sign-in link"),
     ] {
         let answer = server.post(caller, &call(TREE, json!({}))).await;
         assert_eq!(answer.status, at_mcp, "{answer:?}");
@@ -296,7 +296,7 @@ async fn a_session_ends_with_its_token_and_the_refusal_says_so() {
     let session = server.open(&own).await;
     server.call(&session, TREE, json!({})).await.unwrap();
     rewrite(&names, |line| {
-        line["may"]["expires"] = json!("2020-01-01T00:00:00Z")
+        line["may"]["expires"] = json!("2020-01-01T00:00:00Z");
     });
     for caller in [&session, &own] {
         let answer = server.post(caller, &call(TREE, json!({}))).await;

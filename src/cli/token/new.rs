@@ -20,6 +20,10 @@ use crate::tools::{Registry, Surface, Toolset};
 #[command(
     after_help = "Examples:\n  wikijs-mcp token new ci --read-only\n  wikijs-mcp token new task --expires 2h --prefixes docs/x\n  wikijs-mcp token new anna --reviewer --prefixes docs"
 )]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 pub(super) struct New {
     /// The client's name, under which its calls are on record
     name: String,

@@ -201,12 +201,12 @@ mod tests {
         let shown = format!("{client:?} {:?}", client.checked(Duration::ZERO));
         let line = serde_json::to_string(&client).expect("JSON");
         assert!(!(shown + &line).contains(token.reveal()));
-        let link = LinkSecret::new().expect("bits");
-        let client = NamedClient::with_link("ann", Role::Reviewer, &link, Grant::default());
+        let secret = LinkSecret::new().expect("bits");
+        let client = NamedClient::with_link("ann", Role::Reviewer, &secret, Grant::default());
         let client = client.expect("a client");
         let shown = format!("{client:?} {:?}", client.checked(Duration::ZERO));
         let line = serde_json::to_string(&client).expect("JSON");
-        assert!(!(shown + &line).contains(link.reveal()));
+        assert!(!(shown + &line).contains(secret.reveal()));
     }
 
     #[test]
@@ -227,20 +227,18 @@ mod tests {
 
     #[test]
     fn a_line_fits_its_role_or_is_refused() {
-        let (sha256, id) = ("a".repeat(64), "0123456789abcdef");
-        let link = format!("{{\"sha256\":\"{sha256}\",\"ends\":\"2030-01-01T00:00:00Z\"}}");
-        let has = |more: &str| {
-            let line = format!("{{\"name\":\"x\",\"created\":\"\",\"may\":{{}}{more}}}");
-            let client: NamedClient = serde_json::from_str(&line).expect("a line");
+        let sha256 = "a".repeat(64);
+        let link =
+            format!(",\"link\":{{\"sha256\":\"{sha256}\",\"ends\":\"2030-01-01T00:00:00Z\"}}");
+        let is_taken = |more: &str| {
+            let text = format!("{{\"name\":\"x\",\"created\":\"\",\"may\":{{}}{more}}}");
+            let client: NamedClient = serde_json::from_str(&text).expect("a line");
             client.checked(Duration::ZERO).is_ok()
         };
-        let (token, id) = (
-            format!(",\"sha256\":\"{sha256}\""),
-            format!(",\"id\":\"{id}\""),
-        );
-        let link = format!(",\"link\":{link}");
+        let token = format!(",\"sha256\":\"{sha256}\"");
+        let id = ",\"id\":\"0123456789abcdef\"".to_owned();
         let role = |role: &str| format!(",\"role\":\"{role}\"");
-        for (line, is_good) in [
+        for (more, is_good) in [
             (token.clone(), true),
             (String::new(), false),
             (format!("{token}{link}"), false),
@@ -252,7 +250,7 @@ mod tests {
             (role("auditor") + &id + &token, false),
             (format!("{token},\"parent\":\"0123456789abcdef\""), false),
         ] {
-            assert_eq!(has(&line), is_good, "{line}");
+            assert_eq!(is_taken(&more), is_good, "{more}");
         }
     }
 }
