@@ -46,6 +46,7 @@ mod kept;
 mod lines;
 mod locks;
 mod log;
+mod omitted;
 mod open;
 mod pause;
 mod pauses;
@@ -85,6 +86,7 @@ pub use hex::{
 };
 pub use locks::{FileLock, PageLock, TreeLock};
 pub use log::{AuditLog, OnRecord};
+pub use omitted::Omitted;
 pub use open::{LeftOpen, OpenAttempt, OpenSet};
 pub use pauses::{Pause, Pauses, Told};
 pub use proposal::{

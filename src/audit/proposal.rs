@@ -167,6 +167,9 @@ pub enum ProposalState {
         decided: Date,
         /// The call that wrote it.
         applied_by: CallId,
+        /// The changes that were left out, by their numbers from 0.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        left_out: Vec<usize>,
     },
     /// A person said no.
     Rejected {
@@ -204,6 +207,17 @@ impl ProposalState {
             Self::Applied { decided, .. }
             | Self::Rejected { decided, .. }
             | Self::Replaced { decided, .. } => Some(decided),
+        }
+    }
+}
+
+impl ProposalState {
+    /// The changes of a set that were left out, by their numbers from 0.
+    #[must_use]
+    pub fn left_out(&self) -> &[usize] {
+        match self {
+            Self::Applied { left_out, .. } => left_out,
+            Self::Open | Self::Rejected { .. } | Self::Replaced { .. } => &[],
         }
     }
 }

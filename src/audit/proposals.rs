@@ -11,8 +11,8 @@ use super::place::Place;
 use super::proposal::VERSION;
 use super::reader::{runs, scan};
 use super::{
-    AuditError, AuditLog, CallId, Event, Outcome, Proposal, ProposalId, ProposalState, Record, fs,
-    whole_file,
+    AuditError, AuditLog, CallId, Event, Omitted, Outcome, Proposal, ProposalId, ProposalState,
+    Record, fs, whole_file,
 };
 
 /// The most proposals that are kept.
@@ -46,8 +46,10 @@ pub struct ProposalOnRecord {
     pub others: Vec<Record>,
     /// Calls that attempted to apply it; of a set, those of its changes.
     pub attempts: Vec<CallId>,
-    /// The call that applied all of a set.
+    /// The call that applied all of a set that was to be applied.
     pub applied_whole: Option<CallId>,
+    /// The changes of the set that this call left out, by their numbers from 0.
+    pub left_out: Vec<usize>,
     /// What tells that a change of a set was applied.
     pub applied: Vec<Record>,
     /// That a person rejected it, or a later one replaced it, in a word.
@@ -322,6 +324,9 @@ fn on_record(place: &Place, id: ProposalId) -> Result<ProposalOnRecord, AuditErr
                 (Event::Outcome, _) if record.outcome == Some(Outcome::Applied) => {
                     if record.set.is_some() && record.set == record.call {
                         found.applied_whole = record.call;
+                        let omitted = record.reason.as_deref().and_then(Omitted::read);
+                        found.left_out =
+                            omitted.map_or_else(Vec::new, |omitted| omitted.numbers().to_vec());
                     } else if record.set.is_some() {
                         found.applied.push(record);
                     }

@@ -43,4 +43,4 @@ pub(crate) use previews::{Previews, Spent};
 pub use refusal::{Gate, Refusal};
 pub(crate) use rules::{Cleared, Decided, Demand, Ruled, rules, undecided};
 pub use session::SessionId;
-pub use set::{ChangeSet, DraftMark, LeftOut, LinkLeft, Mending, SetChange, TurnOf};
+pub use set::{ChangeSet, DraftMark, LeftOut, LinkLeft, Mending, Omission, SetChange, TurnOf};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::iter;
 
-use crate::audit::{CallId, DraftId, ProposalId};
+use crate::audit::{CallId, DraftId, Omitted, ProposalId};
 use crate::change::Change;
 use crate::page::{LinkedSite, Note, PagePath, PagePlace, PageState};
 
@@ -117,6 +117,16 @@ struct List {
     undoes: Option<CallId>,
     mending: Option<Mending>,
     draft: Option<DraftMark>,
+    omitted: Option<Omission>,
+}
+
+/// What a person left out of a proposed set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Omission {
+    /// The changes that the person named, by their numbers from 0, in order.
+    pub asked: Vec<usize>,
+    /// These, and what depends on them.
+    pub all: Omitted,
 }
 
 /// A draft at the time when a set was made from it.
@@ -158,6 +168,7 @@ impl ChangeSet {
                 undoes: None,
                 mending: None,
                 draft: None,
+                omitted: None,
             }),
         })
     }
@@ -205,6 +216,21 @@ impl ChangeSet {
             list.draft = Some(mark);
         }
         self
+    }
+
+    /// The same list, of which a person left changes out.
+    #[must_use]
+    pub fn omitting(mut self, omitted: Option<Omission>) -> Self {
+        if let Some(list) = &mut self.list {
+            list.omitted = omitted;
+        }
+        self
+    }
+
+    /// What a person left out of it.
+    #[must_use]
+    pub fn omitted(&self) -> Option<&Omission> {
+        self.list.as_ref()?.omitted.as_ref()
     }
 
     /// The draft that it submits, if it does.

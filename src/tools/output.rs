@@ -423,7 +423,9 @@ struct ChangeDone {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PageLeftOut {
-    id: i64,
+    /// None of a page that was to be created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     why: &'static str,
@@ -432,7 +434,7 @@ struct PageLeftOut {
 impl From<LeftOut> for PageLeftOut {
     fn from(page: LeftOut) -> Self {
         Self {
-            id: page.id,
+            id: Some(page.id).filter(|id| *id > 0),
             path: page.path.map(|path| path.as_str().to_owned()),
             why: page.why,
         }

@@ -48,9 +48,21 @@ pub(super) struct View {
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     replaced_by: Option<String>,
+    /// The changes that a person left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<LeftOutOfSet>,
     /// The other changes of a set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     others: Vec<Other>,
+}
+
+/// A change of a set that a person left out.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LeftOutOfSet {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page_id: Option<i64>,
+    path: String,
 }
 
 /// One of the other changes of a proposed set.
@@ -127,6 +139,15 @@ impl View {
                 replaced_by: by, ..
             } => replaced_by = Some(by.to_string()),
         }
+        let omitted = proposal.state.left_out();
+        let left_out = proposal.changes().enumerate();
+        let left_out = left_out
+            .filter(|(number, _)| omitted.contains(number))
+            .map(|(_, one)| LeftOutOfSet {
+                page_id: one.page,
+                path: one.path.as_str().to_owned(),
+            })
+            .collect();
         let others = proposal.others.into_iter().map(Other::from).collect();
         Self {
             id: proposal.id.to_string(),
@@ -147,6 +168,7 @@ impl View {
             applied_by,
             reason,
             replaced_by,
+            left_out,
             others,
         }
     }

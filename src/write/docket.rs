@@ -5,8 +5,8 @@ use std::time::Instant;
 use time::OffsetDateTime;
 
 use crate::audit::{
-    AuditError, AuditLog, CallId, CallStory, DraftName, Entry, Event, KeyDigest, OTHER, Outcome,
-    Proposal, ProposalId, ProposalState, ProposedChange,
+    AuditError, AuditLog, CallId, CallStory, DraftName, Entry, Event, KeyDigest, OTHER, Omitted,
+    Outcome, Proposal, ProposalId, ProposalState, ProposedChange,
 };
 use crate::change::{Change, Operation, StepKind, Warning};
 use crate::error::{Code, Failure};
@@ -23,6 +23,8 @@ pub(super) struct Docket {
     /// Why it is wanted: the note that was shown with the change, if it was shown.
     note: Option<Note>,
     confirmed: (Gate, &'static str),
+    /// What a person left out of a proposed set.
+    omitted: Option<Omitted>,
 }
 
 impl Docket {
@@ -37,6 +39,7 @@ impl Docket {
             entry,
             note: caller.note.clone(),
             confirmed: (Gate::Confirm, ""),
+            omitted: None,
         }
     }
 
@@ -140,6 +143,7 @@ impl Docket {
             let fields = set.iter().flat_map(|one| one.change.fields());
             self.entry.fields = fields.collect();
             self.entry.undoes = set.undoes();
+            self.omitted = set.omitted().map(|omitted| omitted.all.clone());
             return;
         }
         let change = &set.first().change;
@@ -358,6 +362,18 @@ impl Docket {
         entry.code = failure.map(|failure| failure.code.as_str().to_owned());
         entry.reason = failure.map(|failure| failure.message.clone());
         entry
+    }
+
+    /// What came of a whole set: of one that was proposed, what a person left out, too.
+    pub(super) fn end_of_set(&self, outcome: Outcome) -> Entry {
+        let mut entry = self.outcome(outcome, None, None);
+        entry.reason = self.omitted.as_ref().map(ToString::to_string);
+        entry
+    }
+
+    /// What a person left out.
+    pub(super) const fn omitted(&self) -> Option<&Omitted> {
+        self.omitted.as_ref()
     }
 
     fn entry(&self, event: Event) -> Entry {

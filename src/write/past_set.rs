@@ -2,14 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::audit::{CallId, CallStory, Client, Event, Outcome, Record};
+use crate::audit::{CallId, CallStory, Client, Event, Omitted, Outcome, Record};
 use crate::change::Operation;
 use crate::error::Failure;
+use crate::gates::LeftOut;
 use crate::page::{Locale, PagePath};
 
 use super::answer::{Notes, SetAnswer, SetMember, SetOutcome, Target};
 use super::docket::unavailable;
 use super::past::Past;
+use super::source::proposal::set::LEFT_OUT;
 
 /// The word on record if the server ended before all of a set was sent.
 pub(super) const INTERRUPTED: &str = "interrupted";
@@ -110,6 +112,10 @@ impl Past {
             Ok(story) => story.records.into_iter().rev().find(is_end),
             Err(_) => None,
         };
+        let left_out = match &end {
+            Some(end) => self.left_out(end).await,
+            None => Vec::new(),
+        };
         let outcome = match end {
             Some(end) => outcome_of(&end),
             None => self.without_end(id).await?,
@@ -120,10 +126,32 @@ impl Past {
             call: id,
             outcome,
             members: members.collect(),
-            left_out: Vec::new(),
+            left_out,
             links_left: Vec::new(),
             notes: Notes::default(),
         }))
+    }
+
+    /// The changes of a proposed set that a person left out when it was applied.
+    async fn left_out(&self, end: &Record) -> Vec<LeftOut> {
+        let omitted = end.reason.as_deref().and_then(Omitted::read);
+        let id = end.proposal.as_deref().and_then(|id| id.parse().ok());
+        let (Some(omitted), Some(id)) = (omitted, id) else {
+            return Vec::new();
+        };
+        // What is purged is not told any more.
+        let Ok(proposal) = self.audit.proposal(id).await else {
+            return Vec::new();
+        };
+        let changes = proposal.changes().enumerate();
+        changes
+            .filter(|(number, _)| omitted.numbers().contains(number))
+            .map(|(_, one)| LeftOut {
+                id: one.page.unwrap_or_default(),
+                path: Some(one.path),
+                why: LEFT_OUT,
+            })
+            .collect()
     }
 
     /// The outcome of a set without an end: a living server is sending it, or it was cut short.

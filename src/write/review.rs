@@ -8,7 +8,8 @@ use crate::error::{Code, Failure};
 
 use super::desk::Desk;
 use super::proposals::told;
-use super::source::proposal::set::fits;
+use super::source::proposal::Needs;
+use super::source::proposal::set::{Kept, Looked, digest_of, look, needs_of};
 use super::source::whole_page;
 
 /// A proposal as shown to a person or an agent.
@@ -26,6 +27,18 @@ pub struct Review {
     pub is_readable: bool,
     /// Why its kept states are not shown, if this key may not see them.
     pub unseen: Option<Failure>,
+    /// What is shown here, in a word that a decision carries ([`Apply::expects`](super::Apply)).
+    pub digest: String,
+    needs: Needs,
+}
+
+impl Review {
+    /// These changes, by their numbers from 0, and all that depend on them: what a person leaves out
+    /// who leaves out these.
+    #[must_use]
+    pub fn left_out_with(&self, wanted: &[usize]) -> Vec<usize> {
+        self.needs.left_out_with(wanted)
+    }
 }
 
 /// What one change of a proposal does.
@@ -37,6 +50,10 @@ pub struct Reviewed {
     pub changes: Map<String, Value>,
     /// The difference of the content.
     pub diff: String,
+    /// Why this change could not be made as things are.
+    pub hindrance: Option<Failure>,
+    /// What it does on top of what was changed since, where it does not fit and the two do not touch.
+    pub merged: Option<Box<Reviewed>>,
 }
 
 impl Desk {
@@ -75,27 +92,57 @@ impl Desk {
                 is_readable &= read.is_ok();
             }
         }
-        let mut reviewed = changes.iter().map(|(one, change)| Reviewed {
-            url: self.wiki.page_url(&one.locale, &one.path),
-            changes: change.values(),
-            diff: change.content_diff().0,
-        });
+        let looked = if is_open && hindrance.is_none() {
+            look(self, &changes).await
+        } else {
+            Vec::new()
+        };
+        let digest = digest_of(&proposal, &changes, &looked);
+        let needs = needs_of(self, &changes).await;
+        let mut hindrance = hindrance.filter(|_| is_open);
+        if hindrance.is_none() {
+            hindrance = looked.iter().find_map(|one| one.fault.clone());
+        }
+        let mut reviewed = self.reviewed(&changes, looked).into_iter();
         let first = reviewed.next().unwrap_or_else(|| Reviewed {
             url: self.wiki.page_url(&proposal.locale, &proposal.path),
             ..Reviewed::default()
         });
-        let mut review = Review {
+        Ok(Review {
             change: first,
             others: reviewed.collect(),
-            hindrance: hindrance.filter(|_| is_open),
+            hindrance,
             is_readable,
             unseen,
+            digest,
+            needs,
             proposal,
+        })
+    }
+
+    /// What the changes do, as they are kept and merged with what was changed since.
+    fn reviewed(&self, changes: &Kept, looked: Vec<Looked>) -> Vec<Reviewed> {
+        let looked = looked.into_iter().map(Some);
+        let looked = looked.chain(std::iter::repeat_with(|| None));
+        let told = |(one, change): &(ProposedChange, Change)| Reviewed {
+            url: self.wiki.page_url(&one.locale, &one.path),
+            changes: change.values(),
+            diff: change.content_diff().0,
+            ..Reviewed::default()
         };
-        if is_open && review.hindrance.is_none() {
-            review.hindrance = fits(self, &changes).await.err();
-        }
-        Ok(review)
+        changes
+            .iter()
+            .zip(looked)
+            .map(|(kept, looked)| {
+                let looked = looked.unwrap_or_default();
+                let merged = looked.merged.map(|merged| (kept.0.clone(), *merged));
+                Reviewed {
+                    hindrance: looked.fault,
+                    merged: merged.map(|merged| Box::new(told(&merged))),
+                    ..told(kept)
+                }
+            })
+            .collect()
     }
 
     /// The kept changes of a proposal, if this key may see them.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::proposals::{files, is_making, is_making_of_other};
 use super::super::{
-    AuditError, Event, Proposal, ProposalId, ProposalState, Record, Wrong, chain::End,
+    AuditError, Event, Omitted, Proposal, ProposalId, ProposalState, Record, Wrong, chain::End,
 };
 use super::{Checking, runs, scan};
 
@@ -79,7 +79,7 @@ impl<P> Checking<P> {
             return (!may_be_purged).then_some(Wrong::UnrecordedProposal { id });
         };
         let mut members = proposal.differs_from(made, &told.others);
-        if !may_be_purged && !is_told(&told.later, &proposal.state) {
+        if !may_be_purged && !is_told(&told.later, &proposal.state, proposal.changes().count()) {
             members.push("state");
         }
         (!members.is_empty()).then_some(Wrong::ChangedProposal { id, members })
@@ -110,16 +110,31 @@ impl<P> Checking<P> {
 
 /// Whether these records of a proposal tell that this became of it. A file that is still open
 /// where they tell more was left behind by a process that was killed; the log decides then.
-fn is_told(later: &[Record], state: &ProposalState) -> bool {
+fn is_told(later: &[Record], state: &ProposalState, of: usize) -> bool {
     let says = |record: &Record, word: &str| {
         record.event == Event::Proposal && record.decision.as_deref() == Some(word)
     };
     match state {
         ProposalState::Open => true,
-        ProposalState::Applied { applied_by, .. } => later.iter().any(|record| {
-            let is_write = record.event == Event::Attempt || says(record, "applied");
-            is_write && record.call == Some(*applied_by)
-        }),
+        ProposalState::Applied {
+            applied_by,
+            left_out,
+            ..
+        } => {
+            let own = || {
+                let is_own = |record: &&Record| record.call == Some(*applied_by);
+                later.iter().filter(is_own)
+            };
+            let is_write =
+                |record: &Record| record.event == Event::Attempt || says(record, "applied");
+            let told = own().find_map(|record| Omitted::read(record.reason.as_deref()?));
+            let is_left_out = match (told, Omitted::of(left_out.clone(), of)) {
+                // A record has no room for all numbers of a long list.
+                (Some(told), Some(left_out)) => told.is_read_of(&left_out),
+                (told, left_out) => told == left_out,
+            };
+            own().any(is_write) && is_left_out
+        }
         ProposalState::Rejected { reason, .. } => later
             .iter()
             .any(|record| says(record, "rejected") && record.reason.as_ref() == Some(reason)),

@@ -14,7 +14,7 @@ use crate::write::{Apply, Caller, Plan, Undo};
 /// Arguments of `proposals apply`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  wikijs-mcp proposals apply 4f2a\n  wikijs-mcp proposals apply --client claude-code --path docs\n  wikijs-mcp proposals apply --all --yes --keep-going --json"
+    after_help = "Examples:\n  wikijs-mcp proposals apply 4f2a\n  wikijs-mcp proposals apply 4f2a --leave-out 3,5\n  wikijs-mcp proposals apply --client claude-code --path docs\n  wikijs-mcp proposals apply --all --yes --keep-going --json"
 )]
 #[expect(
     clippy::struct_excessive_bools,
@@ -29,6 +29,16 @@ pub(super) struct Arguments {
     /// Make those whose page changed since on top of that, where the two do not touch
     #[arg(long)]
     merge: bool,
+    /// Leave out these changes of a set, by their numbers as `proposals show` has them, and what
+    /// depends on them
+    #[arg(
+        long,
+        value_name = "NUMBERS",
+        value_delimiter = ',',
+        value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..),
+        conflicts_with_all = ["client", "path", "all"]
+    )]
+    leave_out: Vec<usize>,
     /// Go on after one that is not applied
     #[arg(long)]
     keep_going: bool,
@@ -51,6 +61,10 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             Exit::Usage,
             "nobody can be asked here; look at the proposals first, then pass --yes".to_owned(),
         ));
+    }
+    if !arguments.leave_out.is_empty() && arguments.which.names_many() {
+        let message = "--leave-out is for one proposal; name that alone";
+        return Err((Exit::Usage, message.to_owned()));
     }
     let app = start::app_for_operator()?;
     let exit = apply(&app, &arguments).await;
@@ -119,7 +133,15 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
             };
             pager::agrees(&shown, question)
         };
-        let plan = Plan::Proposal(Apply { id, merge });
+        let plan = Plan::Proposal(Apply {
+            merge,
+            leave_out: arguments
+                .leave_out
+                .iter()
+                .map(|number| number - 1)
+                .collect(),
+            ..Apply::all_of(id)
+        });
         match confirmed(app, caller, plan, says_yes).await {
             Ok(Some(applied)) => Said::Applied(Box::new(applied)),
             Ok(None) => Said::Declined,

@@ -86,6 +86,11 @@ struct Which {
 }
 
 impl Which {
+    /// Whether more than one is named.
+    const fn names_many(&self) -> bool {
+        self.ids.len() > 1
+    }
+
     /// Their ids; of the open ones, oldest first.
     async fn wanted(&self, app: &App) -> Result<Vec<ProposalId>, Failure> {
         if !self.ids.is_empty() {

@@ -115,6 +115,7 @@ fn tell(review: &Review, expires: Option<OffsetDateTime>, ending: Option<Ending>
         ProposalState::Applied {
             decided,
             applied_by,
+            ..
         } => {
             let then = match ending {
                 Some(Ending::Unchanged) => {
@@ -144,11 +145,17 @@ fn tell(review: &Review, expires: Option<OffsetDateTime>, ending: Option<Ending>
             Paint::Yellow,
         ));
     }
+    let left_out = proposal.state.left_out();
     for (number, (one, change)) in proposal.changes().zip(all(review)).enumerate() {
         if proposal.is_list {
             let place = print::place(one.locale.as_str(), one.path.as_str());
+            let told = if left_out.contains(&number) {
+                print::painted(", left out", Paint::Yellow)
+            } else {
+                String::new()
+            };
             print::line(&format!(
-                "{}. {} {place} ({})",
+                "{}. {} {place} ({}){told}",
                 number + 1,
                 one.operation,
                 change.url

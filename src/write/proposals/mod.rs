@@ -160,6 +160,7 @@ impl Proposals {
             let state = ProposalState::Applied {
                 decided: now(),
                 applied_by,
+                left_out: on_record.left_out,
             };
             held.set(state.clone()).await.map_err(at_log)?;
             return Err(decided(&state));
@@ -187,14 +188,17 @@ impl Proposals {
     /// Records that a proposal was applied. The write has happened: a failure here is made up for
     /// when somebody asks for the proposal again.
     pub(super) async fn applied(&self, held: HeldProposal, docket: &Docket) {
+        let omitted = docket.omitted();
         let state = ProposalState::Applied {
             decided: now(),
             applied_by: docket.call(),
+            left_out: omitted.map_or_else(Vec::new, |omitted| omitted.numbers().to_vec()),
         };
+        let why = omitted.map(ToString::to_string);
         let recorded = self
             .past
             .audit
-            .record(docket.decided("applied", None))
+            .record(docket.decided("applied", why.as_deref()))
             .await;
         let done = match recorded {
             Ok(()) => held.set(state).await,

@@ -39,14 +39,14 @@ pub(super) fn in_order_of_need(changes: Vec<Change>) -> Vec<Change> {
 }
 
 /// The place that a change leaves.
-fn left_by(change: &Change) -> Option<PagePlace> {
+pub(super) fn left_by(change: &Change) -> Option<PagePlace> {
     let leaves = change.moves() || change.after().is_none();
     let page = change.before().filter(|_| leaves)?;
     Some((page.locale.clone(), page.path.clone()))
 }
 
 /// The place that a change takes.
-fn taken_by(change: &Change) -> Option<PagePlace> {
+pub(super) fn taken_by(change: &Change) -> Option<PagePlace> {
     let takes = change.moves() || change.before().is_none();
     let page = change.after().filter(|_| takes)?;
     Some((page.locale.clone(), page.path.clone()))

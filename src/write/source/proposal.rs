@@ -5,6 +5,8 @@
 //! nothing that a call could not ask for, and fit the page as it is.
 
 use crate::audit::{Proposal, ProposalId, ProposedChange};
+use crate::change::Change;
+use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SetChange};
 
 use super::bulk::still_so;
@@ -13,31 +15,48 @@ use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 use crate::write::stages::send::broke_off;
 
+mod digest;
+mod needs;
 pub(in crate::write) mod outdated;
 pub(in crate::write) mod set;
 pub(super) mod values;
 
+pub(in crate::write) use needs::Needs;
 use outdated::{Outdated, held_against, is_free};
 
-/// Which proposal to apply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Which proposal to apply, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Apply {
     /// The proposal.
     pub id: ProposalId,
     /// Whether to merge it with changes made since, if they do not overlap.
     pub merge: bool,
+    /// The changes of a set that are left out, by their numbers from 0; what depends on them is
+    /// left out with them.
+    pub leave_out: Vec<usize>,
+    /// The digest of what a person was shown ([`Review::digest`](crate::write::Review::digest)):
+    /// nothing else is applied.
+    pub expects: Option<String>,
 }
 
 impl Apply {
+    /// All of a proposal.
+    #[must_use]
+    pub const fn all_of(id: ProposalId) -> Self {
+        Self {
+            id,
+            merge: false,
+            leave_out: Vec::new(),
+            expects: None,
+        }
+    }
+
     /// The change of the page as it is now.
     async fn change(
         &self,
         desk: &Desk,
-        proposal: &Proposal,
-        one: &ProposedChange,
+        (one, kept): (ProposedChange, Change),
     ) -> Result<SetChange, Stopped> {
-        let kept = desk.proposals.change_of(one, proposal.key).await?;
-        values::check(&kept, one.undoes)?;
         let change = match held_against(desk, one.undoes, kept).await {
             Ok(change) => change,
             Err(Outdated {
@@ -52,6 +71,37 @@ impl Apply {
             undoes,
             ..SetChange::from(change)
         })
+    }
+
+    /// Whether what is applied is what a person was shown.
+    async fn is_as_shown(
+        &self,
+        desk: &Desk,
+        proposal: &Proposal,
+        kept: &set::Kept,
+    ) -> Result<(), Failure> {
+        let Some(expected) = &self.expects else {
+            return Ok(());
+        };
+        let looked = set::look(desk, kept).await;
+        if set::digest_of(proposal, kept, &looked) == *expected {
+            return Ok(());
+        }
+        let fault = looked.into_iter().find_map(|one| one.fault);
+        let details = fault.map(|fault| fault.details).unwrap_or_default();
+        let failure = Failure::new(
+            Code::ProposalOutdated,
+            "It is not what was shown any more; nothing was sent.",
+        );
+        Err(Failure { details, ..failure }.hint("Look at the proposal again, then decide."))
+    }
+
+    /// Whether a person left out of a set what this leaves out.
+    fn leaves_out_as(&self, shown: &ChangeSet) -> bool {
+        let mut own = self.leave_out.clone();
+        own.sort_unstable();
+        own.dedup();
+        shown.omitted().map_or(&[][..], |shown| &shown.asked) == own
     }
 }
 
@@ -84,11 +134,16 @@ impl Source for Apply {
             let held = desk.proposals.hold_open(self.id).await?;
             let proposal = held.proposal().clone();
             drop(held);
+            let kept = set::kept(desk, &proposal).await?;
+            self.is_as_shown(desk, &proposal, &kept).await?;
             let set = if proposal.is_list {
-                set::made(call, &proposal, self.merge).await?
+                let how = (self.merge, &*self.leave_out);
+                set::made(call, &proposal, kept, how).await?
             } else {
-                let change = proposal.changes().next().ok_or_else(broke_off)?;
-                ChangeSet::of(call.id, self.change(desk, &proposal, &change).await?)
+                // One change alone cannot be left out.
+                set::omission(desk, &kept, &self.leave_out).await?;
+                let change = kept.into_iter().next().ok_or_else(broke_off)?;
+                ChangeSet::of(call.id, self.change(desk, change).await?)
             };
             let set = set.of_proposal(Some(self.id));
             Ok(checked(set.noted(proposal.note)))
@@ -100,7 +155,7 @@ impl Source for Apply {
         call: Call<'a>,
         shown: ChangeSet,
     ) -> Later<'a, Result<Read, Stopped>> {
-        let is_own = shown.proposal() == Some(self.id);
+        let is_own = shown.proposal() == Some(self.id) && self.leaves_out_as(&shown);
         if shown.is_list() {
             return Box::pin(async move {
                 if is_own {

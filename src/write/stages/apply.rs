@@ -331,7 +331,7 @@ impl Run {
             End::Unknown => (SetOutcome::Unknown, Outcome::Unknown),
             End::Interrupted => (SetOutcome::Interrupted, self.cut_short()),
         };
-        let mut entry = self.docket.outcome(on_record, None, None);
+        let mut entry = self.docket.end_of_set(on_record);
         if end == End::Interrupted {
             entry.decision = Some(INTERRUPTED.to_owned());
         }

@@ -121,7 +121,7 @@ pub(in crate::write) async fn nothing_to_do(
     held: Option<HeldProposal>,
 ) -> Result<SetAnswer, Refusal> {
     desk.audit
-        .record(docket.outcome(Outcome::Unchanged, None, None))
+        .record(docket.end_of_set(Outcome::Unchanged))
         .await
         .map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
     show::is_applied(desk, docket, set, held).await?;

@@ -2,69 +2,209 @@
 
 use std::collections::HashSet;
 
-use crate::audit::{Proposal, ProposedChange, Record};
-use crate::change::{Change, Operation};
+use serde_json::json;
+
+use crate::audit::{Omitted, Proposal, ProposedChange, Record};
+use crate::change::Change;
 use crate::error::{Code, Failure};
-use crate::gates::{ChangeSet, SetChange};
+use crate::gates::{ChangeSet, LeftOut, Omission, SetChange};
 use crate::page::{Locale, PagePath, PageState};
 
+use super::super::order::left_by;
 use super::super::whole_page;
+use super::needs::{self, Needs};
 use super::outdated::{Outdated, held_against, is_free};
-use super::{Call, Stopped, broke_off, values};
+use super::{Call, Stopped, broke_off, digest, values};
 use crate::write::desk::Desk;
 use crate::write::docket::unavailable;
+
+/// Why a change of a proposed set was not made.
+pub(in crate::write) const LEFT_OUT: &str = "a person left it out";
+
+/// The changes of a proposal as they were kept, in order.
+pub(in crate::write) type Kept = [(ProposedChange, Change)];
+
+/// The changes of a proposal, each such as a call could have asked for.
+pub(super) async fn kept(
+    desk: &Desk,
+    proposal: &Proposal,
+) -> Result<Vec<(ProposedChange, Change)>, Failure> {
+    let mut changes = Vec::new();
+    for one in proposal.changes() {
+        let change = desk.proposals.change_of(&one, proposal.key).await?;
+        values::check(&change, one.undoes)?;
+        changes.push((one, change));
+    }
+    Ok(changes)
+}
 
 /// The set that is left to be made: a change is done if it is on record as applied by this proposal
 /// and the page is still as promised.
 pub(super) async fn made(
     call: Call<'_>,
     proposal: &Proposal,
-    merge: bool,
+    changes: Vec<(ProposedChange, Change)>,
+    (merge, leave_out): (bool, &[usize]),
 ) -> Result<ChangeSet, Stopped> {
     let desk = call.desk;
     let on_record = desk.audit.proposal_on_record(proposal.id).await;
     let on_record = on_record.map_err(|error| unavailable(&error))?;
+    let omission = omission(desk, &changes, leave_out).await?;
+    let out = omission.as_ref().map_or(&[][..], |one| one.all.numbers());
+    let (changes, left_out) = parted(desk, changes, out).await?;
+    for (one, kept) in &left_out {
+        if is_done(desk, one, kept, &on_record.applied).await? {
+            return Err(about(is_made(), one).into());
+        }
+    }
     let mut freed: HashSet<(Locale, PagePath)> = HashSet::new();
-    let (mut changes, mut idle) = (Vec::new(), None);
-    for one in proposal.changes() {
-        let kept = desk.proposals.change_of(&one, proposal.key).await?;
-        values::check(&kept, one.undoes)?;
+    let (mut made, mut idle) = (Vec::new(), None);
+    for (one, kept) in changes {
         freed.extend(left_by(&kept));
         if is_done(desk, &one, &kept, &on_record.applied).await? {
             idle = Some(kept.target().clone());
             continue;
         }
         let change = fitting(desk, &one, kept, merge, &freed).await;
-        let change = change.map_err(|failure| about(failure, &one))?;
-        changes.push(SetChange {
+        let change = change.map_err(|outdated| about(outdated.told(), &one))?;
+        made.push(SetChange {
             undoes: one.undoes,
             ..SetChange::from(change)
         });
     }
-    if changes.is_empty() {
+    if made.is_empty() {
         let page = idle.ok_or_else(broke_off)?;
-        changes.push(Change::between(page.clone(), page).into());
+        made.push(Change::between(page.clone(), page).into());
     }
-    let set = ChangeSet::list(call.id, changes).ok_or_else(broke_off)?;
-    Ok(set)
+    let set = ChangeSet::list(call.id, made).ok_or_else(broke_off)?;
+    let left_out = left_out.into_iter().map(|(one, _)| LeftOut {
+        id: one.page.unwrap_or_default(),
+        path: Some(one.path),
+        why: LEFT_OUT,
+    });
+    Ok(set.without(left_out.collect()).omitting(omission))
 }
 
-/// Checks that each change of an open set still fits its page; returns the failure of the first
-/// that does not.
-pub(in crate::write) async fn fits(
+/// What a person leaves out: what was named, and what depends on it.
+pub(super) async fn omission(
     desk: &Desk,
-    changes: &[(ProposedChange, Change)],
-) -> Result<(), Failure> {
+    changes: &Kept,
+    leave_out: &[usize],
+) -> Result<Option<Omission>, Failure> {
+    let Some(asked) = Omitted::of(leave_out.to_vec(), changes.len()) else {
+        return Ok(None);
+    };
+    let asked = asked.numbers().to_vec();
+    let fault = |message: &str| {
+        Failure::new(Code::InvalidInput, message)
+            .detail("fields", json!([{ "path": "leaveOut" }]))
+            .detail("changes", changes.len())
+    };
+    if asked.iter().any(|number| *number >= changes.len()) {
+        return Err(fault("The proposal has no change of that number."));
+    }
+    let all = needs_of(desk, changes).await.left_out_with(&asked);
+    if all.len() == changes.len() {
+        let message = "All changes of the proposal would be left out: some were named, and the others depend on these.";
+        return Err(fault(message).hint("Reject the proposal instead."));
+    }
+    let all = Omitted::of(all, changes.len());
+    Ok(all.map(|all| Omission { asked, all }))
+}
+
+/// What the changes of a proposal need of each other.
+pub(in crate::write) async fn needs_of(desk: &Desk, changes: &Kept) -> Needs {
+    let told: Vec<(&Change, bool)> = changes
+        .iter()
+        .map(|(one, change)| (change, one.links_mended.is_some()))
+        .collect();
+    let site = if told.iter().any(|(_, only_mends)| *only_mends) {
+        desk.wiki.linked_site().await.ok()
+    } else {
+        None
+    };
+    Needs::of(&told, site.as_ref())
+}
+
+/// What stays of the changes, with the links as they are without what is left out, and what is
+/// left out.
+async fn parted(
+    desk: &Desk,
+    changes: Vec<(ProposedChange, Change)>,
+    out: &[usize],
+) -> Result<(Vec<(ProposedChange, Change)>, Vec<(ProposedChange, Change)>), Failure> {
+    if out.is_empty() {
+        return Ok((changes, Vec::new()));
+    }
+    let (mut stay, mut left_out) = (Vec::new(), Vec::new());
+    for (number, change) in changes.into_iter().enumerate() {
+        if out.contains(&number) {
+            left_out.push(change);
+        } else {
+            stay.push(change);
+        }
+    }
+    let all: Vec<&Change> = left_out.iter().map(|(_, change)| change).collect();
+    if all.iter().any(|change| change.moves()) {
+        let site = desk.wiki.linked_site().await?;
+        let anew = |(one, change): (ProposedChange, Change)| match one.undoes {
+            Some(_) => (one, change),
+            None => (one, needs::without(change, &all, &site)),
+        };
+        stay = stay.into_iter().map(anew).collect();
+    }
+    Ok((stay, left_out))
+}
+
+/// A change of an open proposal, held against its page as it is.
+#[derive(Debug, Default)]
+pub(in crate::write) struct Looked {
+    /// It made on top of what was changed since, where it does not fit and the two do not touch.
+    pub(in crate::write) merged: Option<Box<Change>>,
+    /// Why it does not fit.
+    pub(in crate::write) fault: Option<Failure>,
+}
+
+/// Holds each change of an open proposal against its page, as long as the wiki answers.
+pub(in crate::write) async fn look(desk: &Desk, changes: &Kept) -> Vec<Looked> {
     let mut freed = HashSet::new();
+    let mut all = Vec::new();
     for (one, kept) in changes {
         freed.extend(left_by(kept));
-        let change = fitting(desk, one, kept.clone(), false, &freed).await;
-        change.map_err(|failure| match changes {
-            [_] => failure,
-            _ => about(failure, one),
-        })?;
+        let Err(outdated) = fitting(desk, one, kept.clone(), false, &freed).await else {
+            all.push(Looked::default());
+            continue;
+        };
+        let merged = outdated.merged.clone();
+        let fault = outdated.told();
+        let is_end = fault.code != Code::ProposalOutdated;
+        all.push(Looked {
+            merged,
+            fault: Some(match changes {
+                [_] => fault,
+                _ => about(fault, one),
+            }),
+        });
+        if is_end {
+            break;
+        }
     }
-    Ok(())
+    all
+}
+
+/// What a person is shown of an open proposal, in a word.
+pub(in crate::write) fn digest_of(
+    proposal: &Proposal,
+    changes: &Kept,
+    looked: &[Looked],
+) -> String {
+    let merged = looked.iter().map(|one| one.merged.as_deref());
+    let merged = merged.chain(std::iter::repeat(None));
+    let shown = changes.iter().zip(merged);
+    digest::of(
+        proposal,
+        shown.map(|((_, kept), merged)| merged.unwrap_or(kept)),
+    )
 }
 
 /// The change of the page as it is now. A place that an earlier change frees is free.
@@ -74,14 +214,14 @@ async fn fitting(
     kept: Change,
     merge: bool,
     freed: &HashSet<(Locale, PagePath)>,
-) -> Result<Change, Failure> {
+) -> Result<Change, Outdated> {
     let change = match held_against(desk, one.undoes, kept).await {
         Ok(change) => change,
         Err(Outdated {
             merged: Some(merged),
             ..
         }) if merge => *merged,
-        Err(outdated) => return Err(outdated.told()),
+        Err(outdated) => return Err(outdated),
     };
     let place = change.after().map(place_of);
     if place.is_none_or(|place| !freed.contains(&place)) {
@@ -120,10 +260,14 @@ async fn is_done(
     }
 }
 
-/// The place that a change leaves.
-fn left_by(change: &Change) -> Option<(Locale, PagePath)> {
-    let leaves = change.moves() || change.operation() == Operation::Delete;
-    change.before().filter(|_| leaves).map(place_of)
+/// A change that is made cannot be left out.
+fn is_made() -> Failure {
+    Failure::new(
+        Code::InvalidInput,
+        "A change that shall be left out was made before, when the proposal was applied in part.",
+    )
+    .hint("Apply the rest with it, or take that change back with undo.")
+    .detail("fields", json!([{ "path": "leaveOut" }]))
 }
 
 fn place_of(page: &PageState) -> (Locale, PagePath) {

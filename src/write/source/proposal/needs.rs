@@ -1,0 +1,264 @@
+//! What the changes of a proposed set need of each other: whoever leaves one out leaves out what
+//! depends on it.
+//!
+//! A change depends on another one
+//! - if it takes a place that the other leaves;
+//! - if it does nothing but mend links to what the other moves, and all else that it mends links to
+//!   is left out as well; where some moves stay, it stays with the links to these;
+//! - if it is the move that the other mends links to, and the other does nothing else: without it
+//!   those links would break.
+//!
+//! A page that is left out stays as it is: its own links to what moves then lead nowhere, as
+//! warnings say.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::change::Change;
+use crate::page::{Format, LinkBase, LinkedSite, Moves, PagePlace, PageState, links, mend_links};
+
+use super::super::order::{left_by, taken_by};
+
+/// What the changes of a set need of each other.
+#[derive(Debug, Clone, Default)]
+pub(in crate::write) struct Needs(Vec<Need>);
+
+/// What one change needs.
+#[derive(Debug, Clone, Default)]
+struct Need {
+    /// The change that leaves the place which this one takes.
+    place: Option<usize>,
+    /// The moves to which it mends links, if it does nothing else.
+    mends: Option<HashSet<usize>>,
+}
+
+impl Needs {
+    /// What changes need of each other; with each whether it does nothing but mend links. Where
+    /// links lead the wiki decides; where nobody knows, such a change mends links to all moves.
+    pub(in crate::write) fn of(changes: &[(&Change, bool)], site: Option<&LinkedSite>) -> Self {
+        let all = || changes.iter().map(|(change, _)| *change).enumerate();
+        let frees: HashMap<PagePlace, usize> = all()
+            .filter_map(|(at, change)| Some((left_by(change)?, at)))
+            .collect();
+        let moves: HashMap<PagePlace, usize> = all()
+            .filter_map(|(at, change)| Some((moved(change)?.1, at)))
+            .collect();
+        let need = |(change, only_mends): &(&Change, bool)| Need {
+            place: taken_by(change).and_then(|place| frees.get(&place).copied()),
+            mends: only_mends.then(|| mends(change, &moves, site)),
+        };
+        Self(changes.iter().map(need).collect())
+    }
+
+    /// These changes and all that depend on them, in order; numbers of no change count for nothing.
+    pub(in crate::write) fn left_out_with(&self, wanted: &[usize]) -> Vec<usize> {
+        let mut out: HashSet<usize> = wanted
+            .iter()
+            .copied()
+            .filter(|number| *number < self.0.len())
+            .collect();
+        loop {
+            let before = out.len();
+            for (at, need) in self.0.iter().enumerate() {
+                if need.place.is_some_and(|place| out.contains(&place)) {
+                    out.insert(at);
+                }
+                let Some(mends) = &need.mends else { continue };
+                if out.contains(&at) {
+                    out.extend(mends);
+                } else if !mends.is_empty() && mends.is_subset(&out) {
+                    out.insert(at);
+                }
+            }
+            if out.len() == before {
+                break;
+            }
+        }
+        let mut out: Vec<usize> = out.into_iter().collect();
+        out.sort_unstable();
+        out
+    }
+}
+
+/// Where the page of a change was and where it goes, if it moves.
+fn moved(change: &Change) -> Option<(PagePlace, PagePlace)> {
+    let page = change.after().filter(|_| change.moves())?;
+    Some((left_by(change)?, place_of(page)))
+}
+
+/// The moves to which a change mends links: those to whose new places the page links only
+/// afterwards.
+fn mends(
+    change: &Change,
+    moves: &HashMap<PagePlace, usize>,
+    site: Option<&LinkedSite>,
+) -> HashSet<usize> {
+    let all = || moves.values().copied().collect();
+    let (Some(before), Some(after), Some(site)) = (change.before(), change.after(), site) else {
+        return all();
+    };
+    let (before, after) = (places(before, site), places(after, site));
+    let new = after.difference(&before);
+    let mends: HashSet<usize> = new.filter_map(|place| moves.get(place).copied()).collect();
+    if mends.is_empty() { all() } else { mends }
+}
+
+/// The places to which a page links.
+fn places(page: &PageState, site: &LinkedSite) -> HashSet<PagePlace> {
+    let own = place_of(page);
+    let base = LinkBase::of(&own, site);
+    let all = links(&page.content, Format::of(None, Some(&page.editor)));
+    all.iter()
+        .filter_map(|link| base.place(&link.target))
+        .collect()
+}
+
+/// A change without the moves that are left out: the links that it mended to these lead to where
+/// their pages stay. One that takes a write back stays as it is.
+pub(super) fn without(change: Change, left_out: &[&Change], site: &LinkedSite) -> Change {
+    let back: Moves = left_out
+        .iter()
+        .filter_map(|change| moved(change))
+        .map(|(from, to)| (to, from))
+        .collect();
+    let (Some(before), Some(after)) = (change.before(), change.after()) else {
+        return change;
+    };
+    let format = Format::of(None, Some(&after.editor));
+    let text = mend_links(&after.content, format, &place_of(after), &back, site).text;
+    if text == after.content {
+        return change;
+    }
+    let after = PageState {
+        content: text,
+        ..after.clone()
+    };
+    let lost = change.lost().to_vec();
+    Change::between(before.clone(), after).with_loss_of(lost)
+}
+
+fn place_of(page: &PageState) -> PagePlace {
+    (page.locale.clone(), page.path.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Needs, without};
+    use crate::change::Change;
+    use crate::page::testing::page;
+    use crate::page::{LinkedSite, Locale, PagePath, PageState};
+
+    fn site() -> LinkedSite {
+        LinkedSite {
+            address: "https://wiki.example".parse().unwrap(),
+            locale: Locale::as_stored("en"),
+            has_namespaces: false,
+            relative_from_root: false,
+        }
+    }
+
+    fn at(id: i64, path: &str, content: &str) -> PageState {
+        PageState {
+            id: Some(id),
+            path: PagePath::as_stored(path),
+            content: content.to_owned(),
+            ..page()
+        }
+    }
+
+    fn moved(id: i64, from: &str, to: &str) -> (Change, bool) {
+        let change = Change::between(at(id, from, "x\n"), at(id, to, "x\n"));
+        (change, false)
+    }
+
+    fn mended(id: i64, before: &str, after: &str) -> (Change, bool) {
+        let change = Change::between(at(id, "links", before), at(id, "links", after));
+        (change, true)
+    }
+
+    fn deleted(id: i64, path: &str) -> (Change, bool) {
+        (Change::delete(at(id, path, "x\n")), false)
+    }
+
+    fn made(path: &str) -> (Change, bool) {
+        (Change::recreate(at(0, path, "x\n")), false)
+    }
+
+    fn needs(changes: &[(Change, bool)], site: Option<&LinkedSite>) -> Needs {
+        let changes: Vec<(&Change, bool)> = changes.iter().map(|(one, is)| (one, *is)).collect();
+        Needs::of(&changes, site)
+    }
+
+    #[test]
+    fn what_depends_on_what_is_left_out_is_left_out() {
+        let section = [
+            moved(1, "a/x", "b/x"),
+            moved(2, "a/y", "b/y"),
+            mended(3, "[x](/a/x)\n", "[x](/b/x)\n"),
+            mended(4, "[x](/a/x) [y](/a/y)\n", "[x](/b/x) [y](/b/y)\n"),
+        ];
+        let chain = [
+            moved(1, "c", "d"),
+            moved(2, "b", "c"),
+            moved(3, "a", "b"),
+            made("a"),
+            made("e"),
+        ];
+        let deletes = [
+            deleted(1, "a"),
+            made("a"),
+            deleted(2, "b"),
+            moved(3, "c", "b"),
+        ];
+        let table: [(&[(Change, bool)], &[usize], &[usize]); 14] = [
+            (&section, &[], &[]),
+            // The page that links to the other one stays, too.
+            (&section, &[0], &[0, 2]),
+            (&section, &[1], &[1]),
+            (&section, &[0, 1], &[0, 1, 2, 3]),
+            // Without the mending the moves would break links.
+            (&section, &[2], &[0, 2]),
+            (&section, &[3], &[0, 1, 2, 3]),
+            // Who leaves its place stays in it.
+            (&chain, &[0], &[0, 1, 2, 3]),
+            (&chain, &[2], &[2, 3]),
+            (&chain, &[3], &[3]),
+            (&chain, &[4], &[4]),
+            (&chain, &[4, 4, 3, 99], &[3, 4]),
+            (&deletes, &[0], &[0, 1]),
+            (&deletes, &[2], &[2, 3]),
+            (&deletes, &[1, 3], &[1, 3]),
+        ];
+        let site = site();
+        for (changes, wanted, expected) in table {
+            let needs = needs(changes, Some(&site));
+            assert_eq!(needs.left_out_with(wanted), expected, "{wanted:?}");
+            // What is left out with others takes nothing more with it.
+            assert_eq!(needs.left_out_with(expected), expected, "{wanted:?}");
+        }
+        let unknown = needs(&section, None);
+        assert_eq!(unknown.left_out_with(&[0]), [0]);
+        assert_eq!(unknown.left_out_with(&[0, 1]), [0, 1, 2, 3]);
+        assert_eq!(unknown.left_out_with(&[2]), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn pages_that_change_places_stay_together() {
+        let circle = [moved(1, "a", "b"), moved(2, "b", "a")];
+        assert_eq!(needs(&circle, None).left_out_with(&[1]), [0, 1]);
+    }
+
+    #[test]
+    fn links_to_what_is_left_out_lead_to_where_it_stays() {
+        let left_out = moved(1, "a/x", "b/x").0;
+        let content = |change: &Change| change.after().unwrap().content.clone();
+        let both = mended(4, "[x](/a/x) [y](/a/y)\n", "[x](/b/x) [y](/b/y)\n").0;
+        let anew = without(both, &[&left_out], &site());
+        assert_eq!(content(&anew), "[x](/a/x) [y](/b/y)\n");
+        let own = Change::between(at(5, "a/z", "[x](x)\n"), at(5, "b/z", "[x](/b/x#s)\n"));
+        let anew = without(own, &[&left_out], &site());
+        assert_eq!(content(&anew), "[x](/a/x#s)\n");
+        assert_eq!(anew.after().unwrap().path.as_str(), "b/z");
+        let other = mended(6, "[y](/a/y)\n", "[y](/b/y)\n").0;
+        assert_eq!(without(other.clone(), &[&left_out], &site()), other);
+    }
+}
