@@ -97,7 +97,9 @@ fn set_done(word: &str, set: &SetAnswer) {
 fn left_out(pages: &[LeftOut]) -> Vec<String> {
     let line = |page: &LeftOut| {
         let path = page.path.as_ref().map_or("page", PagePath::as_str);
-        let told = format!("{path} (id {}): {}", page.id, page.why);
+        // A page that was to be created has no id.
+        let id = (page.id > 0).then(|| format!(" (id {})", page.id));
+        let told = format!("{path}{}: {}", id.unwrap_or_default(), page.why);
         format!(
             "{} {}",
             print::painted("left out:", Paint::Yellow),

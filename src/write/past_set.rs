@@ -143,6 +143,9 @@ impl Past {
         let Ok(proposal) = self.audit.proposal(id).await else {
             return Vec::new();
         };
+        if !self.admits_proposal(&proposal).await.unwrap_or(false) {
+            return Vec::new();
+        }
         let changes = proposal.changes().enumerate();
         changes
             .filter(|(number, _)| omitted.numbers().contains(number))

@@ -77,6 +77,8 @@ mod references;
 mod relay;
 mod report;
 mod resources;
+#[cfg(feature = "demo")]
+mod reviewing;
 mod roles;
 mod rooms;
 mod rules;

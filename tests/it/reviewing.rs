@@ -1,0 +1,332 @@
+//! People decide on sets: changes are left out, and what is applied is what was shown.
+
+use serde_json::{Value, json};
+use wikijs_mcp::audit::{Client, Event, ProposalId};
+use wikijs_mcp::demo::DemoWiki;
+use wikijs_mcp::error::{Code, Failure};
+use wikijs_mcp::gates::SessionId;
+use wikijs_mcp::server::App;
+use wikijs_mcp::write::{Answer, Apply, Asker, Caller, Extent, Plan, Review};
+
+use crate::command::{Command, Ended};
+use crate::harness::{Served, Setup, id_of, mutations, wiki_of};
+
+const BULK: &str = "wikijs_bulk_update_pages";
+
+/// Three pages of docs, and two that link to them.
+async fn section() -> DemoWiki {
+    wiki_of(&[
+        ("docs/a", "A\n"),
+        ("docs/b", "[a](/docs/a)\n"),
+        ("docs/c", "C\n"),
+        ("x/both", "[a](/docs/a) [b](/docs/b)\n"),
+        ("x/one", "[c](/docs/c)\n"),
+    ])
+    .await
+}
+
+async fn dry(wiki: &DemoWiki) -> Served {
+    Setup::indexed(wiki, |keys| &keys.admin)
+        .with("WIKI_TOOLSETS", "pages,drafts,proposals,undo")
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await
+}
+
+/// Proposes that all of docs goes to guide, with the links to it.
+async fn propose(served: &Served) -> String {
+    let shown = json!({ "path": "docs", "moveTo": "guide" });
+    let shown = served.call(BULK, shown).await.unwrap();
+    shown["proposal"].as_str().unwrap().to_owned()
+}
+
+/// Runs a command as the operator.
+async fn operator(wiki: &DemoWiki, served: &Served, arguments: &[&str]) -> Ended {
+    let command = Command::new(arguments)
+        .with("WIKI_BASE_URL", &wiki.address())
+        .with("WIKI_API_TOKEN", &wiki.keys().admin)
+        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_LOG", "off");
+    tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+}
+
+/// The number that `proposals show` prints before the change of a page.
+async fn number_of(wiki: &DemoWiki, served: &Served, id: &str, path: &str) -> String {
+    let shown = operator(wiki, served, &["proposals", "show", id]).await;
+    let line = |line: &&str| line.contains(&format!(" en:{path} "));
+    let line = shown.stdout.lines().find(line);
+    let line = line.unwrap_or_else(|| panic!("{}", shown.told));
+    line.split_once('.').unwrap().0.to_owned()
+}
+
+/// The places and texts of all pages.
+fn all(wiki: &DemoWiki) -> Vec<(String, String)> {
+    let mut pages: Vec<_> = wiki.with_store(|store| {
+        let pages = store.pages();
+        let told = pages.map(|page| (page.path.clone(), page.content.clone()));
+        told.collect()
+    });
+    pages.sort();
+    pages
+}
+
+fn pages(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    let told = |(path, content): &(&str, &str)| ((*path).to_owned(), (*content).to_owned());
+    expected.iter().map(told).collect()
+}
+
+#[tokio::test]
+async fn a_person_leaves_a_change_out_and_what_depends_on_it_stays_out() {
+    let wiki = section().await;
+    let served = dry(&wiki).await;
+    let id = propose(&served).await;
+    let number = number_of(&wiki, &served, &id, "docs/c").await;
+    let arguments = [
+        "proposals",
+        "apply",
+        &id,
+        "--leave-out",
+        &number,
+        "--yes",
+        "--json",
+    ];
+    let applied = operator(&wiki, &served, &arguments).await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    // docs/c stays, and with it the page that only links to it.
+    let expected = [
+        ("docs/c", "C\n"),
+        ("guide/a", "A\n"),
+        ("guide/b", "[a](/guide/a)\n"),
+        ("x/both", "[a](/guide/a) [b](/guide/b)\n"),
+        ("x/one", "[c](/docs/c)\n"),
+    ];
+    assert_eq!(all(&wiki), pages(&expected));
+    let applied: Value = serde_json::from_str(&applied.stdout).unwrap();
+    let result = &applied["results"][0];
+    let why = "a person left it out";
+    let left_out = json!([
+        { "id": id_of(&wiki, "docs/c"), "path": "docs/c", "why": why },
+        { "id": id_of(&wiki, "x/one"), "path": "x/one", "why": why },
+    ]);
+    assert_eq!(result["leftOut"], left_out, "{result}");
+
+    // The agent is told, and the record says so.
+    let told = served
+        .call("wikijs_get_proposal", json!({ "id": id }))
+        .await;
+    let told = told.unwrap();
+    let paths: Vec<&Value> = told["leftOut"].as_array().unwrap().iter().collect();
+    assert_eq!(told["state"], "applied");
+    assert_eq!((&paths[0]["path"], paths.len()), (&json!("docs/c"), 2));
+    let listed = served.call("wikijs_list_proposals", json!({ "state": "applied" }));
+    let listed = listed.await.unwrap();
+    assert_eq!(listed["proposals"][0]["leftOut"], told["leftOut"]);
+    let reason = |record: &&wikijs_mcp::audit::Record| {
+        record.event == Event::Proposal && record.decision.as_deref() == Some("applied")
+    };
+    let records = served.records();
+    let decided = records.iter().find(reason).unwrap();
+    let reason = decided.reason.as_deref().unwrap();
+    assert!(reason.starts_with("left out: 2 of 5: "), "{reason}");
+    let call = result["callId"].as_str().unwrap();
+    let shown = operator(&wiki, &served, &["audit", "show", call]).await;
+    assert!(
+        shown.stdout.contains("left out: 2 of 5: "),
+        "{}",
+        shown.told
+    );
+    let shown = operator(&wiki, &served, &["proposals", "show", &id]).await;
+    assert_eq!(
+        shown.stdout.matches(", left out").count(),
+        2,
+        "{}",
+        shown.told
+    );
+    let verified = operator(&wiki, &served, &["audit", "verify"]).await;
+    assert_eq!(verified.code, 0, "{}", verified.told);
+}
+
+#[tokio::test]
+async fn links_to_what_is_left_out_lead_to_where_it_stays() {
+    let wiki = section().await;
+    let served = dry(&wiki).await;
+    let id = propose(&served).await;
+    let number = number_of(&wiki, &served, &id, "docs/a").await;
+    let arguments = ["proposals", "apply", &id, "--leave-out", &number, "--yes"];
+    let applied = operator(&wiki, &served, &arguments).await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    let expected = [
+        ("docs/a", "A\n"),
+        ("guide/b", "[a](/docs/a)\n"),
+        ("guide/c", "C\n"),
+        ("x/both", "[a](/docs/a) [b](/guide/b)\n"),
+        ("x/one", "[c](/guide/c)\n"),
+    ];
+    assert_eq!(all(&wiki), pages(&expected));
+}
+
+#[tokio::test]
+async fn leaving_out_everything_or_what_is_not_there_is_refused() {
+    let wiki = section().await;
+    let served = dry(&wiki).await;
+    let id = propose(&served).await;
+    for (numbers, says) in [
+        ("1,2,3,4,5", "Reject the proposal instead"),
+        ("6", "no change of that number"),
+    ] {
+        let arguments = ["proposals", "apply", &id, "--leave-out", numbers, "--yes"];
+        let refused = operator(&wiki, &served, &arguments).await;
+        assert_ne!(refused.code, 0, "{}", refused.told);
+        assert!(refused.told.contains(says), "{}", refused.told);
+    }
+    for arguments in [
+        &["proposals", "apply", &id, "--leave-out", "0", "--yes"][..],
+        &["proposals", "apply", "--all", "--leave-out", "1", "--yes"],
+        &["proposals", "apply", &id, &id, "--leave-out", "1", "--yes"],
+    ] {
+        let refused = operator(&wiki, &served, arguments).await;
+        assert_eq!(refused.code, 2, "{}", refused.told);
+    }
+    let title = json!({ "id": id_of(&wiki, "docs/a"), "title": "One" });
+    let single = served.call("wikijs_update_page", title).await.unwrap();
+    let single = single["proposal"].as_str().unwrap();
+    let arguments = ["proposals", "apply", single, "--leave-out", "1", "--yes"];
+    let refused = operator(&wiki, &served, &arguments).await;
+    assert!(refused.told.contains("instead"), "{}", refused.told);
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn whoever_takes_the_left_out_out_of_the_file_is_found_out() {
+    let wiki = section().await;
+    let served = dry(&wiki).await;
+    let id = propose(&served).await;
+    let arguments = ["proposals", "apply", &id, "--leave-out", "1", "--yes"];
+    let applied = operator(&wiki, &served, &arguments).await;
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    let of_wiki = std::fs::read_dir(served.dir.path()).unwrap().next();
+    let file = of_wiki.unwrap().unwrap().path();
+    let file = file.join(format!("proposals/{id}.json"));
+    let whole: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert!(whole["leftOut"].is_array(), "{whole}");
+    for forged in [json!([]), json!([1]), json!([0, 1, 2])] {
+        let mut changed = whole.clone();
+        changed["leftOut"] = forged;
+        std::fs::write(&file, serde_json::to_vec(&changed).unwrap()).unwrap();
+        let verified = operator(&wiki, &served, &["audit", "verify"]).await;
+        assert_ne!(verified.code, 0, "{}", verified.told);
+    }
+}
+
+fn person() -> Caller {
+    Caller {
+        tool: "proposals apply",
+        client: Client::default(),
+        actor: None,
+        session: SessionId::new("person"),
+        asker: Asker::Nobody,
+        narrowing: None,
+        extent: Extent::Whole,
+        is_decided: true,
+        note: None,
+    }
+}
+
+async fn review(app: &App, id: &str) -> Review {
+    app.desk.review(id.parse().unwrap()).await.unwrap()
+}
+
+/// What becomes of a decision that carries the digest of what was shown.
+async fn decide(app: &App, apply: Apply) -> Result<Answer, Failure> {
+    let plan = Plan::Proposal(apply);
+    let token = match app.writer.write(person(), plan.clone(), None).await? {
+        Answer::Preview(preview) => preview.confirm,
+        Answer::SetPreview(preview) => preview.confirm,
+        Answer::Applied(_) | Answer::Set(_) => None,
+    };
+    let token = token.unwrap().token;
+    app.writer.write(person(), plan, Some(token)).await
+}
+
+#[tokio::test]
+async fn nothing_but_what_was_shown_is_applied() {
+    let wiki = section().await;
+    let served = dry(&wiki).await;
+    let id = propose(&served).await;
+    let (app, ..) = Setup::of(&wiki, |keys| &keys.admin)
+        .in_dir_of(&served)
+        .app();
+    let proposal: ProposalId = id.parse().unwrap();
+    let shown = review(&app, &id).await;
+    assert_eq!(shown.digest.len(), 64);
+    assert_eq!(review(&app, &id).await.digest, shown.digest);
+    let c = shown
+        .proposal
+        .changes()
+        .position(|one| one.path.as_str() == "docs/c");
+    let c = c.unwrap();
+    let left_out = shown.left_out_with(&[c]);
+    assert_eq!(left_out.len(), 2);
+
+    // Somebody writes a page meanwhile: what would be applied is another thing, merged or not.
+    let one = id_of(&wiki, "docs/b");
+    wiki.with_store(|store| store.page_mut(one).unwrap().title = "Theirs".to_owned());
+    let merged = review(&app, &id).await;
+    assert_ne!(merged.digest, shown.digest);
+    let changed: Vec<bool> = std::iter::once(&merged.change)
+        .chain(&merged.others)
+        .map(|one| one.merged.is_some())
+        .collect();
+    assert_eq!(changed.iter().filter(|is| **is).count(), 1);
+    for merge in [false, true] {
+        let apply = Apply {
+            merge,
+            leave_out: vec![c],
+            expects: Some(shown.digest.clone()),
+            ..Apply::all_of(proposal)
+        };
+        let refused = decide(&app, apply).await.unwrap_err();
+        assert_eq!(refused.code, Code::ProposalOutdated, "{refused:?}");
+        assert!(refused.to_string().contains("shown"), "{refused}");
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+    let apply = Apply {
+        merge: true,
+        leave_out: vec![c],
+        expects: Some(merged.digest),
+        ..Apply::all_of(proposal)
+    };
+    decide(&app, apply).await.unwrap();
+    let title = wiki.with_store(|store| store.page(one).unwrap().title.clone());
+    assert_eq!(title, "Theirs");
+    let decided = review(&app, &id).await;
+    assert_eq!(decided.proposal.state.left_out(), left_out);
+}
+
+#[tokio::test]
+async fn a_token_counts_for_what_was_left_out_when_it_was_given() {
+    let wiki = section().await;
+    let served = dry(&wiki).await;
+    let id = propose(&served).await;
+    let (app, ..) = Setup::of(&wiki, |keys| &keys.admin)
+        .in_dir_of(&served)
+        .app();
+    let without = |leave_out: Vec<usize>| {
+        Plan::Proposal(Apply {
+            leave_out,
+            ..Apply::all_of(id.parse().unwrap())
+        })
+    };
+    let shown = app.writer.write(person(), without(vec![0]), None).await;
+    let Ok(Answer::SetPreview(shown)) = shown else {
+        panic!("{shown:?}");
+    };
+    let token = shown.confirm.unwrap().token;
+    let refused = app
+        .writer
+        .write(person(), without(vec![]), Some(token))
+        .await;
+    assert_eq!(refused.unwrap_err().code, Code::ConfirmMismatch);
+    assert_eq!(mutations(&wiki).len(), 0);
+}
