@@ -15,6 +15,7 @@ pub mod meter;
 pub mod notice;
 pub mod page;
 mod private_files;
+pub mod review;
 pub mod rules;
 pub mod server;
 mod share;

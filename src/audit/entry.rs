@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CallId, ClientId, FileHead, KeptState, KeyDigest};
+use super::{CallId, ClientId, FileHead, KeptState, KeyDigest, Role};
 use crate::change::Operation;
 use crate::page::{Field, LineCounts, Locale, PagePath};
 
@@ -186,6 +186,12 @@ impl Actor {
     pub fn user(name: &str, login: Option<&str>) -> Self {
         let login = login.map_or_else(String::new, |login| format!("/login:{login}"));
         Self(format!("user:{name}{login}"))
+    }
+
+    /// A person who signed in to the review page.
+    #[must_use]
+    pub fn of_role(role: Role, name: &str) -> Self {
+        Self(format!("{}:{name}", role.as_str()))
     }
 
     /// The whole text, as it is on record.

@@ -5,7 +5,6 @@ mod advice;
 mod audit;
 mod completions;
 mod config;
-mod confirmed;
 mod doctor;
 mod exit;
 mod files;
@@ -20,6 +19,7 @@ mod print;
 mod progress;
 mod proposals;
 mod reference;
+mod review;
 mod rules;
 mod serve;
 mod show_change;
@@ -61,6 +61,8 @@ enum Command {
     Undo(undo::Arguments),
     /// Review, apply and reject what agents proposed in a dry run
     Proposals(proposals::Arguments),
+    /// Decide what agents proposed on a page in the browser
+    Review(review::Arguments),
     /// Stop the writes of all servers on this audit directory within a second, without a restart
     Pause(pause::Pause),
     /// Let writes go on after a pause
@@ -180,6 +182,7 @@ async fn run(command: Option<Command>) -> Outcome {
         Some(Command::Serve(arguments)) => Box::pin(serve::run(arguments)).await,
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
         Some(Command::Proposals(arguments)) => Box::pin(proposals::run(arguments)).await,
+        Some(Command::Review(arguments)) => Box::pin(review::run(arguments)).await,
         Some(Command::Pause(arguments)) => pause::pause(arguments).await,
         Some(Command::Resume(arguments)) => pause::resume(&arguments).await,
         Some(Command::Audit(arguments)) => audit::run(arguments).await,

@@ -2,21 +2,12 @@
 //!
 //! Text from the wiki is escaped: it must not steer the terminal.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Map, Value, json};
-use similar::{ChangeTag, TextDiff};
 
-use super::confirmed::{Done, Shown};
 use super::print::{self, Paint};
 use crate::gates::LeftOut;
-use crate::page::{Note, PagePath};
-use crate::write::{Applied, Preview, SetAnswer};
-
-/// How long the words of changed lines may be compared; past that more is marked than need be.
-const PATIENCE: Duration = Duration::from_millis(100);
-/// Lines that have less in common than this are not one line that changed.
-const LEAST_LIKENESS: f32 = 0.4;
+use crate::page::{Note, PagePath, marked_lines};
+use crate::write::{Applied, Done, Preview, SetAnswer, Shown};
 
 /// A preview: what, where, and all that changes.
 pub(super) fn preview(preview: &Preview) -> Vec<String> {
@@ -210,12 +201,13 @@ pub(super) fn diff(text: &str) -> Vec<String> {
             shown.extend(old.iter().chain(new).copied().map(diff_line));
             continue;
         }
-        for (tag, words) in marked(old, new) {
-            let (sign, plain, strong) = match tag {
-                ChangeTag::Insert => ('+', Paint::Green, Paint::GreenWord),
-                ChangeTag::Delete | ChangeTag::Equal => ('-', Paint::Red, Paint::RedWord),
+        for line in marked_lines(&bare(old), &bare(new)) {
+            let (sign, plain, strong) = if line.is_added {
+                ('+', Paint::Green, Paint::GreenWord)
+            } else {
+                ('-', Paint::Red, Paint::RedWord)
             };
-            let words = words.iter().map(|(is_marked, word)| {
+            let words = line.words.iter().map(|(is_marked, word)| {
                 let paint = if *is_marked { strong } else { plain };
                 print::painted(&print::harmless(word), paint)
             });
@@ -253,99 +245,14 @@ pub(super) fn warnings(warnings: &[impl ToString]) -> Vec<String> {
     warnings.iter().map(line).collect()
 }
 
+/// Lines of a difference without their signs.
+fn bare<'a>(lines: &[&'a str]) -> Vec<&'a str> {
+    let bare = |line: &&'a str| line.get(1..).unwrap_or_default();
+    lines.iter().map(bare).collect()
+}
+
 /// The first lines with this sign, and what comes after them.
 fn run<'a, 'b>(lines: &'a [&'b str], sign: char) -> (&'a [&'b str], &'a [&'b str]) {
     let is_other = |line: &&str| !line.starts_with(sign);
     lines.split_at(lines.iter().position(is_other).unwrap_or(lines.len()))
-}
-
-/// A line's words, and whether each is marked.
-type Words<'a> = Vec<(bool, &'a str)>;
-
-/// Lines that go and lines that come in their place, without their signs, with the words that
-/// are in one of the two only.
-fn marked<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<(ChangeTag, Words<'a>)> {
-    let bare = |line: &&'a str| line.get(1..).unwrap_or_default();
-    let words = |lines: &[&'a str]| -> Vec<&'a str> {
-        lines.iter().flat_map(|line| split(bare(line))).collect()
-    };
-    let (old_words, new_words) = (words(old), words(new));
-    let diff = TextDiff::configure()
-        .deadline(Instant::now() + PATIENCE)
-        .diff_slices(&old_words, &new_words);
-    let is_like = diff.ratio() >= LEAST_LIKENESS;
-    let side = |tag: ChangeTag, lines: &[&'a str]| -> Vec<(ChangeTag, Words<'a>)> {
-        let mut changes = diff
-            .iter_all_changes()
-            .filter(|change| matches!(change.tag(), ChangeTag::Equal) || change.tag() == tag)
-            .map(|change| is_like && change.tag() == tag);
-        lines
-            .iter()
-            .map(|line| {
-                let words = split(bare(line)).map(|word| (changes.next().unwrap_or(false), word));
-                (tag, words.collect())
-            })
-            .collect()
-    };
-    let mut lines = side(ChangeTag::Delete, old);
-    lines.extend(side(ChangeTag::Insert, new));
-    lines
-}
-
-/// Words, and what stands between them.
-fn split(line: &str) -> impl Iterator<Item = &str> {
-    let mut rest = line;
-    std::iter::from_fn(move || {
-        let is_word = rest.chars().next()?.is_alphanumeric();
-        let end = if is_word {
-            rest.find(|c: char| !c.is_alphanumeric())
-        } else {
-            rest.char_indices().nth(1).map(|(at, _)| at)
-        };
-        let (word, tail) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
-        rest = tail;
-        Some(word)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use similar::ChangeTag;
-
-    use super::marked;
-
-    fn told(old: &[&str], new: &[&str]) -> Vec<String> {
-        marked(old, new)
-            .into_iter()
-            .map(|(tag, words)| {
-                let words = words.into_iter().map(|(is_marked, word)| {
-                    if is_marked {
-                        format!("[{word}]")
-                    } else {
-                        word.to_owned()
-                    }
-                });
-                let sign = if tag == ChangeTag::Insert { '+' } else { '-' };
-                format!("{sign}{}", words.collect::<String>())
-            })
-            .collect()
-    }
-
-    #[test]
-    fn only_the_words_that_differ_are_marked_in_a_changed_line() {
-        assert_eq!(
-            told(&["-the old größe, 1.5"], &["+the new größe, 1.6!"]),
-            ["-the [old] größe, 1.[5]", "+the [new] größe, 1.[6][!]"]
-        );
-        assert_eq!(
-            told(&["-one two", "-three"], &["+one 2", "+three", "+four"]),
-            ["-one [two]", "-three", "+one [2]", "+three", "+[four]"]
-        );
-    }
-
-    #[test]
-    fn lines_with_little_in_common_have_no_marks() {
-        assert_eq!(told(&["-abc"], &["+xyz"]), ["-abc", "+xyz"]);
-        assert_eq!(told(&["-"], &["+new"]), ["-", "+new"]);
-    }
 }

@@ -1,6 +1,5 @@
 //! `wikijs-mcp undo`: an operator takes a write back.
 
-use super::confirmed::{Shown, confirmed};
 use super::exit::Exit;
 use super::proposals::since;
 use super::when::When;
@@ -9,7 +8,7 @@ use crate::audit::CallSelector;
 use crate::error::{Code, Failure};
 use crate::page::{NewPath, Note, Whose};
 use crate::server::App;
-use crate::write::{Caller, Plan, Undo, UndoClient};
+use crate::write::{Caller, Plan, Shown, Undo, UndoClient};
 
 /// Arguments of `undo`.
 #[derive(Debug, clap::Args)]
@@ -109,7 +108,9 @@ async fn take_back(app: &App, plan: Plan, arguments: &Arguments) -> Outcome {
         note: arguments.note.clone(),
         ..start::operator("undo")
     };
-    let undone = confirmed(app, &operator, plan, says_yes)
+    let undone = app
+        .writer
+        .confirmed(&operator, plan, says_yes)
         .await
         .map_err(|failure| refused(failure, arguments.json))?;
     match undone {

@@ -54,6 +54,18 @@ impl Policy {
         policy.reads = policy.reads.narrowed_by(&narrowing.reads);
         policy
     }
+
+    /// The policy for a reviewer: a yes on the review page confirms a write. A dry run stays one for
+    /// those who may not apply in it, and a pause stops them all.
+    #[must_use]
+    pub fn for_reviewer(&self, narrowing: &Narrowing, may_apply_in_dry_run: bool) -> Self {
+        let policy = self.narrowed_by(narrowing);
+        Self {
+            is_dry_run: policy.is_dry_run && !may_apply_in_dry_run,
+            confirm: ConfirmMode::Operator,
+            ..policy
+        }
+    }
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ mod lines;
 mod link;
 mod listing;
 mod locale;
+mod marked;
 mod mend_links;
 mod note;
 mod outline;
@@ -61,6 +62,7 @@ pub use index::{Index, word_count};
 pub use lines::{LineCounts, unified_diff};
 pub use link::{LinkKind, PageLink, can_be_linked, links, may_lead_to_page};
 pub use locale::Locale;
+pub use marked::{MarkedLine, marked_lines};
 pub use mend_links::{
     LeftLink, LinkBase, LinkedSite, MendedLink, MendedText, MovedPart, Moves, PagePlace, WhyLeft,
     mend_links,

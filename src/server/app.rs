@@ -11,10 +11,11 @@ use tokio::sync::watch;
 use crate::audit::{AuditLog, Pause, RunId};
 use crate::config::{Indent, Settings};
 use crate::error::{Code, Failure};
-use crate::gates::ConfirmMode;
+use crate::gates::{ConfirmMode, Narrowing};
 use crate::index::ContentIndex;
 use crate::notice::{self, Progress};
 use crate::page::ReadRule;
+use crate::review::Bench;
 use crate::tools::{Arguments, Context, Definition, Kind, Registry};
 use crate::watch::Watch;
 use crate::wiki::{ApiKey, Sender, Wiki};
@@ -98,6 +99,25 @@ impl App {
     /// One sentence.
     pub fn within(&self, rule: &ReadRule) -> Result<Self, String> {
         self.apart(Arc::new(self.wiki.within(rule)), self.key_watch.clone())
+    }
+
+    /// What a reviewer's decisions are made with: the same wiki and log, within what they may read,
+    /// under the policy for reviewers.
+    pub(super) fn bench_for(&self, narrowing: &Narrowing, may_apply_in_dry_run: bool) -> Bench {
+        let wiki = if narrowing.reads.is_open() {
+            Arc::clone(&self.wiki)
+        } else {
+            Arc::new(self.wiki.within(&narrowing.reads))
+        };
+        let index = Arc::new(self.index.for_key(Arc::clone(&wiki)));
+        let writer = self
+            .writer
+            .for_reviewer(&wiki, &index, narrowing, may_apply_in_dry_run);
+        Bench {
+            desk: Arc::clone(writer.desk()),
+            writer: Arc::new(writer),
+            wiki,
+        }
     }
 
     fn apart(&self, wiki: Arc<Wiki>, key_watch: Option<Arc<KeyWatch>>) -> Result<Self, String> {

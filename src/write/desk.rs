@@ -64,6 +64,17 @@ impl Desk {
         Self::of((wiki, index), audit, policy, self.patience, house)
     }
 
+    /// The same for a reviewer, who decides under a policy of their own and reads within a rule.
+    pub(super) fn for_reviewer(
+        &self,
+        wiki: Arc<Wiki>,
+        index: Arc<ContentIndex>,
+        policy: Policy,
+    ) -> Self {
+        let (audit, house) = (Arc::clone(&self.audit), Arc::clone(&self.house));
+        Self::of((wiki, index), audit, policy, self.patience, house)
+    }
+
     fn of(
         (wiki, index): (Arc<Wiki>, Arc<ContentIndex>),
         audit: Arc<AuditLog>,

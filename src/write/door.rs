@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::audit::CallId;
 use crate::error::Failure;
+use crate::gates::Narrowing;
 use crate::index::ContentIndex;
 use crate::wiki::{Sender, Wiki};
 
@@ -36,6 +37,24 @@ impl Writer {
         let desk = self.desk.for_key(Arc::clone(wiki), Arc::clone(index));
         let desk = Arc::new(desk);
         Self::new(desk, self.sender.for_key(wiki))
+    }
+
+    /// A writer for a reviewer, who decides on what others left open.
+    #[must_use]
+    pub fn for_reviewer(
+        &self,
+        wiki: &Arc<Wiki>,
+        index: &Arc<ContentIndex>,
+        narrowing: &Narrowing,
+        may_apply_in_dry_run: bool,
+    ) -> Self {
+        let policy = self
+            .desk
+            .policy
+            .for_reviewer(narrowing, may_apply_in_dry_run);
+        let (of_wiki, index) = (Arc::clone(wiki), Arc::clone(index));
+        let desk = self.desk.for_reviewer(of_wiki, index, policy);
+        Self::new(Arc::new(desk), self.sender.for_key(wiki))
     }
 
     /// What tools and commands may know of writes.

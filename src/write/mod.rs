@@ -8,6 +8,7 @@
 mod answer;
 mod asker;
 mod caller;
+mod confirmed;
 mod deletions;
 mod desk;
 mod docket;
@@ -41,6 +42,7 @@ pub use answer::{
 };
 pub use asker::{Ask, Asker, HandedOut, Handout, Question, Reply};
 pub use caller::{Caller, Extent};
+pub use confirmed::{Done, Shown};
 pub use deletions::Deleted;
 pub use desk::Desk;
 pub use door::Writer;

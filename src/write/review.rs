@@ -2,15 +2,19 @@
 
 use serde_json::{Map, Value};
 
-use crate::audit::{AuditError, Proposal, ProposalId, ProposalState, ProposedChange};
-use crate::change::Change;
+use crate::audit::{AuditError, CallId, Proposal, ProposalId, ProposalState, ProposedChange};
+use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
+use crate::gates::{ChangeSet, SetChange};
 
 use super::desk::Desk;
+use super::docket::unavailable;
 use super::proposals::told;
+use super::source::conflict::ConflictCheck;
 use super::source::proposal::Needs;
 use super::source::proposal::set::{Kept, Looked, digest_of, look, needs_of};
-use super::source::whole_page;
+use super::source::{Beside, whole_page};
+use super::stages::check::{self, Seen};
 
 /// A proposal as shown to a person or an agent.
 #[derive(Debug)]
@@ -118,6 +122,38 @@ impl Desk {
             needs,
             proposal,
         })
+    }
+
+    /// What is to be said of an open proposal as things are now, each sentence once.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being looked at.
+    pub async fn said_of(&self, proposal: &Proposal) -> Result<Vec<Warning>, Failure> {
+        let call = CallId::new().map_err(|error| unavailable(&error))?;
+        let changes = self.changes_of(proposal).await?.into_iter();
+        let changes = changes.map(|(one, change)| SetChange {
+            undoes: one.undoes,
+            ..SetChange::from(change)
+        });
+        let Some(set) = ChangeSet::list(call, changes.collect()) else {
+            return Ok(Vec::new());
+        };
+        let seen = Seen {
+            conflict: ConflictCheck::Checked,
+            said: None,
+            was_shown: false,
+            stays_open: true,
+            beside: Beside::default(),
+        };
+        let checked = check::look(self, &self.policy, &set, seen).await;
+        let checked = checked.map_err(|refusal| refusal.failure)?;
+        let mut said: Vec<Warning> = Vec::new();
+        for warning in checked.warnings() {
+            if !said.contains(warning) {
+                said.push(warning.clone());
+            }
+        }
+        Ok(said)
     }
 
     /// What the changes do, as they are kept and merged with what was changed since.

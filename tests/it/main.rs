@@ -77,6 +77,7 @@ mod references;
 mod relay;
 mod report;
 mod resources;
+mod review;
 #[cfg(feature = "demo")]
 mod reviewing;
 mod roles;

@@ -155,7 +155,8 @@ impl Program {
         id
     }
 
-    fn line(&mut self) -> String {
+    /// The next line that it prints.
+    pub(crate) fn line(&mut self) -> String {
         let line = self.stdout.recv_timeout(PATIENCE).unwrap();
         self.said.push(line.clone());
         line

@@ -3,13 +3,12 @@
 use serde_json::{Value, json};
 
 use super::super::advice::advice;
-use super::super::confirmed::{Done, Shown, confirmed};
 use super::super::{Outcome, pager, print, show_change, start};
 use super::{Exit, Which, hindered};
 use crate::audit::{CallId, ProposalId};
 use crate::error::{Code, Failure};
 use crate::server::App;
-use crate::write::{Apply, Caller, Plan, Undo};
+use crate::write::{Apply, Caller, Done, Plan, Shown, Undo};
 
 /// Arguments of `proposals apply`.
 #[derive(Debug, clap::Args)]
@@ -142,7 +141,7 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
                 .collect(),
             ..Apply::all_of(id)
         });
-        match confirmed(app, caller, plan, says_yes).await {
+        match app.writer.confirmed(caller, plan, says_yes).await {
             Ok(Some(applied)) => Said::Applied(Box::new(applied)),
             Ok(None) => Said::Declined,
             Err(failure) => Said::Failed(failure),
@@ -220,7 +219,10 @@ async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Fai
                 path: None,
             };
             let caller = start::operator("undo");
-            let undone = confirmed(app, &caller, Plan::Undo(undo), |_| true).await;
+            let undone = app
+                .writer
+                .confirmed(&caller, Plan::Undo(undo), |_| true)
+                .await;
             if let Some(undone) = undone? {
                 show_change::done("taken back", &undone);
             }

@@ -164,6 +164,16 @@ impl Guard {
         origin::check_origin(request.headers(), &self.settings.allowed_origins)
     }
 
+    /// Whether the request was sent to a name of this server.
+    pub(super) fn check_host<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
+        origin::check_host(request, self.listening, &self.settings.allowed_hosts)
+    }
+
+    /// Whether only this machine reaches it.
+    pub(super) const fn is_on_loopback(&self) -> bool {
+        self.listening.is_loopback()
+    }
+
     /// The named client whose token the request carries; nobody where no names are needed.
     pub(super) fn client(&self, headers: &HeaderMap) -> Result<Option<Arc<KnownClient>>, Refusal> {
         let Some(clients) = &self.clients else {

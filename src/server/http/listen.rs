@@ -1,6 +1,5 @@
-//! Connections: taken in, bounded, ended.
+//! A server over HTTP: its start, its routes, its end.
 
-use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,39 +9,25 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::Response;
 use axum::routing::{any, get};
-use axum::{Extension, Router};
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
+use axum::{Extension, Router, middleware};
 use rmcp::handler::server::ServerHandler;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use super::super::app::App;
 use super::super::handler::Handler;
 use super::super::metrics;
+use super::connections::Connections;
 use super::guard::Guard;
 use super::health::{self, Readiness};
 use super::limits::HttpLimits;
 use super::live::LiveClients;
 use super::refusal::{Refusal, respond};
-use super::stall::Stalling;
+use super::reviewers::Reviewers;
 use super::tokens_file::TokensFile;
 use crate::audit::Role;
 use crate::config::ServeSettings;
-
-/// The most bytes of a connection that are read before they are wanted, its head among them.
-const MOST_UNREAD: usize = 64 * 1024;
-/// The most headers of a request.
-const MOST_HEADERS: usize = 64;
-/// How long a connection that is one too many gets for its refusal, and one that is idle for
-/// its end.
-const SHORTLY: Duration = Duration::from_secs(1);
-/// How long nothing is accepted when the system has nothing left to give.
-const PAUSE: Duration = Duration::from_millis(100);
+use crate::review::{self, Place, Reviews};
 
 /// A server over HTTP that has not begun.
 pub struct HttpServer {
@@ -188,36 +173,9 @@ impl HttpServer {
         app.desk.begin_recovery();
         let calls = Arc::clone(&guard.calls.all);
         let router = router(guard);
-        let places = Arc::new(Semaphore::new(limits.connections));
-        let (connections, closing) = (TaskTracker::new(), CancellationToken::new());
-        loop {
-            let accepted = tokio::select! {
-                () = stop.cancelled() => break,
-                accepted = listener.accept() => accepted,
-            };
-            let (stream, peer) = match accepted {
-                Ok(accepted) => accepted,
-                Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(PAUSE).await;
-                    continue;
-                }
-            };
-            // Small answers shall not wait for more to send.
-            let _ = stream.set_nodelay(true);
-            match Arc::clone(&places).try_acquire_owned() {
-                Ok(place) => {
-                    let router = router.clone().layer(Extension(peer));
-                    let served = serve(stream, router, limits, closing.clone(), place);
-                    connections.spawn(served);
-                }
-                Err(_) => {
-                    connections.spawn(turn_away(stream));
-                }
-            }
-        }
+        let connections = Connections::new(&limits);
+        connections.accept(&listener, &router, &stop).await;
         drop(listener);
-        connections.close();
         // Whoever has all places lets nobody in.
         let finished =
             tokio::time::timeout(limits.last_calls, calls.acquire_many(limits.calls)).await;
@@ -226,8 +184,7 @@ impl HttpServer {
         }
         streams.cancel();
         app.writer.finish().await;
-        closing.cancel();
-        let _ = tokio::time::timeout(SHORTLY, connections.wait()).await;
+        connections.end().await;
     }
 }
 
@@ -236,13 +193,43 @@ fn router(guard: Guard) -> Router {
         guard,
         readiness: Readiness::default(),
     });
-    Router::new()
+    let routes = Router::new()
         .route("/", any(nothing_here))
         .route("/mcp", any(mcp))
         .route("/healthz", get(async || health::alive()))
         .route("/readyz", get(readyz))
-        .route("/metrics", get(tell_metrics))
-        .with_state(shared)
+        .route("/metrics", get(tell_metrics));
+    let pages = review_pages(&shared);
+    routes.with_state(shared).merge(pages)
+}
+
+/// The review page, where there are named clients.
+fn review_pages(shared: &Arc<Shared>) -> Router {
+    let Some(clients) = &shared.guard.clients else {
+        return Router::new();
+    };
+    let app = Arc::clone(&shared.guard.app);
+    let doors = Reviewers::new(app, Arc::clone(clients));
+    // Off loopback, only a proxy that speaks TLS stands between a browser and this server.
+    let place = Place {
+        host: None,
+        is_secure: !shared.guard.is_on_loopback(),
+    };
+    let reviews = Reviews::new(Arc::new(doors), place);
+    let check = middleware::from_fn_with_state(Arc::clone(shared), check_host);
+    review::router(Arc::new(reviews)).layer(check)
+}
+
+/// Lets requests through that were sent to a name of this server.
+async fn check_host(
+    State(shared): State<Arc<Shared>>,
+    request: Request,
+    next: middleware::Next,
+) -> Response<Body> {
+    match shared.guard.check_host(&request) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    }
 }
 
 async fn mcp(
@@ -288,50 +275,4 @@ async fn tell_metrics(State(shared): State<Arc<Shared>>, request: Request) -> Re
         ),
         Err(refusal) => refusal.into_response(),
     }
-}
-
-/// Serves one connection until it ends, or is ended when its answer has gone out.
-async fn serve(
-    stream: TcpStream,
-    router: Router,
-    limits: HttpLimits,
-    closing: CancellationToken,
-    _place: OwnedSemaphorePermit,
-) {
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        // From the end of one request to the end of the next one's head.
-        .header_read_timeout(limits.idle)
-        .max_headers(MOST_HEADERS)
-        .max_buf_size(MOST_UNREAD)
-        .serve_connection(
-            TokioIo::new(Stalling::new(stream, limits.stalled)),
-            TowerToHyperService::new(router),
-        );
-    let mut connection = std::pin::pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = closing.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "a connection broke off");
-    }
-}
-
-/// Tells a connection that is one too many to come again.
-async fn turn_away(mut stream: TcpStream) {
-    let told = async {
-        // What was sent must be read, or the answer is lost with the connection.
-        let _ = stream.read(&mut [0; 8192]).await?;
-        let refusal = Refusal::busy("too many connections");
-        let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n";
-        let text = refusal.message;
-        let answer = format!("{head}Content-Length: {}\r\n\r\n{text}", text.len());
-        stream.write_all(answer.as_bytes()).await?;
-        stream.shutdown().await
-    };
-    let _: Result<io::Result<()>, _> = tokio::time::timeout(SHORTLY, told).await;
 }

@@ -84,6 +84,18 @@ impl LiveClients {
         self.anew().into_iter().find(|client| client.id == id)
     }
 
+    /// Whose the secret of a link is, without using it up.
+    #[must_use]
+    pub fn of_link(&self, secret: &str) -> Option<Arc<KnownClient>> {
+        if !LinkSecret::is_like(secret) {
+            return None;
+        }
+        let digest = digest(secret);
+        self.anew()
+            .into_iter()
+            .find(|client| client.signs_in_with(&digest))
+    }
+
     /// Who signs in with the secret of a link, which is used up by it: of all who come with one,
     /// to any server of this file, the first alone is let in.
     pub async fn sign_in(&self, secret: &str) -> Option<Arc<KnownClient>> {

@@ -1,0 +1,175 @@
+//! `wikijs-mcp review`: a page in the browser where the operator decides.
+//!
+//! It listens on loopback alone. Browsers keep cookies by name and not by port, so the page has a
+//! name of its own below `localhost`, made anew for each run. The link that signs in goes to the
+//! terminal, and to the browser through a file that only its user can read, never through the
+//! command line of a process, which everybody on the machine can read.
+
+use std::io::Write as _;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, ready};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::exit::Exit;
+use super::signals::Signals;
+use super::{Outcome, print, start};
+use crate::audit::{ProposalId, to_hex};
+use crate::private_files;
+use crate::review::{Bench, Doors, Place, Reviewer, Reviews, router};
+use crate::server::http::serve_routes;
+
+/// What opens a file in the user's browser.
+const OPENERS: [&str; 2] = ["xdg-open", "open"];
+
+/// Arguments of `review`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp review\n  wikijs-mcp review 4f2a6b1c9d8e7f60\n  wikijs-mcp review --no-browser --port 8780"
+)]
+pub(super) struct Arguments {
+    /// The proposal to begin with
+    id: Option<ProposalId>,
+    /// Listen at this port of 127.0.0.1; a free one if none is named
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    port: u16,
+    /// Only print the address
+    #[arg(long)]
+    no_browser: bool,
+}
+
+/// Lets the operator in, once by the link of this run.
+#[derive(Debug)]
+struct OperatorsDoor {
+    link: Mutex<Option<[u8; 32]>>,
+    operator: Reviewer,
+}
+
+impl OperatorsDoor {
+    fn is_link(&self, secret: &str, is_used: bool) -> bool {
+        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
+        let digest: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
+        let is_it = link.is_some_and(|own| bool::from(own.ct_eq(&digest)));
+        if is_it && is_used {
+            *link = None;
+        }
+        is_it
+    }
+}
+
+impl Doors for OperatorsDoor {
+    fn of_link(&self, secret: &str) -> Option<Reviewer> {
+        let is_link = self.is_link(secret, false);
+        is_link.then(|| self.operator.clone())
+    }
+
+    fn take_link<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Option<Reviewer>> {
+        let is_link = self.is_link(secret, true);
+        ready(is_link.then(|| self.operator.clone())).boxed()
+    }
+
+    fn still(&self, id: &str) -> Option<Reviewer> {
+        (id == self.operator.id).then(|| self.operator.clone())
+    }
+}
+
+pub(super) async fn run(arguments: Arguments) -> Outcome {
+    let failed = |error: String| (Exit::Failed, error);
+    let app = start::app_for_operator()?;
+    let stop = CancellationToken::new();
+    let signals = Signals::listen(stop.clone()).map_err(failed)?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));
+    let listener = TcpListener::bind(address).await;
+    let listener =
+        listener.map_err(|error| failed(format!("{address} cannot be listened at: {error}")))?;
+    let port = listener
+        .local_addr()
+        .map_err(|error| failed(error.to_string()))?;
+    let (name, secret) = (random::<8>()?, random::<32>()?);
+    let host = format!("{name}.localhost:{}", port.port());
+    let caller = start::operator("review");
+    let operator = Reviewer {
+        id: "operator".to_owned(),
+        name: caller
+            .actor
+            .as_ref()
+            .map_or_else(String::new, |actor| actor.as_str().to_owned()),
+        may_decide: true,
+        prefixes: None,
+        bench: Bench {
+            wiki: Arc::clone(&app.wiki),
+            desk: Arc::clone(&app.desk),
+            writer: Arc::clone(&app.writer),
+        },
+        caller,
+    };
+    let doors = OperatorsDoor {
+        link: Mutex::new(Some(Sha256::digest(secret.as_bytes()).into())),
+        operator,
+    };
+    let place = Place {
+        host: Some(host.clone()),
+        is_secure: false,
+    };
+    let then = arguments
+        .id
+        .map_or_else(String::new, |id| format!("&then={id}"));
+    let link = format!("http://{host}/review/sign-in?link={secret}{then}");
+    print::line(&link);
+    print::note("the link works once, in one browser; Ctrl-C ends the page");
+    let file = if arguments.no_browser {
+        None
+    } else {
+        open(&link)
+    };
+    let reviews = Reviews::new(Arc::new(doors), place);
+    serve_routes(listener, router(Arc::new(reviews)), stop).await;
+    if let Some(file) = file {
+        let _ = std::fs::remove_file(file);
+    }
+    app.writer.finish().await;
+    Ok(signals.exit().unwrap_or(Exit::Done))
+}
+
+/// Random bits in hex.
+fn random<const N: usize>() -> Result<String, (Exit, String)> {
+    let mut bits = [0_u8; N];
+    getrandom::fill(&mut bits).map_err(|error| (Exit::Failed, error.to_string()))?;
+    Ok(to_hex(&bits))
+}
+
+/// Opens the link in the user's browser, through a private file that leads on to it; gives the
+/// file. Where there is no browser, the printed link is enough.
+fn open(link: &str) -> Option<PathBuf> {
+    if !print::can_ask() {
+        return None;
+    }
+    let path = std::env::temp_dir().join(format!("wikijs-mcp-review-{}.html", std::process::id()));
+    let mut file = private_files::make(&path).ok()?;
+    let escaped = link.replace('&', "&amp;");
+    let text = format!(
+        "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
+         <meta http-equiv=\"refresh\" content=\"0; url={escaped}\"><a href=\"{escaped}\">Go on</a>\n"
+    );
+    file.write_all(text.as_bytes()).ok()?;
+    let is_open = OPENERS.iter().any(|opener| {
+        let opened = Command::new(opener)
+            .arg(&path)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        opened.is_ok()
+    });
+    if !is_open {
+        print::note("no browser could be opened; open the address by hand");
+    }
+    Some(path)
+}

@@ -1,0 +1,91 @@
+// Live news and shortcuts. Everything else works without this file.
+"use strict";
+
+const every = 3000;
+
+/** Asks for the list again and shows it if it is another one; keeps the focus where it was. */
+async function lookAtQueue() {
+  const queue = document.getElementById("queue");
+  if (!queue || document.hidden) return;
+  const answer = await fetch("/review?part=list", {
+    headers: { "If-None-Match": `"${queue.dataset.tag}"` },
+  });
+  if (answer.status === 401) location.reload();
+  if (answer.status !== 200) return;
+  const focused = document.activeElement?.getAttribute?.("href");
+  const text = await answer.text();
+  const shown = new DOMParser().parseFromString(text, "text/html").getElementById("queue");
+  if (!shown) return;
+  queue.replaceWith(shown);
+  const waiting = shown.querySelectorAll(".queue li").length;
+  document.title = document.title.replace(/^\d+ waiting/, `${waiting} waiting`);
+  if (focused) shown.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
+}
+
+/** Says that a set was decided elsewhere, before its reader decides. */
+async function lookAtSet() {
+  const form = document.getElementById("decide");
+  if (!form || document.hidden || document.querySelector(".elsewhere")) return;
+  const id = form.closest("[data-set]").dataset.set;
+  const answer = await fetch(`/review/sets/${id}?part=state`);
+  if (answer.status === 401) location.reload();
+  if (answer.status !== 200) return;
+  const state = (await answer.text()).trim();
+  if (state === "open") return;
+  const news = document.createElement("p");
+  news.className = "news bad elsewhere";
+  news.setAttribute("role", "alert");
+  const link = document.createElement("a");
+  link.href = location.pathname;
+  link.textContent = "Show what was decided";
+  news.append(`Somebody else decided this meanwhile: ${state}. `, link, ".");
+  form.querySelector(".decide").replaceChildren(news);
+}
+
+/** Moves among the rows of the queue, or among the changes of a set. */
+function move(by) {
+  const rows = [...document.querySelectorAll(".queue .row, .change")];
+  if (rows.length === 0) return;
+  const focused = rows.findIndex((row) => row === document.activeElement || row.contains(document.activeElement));
+  const next = rows[Math.min(rows.length - 1, Math.max(0, focused < 0 ? 0 : focused + by))];
+  if (next.matches(".change")) next.tabIndex = -1;
+  next.focus();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.matches("input, textarea, select")) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  const apply = document.getElementById("apply");
+  const act = {
+    j: () => move(1),
+    k: () => move(-1),
+    a: () => apply?.focus(),
+    r: () => document.querySelector('input[name="reason"]')?.focus(),
+    n: () => document.querySelector(".more a, .folded a")?.click(),
+    q: () => document.querySelector(".top .home").click(),
+  }[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+
+// Enter in the reason rejects: a form's first button would apply.
+document.querySelector('input[name="reason"]')?.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter") return;
+  event.preventDefault();
+  document.getElementById("reject").click();
+});
+
+// A decision is sent once.
+document.getElementById("decide")?.addEventListener("submit", (event) => {
+  if (event.target.dataset.sent) event.preventDefault();
+  event.target.dataset.sent = "yes";
+});
+
+setInterval(() => {
+  lookAtQueue().catch(() => {});
+  lookAtSet().catch(() => {});
+}, every);

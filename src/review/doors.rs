@@ -1,0 +1,60 @@
+//! Who may come in, and with what they work.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+
+use crate::page::{Locale, PagePath, Prefix};
+use crate::wiki::Wiki;
+use crate::write::{Caller, Desk, Writer};
+
+/// Who may come in. The operator's command lets its operator in; a server over HTTP lets in
+/// reviewers by their links.
+pub trait Doors: Debug + Send + Sync {
+    /// Whose sign-in link it is, without using it up.
+    fn of_link(&self, secret: &str) -> Option<Reviewer>;
+
+    /// Uses a sign-in link up, once across all processes.
+    fn take_link<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Option<Reviewer>>;
+
+    /// The reviewer of a session as they are now; nobody once they may not decide any more.
+    fn still(&self, id: &str) -> Option<Reviewer>;
+}
+
+/// A person who decides.
+#[derive(Debug, Clone)]
+pub struct Reviewer {
+    /// What tells them from others, for as long as they may decide.
+    pub id: String,
+    /// Their name, as it is on record.
+    pub name: String,
+    /// Whether they decide; else they only look.
+    pub may_decide: bool,
+    /// Below which prefixes they decide; everywhere if none.
+    pub prefixes: Option<Vec<Prefix>>,
+    /// What their decisions are made with.
+    pub bench: Bench,
+    /// How their decisions go on record.
+    pub caller: Caller,
+}
+
+/// What decisions are made with: one wiki under the policy of whoever decides.
+#[derive(Debug, Clone)]
+pub struct Bench {
+    /// The wiki.
+    pub wiki: Arc<Wiki>,
+    /// What is known of writes.
+    pub desk: Arc<Desk>,
+    /// The way of a write.
+    pub writer: Arc<Writer>,
+}
+
+impl Reviewer {
+    /// Whether they decide about a place.
+    pub(super) fn decides_about(&self, locale: &Locale, path: &PagePath) -> bool {
+        let holds = |prefix: &Prefix| prefix.holds(locale, path);
+        let prefixes = self.prefixes.as_ref();
+        prefixes.is_none_or(|prefixes| prefixes.iter().any(holds))
+    }
+}

@@ -1,0 +1,150 @@
+//! What all pages have around them, and small pieces that several use.
+
+use maud::{DOCTYPE, Markup, html};
+use time::OffsetDateTime;
+
+use crate::audit::Client;
+use crate::page::{Date, escape_hidden};
+
+/// What stands around a page.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    /// The name of whoever is signed in, and the token of their forms.
+    pub signed_in: Option<(String, String)>,
+    /// What became of the last decision, and whether that is good.
+    pub news: Option<(bool, String)>,
+    /// After how many seconds the page is loaded again.
+    pub again_in: Option<u32>,
+}
+
+impl Frame {
+    /// That of a page for nobody.
+    pub(super) fn none() -> Self {
+        Self::default()
+    }
+}
+
+/// A whole page.
+pub(super) fn page(title: &str, frame: &Frame, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="robots" content="noindex";
+                @if let Some(seconds) = frame.again_in {
+                    meta http-equiv="refresh" content=(seconds);
+                }
+                title { (title) " · Review" }
+                link rel="icon" href="/review/assets/icon.svg" type="image/svg+xml";
+                link rel="stylesheet" href="/review/assets/review.css";
+                script src="/review/assets/review.js" defer {}
+            }
+            body {
+                a.skip href="#main" { "Skip to the content" }
+                header.top {
+                    a.home href="/review" { "Review" }
+                    @if let Some((name, token)) = &frame.signed_in {
+                        span.who { (name) }
+                        form method="post" action="/review/sign-out" {
+                            input type="hidden" name="form_token" value=(token);
+                            button.link type="submit" { "Sign out" }
+                        }
+                    }
+                }
+                @if let Some((is_good, news)) = &frame.news {
+                    p.news.good[*is_good].bad[!*is_good] role="status" { (news) }
+                }
+                (body)
+            }
+        }
+    }
+}
+
+/// A page that says what is wrong and what to do.
+pub(super) fn trouble(title: &str, frame: &Frame, what: &str, then: &str) -> Markup {
+    let body = html! {
+        main #main.narrow {
+            h1 { (title) }
+            p { (what) }
+            @if !then.is_empty() { p { (then) } }
+            p { a href="/review" { "To the queue" } }
+        }
+    };
+    page(title, frame, &body)
+}
+
+/// A time, for people, in how long ago it was; programs and tooltips have it whole.
+pub(super) fn when(date: &Date) -> Markup {
+    let ago = date.instant().map(|at| OffsetDateTime::now_utc() - at);
+    html! {
+        time datetime=(date.as_str()) title=(date.as_str()) {
+            @match ago {
+                Some(ago) => (in_words(ago)),
+                None => (date.as_str()),
+            }
+        }
+    }
+}
+
+fn in_words(ago: time::Duration) -> String {
+    let counted = |count: i64, unit: &str| {
+        let plural = if count == 1 { "" } else { "s" };
+        format!("{count} {unit}{plural} ago")
+    };
+    match ago.whole_seconds() {
+        ..60 => "just now".to_owned(),
+        60..3_600 => counted(ago.whole_minutes(), "minute"),
+        3_600..86_400 => counted(ago.whole_hours(), "hour"),
+        _ => counted(ago.whole_days(), "day"),
+    }
+}
+
+/// Who proposed: the name that the operator gave, else the one that the client gave itself.
+pub(super) fn client(client: &Client) -> Markup {
+    let own = match text(&client.name) {
+        own if own.trim().is_empty() => "an unnamed client".to_owned(),
+        own => own,
+    };
+    html! {
+        @match &client.subject {
+            Some(subject) => { strong { (text(subject)) } span.quiet { " (" (own) ")" } },
+            None => span title="the name that the client gave itself" { (own) },
+        }
+    }
+}
+
+/// A text of others in one line: what would not be seen, or would turn the line round, is shown
+/// escaped.
+pub(super) fn text(text: &str) -> String {
+    escape_hidden(text)
+}
+
+/// A count with its noun.
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    if count == 1 {
+        format!("1 {one}")
+    } else {
+        format!("{count} {many}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn times_are_told_in_the_largest_unit() {
+        for (seconds, words) in [
+            (-5, "just now"),
+            (59, "just now"),
+            (60, "1 minute ago"),
+            (7_199, "1 hour ago"),
+            (7_200, "2 hours ago"),
+            (200_000, "2 days ago"),
+        ] {
+            assert_eq!(in_words(time::Duration::seconds(seconds)), words);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! People decide: a page in the browser for those who own pages and have no shell.
+//!
+//! One set of routes, mounted by `wikijs-mcp review` on loopback for the operator, and by a server
+//! over HTTP for reviewers. Who may come in is the business of [`Doors`]; what a decision does is the
+//! way of every write. All but live news and shortcuts works without JavaScript.
+
+mod assets;
+mod decision;
+mod difference;
+mod doors;
+mod fields;
+mod form;
+mod markup;
+mod part;
+mod place;
+mod queue;
+mod reply;
+mod routes;
+mod session;
+mod set_page;
+mod sheet;
+mod sign_in;
+
+pub use doors::{Bench, Doors, Reviewer};
+pub use place::Place;
+pub use routes::{Reviews, router};

@@ -1,0 +1,84 @@
+//! What a browser is answered, with the headers that keep it from loading or telling anything.
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use maud::Markup;
+
+/// Nothing is loaded from elsewhere, nothing is sent elsewhere, nothing frames the page.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
+    connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+/// An answer that is under way.
+pub(super) type Reply = Response<Body>;
+
+/// A page.
+pub(super) fn page(status: StatusCode, markup: Markup) -> Reply {
+    whole(status, "text/html; charset=utf-8", markup.into_string())
+}
+
+/// A word for the page's own script.
+pub(super) fn text(word: &'static str) -> Reply {
+    whole(StatusCode::OK, "text/plain; charset=utf-8", word.to_owned())
+}
+
+/// A file that belongs to all pages.
+pub(super) fn asset(kind: &'static str, text: &'static str) -> Reply {
+    let mut reply = whole(StatusCode::OK, kind, text.to_owned());
+    set(&mut reply, header::CACHE_CONTROL, "private, max-age=60");
+    reply
+}
+
+/// The browser goes on to another page of ours, by GET.
+pub(super) fn see_other(place: &str) -> Reply {
+    let mut reply = whole(
+        StatusCode::SEE_OTHER,
+        "text/plain; charset=utf-8",
+        String::new(),
+    );
+    set(&mut reply, header::LOCATION, place);
+    reply
+}
+
+/// What is shown is what was shown before.
+pub(super) fn not_modified(tag: &str) -> Reply {
+    let mut reply = whole(
+        StatusCode::NOT_MODIFIED,
+        "text/plain; charset=utf-8",
+        String::new(),
+    );
+    set(&mut reply, header::ETAG, tag);
+    reply
+}
+
+/// Sets a header; a text that can be none is left out.
+pub(super) fn set(reply: &mut Reply, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        reply.headers_mut().insert(name, value);
+    }
+}
+
+fn whole(status: StatusCode, kind: &'static str, body: String) -> Reply {
+    let mut reply = Response::new(Body::from(body));
+    *reply.status_mut() = status;
+    for (name, value) in [
+        (header::CONTENT_TYPE, kind),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+    ] {
+        set(&mut reply, name, value);
+    }
+    for (name, value) in [
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+        (
+            "permissions-policy",
+            "camera=(), geolocation=(), microphone=()",
+        ),
+    ] {
+        set(&mut reply, HeaderName::from_static(name), value);
+    }
+    reply
+}

@@ -1,0 +1,220 @@
+//! Signed-in browsers: a cookie each, known by its digest alone.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use crate::audit::ProposalId;
+
+/// How long a session lasts that nothing comes from.
+const IDLE: Duration = Duration::from_hours(12);
+/// The most sessions at once; the one that was used longest ago gives way.
+const MOST_SESSIONS: usize = 200;
+/// The most parts of differences that a session is remembered to have seen.
+const MOST_SEEN: usize = 20_000;
+
+/// A part of a difference as it was shown: of which set, by which digest, and its number.
+pub(super) type SeenPart = (ProposalId, String, usize);
+
+/// A signed-in browser.
+#[derive(Debug)]
+struct Session {
+    cookie: [u8; 32],
+    reviewer: String,
+    form_token: String,
+    is_side_by_side: bool,
+    seen: HashSet<SeenPart>,
+    news: Option<(bool, String)>,
+    used: Instant,
+}
+
+/// What a request may know of its session.
+#[derive(Debug, Clone)]
+pub(super) struct SignedIn {
+    /// The id of the reviewer.
+    pub reviewer: String,
+    /// What every form of the session carries.
+    pub form_token: String,
+    /// Whether differences are shown in two columns.
+    pub is_side_by_side: bool,
+    cookie: [u8; 32],
+}
+
+impl SignedIn {
+    /// Whether a form carries this session's token.
+    pub(super) fn is_own_form(&self, token: &str) -> bool {
+        bool::from(self.form_token.as_bytes().ct_eq(token.as_bytes()))
+    }
+}
+
+/// All signed-in browsers of one page; they end with the process.
+#[derive(Debug, Default)]
+pub(super) struct Sessions(Mutex<Vec<Session>>);
+
+impl Sessions {
+    /// Opens a session; gives the cookie's value.
+    ///
+    /// # Errors
+    /// If the system gives no random numbers.
+    pub(super) fn open(&self, reviewer: &str) -> Result<String, getrandom::Error> {
+        let (cookie, form_token) = (random()?, random()?);
+        let mut all = self.lock();
+        if all.len() >= MOST_SESSIONS {
+            // The one at the front was used longest ago.
+            all.remove(0);
+        }
+        all.push(Session {
+            cookie: digest(&cookie),
+            reviewer: reviewer.to_owned(),
+            form_token,
+            is_side_by_side: false,
+            seen: HashSet::new(),
+            news: None,
+            used: Instant::now(),
+        });
+        Ok(cookie)
+    }
+
+    /// The session of a cookie.
+    pub(super) fn of(&self, cookie: &str) -> Option<SignedIn> {
+        self.with(&digest(cookie), |session| SignedIn {
+            reviewer: session.reviewer.clone(),
+            form_token: session.form_token.clone(),
+            is_side_by_side: session.is_side_by_side,
+            cookie: session.cookie,
+        })
+    }
+
+    /// Remembers what the session was shown.
+    pub(super) fn saw(&self, of: &SignedIn, parts: impl IntoIterator<Item = SeenPart>) {
+        self.with(&of.cookie, |session| {
+            for part in parts {
+                if session.seen.len() >= MOST_SEEN {
+                    // Forgetting is safe: what is forgotten has to be looked at again.
+                    session.seen.clear();
+                }
+                session.seen.insert(part);
+            }
+        });
+    }
+
+    /// The parts of a set that the session was shown.
+    pub(super) fn seen(&self, of: &SignedIn, id: ProposalId, digest: &str) -> HashSet<usize> {
+        let own = |session: &mut Session| {
+            let of_set = session.seen.iter();
+            let of_set = of_set.filter(|(set, shown, _)| *set == id && shown == digest);
+            of_set.map(|(_, _, part)| *part).collect()
+        };
+        self.with(&of.cookie, own).unwrap_or_default()
+    }
+
+    /// Shows differences in one column or two from now on.
+    pub(super) fn show_side_by_side(&self, of: &SignedIn, is_side_by_side: bool) {
+        self.with(&of.cookie, |session| {
+            session.is_side_by_side = is_side_by_side;
+        });
+    }
+
+    /// Keeps what became of a decision, and whether that is good, for the next page.
+    pub(super) fn tell(&self, of: &SignedIn, news: (bool, String)) {
+        self.with(&of.cookie, |session| session.news = Some(news));
+    }
+
+    /// What became of the last decision, once.
+    pub(super) fn take_news(&self, of: &SignedIn) -> Option<(bool, String)> {
+        self.with(&of.cookie, |session| session.news.take())?
+    }
+
+    /// Ends a session.
+    pub(super) fn close(&self, of: &SignedIn) {
+        self.lock().retain(|session| session.cookie != of.cookie);
+    }
+
+    fn with<T>(&self, cookie: &[u8; 32], act: impl FnOnce(&mut Session) -> T) -> Option<T> {
+        let mut all = self.lock();
+        let now = Instant::now();
+        all.retain(|session| now.duration_since(session.used) < IDLE);
+        let at = all.iter().position(|session| session.cookie == *cookie)?;
+        let mut session = all.remove(at);
+        session.used = now;
+        let told = act(&mut session);
+        all.push(session);
+        Some(told)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Session>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// 256 random bits as text.
+pub(super) fn random() -> Result<String, getrandom::Error> {
+    let mut bits = [0_u8; 32];
+    getrandom::fill(&mut bits)?;
+    Ok(URL_SAFE_NO_PAD.encode(bits))
+}
+
+/// A word that tells one text from another.
+pub(super) fn short_digest(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    URL_SAFE_NO_PAD.encode(digest.get(..12).unwrap_or_default())
+}
+
+fn digest(cookie: &str) -> [u8; 32] {
+    Sha256::digest(cookie.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_SESSIONS, Sessions};
+    use crate::audit::ProposalId;
+
+    #[test]
+    fn a_cookie_opens_its_own_session_until_that_is_closed() {
+        let sessions = Sessions::default();
+        let (one, other) = (sessions.open("a").unwrap(), sessions.open("b").unwrap());
+        let of_one = sessions.of(&one).unwrap();
+        assert_eq!(of_one.reviewer, "a");
+        assert!(of_one.is_own_form(&of_one.form_token.clone()));
+        let of_other = sessions.of(&other).unwrap();
+        assert!(!of_one.is_own_form(&of_other.form_token));
+        assert!(!of_one.is_own_form(""));
+        sessions.close(&of_one);
+        assert!(sessions.of(&one).is_none());
+        assert!(sessions.of(&other).is_some());
+        assert!(sessions.of("made up").is_none());
+    }
+
+    #[test]
+    fn what_was_seen_counts_for_the_set_as_it_was_shown() {
+        let sessions = Sessions::default();
+        let cookie = sessions.open("a").unwrap();
+        let own = sessions.of(&cookie).unwrap();
+        let id = ProposalId::new().unwrap();
+        sessions.saw(&own, [(id, "x".to_owned(), 0), (id, "x".to_owned(), 2)]);
+        assert_eq!(sessions.seen(&own, id, "x"), [0, 2].into());
+        assert!(sessions.seen(&own, id, "y").is_empty());
+        assert!(
+            sessions
+                .seen(&own, ProposalId::new().unwrap(), "x")
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn the_session_used_longest_ago_gives_way() {
+        let sessions = Sessions::default();
+        let (first, second) = (sessions.open("a").unwrap(), sessions.open("b").unwrap());
+        assert!(sessions.of(&first).is_some());
+        for _ in 2..=MOST_SESSIONS {
+            sessions.open("c").unwrap();
+        }
+        assert!(sessions.of(&second).is_none());
+        assert!(sessions.of(&first).is_some());
+    }
+}

@@ -1,0 +1,106 @@
+//! What a person is shown of a set, before it becomes a page.
+
+use serde_json::Value;
+
+use super::difference::{Row, rows};
+use super::part::{self, Part};
+use crate::audit::ProposedChange;
+use crate::page::Field;
+use crate::write::{Review, Reviewed};
+
+/// A set as it is shown.
+#[derive(Debug)]
+pub(super) struct Sheet<'a> {
+    /// The set, and what is known of it.
+    pub review: &'a Review,
+    /// Its changes, in order.
+    pub changes: Vec<Change<'a>>,
+    /// All parts of their differences, in the order in which they are shown: those of what was
+    /// asked for, then those of what only mends links.
+    pub parts: Vec<Part>,
+}
+
+/// A change of a set as it is shown.
+#[derive(Debug)]
+pub(super) struct Change<'a> {
+    /// What is on record of it.
+    pub proposed: ProposedChange,
+    /// What it does, and whether it can be made as things are.
+    pub reviewed: &'a Reviewed,
+    /// Its changed fields that are no long texts, with their values before and after.
+    pub values: Vec<(&'a str, Option<&'a Value>, Option<&'a Value>)>,
+    /// Its long texts that differ.
+    pub texts: Vec<Text<'a>>,
+}
+
+/// A long text that differs: the content, or styles or scripts.
+#[derive(Debug)]
+pub(super) struct Text<'a> {
+    /// The field's name.
+    pub field: &'a str,
+    /// Its rows.
+    pub rows: Vec<Row<'a>>,
+}
+
+impl<'a> Sheet<'a> {
+    /// The sheet of a set.
+    pub(super) fn of(review: &'a Review) -> Self {
+        let reviewed = std::iter::once(&review.change).chain(&review.others);
+        let changes: Vec<Change<'a>> = review
+            .proposal
+            .changes()
+            .zip(reviewed)
+            .map(|(proposed, reviewed)| Change::of(proposed, reviewed))
+            .collect();
+        let of_change = |(number, change): (usize, &Change)| -> Vec<Part> {
+            let only_mends = change.proposed.links_mended.is_some();
+            let texts = change.texts.iter().enumerate();
+            texts
+                .flat_map(|(text, of)| part::of_text(number, text, &of.rows, only_mends))
+                .collect()
+        };
+        let mut parts: Vec<Part> = changes.iter().enumerate().flat_map(of_change).collect();
+        // A stable sort: within each kind the order of the set stays.
+        parts.sort_by_key(|part| part.only_mends);
+        Self {
+            review,
+            changes,
+            parts,
+        }
+    }
+
+    /// How many of its changes were asked for, and how many only mend links.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        let only_mends = |change: &&Change| change.proposed.links_mended.is_some();
+        let mending = self.changes.iter().filter(only_mends).count();
+        (self.changes.len() - mending, mending)
+    }
+}
+
+impl<'a> Change<'a> {
+    fn of(proposed: ProposedChange, reviewed: &'a Reviewed) -> Self {
+        // What is made is the merged change, where the page was changed since.
+        let made = reviewed.merged.as_deref().unwrap_or(reviewed);
+        let mut texts = vec![Text {
+            field: Field::Content.name(),
+            rows: rows(&made.diff),
+        }];
+        let mut values = Vec::new();
+        for (field, states) in &made.changes {
+            match states.get("diff").and_then(Value::as_str) {
+                Some(diff) => texts.push(Text {
+                    field,
+                    rows: rows(diff),
+                }),
+                None => values.push((&**field, states.get("before"), states.get("after"))),
+            }
+        }
+        texts.retain(|text| !text.rows.is_empty());
+        Self {
+            proposed,
+            reviewed,
+            values,
+            texts,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Signing in by a link that works once. Opening it does nothing: its form does, so that whatever
+//! looks at addresses ahead of a person uses nothing up.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use maud::{Markup, html};
+
+use super::markup::{self, Frame};
+
+/// The name of the cookie.
+pub(super) const COOKIE: &str = "wikijs_review";
+/// How many wrong links are answered in a minute; a right one always works.
+const WRONG_A_MINUTE: u32 = 20;
+
+/// Links that were wrong lately.
+#[derive(Debug, Default)]
+pub(super) struct WrongLinks(Mutex<Option<(Instant, u32)>>);
+
+impl WrongLinks {
+    /// Counts one; whether there were too many of them.
+    pub(super) fn count(&self) -> bool {
+        let mut lately = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let (since, count) = match *lately {
+            Some((since, count)) if now.duration_since(since) < Duration::from_mins(1) => {
+                (since, count.saturating_add(1))
+            }
+            _ => (now, 1),
+        };
+        *lately = Some((since, count));
+        count > WRONG_A_MINUTE
+    }
+}
+
+/// Asks whether to sign in.
+pub(super) fn ask(name: &str, secret: &str, then: &str) -> Markup {
+    let body = html! {
+        main.narrow {
+            h1 { "Review changes of the wiki" }
+            p { "You are about to sign in as " strong { (name) } " in this browser." }
+            form method="post" action="/review/sign-in" {
+                input type="hidden" name="link" value=(secret);
+                input type="hidden" name="then" value=(then);
+                button.primary type="submit" autofocus { "Sign in" }
+            }
+            p.quiet { "The link works once. The session ends after twelve hours without use." }
+        }
+    };
+    markup::page("Sign in", &Frame::none(), &body)
+}
+
+/// Says that nobody is signed in, and how to.
+pub(super) fn needed() -> Markup {
+    let body = html! {
+        main.narrow {
+            h1 { "Sign in to review changes" }
+            p { "This page shows nothing to whoever is not signed in." }
+            ul {
+                li { "Operators run " code { "wikijs-mcp review" } " in a terminal, which opens it." }
+                li {
+                    "Reviewers open the sign-in link that the operator made with "
+                    code { "wikijs-mcp token new NAME --reviewer" }
+                    "; a new one is made with " code { "wikijs-mcp token link NAME" } "."
+                }
+            }
+        }
+    };
+    markup::page("Sign in", &Frame::none(), &body)
+}
+
+/// Where a session's cookie is kept, and how.
+pub(super) fn cookie(value: &str, is_secure: bool) -> String {
+    let secure = if is_secure { "; Secure" } else { "" };
+    format!("{COOKIE}={value}; Path=/review; HttpOnly; SameSite=Strict{secure}")
+}
+
+/// What takes the cookie away.
+pub(super) fn no_cookie(is_secure: bool) -> String {
+    format!("{}; Max-Age=0", cookie("", is_secure))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WRONG_A_MINUTE, WrongLinks};
+
+    #[test]
+    fn wrong_links_are_bounded_in_a_minute() {
+        let wrong = WrongLinks::default();
+        for _ in 0..WRONG_A_MINUTE {
+            assert!(!wrong.count());
+        }
+        assert!(wrong.count());
+    }
+}

@@ -1,0 +1,146 @@
+//! Connections: taken in, bounded, ended.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::{Extension, Router};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::limits::HttpLimits;
+use super::refusal::Refusal;
+use super::stall::Stalling;
+
+/// The most bytes of a connection that are read before they are wanted, its head among them.
+const MOST_UNREAD: usize = 64 * 1024;
+/// The most headers of a request.
+const MOST_HEADERS: usize = 64;
+/// How long a connection that is one too many gets for its refusal, and one that is idle for
+/// its end.
+const SHORTLY: Duration = Duration::from_secs(1);
+/// How long nothing is accepted when the system has nothing left to give.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The connections of one listener.
+pub(super) struct Connections {
+    limits: HttpLimits,
+    places: Arc<Semaphore>,
+    all: TaskTracker,
+    /// Ends each of them when its answer has gone out.
+    closing: CancellationToken,
+}
+
+/// Serves routes at a listener until `stop` is cancelled; what is under way then has a second.
+pub async fn serve_routes(listener: TcpListener, routes: Router, stop: CancellationToken) {
+    let connections = Connections::new(&HttpLimits::default());
+    connections.accept(&listener, &routes, &stop).await;
+    drop(listener);
+    connections.end().await;
+}
+
+impl Connections {
+    pub(super) fn new(limits: &HttpLimits) -> Self {
+        Self {
+            limits: *limits,
+            places: Arc::new(Semaphore::new(limits.connections)),
+            all: TaskTracker::new(),
+            closing: CancellationToken::new(),
+        }
+    }
+
+    /// Takes connections in until `stop` is cancelled.
+    pub(super) async fn accept(
+        &self,
+        listener: &TcpListener,
+        routes: &Router,
+        stop: &CancellationToken,
+    ) {
+        loop {
+            let accepted = tokio::select! {
+                () = stop.cancelled() => break,
+                accepted = listener.accept() => accepted,
+            };
+            let (stream, peer) = match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
+            };
+            // Small answers shall not wait for more to send.
+            let _ = stream.set_nodelay(true);
+            match Arc::clone(&self.places).try_acquire_owned() {
+                Ok(place) => {
+                    let routes = routes.clone().layer(Extension(peer));
+                    let closing = self.closing.clone();
+                    let served = serve(stream, routes, self.limits, closing, place);
+                    self.all.spawn(served);
+                }
+                Err(_) => {
+                    self.all.spawn(turn_away(stream));
+                }
+            }
+        }
+        self.all.close();
+    }
+
+    /// Ends all of them, as soon as their answers have gone out.
+    pub(super) async fn end(self) {
+        self.closing.cancel();
+        let _ = tokio::time::timeout(SHORTLY, self.all.wait()).await;
+    }
+}
+
+/// Serves one connection until it ends, or is ended when its answer has gone out.
+async fn serve(
+    stream: TcpStream,
+    router: Router,
+    limits: HttpLimits,
+    closing: CancellationToken,
+    _place: OwnedSemaphorePermit,
+) {
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        // From the end of one request to the end of the next one's head.
+        .header_read_timeout(limits.idle)
+        .max_headers(MOST_HEADERS)
+        .max_buf_size(MOST_UNREAD)
+        .serve_connection(
+            TokioIo::new(Stalling::new(stream, limits.stalled)),
+            TowerToHyperService::new(router),
+        );
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = closing.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection broke off");
+    }
+}
+
+/// Tells a connection that is one too many to come again.
+async fn turn_away(mut stream: TcpStream) {
+    let told = async {
+        // What was sent must be read, or the answer is lost with the connection.
+        let _ = stream.read(&mut [0; 8192]).await?;
+        let refusal = Refusal::busy("too many connections");
+        let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n";
+        let text = refusal.message;
+        let answer = format!("{head}Content-Length: {}\r\n\r\n{text}", text.len());
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await
+    };
+    let _: Result<io::Result<()>, _> = tokio::time::timeout(SHORTLY, told).await;
+}

@@ -1,0 +1,113 @@
+//! Lets reviewers and auditors into the review page, by the file of named clients.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use super::super::app::App;
+use super::known::KnownClient;
+use super::live::LiveClients;
+use crate::audit::{Actor, Client, ClientId, Role};
+use crate::gates::SessionId;
+use crate::review::{Bench, Doors, Reviewer};
+use crate::write::{Asker, Caller, Extent};
+
+/// For how many of them what their decisions are made with is kept.
+const MOST_BENCHES: usize = 32;
+
+/// The doors of a server's review page.
+#[derive(Debug)]
+pub(super) struct Reviewers {
+    app: Arc<App>,
+    clients: Arc<LiveClients>,
+    /// What decisions are made with, the one used last at the end; a client that was read anew has
+    /// another.
+    benches: Mutex<Vec<(Arc<KnownClient>, Bench)>>,
+}
+
+impl Reviewers {
+    pub(super) const fn new(app: Arc<App>, clients: Arc<LiveClients>) -> Self {
+        Self {
+            app,
+            clients,
+            benches: Mutex::new(Vec::new()),
+        }
+    }
+
+    fn reviewer(&self, client: &Arc<KnownClient>) -> Option<Reviewer> {
+        let may_decide = match client.role() {
+            Role::Reviewer => true,
+            Role::Auditor => false,
+            Role::Agent | Role::Metrics => return None,
+        };
+        Some(Reviewer {
+            id: client.id().to_string(),
+            name: client.name().to_owned(),
+            may_decide,
+            prefixes: client.narrowing().prefixes.clone(),
+            bench: self.bench(client),
+            caller: caller(client),
+        })
+    }
+
+    fn bench(&self, client: &Arc<KnownClient>) -> Bench {
+        let mut benches = self.benches.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = benches.iter().position(|(own, _)| Arc::ptr_eq(own, client));
+        let (own, bench) = match known {
+            Some(at) => benches.remove(at),
+            None => {
+                let may_apply_in_dry_run = client.may_apply_in_dry_run();
+                let bench = self.app.bench_for(client.narrowing(), may_apply_in_dry_run);
+                (Arc::clone(client), bench)
+            }
+        };
+        if benches.len() >= MOST_BENCHES {
+            benches.remove(0);
+        }
+        benches.push((own, bench.clone()));
+        bench
+    }
+}
+
+impl Doors for Reviewers {
+    fn of_link(&self, secret: &str) -> Option<Reviewer> {
+        let client = self.clients.of_link(secret)?;
+        self.reviewer(&client)
+    }
+
+    fn take_link<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Option<Reviewer>> {
+        async {
+            let client = self.clients.sign_in(secret).await?;
+            self.reviewer(&client)
+        }
+        .boxed()
+    }
+
+    fn still(&self, id: &str) -> Option<Reviewer> {
+        let id: ClientId = id.parse().ok()?;
+        let client = self.clients.by_id(id)?;
+        self.reviewer(&client)
+    }
+}
+
+/// How decisions of a reviewer go on record, and what they may do less than the server.
+fn caller(client: &KnownClient) -> Caller {
+    Caller {
+        tool: "review",
+        client: Client {
+            name: "wikijs-mcp".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            id: Some(client.id()),
+            subject: Some(client.name().to_owned()),
+            ..Client::default()
+        },
+        actor: Some(Actor::of_role(client.role(), client.name())),
+        session: SessionId::new(&format!("review:{}", client.id())),
+        asker: Asker::Nobody,
+        narrowing: None,
+        extent: Extent::Bounded,
+        is_decided: false,
+        note: None,
+    }
+}

@@ -1,0 +1,457 @@
+//! People decide in a browser: the page that `wikijs-mcp review` serves on loopback.
+
+use std::env;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Command as Process;
+
+use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Response, StatusCode};
+use serde_json::{Value, json};
+use wikijs_mcp::audit::Event;
+use wikijs_mcp::demo::DemoWiki;
+
+use crate::harness::{Served, Setup, id_of, wiki_of};
+use crate::process::Program;
+
+/// A browser at the page, as far as a person without JavaScript has one.
+struct Browser {
+    client: Client,
+    address: String,
+    cookie: String,
+}
+
+/// A page that was opened.
+struct Page {
+    status: StatusCode,
+    headers: HeaderMap,
+    text: String,
+}
+
+impl Page {
+    /// The value of a hidden member of its form.
+    fn hidden(&self, name: &str) -> String {
+        let (_, rest) = self
+            .text
+            .split_once(&format!("name=\"{name}\" value=\""))
+            .unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    }
+
+    fn leads_to(&self) -> String {
+        self.headers[LOCATION].to_str().unwrap().to_owned()
+    }
+}
+
+impl Browser {
+    /// One that nobody signed in to, and the link that does.
+    fn at(link: &str) -> (Self, String) {
+        let (address, path) = link.split_at(link.find("/review").unwrap());
+        let (host, port) = address
+            .trim_start_matches("http://")
+            .split_once(':')
+            .unwrap();
+        let to = SocketAddr::from(([127, 0, 0, 1], port.parse().unwrap()));
+        wikijs_mcp::wiki::provide_tls();
+        let client = Client::builder()
+            .no_proxy()
+            .redirect(Policy::none())
+            .resolve(host, to)
+            .build()
+            .unwrap();
+        let browser = Self {
+            client,
+            address: address.to_owned(),
+            cookie: String::new(),
+        };
+        (browser, path.to_owned())
+    }
+
+    async fn open(&self, path: &str) -> Page {
+        let request = self.client.get(format!("{}{path}", self.address));
+        page(request.header(COOKIE, &self.cookie).send().await.unwrap()).await
+    }
+
+    async fn send(&self, path: &str, form: &[(&str, &str)]) -> Page {
+        let body: String = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(form)
+            .finish();
+        let request = self
+            .client
+            .post(format!("{}{path}", self.address))
+            .header("content-type", "application/x-www-form-urlencoded")
+            .header("origin", &self.address)
+            .header(COOKIE, &self.cookie)
+            .body(body);
+        page(request.send().await.unwrap()).await
+    }
+
+    async fn sign_in(&mut self, path: &str) -> Page {
+        let asked = self.open(path).await;
+        let (link, then) = (asked.hidden("link"), asked.hidden("then"));
+        let form = [("link", &*link), ("then", &*then)];
+        let signed_in = self.send("/review/sign-in", &form).await;
+        if let Some(cookie) = signed_in.headers.get(SET_COOKIE) {
+            let cookie = cookie.to_str().unwrap();
+            self.cookie = cookie.split(';').next().unwrap().to_owned();
+        }
+        signed_in
+    }
+
+    /// Decides on a set as its page shows it.
+    async fn decide(&self, id: &str, decision: &str, more: &[(&str, &str)]) -> Page {
+        let path = format!("/review/sets/{id}");
+        let shown = self.open(&path).await;
+        let (token, digest) = (shown.hidden("form_token"), shown.hidden("digest"));
+        let form = [
+            &[
+                ("form_token", &*token),
+                ("digest", &*digest),
+                ("decision", decision),
+            ],
+            more,
+        ]
+        .concat();
+        self.send(&path, &form).await
+    }
+}
+
+async fn page(response: Response) -> Page {
+    Page {
+        status: response.status(),
+        headers: response.headers().clone(),
+        text: response.text().await.unwrap(),
+    }
+}
+
+/// A wiki, an agent that only proposes, and a person at the page.
+struct Desk {
+    wiki: DemoWiki,
+    agent: Served,
+    program: Program,
+    link: String,
+}
+
+impl Desk {
+    async fn of(pages: &[(&str, &str)]) -> Self {
+        let wiki = wiki_of(pages).await;
+        let agent = Setup::of(&wiki, |keys| &keys.scripter)
+            .with("WIKI_MUTATION_DRY_RUN", "true")
+            .with("WIKI_TOOLSETS", "pages,drafts,proposals")
+            .serve()
+            .await;
+        let dir = agent.dir.path().to_str().unwrap().to_owned();
+        let (address, key) = (wiki.address(), wiki.keys().scripter.clone());
+        let begun = tokio::task::spawn_blocking(move || {
+            let variables = [
+                ("WIKI_BASE_URL", &*address),
+                ("WIKI_API_TOKEN", &key),
+                ("WIKI_AUDIT_DIR", &dir),
+                ("WIKI_MUTATIONS_ENABLED", "true"),
+            ];
+            let mut program = Program::start(&["review", "--no-browser"], &variables);
+            let link = program.line();
+            (program, link)
+        });
+        let (program, link) = begun.await.unwrap();
+        Self {
+            wiki,
+            agent,
+            program,
+            link,
+        }
+    }
+
+    async fn signed_in(&self) -> Browser {
+        let (mut browser, path) = Browser::at(&self.link);
+        assert_eq!(browser.sign_in(&path).await.status, StatusCode::SEE_OTHER);
+        browser
+    }
+
+    async fn propose(&self, tool: &'static str, arguments: Value) -> String {
+        let preview = self.agent.call(tool, arguments).await.unwrap();
+        preview["proposal"].as_str().unwrap().to_owned()
+    }
+
+    async fn edit(&self, path: &str, old: &str, new: &str) -> String {
+        let arguments = json!({
+            "id": id_of(&self.wiki, path),
+            "edits": [{ "oldText": old, "newText": new }],
+            "note": "typo <b>here</b>",
+        });
+        self.propose("wikijs_update_page", arguments).await
+    }
+
+    fn content(&self, path: &str) -> String {
+        let id = id_of(&self.wiki, path);
+        self.wiki
+            .with_store(|store| store.page(id).unwrap().content.clone())
+    }
+}
+
+const PAGES: &[(&str, &str)] = &[("docs/a", "The old word.\n"), ("docs/b", "Other.\n")];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_signs_in_once_looks_and_applies() {
+    let desk = Desk::of(PAGES).await;
+    let id = desk.edit("docs/a", "old", "new").await;
+    let browser = desk.signed_in().await;
+    let queue = browser.open("/review").await;
+    assert!(
+        queue.text.contains(&format!("/review/sets/{id}")),
+        "{}",
+        queue.text
+    );
+    let shown = browser.open(&format!("/review/sets/{id}")).await;
+    assert!(shown.text.contains("<mark>old</mark>"), "{}", shown.text);
+    assert!(shown.text.contains("<mark>new</mark>"), "{}", shown.text);
+    assert!(
+        shown.text.contains("typo &lt;b&gt;here&lt;/b&gt;"),
+        "{}",
+        shown.text
+    );
+    let done = browser.decide(&id, "apply", &[]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    assert_eq!(done.leads_to(), "/review");
+    assert_eq!(desk.content("docs/a"), "The new word.\n");
+    let after = browser.open("/review").await;
+    assert!(after.text.contains("Applied: en/docs/a"), "{}", after.text);
+    assert!(after.text.contains("Nothing waits"), "{}", after.text);
+    let records = desk.agent.records();
+    let outcome = records.iter().rev().find(|one| one.event == Event::Outcome);
+    let tool = outcome.and_then(|one| one.tool.clone());
+    assert_eq!(tool.as_deref(), Some("review"));
+    desk.program.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_signing_in_nothing_is_shown_and_a_link_works_once() {
+    let desk = Desk::of(PAGES).await;
+    let id = desk.edit("docs/a", "old", "new").await;
+    let (mut browser, path) = Browser::at(&desk.link);
+    for place in [
+        "/review",
+        &format!("/review/sets/{id}"),
+        "/review?part=list",
+    ] {
+        let shown = browser.open(place).await;
+        assert_eq!(shown.status, StatusCode::UNAUTHORIZED, "{place}");
+        assert!(
+            !shown.text.contains(&id) && !shown.text.contains("docs/a"),
+            "{}",
+            shown.text
+        );
+    }
+    // Whatever looks at the address ahead of a person uses nothing up.
+    for _ in 0..3 {
+        assert_eq!(browser.open(&path).await.status, StatusCode::OK);
+    }
+    assert_eq!(browser.sign_in(&path).await.status, StatusCode::SEE_OTHER);
+    let (other, _) = Browser::at(&desk.link);
+    let again = other.open(&path).await;
+    assert_eq!(again.status, StatusCode::UNAUTHORIZED);
+    assert!(again.text.contains("was used before"), "{}", again.text);
+    // The cookie is for no script and no other site.
+    let token = browser.open("/review").await.hidden("form_token");
+    let out = browser
+        .send("/review/sign-out", &[("form_token", &token)])
+        .await;
+    assert_eq!(out.status, StatusCode::SEE_OTHER);
+    assert_eq!(
+        browser.open("/review").await.status,
+        StatusCode::UNAUTHORIZED
+    );
+    desk.program.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_form_that_is_not_the_sessions_own_decides_nothing() {
+    let desk = Desk::of(PAGES).await;
+    let id = desk.edit("docs/a", "old", "new").await;
+    let browser = desk.signed_in().await;
+    let path = format!("/review/sets/{id}");
+    let shown = browser.open(&path).await;
+    let (token, digest) = (shown.hidden("form_token"), shown.hidden("digest"));
+    for (form_token, digest, origin, status) in [
+        ("", &*digest, &*browser.address, StatusCode::FORBIDDEN),
+        ("made up", &digest, &browser.address, StatusCode::FORBIDDEN),
+        (
+            &token,
+            &digest,
+            "http://evil.example",
+            StatusCode::FORBIDDEN,
+        ),
+        (&token, &digest, "null", StatusCode::FORBIDDEN),
+        (&token, "another", &browser.address, StatusCode::CONFLICT),
+    ] {
+        let body = format!("form_token={form_token}&digest={digest}&decision=apply");
+        let request = browser
+            .client
+            .post(format!("{}{path}", browser.address))
+            .header("origin", origin)
+            .header(COOKIE, &browser.cookie)
+            .body(body);
+        let answer = page(request.send().await.unwrap()).await;
+        assert_eq!(answer.status, status, "{}", answer.text);
+    }
+    assert_eq!(desk.content("docs/a"), "The old word.\n");
+    // Nor is the page there under another name.
+    let port = browser.address.rsplit_once(':').unwrap().1;
+    let elsewhere = format!("http://127.0.0.1:{port}/review");
+    let request = browser
+        .client
+        .get(elsewhere)
+        .header(COOKIE, &browser.cookie);
+    let answer = page(request.send().await.unwrap()).await;
+    assert_eq!(answer.status, StatusCode::FORBIDDEN);
+    desk.program.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rejection_needs_a_reason_which_the_agent_reads() {
+    let desk = Desk::of(PAGES).await;
+    let first = desk.edit("docs/a", "old", "new").await;
+    let second = desk.edit("docs/b", "Other", "Others").await;
+    let browser = desk.signed_in().await;
+    let without = browser.decide(&first, "reject", &[("reason", " ")]).await;
+    assert_eq!(without.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(without.text.contains("Say why"), "{}", without.text);
+    let why = [("reason", "belongs into docs/b")];
+    let done = browser.decide(&first, "reject", &why).await;
+    // The next one that waits is shown.
+    assert_eq!(done.leads_to(), format!("/review/sets/{second}"));
+    let told = desk
+        .agent
+        .call("wikijs_list_proposals", json!({ "state": "rejected" }))
+        .await
+        .unwrap();
+    assert!(told.to_string().contains("belongs into docs/b"), "{told}");
+    // Whoever decides second sees who was first.
+    let late = browser.open(&format!("/review/sets/{first}")).await;
+    assert!(late.text.contains("Rejected"), "{}", late.text);
+    let form = [
+        ("form_token", &*late_token(&browser).await),
+        ("digest", "x"),
+        ("decision", "apply"),
+    ];
+    let refused = browser.send(&format!("/review/sets/{first}"), &form).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(
+        refused.text.contains("Somebody else decided"),
+        "{}",
+        refused.text
+    );
+    assert_eq!(desk.content("docs/a"), "The old word.\n");
+    desk.program.kill();
+}
+
+async fn late_token(browser: &Browser) -> String {
+    browser.open("/review").await.hidden("form_token")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_not_shown_is_counted_before_it_is_applied() {
+    let desk = Desk::of(PAGES).await;
+    let lines: Vec<String> = (0..3_000).map(|line| format!("line {line}")).collect();
+    let arguments = json!({
+        "id": id_of(&desk.wiki, "docs/a"),
+        "content": lines.join("\n"),
+    });
+    let id = desk.propose("wikijs_update_page", arguments).await;
+    let browser = desk.signed_in().await;
+    let refused = browser.decide(&id, "apply", &[]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        refused.text.contains("were not shown yet"),
+        "{}",
+        refused.text
+    );
+    for wrong in ["1", "99999", "all"] {
+        let refused = browser.decide(&id, "apply", &[("unseen", wrong)]).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{wrong}");
+    }
+    // Each page of the differences is opened.
+    let mut from = 0;
+    loop {
+        let shown = browser
+            .open(&format!("/review/sets/{id}?from={from}"))
+            .await;
+        let Some((_, next)) = shown.text.split_once("class=\"button\" href=\"?from=") else {
+            break;
+        };
+        from = next.split('#').next().unwrap().parse().unwrap();
+        assert!(from < 100);
+    }
+    let done = browser.decide(&id, "apply", &[]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    assert_eq!(desk.content("docs/a"), lines.join("\n"));
+    desk.program.kill();
+}
+
+/// Pages with all that is hard to show: long lines, tables, other scripts, hostile text.
+fn hard_pages() -> Vec<(String, String)> {
+    let texts = [
+        format!("# A long line\n\n{}\n", "word ".repeat(400)),
+        "| a | table | that | is | wide |\n|---|---|---|---|---|\n| 1 | 2 | 3 | 4 | 5 |\n"
+            .to_owned(),
+        "# 概要\n\nこれはウィキのページです。変更の前と後を比べます。\n".to_owned(),
+        "# مقدمة\n\nهذه صفحة من الويكي، وفيها نص من اليمين إلى اليسار.\n".to_owned(),
+        "<script>alert(1)</script>\n\n<img src=x onerror=alert(1)> \u{202e}turned\n".to_owned(),
+    ];
+    (0..40)
+        .map(|page| {
+            (
+                format!("docs/page-{page:02}"),
+                texts[page % texts.len()].clone(),
+            )
+        })
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs Chromium and Node; `just heavy` runs it"]
+async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
+    let is_there = |program: &str| Process::new(program).arg("--version").output().is_ok();
+    if !is_there("chromium") || !is_there("node") {
+        eprintln!("skipped: the review page in a browser, since there is no chromium or no node");
+        return;
+    }
+    let hard = hard_pages();
+    let mut pages: Vec<(&str, &str)> = hard.iter().map(|(path, text)| (&**path, &**text)).collect();
+    let small: Vec<String> = (0..20).map(|page| format!("team/page-{page:02}")).collect();
+    pages.extend(
+        small
+            .iter()
+            .map(|path| (&**path, "The old word of a short page.\n")),
+    );
+    let desk = Desk::of(&pages).await;
+    let mut sets = Vec::new();
+    for path in &small {
+        sets.push(desk.edit(path, "old word", "new words").await);
+    }
+    let ids: Vec<i64> = hard
+        .iter()
+        .map(|(path, _)| id_of(&desk.wiki, path))
+        .collect();
+    let large = json!({
+        "ids": ids,
+        "replaceAll": [{ "oldText": "\n", "newText": "\nOne line more.\n" }],
+        "addTags": ["reviewed"],
+        "note": "Every page says so at its end, as the team agreed.",
+    });
+    let large = desk.propose("wikijs_bulk_update_pages", large).await;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser/review.mjs");
+    let mut browser = Process::new("node");
+    browser
+        .arg(script)
+        .args(["chromium", &desk.link, &large, &sets.join(",")])
+        .args(env::var_os("WIKIJS_MCP_PICTURES"));
+    let status = tokio::task::spawn_blocking(move || browser.status()).await;
+    assert!(status.unwrap().unwrap().success());
+    assert_eq!(
+        desk.content("team/page-19"),
+        "The new words of a short page.\n"
+    );
+    desk.program.kill();
+}
