@@ -103,7 +103,7 @@ fn caller(client: &KnownClient) -> Caller {
             ..Client::default()
         },
         actor: Some(Actor::of_role(client.role(), client.name())),
-        session: SessionId::new(&format!("review:{}", client.id())),
+        session: SessionId::new(format!("review:{}", client.id())),
         asker: Asker::Nobody,
         narrowing: None,
         extent: Extent::Bounded,
