@@ -119,6 +119,8 @@ struct Head {
     v: u32,
     seq: u64,
     event: String,
+    #[serde(default)]
+    time: String,
     prev: LineHash,
 }
 
@@ -131,6 +133,8 @@ pub(super) struct Link<'a> {
     pub(super) end: u64,
     /// Its hash.
     pub(super) hash: LineHash,
+    /// When it was written, by its own word.
+    pub(super) time: &'a str,
 }
 
 /// Follows a chain from its first line to its last, in bounded memory. Records of a newer form
@@ -200,6 +204,7 @@ pub(super) fn follow(
                 line: &buffer,
                 end,
                 hash,
+                time: &link.time,
             });
         }
     }

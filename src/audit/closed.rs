@@ -128,7 +128,10 @@ pub(super) fn closed(place: &Place, eyes: Eyes, all: bool) -> Vec<PathBuf> {
 fn look(path: &Path, found: &Metadata, eyes: Eyes, but: Option<&Path>, closed: &mut Vec<PathBuf>) {
     let wanted = if found.is_dir() {
         Wanted::Directory
-    } else if path.extension().is_some_and(|ending| ending == "lock") {
+    } else if path
+        .extension()
+        .is_some_and(|ending| ending == "lock" || ending == "count")
+    {
         Wanted::Lock
     } else {
         Wanted::Text

@@ -2,7 +2,7 @@
 //! the owner of the audit directory. Every file of the audit directory is made here.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -30,6 +30,12 @@ pub(super) fn make_file(path: &Path) -> io::Result<File> {
 pub(super) fn open_lock_file(path: &Path) -> io::Result<File> {
     check_owner(path)?;
     private_files::open(path)
+}
+
+/// Writes a file anew, 0600.
+pub(super) fn write_anew(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    check_owner(path)?;
+    private_files::open_anew(path)?.write_all(bytes)
 }
 
 /// Sees to it that the names in a directory survive a power cut.

@@ -4,11 +4,12 @@ use std::io::Write as _;
 use std::mem;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 
+use super::anchors::Anchors;
 use super::blocking::blocking;
 use super::fs;
 use super::locks::{PageLocks, lock_file, lock_page, lock_tree};
@@ -41,6 +42,18 @@ struct Shared {
     kept_bytes: AtomicU64,
     tree: Arc<Mutex<()>>,
     pages: Arc<PageLocks>,
+    anchors: OnceLock<Arc<Anchors>>,
+}
+
+/// A log that is not kept alive.
+#[derive(Debug)]
+pub(super) struct WeakLog(Weak<Shared>);
+
+impl WeakLog {
+    /// The log, as long as somebody else has it.
+    pub(super) fn upgrade(&self) -> Option<AuditLog> {
+        self.0.upgrade().map(|shared| AuditLog { shared })
+    }
 }
 
 #[derive(Debug)]
@@ -102,6 +115,7 @@ impl AuditLog {
                 kept_bytes: AtomicU64::new(0),
                 tree: Arc::default(),
                 pages: Arc::default(),
+                anchors: OnceLock::new(),
             }),
         }
     }
@@ -182,7 +196,17 @@ impl AuditLog {
             | Event::Outcome
             | Event::Proposal
             | Event::Pause
-            | Event::Purge => self.write(entry).await,
+            | Event::Purge => {
+                if let (Event::Purge, Some(anchors)) = (entry.event, self.anchors()) {
+                    anchors.remove(&entry.removed);
+                }
+                let counts = entry.event.is_synced();
+                self.write(entry).await?;
+                if counts {
+                    self.wake_anchors();
+                }
+                Ok(())
+            }
         }
     }
 
@@ -192,15 +216,17 @@ impl AuditLog {
     /// # Errors
     /// If the last record could not be written, or an earlier write had failed.
     pub async fn close(&self) -> Result<(), AuditError> {
-        self.in_turn(|shared, state| match state {
+        let closed = self.in_turn(|shared, state| match state {
             State::Fresh | State::Ended => (shared.end(), Ok(())),
             State::Running(mut run) => match run.close() {
                 Ok(()) => (shared.end(), Ok(())),
                 Err(error) => (shared.fail(&error, Some(run)), Err(error)),
             },
             State::Failed(why, run) => (State::Failed(why.clone(), run), Err(why)),
-        })
-        .await
+        });
+        let closed = closed.await;
+        self.anchor_now().await;
+        closed
     }
 
     /// Keeps a state of a page: on the disk, whole, before this returns. Equal states share a
@@ -264,6 +290,19 @@ impl AuditLog {
         lock_page(&self.shared.place, &self.shared.pages, id, wait).await
     }
 
+    /// Where heads are anchored, if they are.
+    pub(super) fn anchors(&self) -> Option<&Arc<Anchors>> {
+        self.shared.anchors.get()
+    }
+
+    pub(super) fn anchors_cell(&self) -> &OnceLock<Arc<Anchors>> {
+        &self.shared.anchors
+    }
+
+    pub(super) fn downgrade(&self) -> WeakLog {
+        WeakLog(Arc::downgrade(&self.shared))
+    }
+
     /// Where it lies, for those who read it back.
     pub(super) fn place(&self) -> Place {
         self.shared.place.clone()
@@ -306,7 +345,12 @@ impl Shared {
                 Err(error) => return (State::Fresh, Err(error)),
                 Ok(mut run) => match run.start(&self.place) {
                     Err(error) => return (self.fail(&error, Some(run)), Err(error)),
-                    Ok(()) => run,
+                    Ok(heads) => {
+                        if let Some(anchors) = self.anchors.get() {
+                            anchors.begin(run.run(), heads);
+                        }
+                        run
+                    }
                 },
             },
             State::Failed(why, run) => return (State::Failed(why.clone(), run), Err(why)),

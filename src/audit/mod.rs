@@ -6,11 +6,13 @@
 //!
 //! ```text
 //! <dir>/PAUSED.json                           while an operator has paused all writes
-//! <dir>/<wiki>/runs/<UTC start>-<run>.jsonl   one a run, made at its first event
+//! <dir>/<wiki>/runs/<UTC start>-<number>-<run>.jsonl  one a run, made at its first event
+//! <dir>/<wiki>/runs.count                     the number of the last run; held while one is made
 //! <dir>/<wiki>/pages/<sha256>.json.gz         a kept state, named by its content
 //! <dir>/<wiki>/proposals/<id>.json            a proposal, and what became of it
 //! <dir>/<wiki>/drafts/<owner>.<name>.<id>.json  a draft: changes that are to be decided as one
 //! <dir>/<wiki>/drafts.lock                     held while a draft is begun
+//! <dir>/<wiki>/anchors.fault                  why heads cannot be anchored, while that is so
 //! <dir>/<wiki>/pages.lock                     held while a state is kept or one is removed
 //! <dir>/<wiki>/purge.lock                     held by the one purge that is under way
 //! <dir>/<wiki>/recovery.lock                  held by the one run that settles what others left open
@@ -27,8 +29,13 @@
 pub mod chain;
 pub mod record;
 
+mod anchor;
+mod anchored;
+mod anchoring;
+mod anchors;
 mod blocking;
 mod calls;
+mod clock;
 mod closed;
 mod current;
 mod deletions;
@@ -46,6 +53,7 @@ mod kept;
 mod lines;
 mod locks;
 mod log;
+mod numbers;
 mod omitted;
 mod open;
 mod pause;
@@ -58,6 +66,7 @@ mod reader;
 mod rebuilt;
 mod role;
 mod run;
+mod signing;
 mod states;
 mod steps;
 mod story;
@@ -70,7 +79,10 @@ mod verify;
 mod whole_file;
 mod wrong;
 
+pub use anchored::{AnchorWrong, Anchored, AnchorsRead};
+pub use anchors::{AnchorFault, AnchorSettings, AnchorsTo};
 pub use calls::Latest;
+pub use clock::ClockBack;
 pub use deletions::Deletion;
 pub use draft::{Draft, DraftChange, DraftName, DraftOwner};
 pub use drafts::HeldDraft;
@@ -100,8 +112,9 @@ pub use reader::{Records, RunFile};
 pub use rebuilt::Rebuilt;
 pub use record::{Record, Unreadable};
 pub use role::Role;
+pub use signing::{NotAKey, PublicKey, SigningKey};
 pub use states::Found;
 pub use story::{CallSelector, CallStory, NotASelector, StoryError};
 pub use tail::Tail;
-pub use verify::{Checked, CheckedRun};
+pub use verify::{Against, Checked, CheckedRun};
 pub use wrong::{Witness, Wrong};

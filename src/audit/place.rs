@@ -53,6 +53,11 @@ impl Place {
         self.wiki.join("runs")
     }
 
+    /// Holds the number of the last run; held by the one run that is being made.
+    pub(super) fn count(&self) -> PathBuf {
+        self.wiki.join("runs.count")
+    }
+
     pub(super) fn pages(&self) -> PathBuf {
         self.wiki.join("pages")
     }
@@ -81,6 +86,11 @@ impl Place {
     /// Held, shared, by those who keep a state, and alone by whoever removes one.
     pub(super) fn pages_lock(&self) -> PathBuf {
         self.wiki.join("pages.lock")
+    }
+
+    /// Why heads could not be anchored, while that is so.
+    pub(super) fn anchors_fault(&self) -> PathBuf {
+        self.wiki.join("anchors.fault")
     }
 
     pub(super) fn purge_lock(&self) -> PathBuf {

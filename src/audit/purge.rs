@@ -39,7 +39,7 @@ use super::place::Place;
 use super::reader::{RunFile, scan};
 use super::{
     AuditError, AuditLog, CallId, Entry, Event, FileHead, KeptState, Proposal, ProposalId,
-    ProposalState, fs, heads, kept, locks, proposals,
+    ProposalState, fs, heads, kept, locks, numbers, proposals,
 };
 use survey::Survey;
 pub(super) use survey::{named_by, states};
@@ -113,6 +113,8 @@ impl AuditLog {
             };
             self.record(entry).await?;
         }
+        // What is anchored shall not be missed when the record of its purge is purged one day.
+        self.anchor_now().await;
         let log = self.clone();
         blocking(move || plan.carry_out(&log)).await
     }
@@ -354,6 +356,10 @@ fn repeated<'a>(
         return Ok(Vec::new());
     }
     let mut repeated = Vec::new();
+    let staying_numbers: Vec<u64> = staying
+        .iter()
+        .filter_map(|run| numbers::number_of(run.name()))
+        .collect();
     scan(staying, &[], |told| {
         let Ok(record) = told.record else { return };
         let states = named_by(&record).map(|state| format!("{state}.json.gz"));
@@ -363,6 +369,15 @@ fn repeated<'a>(
             repeated.extend(gone.remove(&file));
         }
     })?;
+    // What lies between numbers that stay would be missed without.
+    let numbers = staying_numbers.into_iter();
+    if let Some(least) = numbers.min() {
+        let between = |file: &String| numbers::number_of(file).is_some_and(|one| one > least);
+        repeated.extend(
+            gone.extract_if(|file, _| between(file))
+                .map(|(_, head)| head),
+        );
+    }
     repeated.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(repeated)
 }

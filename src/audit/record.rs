@@ -39,6 +39,9 @@ pub struct Record {
     pub time: String,
     /// The run that wrote it.
     pub run: RunId,
+    /// In a `start` alone: the number of the run, which its file's name has too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
     /// The call that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
@@ -220,6 +223,7 @@ impl Record {
             seq: stamp.seq,
             time: format_time(stamp.time),
             run: stamp.run,
+            number: None,
             call: None,
             event,
             client: None,
@@ -330,7 +334,7 @@ impl Record {
     }
 }
 
-fn format_time(time: OffsetDateTime) -> String {
+pub(super) fn format_time(time: OffsetDateTime) -> String {
     let form =
         format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
     // All members of the form are ours, so it does not fail.

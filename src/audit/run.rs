@@ -9,9 +9,10 @@ use time::macros::format_description;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 
 use super::lines::MAX_LINE;
+use super::numbers::Count;
 use super::place::Place;
 use super::record::Stamp;
-use super::{AuditError, Entry, Event, LineHash, Record, RunId, fs, heads};
+use super::{AuditError, Entry, Event, FileHead, LineHash, Record, RunId, fs, heads};
 
 /// The file of one run, which nobody else writes, and where its chain has come to.
 ///
@@ -20,6 +21,7 @@ use super::{AuditError, Entry, Event, LineHash, Record, RunId, fs, heads};
 #[derive(Debug)]
 pub(super) struct OwnRun {
     run: RunId,
+    number: u64,
     name: String,
     path: PathBuf,
     wiki: String,
@@ -36,7 +38,11 @@ impl OwnRun {
         let runs = place.runs();
         fs::make_dir(&runs).map_err(|error| AuditError::at(&runs, "make directory", &error))?;
         let run = RunId::new()?;
-        let stem = format!("{}-{run}", file_time(OffsetDateTime::now_utc()));
+        // Until the file is there, so that the next run, which gets the next number, sees it.
+        let count = Count::hold(place)?;
+        let number = count.next(&runs)?;
+        let time = file_time(OffsetDateTime::now_utc());
+        let stem = format!("{time}-{number:06}-{run}");
         let name = format!("{stem}.jsonl");
         let path = runs.join(&name);
         let failed = |doing: &str, error: &io::Error| AuditError::at(&path, doing, error);
@@ -45,6 +51,7 @@ impl OwnRun {
         file.try_lock()
             .map_err(|error| failed("lock a run's file", &error.into()))?;
         fs::sync_dir(&runs).map_err(|error| failed("keep the name of a run's file", &error))?;
+        count.give(number)?;
         let appender = RollingFileAppender::builder()
             .rotation(Rotation::NEVER)
             .filename_prefix(stem)
@@ -53,6 +60,7 @@ impl OwnRun {
             .map_err(|error| failed("open a run's file", &io::Error::other(error)))?;
         Ok(Self {
             run,
+            number,
             name,
             path,
             wiki: wiki.to_owned(),
@@ -64,15 +72,22 @@ impl OwnRun {
         })
     }
 
-    /// Writes the first record: which runs were there before.
-    pub(super) fn start(&mut self, place: &Place) -> Result<(), AuditError> {
+    /// Writes the first record: which runs were there before; gives them.
+    pub(super) fn start(&mut self, place: &Place) -> Result<Vec<FileHead>, AuditError> {
         let runs = place.runs();
         let heads = heads::of_runs(&runs, &self.name)
             .map_err(|error| AuditError::at(&runs, "list the runs", &error))?;
+        let number = Some(self.number);
         self.append(Event::Start, |stamp| Record {
-            runs: Some(heads),
+            number,
+            runs: Some(heads.clone()),
             ..Record::bare(Event::Start, stamp)
-        })
+        })?;
+        Ok(heads)
+    }
+
+    pub(super) const fn run(&self) -> RunId {
+        self.run
     }
 
     /// Writes the record of an entry.

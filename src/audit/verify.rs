@@ -2,11 +2,13 @@
 //!
 //! Every chain is followed, and held against what others saw of it: each run's first record
 //! lists the runs that were there, with length and last hash; heads kept elsewhere do the same.
-//! What is missing must be named by a purge. Runs that are written meanwhile do no harm.
+//! Anchors do so too, and tell how much of the log they prove: what lies behind them could be cut off
+//! or rewritten unseen. What is missing must be named by a purge. Runs that are written meanwhile do no harm.
 //!
 //! Memory: a word for each run, each kept page that a record names, and each file that a purge
 //! names, and the records of each proposal; no other record is held.
 
+mod numbers;
 mod proposals;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,13 +16,27 @@ use std::fs::File;
 use std::io::{self, BufReader};
 
 use super::chain::{self, Broken, Link, Verified};
+use super::clock::{Clock, MOST_CLOCKS};
+use super::numbers::{counted, number_of};
 use super::place::Place;
 use super::purge::{named_by, states};
 use super::reader::{RunFile, runs, scan};
-use super::{AuditError, AuditLog, FileHead, KeptState, LineHash, Record, Witness, Wrong, kept};
+use super::{
+    Anchored, AnchorsRead, AuditError, AuditLog, ClockBack, FileHead, KeptState, LineHash, Record,
+    Witness, Wrong, kept,
+};
 
 /// How much of a run is read at once.
 const CHUNK: usize = 256 * 1024;
+
+/// What a log is held against.
+#[derive(Debug, Default)]
+pub struct Against {
+    /// Heads that were kept elsewhere.
+    pub heads: Vec<FileHead>,
+    /// Anchors.
+    pub anchors: Option<AnchorsRead>,
+}
 
 /// A run that was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,37 +61,55 @@ pub struct Checked {
     pub proposals: u64,
     /// How many files went in a purge that is on record.
     pub purged: u64,
+    /// Where the clock went back, which is no error.
+    pub clock: Vec<ClockBack>,
+    /// How much of it is anchored; nothing without anchors.
+    pub anchored: Option<Anchored>,
     /// All that is wrong; nothing if all holds.
     pub wrong: Vec<Wrong>,
 }
 
 impl AuditLog {
-    /// Checks everything, also against heads that were kept elsewhere. `progress` is told how
+    /// Checks everything, also against heads and anchors that were kept elsewhere. `progress` is told how
     /// many of how many runs and kept pages were looked at. Blocks.
     ///
     /// # Errors
     /// If the log cannot be read.
     pub fn verify(
         &self,
-        heads: &[FileHead],
+        against: &Against,
         progress: impl FnMut(usize, usize),
     ) -> Result<Checked, AuditError> {
         let place = self.place();
+        // Before the runs: what is begun meanwhile is there then.
+        let counted = counted(&place)?;
         let runs = runs(&place)?;
         let mut seen = Seen::default();
-        for head in heads {
+        for head in &against.heads {
             seen.saw(head.clone(), &Witness::Heads);
+        }
+        if let Some(anchors) = &against.anchors {
+            seen.anchors(anchors);
         }
         seen.read(&runs)?;
         let mut checking = Checking {
             place,
             seen,
             named: HashSet::new(),
-            checked: Checked::default(),
+            checked: Checked {
+                anchored: against.anchors.as_ref().map(|_| Anchored::default()),
+                ..Checked::default()
+            },
             progress,
         };
+        if let Some(anchors) = &against.anchors {
+            let wrong = anchors.wrong.iter().cloned();
+            let wrong = wrong.map(|(file, line, wrong)| Wrong::Anchor { file, line, wrong });
+            checking.checked.wrong.extend(wrong);
+        }
         checking.runs(&runs)?;
         checking.missing()?;
+        checking.numbers(&runs, counted)?;
         checking.pages(runs.len())?;
         checking.proposals()?;
         checking.checked.purged = u64::try_from(checking.seen.purged.len()).unwrap_or(u64::MAX);
@@ -93,6 +127,9 @@ struct Seen {
     heads: BTreeMap<String, Lengths>,
     /// What purges took, as it was then.
     purged: HashMap<String, FileHead>,
+    /// Up to which length each run is anchored: by an anchor itself, or by the first record of a
+    /// run that is.
+    anchored: HashMap<String, u64>,
 }
 
 impl Seen {
@@ -104,11 +141,28 @@ impl Seen {
         }
     }
 
+    fn anchors(&mut self, read: &AnchorsRead) {
+        for head in &read.heads {
+            let length = self.anchored.entry(head.file.clone()).or_default();
+            *length = head.length.max(*length);
+            self.saw(head.clone(), &Witness::Anchors);
+        }
+        for head in &read.removed {
+            self.purged.insert(head.file.clone(), head.clone());
+        }
+    }
+
     fn read(&mut self, runs: &[RunFile]) -> Result<(), AuditError> {
+        let direct: HashSet<String> = self.anchored.keys().cloned().collect();
         scan(runs, &["\"runs\"", "\"removed\""], |told| {
             let Ok(record) = told.record else { return };
             let witness = Witness::Run(told.run.name().to_owned());
+            let is_anchored = direct.contains(told.run.name());
             for head in record.runs.into_iter().flatten() {
+                if is_anchored {
+                    let length = self.anchored.entry(head.file.clone()).or_default();
+                    *length = head.length.max(*length);
+                }
                 self.saw(head, &witness);
             }
             for head in record.removed.into_iter().flatten() {
@@ -138,6 +192,10 @@ impl<P: FnMut(usize, usize)> Checking<P> {
             };
             let mut awaited = self.seen.heads.remove(run.name()).unwrap_or_default();
             let (mut length, named) = (0, &mut self.named);
+            let anchored = self.seen.anchored.get(run.name()).copied();
+            let anchored = anchored.unwrap_or_default();
+            let (mut unproven, mut since) = (0_u64, None::<String>);
+            let (mut line, mut clock) = (0_u64, Clock::default());
             let mut rewritten = None;
             let mut is_misnamed = false;
             let chain = chain::follow(file, |link| {
@@ -145,6 +203,12 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                     is_misnamed = !bears_name(&link, run.name());
                 }
                 length = link.end;
+                line = line.saturating_add(1);
+                clock.read(run.name(), line, link.time);
+                if link.end > anchored {
+                    unproven = unproven.saturating_add(1);
+                    since.get_or_insert_with(|| link.time.to_owned());
+                }
                 named.extend(names(&link));
                 for (hash, witness) in awaited.remove(&link.end).unwrap_or_default() {
                     if hash.is_some_and(|hash| hash != link.hash) {
@@ -176,6 +240,13 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                 (Ok(_), None, None) => None,
             };
             self.checked.wrong.extend(wrong);
+            self.checked.clock.extend(clock.back);
+            self.checked.clock.truncate(MOST_CLOCKS);
+            if let Some(all) = &mut self.checked.anchored {
+                all.unproven = all.unproven.saturating_add(unproven);
+                // An absent time is the least.
+                all.since = [all.since.take(), since].into_iter().flatten().min();
+            }
             self.checked.runs.push(CheckedRun {
                 file: run_name(),
                 chain,
@@ -277,7 +348,7 @@ fn lost(run: String, length: u64, seen: u64, witness: Witness) -> Wrong {
 fn bears_name(link: &Link<'_>, name: &str) -> bool {
     Record::parse(link.line).map_or(true, |record| {
         let stem = name.trim_end_matches(".jsonl");
-        stem.ends_with(&format!("-{}", record.run))
+        stem.ends_with(&format!("-{}", record.run)) && number_of(name) == record.number
     })
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::chain::Broken;
-use super::{KeptState, ProposalId};
+use super::{AnchorWrong, KeptState, ProposalId};
 
 /// One thing that is wrong with a log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,6 +23,39 @@ pub enum Wrong {
         run: String,
         /// Who saw it.
         witness: Witness,
+    },
+    /// Numbers of runs were given that no run has.
+    #[error("{}: a number goes to a run that begins, and no purge names one", numbered(*first, *last))]
+    MissingNumbers {
+        /// The first.
+        first: u64,
+        /// The last.
+        last: u64,
+    },
+    /// Two runs have one number.
+    #[error("{run} has the number {number}, which is that of {other}: one of them was put there")]
+    SameNumber {
+        /// The run's file.
+        run: String,
+        /// The file of the other one.
+        other: String,
+        /// Their number.
+        number: u64,
+    },
+    /// The file that counts runs is missing, or holds no number.
+    #[error(
+        "the count of runs (runs.count) is missing or holds no number, though runs have numbers"
+    )]
+    NoCount,
+    /// A line of anchors is not what was written there.
+    #[error("{file}, line {line}: {wrong}")]
+    Anchor {
+        /// The file of anchors.
+        file: String,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        wrong: AnchorWrong,
     },
     /// There are kept pages, and no run at all.
     #[error("no run is there, though pages were kept ({pages}), which only runs do")]
@@ -107,6 +140,10 @@ impl Wrong {
         match self {
             Self::Broken { .. } => "broken",
             Self::MissingRun { .. } => "missing_run",
+            Self::MissingNumbers { .. } => "missing_numbers",
+            Self::SameNumber { .. } => "same_number",
+            Self::NoCount => "no_count",
+            Self::Anchor { .. } => "anchor",
             Self::NoRuns { .. } => "no_runs",
             Self::Shorter { .. } => "shorter",
             Self::Rewritten { .. } => "rewritten",
@@ -128,8 +165,11 @@ impl Wrong {
             | Self::MissingRun { run, .. }
             | Self::Shorter { run, .. }
             | Self::Rewritten { run, .. }
+            | Self::SameNumber { run, .. }
             | Self::Misnamed { run } => run.clone(),
-            Self::NoRuns { .. } => "runs".to_owned(),
+            Self::MissingNumbers { .. } | Self::NoRuns { .. } => "runs".to_owned(),
+            Self::NoCount => "runs.count".to_owned(),
+            Self::Anchor { file, .. } => file.clone(),
             Self::ChangedPage { state } | Self::MissingPage { state } => {
                 format!("{state}.json.gz")
             }
@@ -141,6 +181,15 @@ impl Wrong {
     }
 }
 
+/// That runs are missing, by their numbers.
+fn numbered(first: u64, last: u64) -> String {
+    if first == last {
+        format!("run number {first} is missing")
+    } else {
+        format!("the runs number {first} to {last} are missing")
+    }
+}
+
 /// Who saw a run as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Witness {
@@ -148,6 +197,8 @@ pub enum Witness {
     Run(String),
     /// The heads that were kept elsewhere.
     Heads,
+    /// The anchors.
+    Anchors,
 }
 
 impl fmt::Display for Witness {
@@ -155,6 +206,7 @@ impl fmt::Display for Witness {
         match self {
             Self::Run(run) => f.write_str(run),
             Self::Heads => f.write_str("the list of heads"),
+            Self::Anchors => f.write_str("an anchor"),
         }
     }
 }

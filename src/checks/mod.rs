@@ -8,4 +8,5 @@ mod command;
 mod run;
 
 pub use command::CheckCommand;
+pub(crate) use run::carry_out;
 pub use run::{Finding, input, run};

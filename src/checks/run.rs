@@ -37,7 +37,7 @@ pub struct Finding {
 #[must_use]
 pub fn run(check: &CheckCommand, input: &Arc<str>, most: Duration) -> Finding {
     let began = Instant::now();
-    let ended = ended(check, input, check.timeout.min(most));
+    let ended = carry_out(check, input, check.timeout.min(most));
     let warning = match ended {
         Ok(()) => None,
         Err((why, said)) => {
@@ -71,8 +71,13 @@ pub fn input(change: &Change) -> Arc<str> {
     input.to_string().into()
 }
 
-/// Runs it; where it does not end well, why, and what it printed.
-fn ended(check: &CheckCommand, input: &Arc<str>, most: Duration) -> Result<(), (String, String)> {
+/// Runs a command with its input, so long at most; where it does not end well, gives why, and what
+/// it printed. Blocks for that time and a moment more.
+pub(crate) fn carry_out(
+    check: &CheckCommand,
+    input: &Arc<str>,
+    most: Duration,
+) -> Result<(), (String, String)> {
     let silent = |why: String| (why, String::new());
     let (program, arguments) = check
         .argv

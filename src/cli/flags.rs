@@ -69,7 +69,7 @@ fn flag(setting: &Setting) -> Option<Arg> {
             .visible_alias("token-file")
             .value_name("FILE")
             .value_hint(ValueHint::FilePath),
-        Kind::Path => flag.value_name("PATH").value_hint(ValueHint::AnyPath),
+        Kind::Path | Kind::PathOrCommand => flag.value_name("PATH").value_hint(ValueHint::AnyPath),
         Kind::Text | Kind::Secret | Kind::Command => flag.value_name("TEXT"),
     })
 }

@@ -37,7 +37,9 @@ impl Draft {
             Some(Kind::List) => texts(value.split(',').map(str::trim).collect()),
             Some(Kind::Command) => texts(value.split_whitespace().collect()),
             // A path is given relative to this directory, but read relative to the file.
-            Some(Kind::Path) => json!(std::path::absolute(value)?).to_string(),
+            Some(Kind::Path | Kind::PathOrCommand) => {
+                json!(std::path::absolute(value)?).to_string()
+            }
             _ => json!(value).to_string(),
         };
         // The one character that only TOML must escape.

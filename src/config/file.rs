@@ -35,6 +35,8 @@ pub(super) struct Entry {
     name: &'static str,
     /// The value, or the parts of a list or command.
     pub(super) values: Vec<String>,
+    /// Whether it stands there as an array.
+    pub(super) is_array: bool,
     pub(super) line: usize,
 }
 
@@ -141,6 +143,7 @@ impl File {
                 Ok((name, values)) => entries.push(Entry {
                     name,
                     values,
+                    is_array: value.get_ref().is_array(),
                     line: line_of(text, key.span().start),
                 }),
                 Err(fault) => faults.push(fault_at(Some(key.span()), fault)),
@@ -197,9 +200,17 @@ fn entry(
         let dir = file.parent().unwrap_or(Path::new(""));
         dir.join(value).to_string_lossy().into_owned()
     };
+    let is_command = match setting.kind {
+        Kind::Command => true,
+        Kind::PathOrCommand => value.get_ref().is_array(),
+        _ => false,
+    };
     match (setting.kind, values.first_mut()) {
+        (_, Some(program)) if is_command && program.contains('/') => *program = beside(program),
+        (Kind::PathOrCommand, Some(path)) if !is_command && !path.trim().is_empty() => {
+            *path = beside(path);
+        }
         (Kind::Path, Some(path)) if !path.trim().is_empty() => *path = beside(path),
-        (Kind::Command, Some(program)) if program.contains('/') => *program = beside(program),
         _ => {}
     }
     Ok((setting.name, values))
@@ -220,11 +231,16 @@ fn values(kind: Kind, value: &DeValue<'_>) -> Result<Vec<String>, String> {
         (Kind::List, DeValue::Array(items)) => {
             texts(items).filter(|texts| !texts.iter().any(|text| text.contains(',')))
         }
-        (Kind::Command, DeValue::Array(items)) => {
+        (Kind::Command | Kind::PathOrCommand, DeValue::Array(items)) => {
             texts(items).filter(|texts| texts.first().is_some_and(|program| !program.is_empty()))
         }
         (
-            Kind::Text | Kind::Secret | Kind::Path | Kind::Choice(_) | Kind::List,
+            Kind::Text
+            | Kind::Secret
+            | Kind::Path
+            | Kind::PathOrCommand
+            | Kind::Choice(_)
+            | Kind::List,
             DeValue::String(text),
         ) => Some(vec![text.to_string()]),
         _ => None,
@@ -237,6 +253,9 @@ fn values(kind: Kind, value: &DeValue<'_>) -> Result<Vec<String>, String> {
         Kind::List => "must be an array of texts without commas, or one text".to_owned(),
         Kind::Command => {
             "must be a program and its arguments, such as [\"pass\", \"wiki\"]".to_owned()
+        }
+        Kind::PathOrCommand => {
+            "must be a file in quotes, or a program and its arguments, such as [\"logger\", \"-t\", \"wiki\"]".to_owned()
         }
         Kind::Text | Kind::Secret | Kind::Path | Kind::Choice(_) => {
             "must be a text in quotes".to_owned()

@@ -5,6 +5,7 @@
 //! never falls back in silence, and a secret's value is never shown.
 
 mod address_range;
+mod anchors;
 mod connection;
 mod draft;
 mod file;
@@ -27,6 +28,7 @@ mod token_command;
 mod unread;
 
 pub use address_range::AddressRange;
+pub use anchors::signing_key;
 pub use connection::parse_base_url;
 pub use draft::Draft;
 pub use file::FileFault;

@@ -1,7 +1,9 @@
 //! Every setting by its name: for the settings file, flags and the documentation, and to recognise
 //! unknown names.
 
-use super::setting::Kind::{self, Choice, Command, Flag, List, Number, Path, Secret, Text};
+use super::setting::Kind::{
+    self, Choice, Command, Flag, List, Number, Path, PathOrCommand, Secret, Text,
+};
 use super::setting::Setting;
 use crate::page::EDITORS;
 
@@ -233,6 +235,18 @@ pub const SETTINGS: &[Setting] = &[
         Number(1, u32::MAX),
         "`1024`",
         "How much they may take together, in megabytes (2^20 bytes); beyond it the oldest are purged.",
+    ),
+    setting(
+        "WIKI_AUDIT_ANCHORS",
+        PathOrCommand,
+        "none",
+        "Where heads of the log go after each outcome, at most once a second: a file elsewhere that lines are added to or, in a settings file only, a command that reads each line (`[\"logger\", \"-t\", \"wikijs-mcp\"]`), run without a shell, for 10 s at most.",
+    ),
+    setting(
+        "WIKI_AUDIT_SIGNING_KEY",
+        Path,
+        "none",
+        "The file of the key that signs these lines, as `wikijs-mcp audit key new` makes it.",
     ),
     setting(
         "WIKI_PROPOSALS_KEEP_DAYS",

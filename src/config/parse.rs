@@ -151,16 +151,29 @@ impl<'a> Source<'a> {
         entry.map_or(&[], |entry| &entry.values)
     }
 
+    /// What a command of the settings file is made of, where the setting may also be something else
+    /// and no later layer sets it.
+    pub(super) fn array(&self, name: &str) -> Option<&'a [String]> {
+        let entry = self.file.and_then(|file| file.get(name));
+        let entry = entry.filter(|entry| entry.is_array && self.rank(name) == 1);
+        entry.map(|entry| entry.values.as_slice())
+    }
+
+    /// What of our own environment a command finds in its own.
+    pub(super) fn passed_on(&self) -> Vec<(&'static str, OsString)> {
+        let passed_on = CheckCommand::PASSED_ON.into_iter();
+        passed_on
+            .filter_map(|name| Some((name, (self.get)(name)?)))
+            .collect()
+    }
+
     /// The rules and checks of the settings file; without a file, the built-in rules.
     #[must_use]
     pub fn tables(&self) -> Tables {
         let tables = self.file.map(|file| file.tables.clone());
         let mut tables = tables.unwrap_or_default();
         for check in &mut tables.checks {
-            let passed_on = CheckCommand::PASSED_ON.into_iter();
-            check.environment = passed_on
-                .filter_map(|name| Some((name, (self.get)(name)?)))
-                .collect();
+            check.environment = self.passed_on();
         }
         tables
     }

@@ -109,6 +109,11 @@ fn property(setting: &Setting) -> Value {
             "items": { "type": "string", "pattern": "^[^,]+$" },
             "minItems": 1,
         }),
+        Kind::PathOrCommand => json!({
+            "type": ["string", "array"],
+            "items": { "type": "string" },
+            "minItems": 1,
+        }),
         Kind::Command => {
             json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 })
         }

@@ -32,6 +32,8 @@ pub enum Kind {
     List,
     /// A program and its arguments; in a settings file only.
     Command,
+    /// A file, or, in a settings file only, a program and its arguments.
+    PathOrCommand,
 }
 
 impl Setting {

@@ -9,8 +9,8 @@ use super::layers::Layers;
 use super::parse::{SettingError, Source, choose};
 use super::serve::ServeSettings;
 use super::tables::Tables;
-use super::{connection, network, policy, storage};
-use crate::audit::Keep;
+use super::{anchors, connection, network, policy, storage};
+use crate::audit::{AnchorSettings, Keep};
 use crate::gates::Policy;
 use crate::index::IndexSettings;
 use crate::page::{Prefix, ReadRule};
@@ -40,6 +40,8 @@ pub struct Settings {
     pub audit_dir: PathBuf,
     /// How much of it is kept.
     pub keep: Keep,
+    /// Where its heads are anchored.
+    pub anchors: Option<AnchorSettings>,
     /// The settings of the content index.
     pub index: IndexSettings,
     /// How answers are written as text.
@@ -110,6 +112,7 @@ impl Settings {
         let surface = faults.sift(policy::surface(source));
         let audit_dir = faults.sift(storage::audit_dir(source));
         let keep = faults.sift(storage::keep(source));
+        let anchors = faults.sift(anchors::anchors(source));
         let index = faults.sift(storage::index(source));
         let indent = faults.sift(source.number("WIKI_JSON_INDENT"));
         let serve = faults.sift(ServeSettings::read(source));
@@ -135,6 +138,10 @@ impl Settings {
         })();
         let settings = (|| {
             let (wiki, policy) = (wiki?, policy?);
+            let (anchors, audit_dir) = (anchors?, audit_dir?);
+            let inside = anchors.as_ref();
+            let inside = inside.and_then(|it| anchors::warning(it, &audit_dir));
+            more.extend(inside);
             let tables = source.tables();
             Some(Self {
                 warnings: [warnings(&wiki, &policy), idle(&tables, &policy), more].concat(),
@@ -143,8 +150,9 @@ impl Settings {
                 key_source: key_source?,
                 policy,
                 surface: surface?,
-                audit_dir: audit_dir?,
+                audit_dir,
                 keep: keep?,
+                anchors,
                 index: index?,
                 indent: Indent(usize::try_from(indent?).unwrap_or_default()),
                 watch: WatchPace::default(),

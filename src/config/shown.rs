@@ -48,6 +48,10 @@ fn value(source: &Source<'_>, setting: &Setting) -> Option<String> {
             [program, ..] => format!("{program} {HIDDEN}"),
             [] => HIDDEN.to_owned(),
         },
+        Kind::PathOrCommand if source.array(setting.name).is_some() => {
+            let program = source.values(setting.name).first();
+            format!("{} {HIDDEN}", program.map_or("", String::as_str))
+        }
         // So may an address, which is refused for that.
         _ if text.contains('@') && text.contains("://") => HIDDEN.to_owned(),
         _ => text,

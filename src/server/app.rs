@@ -63,6 +63,9 @@ impl App {
             }
         };
         let audit = Arc::new(log_of(&settings.audit_dir, &settings.wiki.name));
+        if let Some(anchors) = settings.anchors {
+            audit.anchor_by(anchors);
+        }
         let (wiki, sender) = Sender::with_wiki(settings.wiki, &run.to_string())?;
         let (policy, keep) = (settings.policy, settings.keep);
         let index = Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index));

@@ -550,7 +550,9 @@ async fn a_log_whose_clock_was_set_back_loses_nothing() {
     assert_eq!(is_there(&log, &states), [true, true]);
     assert!(log.proposal(open.id).await.is_ok());
     all_is_explained(&log);
-    let checked = log.verify(&[], |_, _| {}).unwrap();
+    let checked = log
+        .verify(&super::super::Against::default(), |_, _| {})
+        .unwrap();
     assert_eq!(checked.wrong, []);
     // Begun when the clock was right, and read in the order in which it was written.
     let since = |days| Filter {

@@ -6,6 +6,7 @@ mod change;
 mod csv;
 mod filters;
 mod head;
+mod key;
 mod list;
 mod report;
 mod row;
@@ -41,6 +42,8 @@ enum Command {
     Report(report::Arguments),
     /// Print the head of every run, to be kept where nobody who may write the log can change it
     Head(head::Arguments),
+    /// Make a key that signs anchors, or show its public key
+    Key(key::Arguments),
     /// Check that nothing on record was changed, removed or put elsewhere
     Verify(verify::Arguments),
 }
@@ -53,6 +56,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Head(arguments) => head::run(&arguments),
+        Command::Key(arguments) => key::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
     }
 }

@@ -1,12 +1,16 @@
-//! `wikijs-mcp audit verify`: whether all that is on record is what was put there.
+//! `wikijs-mcp audit verify`: whether all that is on record is what was put there, and what of that
+//! cannot be known.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use super::{head, unread};
 use crate::audit::chain::{End, Verified};
-use crate::audit::{Checked, CheckedRun, FileHead, Wrong};
+use crate::audit::{
+    Against, AnchorsRead, AuditLog, Checked, CheckedRun, ClockBack, FileHead, PublicKey, Wrong,
+};
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::progress::Progress;
@@ -18,13 +22,20 @@ const SHOWN: usize = 100;
 /// Arguments of `audit verify`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exits with 5 if something is wrong.\n\nExamples:\n  wikijs-mcp audit verify\n  wikijs-mcp audit verify --head heads.txt --json"
+    after_help = "Exits with 5 if something is wrong.\n\nExamples:\n  wikijs-mcp audit verify\n  wikijs-mcp audit verify --head heads.txt --json\n  wikijs-mcp audit verify --anchors /mnt/elsewhere/anchors.jsonl --key ed25519:..."
 )]
 pub(super) struct Arguments {
     /// Compare with heads that `audit head` printed and that were kept elsewhere
     #[arg(long, value_name = "FILE")]
     head: Option<PathBuf>,
-    /// Answer in JSON: one object with `runs` and `wrong`
+    /// Compare with the anchors in this file, as `WIKI_AUDIT_ANCHORS` has them made; of several files
+    /// the older ones first
+    #[arg(long, value_name = "FILE")]
+    anchors: Vec<PathBuf>,
+    /// Count only anchors that this key signed, as `audit key show` prints it; may be given more often
+    #[arg(long, value_name = "PUBLIC-KEY", requires = "anchors", value_parser = public_key)]
+    key: Vec<PublicKey>,
+    /// Answer in JSON: one object with `runs`, `wrong` and what is not proven
     #[arg(long)]
     json: bool,
 }
@@ -35,17 +46,23 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         Some(file) => heads(file)?,
     };
     let log = start::audit_log()?;
+    let anchors = if arguments.anchors.is_empty() {
+        None
+    } else {
+        Some(anchors(&log, arguments)?)
+    };
+    let against = Against { heads, anchors };
     let mut progress = Progress::new();
     let checked = log
-        .verify(&heads, |done, whole| {
+        .verify(&against, |done, whole| {
             progress.at(|| format!("{done} of {whole} files checked"));
         })
         .map_err(|error| unread(&error))?;
     drop(progress);
     if arguments.json {
-        print::line(&in_json(log.wiki(), &checked).to_string());
+        print::line(&in_json(&log, &checked, &against).to_string());
     } else {
-        show(log.wiki(), &checked);
+        show(&log, &checked, &against);
     }
     Ok(if checked.wrong.is_empty() {
         Exit::Done
@@ -61,7 +78,20 @@ fn heads(file: &PathBuf) -> Result<Vec<FileHead>, (Exit, String)> {
     head::read(&text).map_err(wrong)
 }
 
-fn in_json(wiki: &str, checked: &Checked) -> Value {
+fn public_key(text: &str) -> Result<PublicKey, String> {
+    text.parse::<PublicKey>().map_err(|fault| fault.to_string())
+}
+
+fn anchors(log: &AuditLog, arguments: &Arguments) -> Result<AnchorsRead, (Exit, String)> {
+    let read = log.read_anchors(&arguments.anchors, &arguments.key);
+    read.map_err(|(index, kind)| {
+        let file = arguments.anchors.get(index);
+        let what = file.map_or_else(String::new, |file| files::unread(file, kind));
+        (Exit::Usage, format!("--anchors: {what}"))
+    })
+}
+
+fn in_json(log: &AuditLog, checked: &Checked, against: &Against) -> Value {
     let run = |run: &CheckedRun| match &run.chain {
         Ok(Verified { records, last, end }) => json!({
             "file": run.file,
@@ -84,13 +114,29 @@ fn in_json(wiki: &str, checked: &Checked) -> Value {
         })
     };
     json!({
-        "wiki": wiki,
+        "wiki": log.wiki(),
         "holds": checked.wrong.is_empty(),
         "runs": checked.runs.iter().map(run).collect::<Vec<_>>(),
         "pages": checked.pages,
         "proposals": checked.proposals,
         "purged": checked.purged,
         "wrong": checked.wrong.iter().map(wrong).collect::<Vec<_>>(),
+        "clock": checked.clock.iter().map(clock_back).collect::<Vec<_>>(),
+        "anchors": against.anchors.as_ref().map(|read| json!({
+            "lines": read.lines,
+            "last": read.last,
+            "keys": read.keys,
+            "isChecked": read.is_checked,
+            "brokenOff": read.broken_off,
+            "uncounted": read.uncounted,
+        })),
+        "anchored": checked.anchored.as_ref().map(|anchored| json!({
+            "isWhole": anchored.unproven == 0,
+            "until": anchored.since,
+            "unproven": anchored.unproven,
+        })),
+        "unproven": unproven(checked, against),
+        "notAnchored": log.anchors_fault_left(),
     })
 }
 
@@ -102,7 +148,79 @@ const fn end_word(end: End) -> &'static str {
     }
 }
 
-fn show(wiki: &str, checked: &Checked) {
+/// What nothing that was given can tell.
+fn unproven(checked: &Checked, against: &Against) -> Vec<String> {
+    let mut told = Vec::new();
+    match (&checked.anchored, &against.anchors) {
+        (Some(anchored), Some(read)) => {
+            if let Some(since) = &anchored.since {
+                told.push(format!(
+                    "{} records since {} lie behind the last anchor: they could have been cut off or rewritten",
+                    anchored.unproven,
+                    print::harmless(since),
+                ));
+            }
+            if !read.is_checked {
+                told.push(
+                    "no signature of the anchors was checked (--key): whoever may write their file as well could have rewritten both".to_owned(),
+                );
+            }
+        }
+        _ if against.heads.is_empty() => told.push(
+            "without anchors (--anchors) or heads (--head) kept elsewhere nothing shows whether the newest records were cut off, or all was rewritten with its hashes".to_owned(),
+        ),
+        _ => told.push("what came after the heads of --head was taken could have been cut off or rewritten".to_owned()),
+    }
+    told
+}
+
+fn clock_back(back: &ClockBack) -> String {
+    format!(
+        "{}, line {}: {} follows {}",
+        print::harmless(&back.run),
+        back.line,
+        print::harmless(&back.time),
+        print::harmless(&back.before)
+    )
+}
+
+/// The anchors that were read, and up to when all is anchored.
+fn show_anchors(checked: &Checked, read: &AnchorsRead) {
+    let signed = match read.keys.iter().map(String::as_str).collect::<Vec<_>>() {
+        keys if keys.is_empty() => "not signed".to_owned(),
+        keys if read.is_checked => format!("signed by {}", keys.join(", ")),
+        keys => format!("said to be signed by {}", keys.join(", ")),
+    };
+    let last = read
+        .last
+        .as_deref()
+        .map_or_else(String::new, |last| format!(", the last of {last}"));
+    let mut text = format!("{} anchors{last}, {signed}", read.lines);
+    for (count, what) in [
+        (
+            read.broken_off,
+            "broken off, as by a power cut or a full disk",
+        ),
+        (read.uncounted, "not counted"),
+    ] {
+        if count > 0 {
+            // Writing to a string does not fail.
+            let _ = write!(text, "; {count} lines {what}");
+        }
+    }
+    print::line(&print::harmless(&text));
+    let anchored = checked.anchored.as_ref();
+    match anchored.map(|anchored| anchored.since.as_deref()) {
+        _ if read.lines == 0 => print::line("nothing is anchored"),
+        Some(Some(since)) => print::line(&print::harmless(&format!(
+            "all records before {since} are anchored"
+        ))),
+        _ => print::line("all records are anchored"),
+    }
+}
+
+fn show(log: &AuditLog, checked: &Checked, against: &Against) {
+    let wiki = log.wiki();
     let records: u64 = checked
         .runs
         .iter()
@@ -124,6 +242,32 @@ fn show(wiki: &str, checked: &Checked) {
             print::painted("open end", Paint::Yellow)
         ));
     });
+    some_of(&checked.clock, |back| {
+        print::line(&format!(
+            "{} {}: the clock had been set back, so times prove nothing there",
+            print::painted("clock", Paint::Yellow),
+            clock_back(back)
+        ));
+    });
+    if let Some(read) = &against.anchors {
+        show_anchors(checked, read);
+    }
+    if let Some(fault) = log.anchors_fault_left() {
+        print::line(&format!(
+            "{} {}",
+            print::painted("anchors", Paint::Yellow),
+            print::harmless(&fault.to_string())
+        ));
+    }
+    for text in unproven(checked, against)
+        .iter()
+        .filter(|_| !checked.runs.is_empty())
+    {
+        print::line(&format!(
+            "{} {text}",
+            print::painted("unproven", Paint::Yellow)
+        ));
+    }
     some_of(&checked.wrong, |wrong| {
         print::line(&format!(
             "{} {}",

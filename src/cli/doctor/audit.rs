@@ -2,17 +2,29 @@
 
 use std::path::Path;
 
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+
+use super::super::print;
 use super::finding::Finding;
 use super::report::counted;
-use crate::audit::{AuditLog, Health};
+use crate::audit::{AnchorSettings, AnchorsTo, AuditLog, Health};
 
 /// Less free space than this is little, in megabytes.
 const LITTLE: u64 = 100;
 const MEGABYTE: u64 = 1 << 20;
 
-pub(super) async fn found(dir: &Path, wiki: &str) -> Vec<Finding> {
-    match AuditLog::new(dir, wiki).health().await {
-        Ok(health) => told(&health),
+pub(super) async fn found(
+    dir: &Path,
+    wiki: &str,
+    anchors: Option<&AnchorSettings>,
+) -> Vec<Finding> {
+    let log = AuditLog::new(dir, wiki);
+    match log.health().await {
+        Ok(health) => {
+            let mut found = told(&health);
+            found.extend(anchors.map(|anchors| anchored(&log, anchors)));
+            found
+        }
         Err(error) => vec![Finding::wrong(
             format!("{}: {error}", dir.display()),
             format!(
@@ -87,6 +99,53 @@ fn told(health: &Health) -> Vec<Finding> {
         }));
     }
     found
+}
+
+/// Whether heads are anchored where the settings say.
+fn anchored(log: &AuditLog, anchors: &AnchorSettings) -> Finding {
+    let place = match &anchors.to {
+        AnchorsTo::File(file) => {
+            if let Some(why) = unfit(file) {
+                return Finding::wrong(
+                    format!("heads cannot be anchored in {}: {why}", print::path(file)),
+                    "Correct WIKI_AUDIT_ANCHORS, or the rights of its file.",
+                );
+            }
+            print::path(file)
+        }
+        AnchorsTo::Command(command) => {
+            let program = command.argv.first().map_or("", String::as_str);
+            format!("the command {}", print::harmless(program))
+        }
+    };
+    if let Some(fault) = log.anchors_fault_left() {
+        return Finding::warning(
+            print::harmless(&fault.to_string()),
+            "Until that is mended, nothing outside the log holds what is put on record.",
+        );
+    }
+    let key = anchors.key.as_ref();
+    let signed = key.map_or_else(
+        || "not signed".to_owned(),
+        |key| format!("signed by {}", key.public().id()),
+    );
+    Finding::good(format!("heads are anchored in {place}, {signed}"))
+}
+
+/// Why a file cannot take anchors; it is not opened.
+fn unfit(file: &Path) -> Option<&'static str> {
+    let may = |path: &Path| accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
+    match file.symlink_metadata() {
+        Ok(found) if found.is_symlink() => Some("it is a link"),
+        Ok(found) if !found.is_file() => Some("it is not a file"),
+        Ok(_) if may(file) => None,
+        Ok(_) => Some("this user may not write it"),
+        Err(_) => {
+            let parent = file.parent().filter(|dir| !dir.as_os_str().is_empty());
+            let parent = parent.unwrap_or(Path::new("."));
+            (!may(parent)).then_some("it is not there, and this user cannot make it")
+        }
+    }
 }
 
 /// What the user cannot open who serves from the directory.

@@ -120,6 +120,7 @@ async fn look(
     let time = Time::until(settings.wiki.retry.total);
     let (policy, surface, audit_dir) = (settings.policy, settings.surface, settings.audit_dir);
     let tables = settings.tables;
+    let anchors = settings.anchors;
     let source = settings.key_source;
     let mut wiki = settings.wiki;
     // What is seen at the first try is what counts.
@@ -145,7 +146,7 @@ async fn look(
     report.add("rules", rules::found(&tables));
     report.add(
         "audit",
-        print::in_progress("audit", audit::found(&audit_dir, &name)).await,
+        print::in_progress("audit", audit::found(&audit_dir, &name, anchors.as_ref())).await,
     );
     report.add("clock", [clock::found(reached.as_ref())]);
     Ok(())

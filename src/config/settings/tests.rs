@@ -270,7 +270,15 @@ fn every_setting_takes_its_own_default() {
                 assert!(words.contains(&word), "{}", setting.name);
             }
             (Kind::Choice(_), None) => assert_eq!(setting.name, "WIKI_CONFIRM"),
-            (Kind::Text | Kind::Secret | Kind::Path | Kind::List | Kind::Command, _) => {}
+            (
+                Kind::Text
+                | Kind::Secret
+                | Kind::Path
+                | Kind::List
+                | Kind::Command
+                | Kind::PathOrCommand,
+                _,
+            ) => {}
         }
     }
 }

@@ -82,6 +82,8 @@ struct Found {
     audit: Option<String>,
     /// That writes are paused, which keeps no call from being served.
     paused: Option<String>,
+    /// That heads are not anchored, which stops no write.
+    anchors: Option<String>,
 }
 
 async fn look(guard: &Guard) -> Found {
@@ -89,12 +91,14 @@ async fn look(guard: &Guard) -> Found {
     let settings = guard.clients.as_deref().and_then(LiveClients::fault);
     guard.app.look_at_key().await;
     let wiki = guard.app.wiki.answers(limits.reached, limits.asked).await;
-    let audit = guard.app.desk.audit().probe().await.err();
+    let audit_log = guard.app.desk.audit();
+    let audit = audit_log.probe().await.err();
     Found {
         settings: settings.map(|error| error.to_string()),
         wiki: wiki.err(),
         audit: audit.map(|error| error.to_string()),
         paused: guard.app.paused().map(|pause| pause.to_string()),
+        anchors: audit_log.anchors_fault().map(|fault| fault.to_string()),
     }
 }
 
@@ -111,8 +115,10 @@ impl Found {
             "audit": word(self.audit.clone()),
         });
         let mut body = json!({ "ready": self.is_ready(), "checks": checks, "key": key(app) });
-        if let (Some(paused), Some(body)) = (&self.paused, body.as_object_mut()) {
-            body.insert("writesPaused".to_owned(), paused.as_str().into());
+        for (name, told) in [("writesPaused", &self.paused), ("anchors", &self.anchors)] {
+            if let (Some(told), Some(body)) = (told, body.as_object_mut()) {
+                body.insert(name.to_owned(), told.as_str().into());
+            }
         }
         body
     }
@@ -175,6 +181,7 @@ mod tests {
             wiki,
             audit: None,
             paused: None,
+            anchors: None,
         };
         let mut known = Known::default();
         for (wiki, is_logged) in [

@@ -1,0 +1,83 @@
+//! `wikijs-mcp audit key`: what signs anchors.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+
+use super::unread;
+use crate::audit::{PublicKey, SigningKey};
+use crate::cli::exit::Exit;
+use crate::cli::{Outcome, files, print};
+use crate::config::signing_key;
+use crate::private_files;
+
+/// Arguments of `audit key`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Make a key that signs anchors (Ed25519) in a new file, and print its public key
+    #[command(
+        after_help = "Name the file in WIKI_AUDIT_SIGNING_KEY, and keep the public key where the log is checked.\n\nExamples:\n  wikijs-mcp audit key new /etc/wikijs-mcp/audit.key"
+    )]
+    New(One),
+    /// Print the public key of a signing key
+    #[command(after_help = "Examples:\n  wikijs-mcp audit key show /etc/wikijs-mcp/audit.key")]
+    Show(One),
+}
+
+#[derive(Debug, clap::Args)]
+struct One {
+    /// The file of the signing key, for its owner alone
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Answer in JSON: one object with `publicKey` and `id`
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let (key, is_json) = match &arguments.command {
+        Command::New(one) => (made(one)?, one.json),
+        Command::Show(one) => {
+            let key = signing_key(&one.file);
+            let key = key.map_err(|fault| {
+                let fault = format!("{} {fault}", print::path(&one.file));
+                (Exit::Failed, fault)
+            })?;
+            (key.public(), one.json)
+        }
+    };
+    print::line(&if is_json {
+        json!({ "publicKey": key.to_string(), "id": key.id() }).to_string()
+    } else {
+        key.to_string()
+    });
+    Ok(Exit::Done)
+}
+
+fn made(one: &One) -> Result<PublicKey, (Exit, String)> {
+    let (key, line) = SigningKey::generate().map_err(|error| unread(&error))?;
+    let write = || {
+        let mut file = private_files::make(&one.file)?;
+        writeln!(file, "{}", line.expose_secret())?;
+        file.sync_all()
+    };
+    write().map_err(|error: io::Error| {
+        let told = match error.kind() {
+            io::ErrorKind::AlreadyExists => format!(
+                "{} is there already; a key is never written over",
+                print::path(&one.file)
+            ),
+            kind => files::unwritten(&one.file, kind),
+        };
+        (Exit::Failed, told)
+    })?;
+    Ok(key.public())
+}

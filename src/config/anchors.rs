@@ -1,0 +1,102 @@
+//! Where heads of the audit log are anchored, and what signs them.
+
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use super::foreign::changeable_by_others;
+use super::parse::{SettingError, Source};
+use super::unread::why_unread;
+use crate::audit::{AnchorSettings, AnchorsTo, SigningKey};
+use crate::checks::CheckCommand;
+
+const ANCHORS: &str = "WIKI_AUDIT_ANCHORS";
+const KEY: &str = "WIKI_AUDIT_SIGNING_KEY";
+/// How long the command may take.
+const LIMIT: Duration = Duration::from_secs(10);
+/// A larger file holds no signing key, in bytes.
+const MOST: u64 = 4096;
+
+pub(super) fn anchors(source: &Source<'_>) -> Result<Option<AnchorSettings>, SettingError> {
+    let key = source.filled(KEY)?.map(PathBuf::from);
+    let to = match source.array(ANCHORS) {
+        Some(argv) => Some(AnchorsTo::Command(command(source, argv))),
+        None => source
+            .filled(ANCHORS)?
+            .map(|file| AnchorsTo::File(PathBuf::from(file))),
+    };
+    let Some(to) = to else {
+        return match key {
+            Some(_) => Err(SettingError::new(
+                KEY,
+                format!("is set, but {ANCHORS} is not: there is nothing to sign"),
+            )),
+            None => Ok(None),
+        };
+    };
+    let key = key.map(|file| signing_key(&file));
+    let key = key
+        .transpose()
+        .map_err(|fault| SettingError::new(KEY, fault))?;
+    Ok(Some(AnchorSettings {
+        to,
+        key: key.map(Arc::new),
+    }))
+}
+
+/// What is worth knowing of them, though it stops nothing.
+pub(super) fn warning(anchors: &AnchorSettings, audit_dir: &Path) -> Option<String> {
+    let AnchorsTo::File(file) = &anchors.to else {
+        return None;
+    };
+    let is_inside = std::path::absolute(file)
+        .ok()
+        .zip(std::path::absolute(audit_dir).ok())
+        .is_some_and(|(file, dir)| file.starts_with(dir));
+    is_inside.then(|| {
+        format!("{ANCHORS} lies in WIKI_AUDIT_DIR: whoever rewrites the log can rewrite it as well")
+    })
+}
+
+fn command(source: &Source<'_>, argv: &[String]) -> CheckCommand {
+    let mut argv = argv.to_vec();
+    // It is meant from the settings file's directory, which may be named from here.
+    if let Some(program) = argv.first_mut().filter(|program| program.contains('/'))
+        && let Ok(absolute) = std::path::absolute(&*program)
+    {
+        *program = absolute.to_string_lossy().into_owned();
+    }
+    CheckCommand {
+        name: "anchors".to_owned(),
+        argv,
+        // Never in the directory where a client happens to start us.
+        cwd: PathBuf::from("/"),
+        environment: source.passed_on(),
+        env: Vec::new(),
+        paths: None,
+        timeout: LIMIT,
+    }
+}
+
+/// Reads the file of a signing key, which must be its owner's alone.
+///
+/// # Errors
+/// What is wrong with it; nothing of what is in it.
+pub fn signing_key(path: &Path) -> Result<SigningKey, String> {
+    let unread = |error: std::io::Error| format!("cannot be read: {}", why_unread(error.kind()));
+    let file = std::fs::File::open(path).map_err(unread)?;
+    let metadata = file.metadata().map_err(unread)?;
+    if let Some(fault) = changeable_by_others(&metadata) {
+        return Err(fault.to_owned());
+    }
+    if metadata.mode() & 0o044 != 0 {
+        return Err("may be read by others than its owner; take that away with chmod 600, and make another key".to_owned());
+    }
+    let mut text = String::new();
+    file.take(MOST).read_to_string(&mut text).map_err(unread)?;
+    SigningKey::parse(&SecretString::from(text)).map_err(|fault| fault.to_string())
+}
