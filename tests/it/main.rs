@@ -8,6 +8,7 @@
 )]
 
 mod actors;
+mod anchored;
 mod answers;
 mod approvals;
 mod audit;
