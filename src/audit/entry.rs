@@ -105,6 +105,9 @@ pub struct Client {
     /// The id of the named client that it was authenticated as.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<ClientId>,
+    /// What that named client is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
     /// Whom the client was authenticated as: a name, the key that it brought, or both, as
     /// `NAME`, `key:DIGEST` or `NAME/key:DIGEST`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -174,8 +177,9 @@ impl Client {
     }
 }
 
-/// Who acted, where that is no client: `user:NAME`, a user of the machine who ran a command. Where
-/// the user changed since the login, as with `sudo`, `user:NAME/login:NAME`.
+/// Who acted, where that is no program: `user:NAME`, a user of the machine who ran a command. Where
+/// the user changed since the login, as with `sudo`, `user:NAME/login:NAME`. A person who signed in
+/// is `reviewer:NAME/client:ID` or `auditor:NAME/client:ID`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Actor(String);
@@ -188,10 +192,10 @@ impl Actor {
         Self(format!("user:{name}{login}"))
     }
 
-    /// A person who signed in to the review page.
+    /// A person who signed in as a client of this role, name and id.
     #[must_use]
-    pub fn of_role(role: Role, name: &str) -> Self {
-        Self(format!("{}:{name}", role.as_str()))
+    pub fn signed_in(role: Role, name: &str, id: ClientId) -> Self {
+        Self(format!("{}:{name}/client:{id}", role.as_str()))
     }
 
     /// The whole text, as it is on record.

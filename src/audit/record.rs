@@ -272,6 +272,7 @@ impl Record {
             name: cut(&client.name, MAX_SHORT),
             version: cut(&client.version, MAX_SHORT),
             id: client.id,
+            role: client.role,
             subject: short(&client.subject),
             address: short(&client.address),
         };

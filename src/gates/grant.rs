@@ -10,6 +10,16 @@ use super::narrowing::Narrowing;
 use crate::audit::Role;
 use crate::page::{Prefix, ReadRule};
 
+/// How long before it its end is told.
+const NOTICE: time::Duration = time::Duration::days(14);
+
+/// Whether an end is to come, and soon enough to be told: within 14 days.
+#[must_use]
+pub fn ends_soon(end: OffsetDateTime) -> bool {
+    let left = end - OffsetDateTime::now_utc();
+    left.is_positive() && left <= NOTICE
+}
+
 /// What a caller may do less than the server, in the words of `token new`. The default takes
 /// nothing away.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,8 +175,18 @@ fn prefixes(texts: Option<&[String]>) -> Result<Option<Vec<Prefix>>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Grant;
+    use time::{Duration, OffsetDateTime};
+
+    use super::{Grant, ends_soon};
     use crate::audit::Role;
+
+    #[test]
+    fn an_end_is_told_in_its_last_14_days() {
+        let soon = |left| ends_soon(OffsetDateTime::now_utc() + left);
+        assert!(soon(Duration::days(14)) && soon(Duration::MINUTE));
+        assert!(!soon(Duration::days(14) + Duration::MINUTE));
+        assert!(!soon(-Duration::MINUTE));
+    }
 
     #[test]
     fn each_role_takes_only_the_words_that_mean_something_to_it() {

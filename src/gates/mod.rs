@@ -31,7 +31,7 @@ pub(crate) use approvals::{Approvals, Approved, Approver};
 pub(crate) use confirm::{Confirmation, confirm};
 pub use dry_run::{Verdict, dry_run};
 pub(crate) use enabled::{Enabled, enabled, paused};
-pub use grant::{ClientConfirm, Grant};
+pub use grant::{ClientConfirm, Grant, ends_soon};
 pub use narrowing::Narrowing;
 pub(crate) use paths::{Allowed, paths};
 pub(crate) use permit::MayGoBack;

@@ -22,6 +22,7 @@ use tracing::Instrument as _;
 
 use super::app::App;
 use super::logging::{Level, SetLevel};
+use super::metrics::Called;
 use super::resources::Reader;
 use super::subscriptions::{self, Subscriptions};
 use super::terms::Terms;
@@ -371,7 +372,14 @@ impl ServerHandler for Handler {
         let span = tracing::info_span!("call", %id, tool, client = visit.subject);
         // Boxed: it is many times as large as all else that a connection holds.
         let call = Box::pin(self.call(&visit, tool, request, context));
-        let timed = self.app.metrics.call(tool, id.during(call));
+        let found = self.app.registry().find(tool);
+        let name = visit.client.as_ref().map(|client| &*client.name);
+        let called = Called {
+            tool,
+            can_write: found.is_some_and(|tool| tool.can_write()),
+            client: name,
+        };
+        let timed = self.app.metrics.call(called, id.during(call));
         timed.instrument(span).await
     }
 

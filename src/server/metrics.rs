@@ -1,6 +1,6 @@
 //! What happened so far, counted, and told as Prometheus text. Every name is in [`METRICS`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -12,6 +12,13 @@ use tokio::runtime::Handle;
 use super::app::App;
 use crate::meter::{Gauge, Histogram};
 use crate::wiki::Standing;
+
+/// How many clients are told apart.
+const MOST_CLIENTS: usize = 50;
+/// What all others are counted as.
+const OTHER: &str = "other";
+/// What callers without a name are counted as.
+const UNNAMED: &str = "unnamed";
 
 /// A metric as the documentation shows it.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +46,8 @@ macro_rules! metrics {
 
 metrics! {
     CALLS = "wikijs_mcp_calls_total", "counter", "`tool`, `outcome`", "Calls of tools by their end: `ok`, an error's code, `asked`, `cancelled` or `unknown_tool`.";
+    CLIENT_CALLS = "wikijs_mcp_client_calls_total", "counter", "`client`, `outcome`", "Calls of each client by their end: `ok`, `asked` or `failed`. `client` is the name of a named client, `unnamed`, or `other` beyond the first 50.";
+    CLIENT_WRITES = "wikijs_mcp_client_writes_total", "counter", "`client`, `outcome`", "Writes of each client that were sent, by what became of them: `applied`, `partly_applied`, `unknown` and the like.";
     CALL_TIME = "wikijs_mcp_call_duration_seconds", "histogram", "", "How long calls took as a whole.";
     CALLS_NOW = "wikijs_mcp_calls_in_flight", "gauge", "", "Calls under way.";
     REFUSALS = "wikijs_mcp_write_refusals_total", "counter", "`gate`", "Writes that were refused, by the gate that did.";
@@ -74,25 +83,77 @@ pub fn table() -> String {
 #[derive(Debug, Default)]
 pub struct Metrics {
     calls: Mutex<BTreeMap<(&'static str, String), u64>>,
+    clients: Mutex<Clients>,
     call_time: Histogram,
     /// Calls under way.
     pub(super) in_flight: Gauge,
     turned_away: Mutex<BTreeMap<u16, u64>>,
 }
 
+/// What each client did. Bounded: names are what clients are called, and those come and go.
+#[derive(Debug, Default)]
+struct Clients {
+    calls: BTreeMap<(String, &'static str), u64>,
+    writes: BTreeMap<(String, String), u64>,
+    names: BTreeSet<String>,
+}
+
+impl Clients {
+    /// The name under which a client is counted.
+    fn name(&mut self, client: Option<&str>) -> String {
+        let Some(client) = client else {
+            return UNNAMED.to_owned();
+        };
+        if self.names.len() < MOST_CLIENTS {
+            self.names.insert(client.to_owned());
+        }
+        let known = self.names.get(client).map(String::as_str);
+        known.unwrap_or(OTHER).to_owned()
+    }
+
+    fn count(&mut self, client: Option<&str>, ended: &'static str, write: Option<String>) {
+        let client = self.name(client);
+        if let Some(outcome) = write {
+            *self.writes.entry((client.clone(), outcome)).or_default() += 1;
+        }
+        *self.calls.entry((client, ended)).or_default() += 1;
+    }
+}
+
+/// A call of a tool, as it is counted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Called<'a> {
+    /// The tool; empty where there is none of that name.
+    pub(super) tool: &'static str,
+    /// Whether it may write.
+    pub(super) can_write: bool,
+    /// The named client that calls.
+    pub(super) client: Option<&'a str>,
+}
+
 impl Metrics {
-    /// Counts and times a call of a tool; no name is a tool that does not exist.
+    /// Counts and times a call of a tool.
     pub(super) async fn call(
         &self,
-        tool: &'static str,
+        called: Called<'_>,
         call: impl Future<Output = Result<CallToolResponse, ErrorData>>,
     ) -> Result<CallToolResponse, ErrorData> {
         let _under_way = self.in_flight.enter();
         let began = Instant::now();
         let answer = call.await;
         self.call_time.took(began.elapsed());
+        let outcome = outcome(called.tool, &answer);
+        let ended = match outcome.as_str() {
+            "ok" => "ok",
+            "asked" => "asked",
+            _ => "failed",
+        };
+        let written = called.can_write.then(|| written(&answer)).flatten();
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        clients.count(called.client, ended, written);
+        drop(clients);
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        *calls.entry((tool, outcome(tool, &answer))).or_default() += 1;
+        *calls.entry((called.tool, outcome)).or_default() += 1;
         answer
     }
 
@@ -104,6 +165,32 @@ impl Metrics {
             .unwrap_or_else(PoisonError::into_inner);
         *all.entry(status).or_default() += 1;
     }
+}
+
+/// What became of a write that was sent.
+fn written(answer: &Result<CallToolResponse, ErrorData>) -> Option<String> {
+    let Ok(CallToolResponse::Complete(result)) = answer else {
+        return None;
+    };
+    if result.is_error == Some(true) {
+        let code = result
+            .meta
+            .as_ref()?
+            .0
+            .get("error")?
+            .get("code")?
+            .as_str()?;
+        // Of all errors these alone are of writes that were sent.
+        let outcome = match code {
+            "OUTCOME_UNKNOWN" => "unknown",
+            "PARTLY_APPLIED" => "partly_applied",
+            "NOT_APPLIED" => "not_applied",
+            _ => return None,
+        };
+        return Some(outcome.to_owned());
+    }
+    let answer = result.structured_content.as_ref()?;
+    answer.get("outcome")?.as_str().map(str::to_owned)
 }
 
 fn outcome(tool: &str, answer: &Result<CallToolResponse, ErrorData>) -> String {
@@ -136,6 +223,18 @@ pub fn tell(app: &App) -> String {
         });
         numbers(&mut text, CALLS, labelled);
     }
+    {
+        let clients = metrics
+            .clients
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let calls = clients.calls.iter();
+        let calls = calls.map(|((client, outcome), number)| (of(client, outcome), *number));
+        numbers(&mut text, CLIENT_CALLS, calls);
+        let writes = clients.writes.iter();
+        let writes = writes.map(|((client, outcome), number)| (of(client, outcome), *number));
+        numbers(&mut text, CLIENT_WRITES, writes);
+    }
     histogram(&mut text, CALL_TIME, &metrics.call_time);
     number(&mut text, CALLS_NOW, metrics.in_flight.get());
     let refusals = app.desk.refusals().by_gate();
@@ -163,6 +262,11 @@ pub fn tell(app: &App) -> String {
     number(&mut text, OF, whole(index.of));
     number(&mut text, INDEXING, u64::from(is_running));
     text
+}
+
+/// The labels of what a client did.
+fn of(client: &str, outcome: &str) -> String {
+    format!("client=\"{client}\",outcome=\"{outcome}\"")
 }
 
 fn head(text: &mut String, metric: Metric) {
@@ -208,4 +312,24 @@ fn key(text: &mut String, app: &App) {
 fn histogram(text: &mut String, metric: Metric, histogram: &Histogram) {
     head(text, metric);
     histogram.tell(metric.name, text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Clients, MOST_CLIENTS};
+
+    #[test]
+    fn clients_beyond_the_first_are_counted_as_one() {
+        let mut clients = Clients::default();
+        for number in 0..1_000 {
+            clients.count(Some(&format!("c{number}")), "ok", None);
+        }
+        clients.count(Some("c0"), "ok", None);
+        clients.count(None, "failed", None);
+        assert_eq!(clients.calls.len(), MOST_CLIENTS + 2);
+        let count = |client: &str, ended| clients.calls.get(&(client.to_owned(), ended)).copied();
+        assert_eq!(count("c0", "ok"), Some(2));
+        assert_eq!(count("other", "ok"), Some(950));
+        assert_eq!(count("unnamed", "failed"), Some(1));
+    }
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use rmcp::ErrorData;
 use rmcp::model::Implementation;
 use rmcp::service::{RequestContext, RoleServer};
+use time::OffsetDateTime;
 
 use super::app::App;
-use crate::audit::{Client, ClientId, Proposal};
+use crate::audit::{Client, ClientId, Proposal, Role};
 use crate::error::Failure;
 use crate::gates::{Narrowing, SessionId};
 use crate::tools::{Definition, Offered, is_told};
@@ -23,8 +24,8 @@ pub(super) struct Visit {
     pub(super) app: Arc<App>,
     /// Whose previews and remembered reads they are.
     pub(super) session: SessionId,
-    /// The id of the named client that the caller was authenticated as.
-    pub(super) client: Option<ClientId>,
+    /// The named client that the caller was authenticated as.
+    pub(super) client: Option<Named>,
     /// Whom the caller was authenticated as: a name, its own key, or both.
     pub(super) subject: Option<String>,
     /// Where the call came from.
@@ -33,6 +34,16 @@ pub(super) struct Visit {
     pub(super) rights: Option<Rights>,
     /// What is held as long as the call is under way, whether its client still waits or not.
     pub(super) _held: Option<Arc<dyn Held>>,
+}
+
+/// A named client, as its calls know it.
+#[derive(Debug, Clone)]
+pub(super) struct Named {
+    pub(super) id: ClientId,
+    pub(super) name: String,
+    pub(super) role: Role,
+    /// When it ends, if it does.
+    pub(super) ends: Option<OffsetDateTime>,
 }
 
 /// What a call holds.
@@ -104,7 +115,8 @@ impl Visit {
         Caller {
             tool,
             client: Client {
-                id: self.client,
+                id: self.client.as_ref().map(|client| client.id),
+                role: self.client.as_ref().map(|client| client.role),
                 subject: self.subject.clone(),
                 address: self.address.clone(),
                 ..client

@@ -11,7 +11,7 @@ use wikijs_mcp::server::http::{
 
 use crate::command::{Command, Ended};
 use crate::harness::{Setup, sample_wiki};
-use crate::hosted::{Caller, Names, call};
+use crate::hosted::{Caller, Names, call, speaking};
 
 const TREE: &str = "wikijs_get_page_tree";
 const URL: &str = "https://wiki-mcp.example.com";
@@ -305,6 +305,26 @@ async fn a_session_ends_with_its_token_and_the_refusal_says_so() {
     }
 }
 
+#[tokio::test]
+async fn a_stream_that_is_open_ends_with_its_client() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let mut grant = in_days(0);
+    let end = time::OffsetDateTime::now_utc() + time::Duration::SECOND;
+    let format = &time::format_description::well_known::Rfc3339;
+    grant.expires = Some(end.format(format).unwrap());
+    let own = names.add("own", grant);
+    let server = Setup::of(&wiki, |keys| &keys.editor)
+        .naming(&names)
+        .host()
+        .await;
+    let session = speaking(&server.open(&own).await);
+    // The answer is there when the server has ended the stream.
+    let stream = server.send("GET", "/mcp", &session, "");
+    let stream = tokio::time::timeout(Duration::from_secs(20), stream).await;
+    assert_eq!(stream.unwrap().status, 200);
+    assert!(time::OffsetDateTime::now_utc() >= end);
+}
+
 #[test]
 fn a_line_of_an_agent_is_as_it_was_before_there_were_roles() {
     let names = Names::new();
@@ -330,4 +350,309 @@ fn nothing_that_is_secret_shows_in_what_is_told_of_a_client() {
     let id: ClientId = names.file().read().unwrap()[0].id();
     let client = clients(&names).by_id(id).unwrap();
     assert!(!shown(&client).contains(&secret));
+}
+
+/// The caller with the token that a command showed.
+fn caller(made: &Ended) -> Caller {
+    assert_eq!(made.code, 0, "{}", made.told);
+    Caller::default().with("authorization", &format!("Bearer {}", made.stdout.trim()))
+}
+
+/// An end so many days from now.
+fn in_days(days: i64) -> Grant {
+    let format = &time::format_description::well_known::Rfc3339;
+    let end = time::OffsetDateTime::now_utc() + time::Duration::days(days);
+    Grant {
+        expires: Some(end.format(format).unwrap()),
+        ..Grant::default()
+    }
+}
+
+#[tokio::test]
+async fn a_rotated_client_is_the_same_by_both_tokens_on_every_server() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let old = names.add("own", Grant::default());
+    // From before there were ids.
+    rewrite(&names, |line| {
+        drop(line.as_object_mut().unwrap().shift_remove("id"))
+    });
+    let setup = || Setup::of(&wiki, |keys| &keys.editor).naming(&names);
+    let servers = [setup().host().await, setup().host().await];
+    let id = names.file().read().unwrap()[0].id();
+    let made = token(&names, &["rotate", "own", "--keep-old", "1h"]);
+    assert!(
+        made.stderr
+            .contains("The old token ends in 60 minutes, at "),
+        "{}",
+        made.stderr
+    );
+    assert!(
+        made.stderr.contains("own expires in 90 days, at "),
+        "{}",
+        made.stderr
+    );
+    let new = caller(&made);
+    let status = async |caller: &Caller| {
+        let answers = [0, 1].map(|at| servers[at].post(caller, &call(TREE, json!({}))));
+        futures_util::future::join_all(answers)
+            .await
+            .iter()
+            .map(|it| it.status)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (status(&old).await, status(&new).await),
+        (vec![200; 2], vec![200; 2])
+    );
+    assert_eq!(names.file().read().unwrap()[0].id(), id);
+    // The old token's time is over.
+    rewrite(&names, |line| {
+        line["old"]["ends"] = json!("2020-01-01T00:00:00Z")
+    });
+    assert_eq!(
+        (status(&old).await, status(&new).await),
+        (vec![401; 2], vec![200; 2])
+    );
+    let newest = caller(&token(&names, &["rotate", "own", "--keep-old", "0"]));
+    assert_eq!(
+        (status(&new).await, status(&newest).await),
+        (vec![401; 2], vec![200; 2])
+    );
+    assert_eq!(names.file().read().unwrap()[0].id(), id);
+}
+
+#[test]
+fn an_old_token_counts_on_for_a_day_and_never_beyond_its_end() {
+    let names = Names::new();
+    names.add("open", Grant::default());
+    names.add("short", in_days(0));
+    rewrite(&names, |line| {
+        if line["name"] == "short" {
+            let soon = time::OffsetDateTime::now_utc() + time::Duration::hours(2);
+            let format = &time::format_description::well_known::Rfc3339;
+            line["may"]["expires"] = json!(soon.format(format).unwrap());
+        }
+    });
+    let told = |name: &str| {
+        let made = token(&names, &["rotate", name, "--json"]);
+        let made: Value = serde_json::from_str(&made.stdout).unwrap();
+        let format = &time::format_description::well_known::Rfc3339;
+        let until = made["oldTokenUntil"].as_str().unwrap();
+        let until = time::OffsetDateTime::parse(until, format).unwrap();
+        (until - time::OffsetDateTime::now_utc()).as_seconds_f64() / 3_600.0
+    };
+    assert_eq!(told("open").round(), 24.0);
+    assert_eq!(told("short").round(), 2.0);
+    for (arguments, code) in [
+        (vec!["rotate", "nobody"], 1),
+        (vec!["rotate", "open", "--keep-old", "soon"], 2),
+        (vec!["rotate", "open", "--expires", "2020-01-01"], 2),
+    ] {
+        assert_eq!(token(&names, &arguments).code, code, "{arguments:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_rotated_person_gets_another_link_and_another_end_and_stays_signed_in() {
+    let names = Names::new();
+    let first = reviewer(&names);
+    let clients = clients(&names);
+    rewrite(&names, |line| {
+        line["may"]["expires"] = in_days(3).expires.into()
+    });
+    let anna = clients.sign_in(&first).await.unwrap();
+    let kept = token(
+        &names,
+        &["rotate", "anna", "--keep-old", "1h", "--url", URL],
+    );
+    assert_eq!(kept.code, 2, "{}", kept.told);
+    let second = secret(&token(&names, &["rotate", "anna", "--url", URL]));
+    let client = names.file().read().unwrap().remove(0);
+    assert_eq!(client.id(), anna.id());
+    assert_eq!(client.may.prefixes, Some(vec!["docs".to_owned()]));
+    let left = client.expires().unwrap().unwrap() - time::OffsetDateTime::now_utc();
+    assert!(left > time::Duration::days(89), "{left}");
+    assert!(clients.by_id(anna.id()).is_some());
+    assert_eq!(clients.sign_in(&second).await.unwrap().id(), anna.id());
+}
+
+#[tokio::test]
+async fn when_a_client_came_last_is_noted_by_every_server_and_listed() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let [one, other] = ["one", "other"].map(|name| names.add(name, Grant::default()));
+    names.add("never", Grant::default());
+    let listed = || {
+        let listed: Value =
+            serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
+        let last = |at: usize| listed["clients"][at]["lastUse"].is_string();
+        [last(0), last(1), last(2)]
+    };
+    assert!(token(&names, &["list"]).stdout.contains("  not known  "));
+    let setup = || Setup::of(&wiki, |keys| &keys.editor).naming(&names);
+    for caller in [&one, &other] {
+        let server = setup().host().await;
+        server.call(caller, TREE, json!({})).await.unwrap();
+        // Nobody waits for the file but this test.
+        let noted = names.file().used().map_or(0, |used| used.len()) + 1;
+        let is_noted = async {
+            while names.file().used().is_none_or(|used| used.len() < noted) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), is_noted)
+            .await
+            .unwrap();
+    }
+    assert_eq!(listed(), [true, true, false]);
+    let told = token(&names, &["list"]).stdout;
+    assert!(
+        told.contains("less than a minute ago") && told.contains("none yet"),
+        "{told}"
+    );
+    let file = names.path().with_extension("used");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn an_end_that_is_near_is_said_wherever_somebody_looks() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let soon = names.add("soon", in_days(9));
+    let later = names.add("later", in_days(15));
+    let listed = token(&names, &["list"]);
+    let notice = "soon ends in 9 days: `wikijs-mcp token rotate soon` gives it another end.\n";
+    assert_eq!(listed.stderr, notice);
+    let listed: Value = serde_json::from_str(&token(&names, &["list", "--json"]).stdout).unwrap();
+    let near = [0, 1].map(|at| listed["clients"][at]["endsSoon"].clone());
+    assert_eq!(near, [json!(true), json!(false)]);
+    let server = Setup::of(&wiki, |keys| &keys.editor)
+        .naming(&names)
+        .host()
+        .await;
+    let status = async |caller: &Caller| {
+        let read = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read",
+            "params": { "uri": "wikijs://status" } });
+        let message = server.post(caller, &read).await.message();
+        let text = message["result"]["contents"][0]["text"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        serde_json::from_str::<Value>(&text).unwrap()["client"].clone()
+    };
+    let (own, other) = (status(&soon).await, status(&later).await);
+    assert_eq!(
+        (&own["name"], &other["name"]),
+        (&json!("soon"), &json!("later"))
+    );
+    let notice = own["notice"].as_str().unwrap();
+    assert!(
+        notice.starts_with("This client's token ends in 8 days. "),
+        "{notice}"
+    );
+    assert!(
+        other["expiresAt"].is_string() && other.get("notice").is_none(),
+        "{other}"
+    );
+    let ready: Value = serde_json::from_str(&server.get("/readyz").await.body).unwrap();
+    assert_eq!(ready["clientsEndingSoon"], 1, "{ready}");
+    let dir = tempfile::TempDir::new().unwrap();
+    let (address, key) = (wiki.address(), wiki.keys().editor.clone());
+    let (path, audit) = (names.path(), dir.path().join("audit"));
+    let doctor = move || {
+        Command::new(&["doctor"])
+            .with("WIKI_BASE_URL", &address)
+            .with("WIKI_API_TOKEN", &key)
+            .with("WIKI_AUDIT_DIR", audit.to_str().unwrap())
+            .with("WIKI_SERVE_TOKENS_FILE", path.to_str().unwrap())
+            .run()
+            .stdout
+    };
+    let doctor = tokio::task::spawn_blocking(doctor).await.unwrap();
+    assert!(
+        doctor.contains("clients   good     the tokens file names 2 clients"),
+        "{doctor}"
+    );
+    assert!(
+        doctor.contains("clients   warning  soon ends in 9 days, at "),
+        "{doctor}"
+    );
+    assert!(!doctor.contains("later ends"), "{doctor}");
+}
+
+#[tokio::test]
+async fn the_log_says_at_its_start_who_ends_soon() {
+    use std::io::{BufRead as _, BufReader};
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    names.add("soon", in_days(9));
+    names.add("later", in_days(15));
+    let dir = tempfile::TempDir::new().unwrap();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_wikijs-mcp"))
+        .args(["serve", "--http", "127.0.0.1:0"])
+        .env_clear()
+        .envs([
+            ("WIKI_BASE_URL", wiki.address().as_str()),
+            ("WIKI_API_TOKEN", &wiki.keys().readonly),
+            ("WIKI_AUDIT_DIR", dir.path().to_str().unwrap()),
+            ("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap()),
+            ("WIKI_LOG_FORMAT", "json"),
+        ])
+        .stdin(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut told = Vec::new();
+    loop {
+        let line: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+        if line["fields"]["address"].is_string() {
+            break;
+        }
+        if line["fields"]["client"].is_string() {
+            told.push(line["fields"].clone());
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(
+        (&told[0]["client"], &told[0]["left"]),
+        (&json!("soon"), &json!("8 days"))
+    );
+}
+
+#[tokio::test]
+async fn calls_and_writes_are_counted_by_client_and_its_role_is_on_record() {
+    let (wiki, names) = (sample_wiki().await, Names::new());
+    let [one, other] = ["one", "two"].map(|name| names.add(name, Grant::default()));
+    let server = Setup::of(&wiki, |keys| &keys.editor)
+        .naming(&names)
+        .host()
+        .await;
+    let update = "wikijs_update_page";
+    let arguments = json!({ "id": crate::harness::id_of(&wiki, "home"), "title": "T" });
+    let preview = server.call(&one, update, arguments.clone()).await.unwrap();
+    let confirmed = json!({ "id": arguments["id"], "confirm": preview["confirm"] });
+    server.call(&one, update, confirmed.clone()).await.unwrap();
+    server.call(&other, TREE, json!({})).await.unwrap();
+    server.call(&other, update, confirmed).await.unwrap_err();
+    let told = server.send("GET", "/metrics", &one, "").await.body;
+    let of_clients: Vec<&str> = told
+        .lines()
+        .filter(|line| line.starts_with("wikijs_mcp_client_"))
+        .collect();
+    assert_eq!(
+        of_clients,
+        [
+            "wikijs_mcp_client_calls_total{client=\"one\",outcome=\"ok\"} 2",
+            "wikijs_mcp_client_calls_total{client=\"two\",outcome=\"failed\"} 1",
+            "wikijs_mcp_client_calls_total{client=\"two\",outcome=\"ok\"} 1",
+            "wikijs_mcp_client_writes_total{client=\"one\",outcome=\"applied\"} 1",
+        ]
+    );
+    let records = server.records().into_iter();
+    let roles: Vec<_> = records.filter_map(|record| record.client?.role).collect();
+    assert!(
+        !roles.is_empty() && roles.iter().all(|role| *role == Role::Agent),
+        "{roles:?}"
+    );
 }

@@ -4,7 +4,8 @@ use time::macros::datetime;
 use super::{Record, Stamp, Unreadable, VERSION};
 use crate::audit::chain::{End, Verified, verify};
 use crate::audit::{
-    Actor, CallId, Client, Entry, Event, FileHead, KeptState, KeyDigest, LineHash, Outcome, RunId,
+    Actor, CallId, Client, Entry, Event, FileHead, KeptState, KeyDigest, LineHash, Outcome, Role,
+    RunId,
 };
 use crate::change::Operation;
 use crate::page::{Field, LineCounts, Locale, PagePath};
@@ -29,6 +30,7 @@ fn full_entry() -> Entry {
             name: "inspector".to_owned(),
             version: "1.2".to_owned(),
             id: Some("00000000000000ee".parse().unwrap()),
+            role: Some(Role::Agent),
             subject: text("alice"),
             address: text("127.0.0.1"),
         }),
@@ -181,6 +183,7 @@ fn any_client() -> impl Strategy<Value = Option<Client>> {
         name,
         version,
         id: None,
+        role: None,
         subject,
         address,
     }))

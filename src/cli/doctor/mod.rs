@@ -2,6 +2,7 @@
 
 mod address;
 mod audit;
+mod clients;
 mod clock;
 mod finding;
 mod key;
@@ -148,6 +149,7 @@ async fn look(
         "audit",
         print::in_progress("audit", audit::found(&audit_dir, &name, anchors.as_ref())).await,
     );
+    report.add("clients", clients::found());
     report.add("clock", [clock::found(reached.as_ref())]);
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! `wikijs-mcp token list`: all clients.
 
+use std::collections::HashMap;
+
 use serde_json::json;
 use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 use super::super::Outcome;
 use super::super::exit::Exit;
@@ -9,25 +12,49 @@ use super::super::print::{self, Paint};
 use super::super::table::{Cell, Table};
 use super::super::when::{from_now, minute};
 use super::failed;
+use crate::audit::ClientId;
+use crate::gates::ends_soon;
 use crate::server::http::{ClientConfirm, Grant, NamedClient, TokensFile};
 
 pub(super) fn list(file: &TokensFile, is_json: bool) -> Outcome {
     let clients = file.read().map_err(failed(file))?;
+    let used = Used(file.used());
     if is_json {
         let shown = clients.iter().map(|client| {
-            json!({ "name": client.name, "id": client.id(), "role": client.role(), "created": client.created, "may": client.may, "expired": has_ended(client) })
+            json!({
+                "name": client.name,
+                "id": client.id(),
+                "role": client.role(),
+                "created": client.created,
+                "lastUse": used.of(client).and_then(|at| at.format(&Rfc3339).ok()),
+                "may": client.may,
+                "expired": has_ended(client),
+                "endsSoon": soon(client).is_some(),
+            })
         });
         let shown: Vec<_> = shown.collect();
         print::line(&json!({ "clients": shown }).to_string());
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&["name", "role", "id", "created", "expires", "may do less"]);
+    let head = [
+        "name",
+        "role",
+        "id",
+        "created",
+        "last use",
+        "expires",
+        "may do less",
+    ];
+    let mut table = Table::new(&head);
     for client in &clients {
         let end = client.expires().ok().flatten();
         let expires = match end {
             None => "never".into(),
             Some(end) if has_ended(client) => {
                 Cell::painted(format!("ended {}", from_now(end)), Paint::Red)
+            }
+            Some(end) if ends_soon(end) => {
+                Cell::painted(format!("{}, {}", from_now(end), minute(end)), Paint::Yellow)
             }
             Some(end) => format!("{}, {}", from_now(end), minute(end)).into(),
         };
@@ -37,12 +64,47 @@ pub(super) fn list(file: &TokensFile, is_json: bool) -> Outcome {
             client.role().as_str().into(),
             client.id().to_string().into(),
             created.into(),
+            used.told(client).into(),
             expires,
             less(&client.may).into(),
         ]);
     }
     table.print();
+    for client in &clients {
+        if let Some(end) = soon(client) {
+            let (name, away) = (&client.name, from_now(end));
+            print::note(&format!(
+                "{name} ends {away}: `wikijs-mcp token rotate {name}` gives it another end."
+            ));
+        }
+    }
     Ok(Exit::Done)
+}
+
+/// When each client came last, if a server noted that.
+struct Used(Option<HashMap<ClientId, OffsetDateTime>>);
+
+impl Used {
+    fn of(&self, client: &NamedClient) -> Option<OffsetDateTime> {
+        self.0.as_ref()?.get(&client.id()).copied()
+    }
+
+    fn told(&self, client: &NamedClient) -> String {
+        match (&self.0, self.of(client)) {
+            (None, _) => "not known".to_owned(),
+            (Some(_), None) => "none yet".to_owned(),
+            (Some(_), Some(at)) => from_now(at),
+        }
+    }
+}
+
+/// When a client ends, if that is soon.
+fn soon(client: &NamedClient) -> Option<OffsetDateTime> {
+    client
+        .expires()
+        .ok()
+        .flatten()
+        .filter(|end| ends_soon(*end))
 }
 
 fn has_ended(client: &NamedClient) -> bool {

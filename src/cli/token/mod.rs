@@ -4,6 +4,7 @@ mod ending;
 mod link;
 mod list;
 mod new;
+mod rotate;
 
 use serde_json::json;
 
@@ -26,7 +27,10 @@ enum Command {
     New(new::New),
     /// Make another link with which a reviewer or auditor signs in, in place of the one before
     Link(link::Link),
-    /// List the clients
+    /// Give a client another token and another end; its id stays, and its old token counts on for
+    /// a time
+    Rotate(rotate::Rotate),
+    /// List the clients, when each ends, and when it came last
     #[command(after_help = "Examples:\n  wikijs-mcp token list\n  wikijs-mcp token list --json")]
     List {
         /// Answer in JSON
@@ -67,6 +71,7 @@ pub(super) fn run(arguments: Arguments) -> Outcome {
             Ok(exit)
         }
         Command::Link(link) => link.make(&file, &settings),
+        Command::Rotate(rotate) => rotate.make(&file, &settings),
         Command::List { json } => list::list(&file, json),
         Command::Revoke { name, json } => {
             file.remove(&name).map_err(failed(&file))?;

@@ -10,11 +10,32 @@ use time::format_description::well_known::Rfc3339;
 use super::super::visit::Rights;
 use super::known::KnownClient;
 use super::secret::{Dated, LinkSecret, Token, digest, is_digest};
+use super::tokens_fault::TokensFileError;
 use crate::audit::{ClientId, Role};
 use crate::gates::Grant;
 
 /// How long a link that signs in counts.
 pub(super) const LINK_COUNTS: time::Duration = time::Duration::DAY;
+
+/// What a client gets in place of what it shows now.
+#[derive(Debug)]
+pub struct Rotation<'a> {
+    /// What it shows from now on.
+    pub to: Shown<'a>,
+    /// How long its token before counts on.
+    pub keep: Duration,
+    /// When the client ends, in RFC 3339; never if there is none.
+    pub expires: Option<String>,
+}
+
+/// What a client shows to be let in.
+#[derive(Debug)]
+pub enum Shown<'a> {
+    /// A token, with each request.
+    Token(&'a Token),
+    /// The secret of a link, once.
+    Link(&'a LinkSecret),
+}
 
 /// A client as the tokens file has it: one line of JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +56,9 @@ pub struct NamedClient {
     /// SHA-256 of its token, in hex; none where a person signs in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
+    /// The token before, where it still counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    old: Option<Dated>,
     /// The link with which a person signs in next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     link: Option<Dated>,
@@ -89,6 +113,7 @@ impl NamedClient {
             role,
             parent: None,
             sha256: None,
+            old: None,
             link: None,
             created: now
                 .and_then(|now| now.format(&Rfc3339).ok())
@@ -105,6 +130,40 @@ impl NamedClient {
         Self {
             link: Some(Dated::new(digest(link.reveal()), ends)),
             ..self
+        }
+    }
+
+    /// The same client, whose id stays, with what it shows from now on.
+    pub(super) fn rotated(self, rotation: &Rotation<'_>) -> Result<Self, TokensFileError> {
+        let wrong = TokensFileError::NotRotated;
+        let fault = |_| wrong("the line of this client cannot be read; see `token list`");
+        let ended = self.expires().map_err(fault)?;
+        let may = Grant {
+            expires: rotation.expires.clone(),
+            ..self.may.clone()
+        };
+        let same = Self {
+            // A line from before there were ids has one that is made of its token.
+            id: Some(self.id()),
+            may,
+            ..self
+        };
+        match (&rotation.to, same.role.signs_in()) {
+            (Shown::Link(link), true) => Ok(same.signing_in_with(link)),
+            (Shown::Token(token), false) => {
+                let until = OffsetDateTime::now_utc() + rotation.keep;
+                let until = ended.map_or(until, |end| end.min(until));
+                let old = same.sha256.filter(|_| until > OffsetDateTime::now_utc());
+                Ok(Self {
+                    old: old.map(|sha256| Dated::new(sha256, until)),
+                    sha256: Some(digest(token.reveal())),
+                    ..same
+                })
+            }
+            (Shown::Link(_), false) => Err(TokensFileError::HasNoLink),
+            (Shown::Token(_), true) => Err(wrong(
+                "reviewers and auditors have no token; they sign in with a link",
+            )),
         }
     }
 
@@ -149,7 +208,8 @@ impl NamedClient {
             return Err("sha256 must be 64 hex characters".to_owned());
         }
         self.fits_its_role()?;
-        let link = self.link.as_ref().map(Dated::checked).transpose()?;
+        let checked = |dated: &Option<Dated>| dated.as_ref().map(Dated::checked).transpose();
+        let (old, link) = (checked(&self.old)?, checked(&self.link)?);
         Ok(KnownClient {
             id: self.id(),
             name: self.name.clone(),
@@ -157,6 +217,7 @@ impl NamedClient {
             // Two clients of one name, one after the other, share nothing.
             identity: format!("{}#{}", self.name, self.id()),
             sha256: self.sha256.as_ref().map(|text| text.to_lowercase()),
+            old,
             link,
             expires: self.expires()?,
             rate: self.may.rate,
@@ -173,7 +234,10 @@ impl NamedClient {
         if self.parent.is_some() {
             return Err("it acts for another client, which this version does not know".to_owned());
         }
-        let has = (self.sha256.is_some(), self.link.is_some());
+        let has = (
+            self.sha256.is_some() || self.old.is_some(),
+            self.link.is_some(),
+        );
         let role = self.role.as_str();
         match (self.role.signs_in(), has) {
             (false, (true, false)) => {}

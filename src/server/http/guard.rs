@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use futures_util::{FutureExt as _, StreamExt as _};
 use rmcp::handler::server::ServerHandler;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::app::App;
 use super::super::room::Room;
-use super::super::visit::{Held, Visit};
+use super::super::visit::{Held, Named, Visit};
 use super::address::origin_of;
 use super::apps::Apps;
 use super::body::{RoomOf, read, too_large};
@@ -22,6 +22,7 @@ use super::known::{KnownClient, Unwelcome};
 use super::limits::HttpLimits;
 use super::live::LiveClients;
 use super::origin;
+use super::outgoing::{holding, until};
 use super::places::{Place, Places};
 use super::rate::Rates;
 use super::refusal::Refusal;
@@ -238,8 +239,10 @@ impl Guard {
         }
         if request.method() != Method::POST {
             let place = self.streams.take(caller.client.as_deref())?;
+            let end = caller.client.as_ref().and_then(|client| client.expires);
             let request = announced(request, caller, session, None);
-            return Ok(holding(place, (self.with_sessions)(request).await));
+            let response = (self.with_sessions)(request).await;
+            return Ok(until(end, holding(place, response)));
         }
         let place = Arc::new(self.calls.take(caller.client.as_deref())?);
         let (head, body) = request.into_parts();
@@ -258,7 +261,9 @@ impl Guard {
         };
         let is_first = session.is_none() && method.as_deref() == Some("initialize");
         // A request that listens may last for days: it is a stream, and no call under way.
-        let place = if method.as_deref() == Some(LISTEN) {
+        let is_stream = method.as_deref() == Some(LISTEN);
+        let end = caller.client.as_ref().and_then(|client| client.expires);
+        let place = if is_stream {
             Arc::new(self.streams.take(caller.client.as_deref())?)
         } else {
             place
@@ -298,7 +303,7 @@ impl Guard {
             (mcp(request).await, place)
         };
         // The call is under way until its answer has gone out, too.
-        Ok(holding(place, response))
+        Ok(until(end.filter(|_| is_stream), holding(place, response)))
     }
 
     fn caller(&self, peer: SocketAddr, headers: &HeaderMap) -> Result<Caller, Refusal> {
@@ -381,7 +386,12 @@ fn announced(
     let visit = Visit {
         session,
         app: caller.app,
-        client: caller.client.as_ref().map(|client| client.id),
+        client: caller.client.as_ref().map(|client| Named {
+            id: client.id,
+            name: client.name.clone(),
+            role: client.role,
+            ends: client.expires,
+        }),
         subject: caller.subject,
         address: Some(caller.address.to_string()),
         rights: caller.client.map(|client| client.rights.clone()),
@@ -389,14 +399,4 @@ fn announced(
     };
     request.extensions_mut().insert(Arc::new(visit));
     request
-}
-
-/// A response that holds a place until it has gone out.
-fn holding(place: impl Send + Sync + 'static, response: Response<Body>) -> Response<Body> {
-    response.map(|body| {
-        let parts = body.into_data_stream();
-        Body::from_stream(parts.inspect(move |_| {
-            let _held = &place;
-        }))
-    })
 }

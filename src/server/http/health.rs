@@ -84,6 +84,8 @@ struct Found {
     paused: Option<String>,
     /// That heads are not anchored, which stops no write.
     anchors: Option<String>,
+    /// How many named clients end soon.
+    ending: usize,
 }
 
 async fn look(guard: &Guard) -> Found {
@@ -99,6 +101,7 @@ async fn look(guard: &Guard) -> Found {
         audit: audit.map(|error| error.to_string()),
         paused: guard.app.paused().map(|pause| pause.to_string()),
         anchors: audit_log.anchors_fault().map(|fault| fault.to_string()),
+        ending: guard.clients.as_deref().map_or(0, LiveClients::ending),
     }
 }
 
@@ -119,6 +122,9 @@ impl Found {
             if let (Some(told), Some(body)) = (told, body.as_object_mut()) {
                 body.insert(name.to_owned(), told.as_str().into());
             }
+        }
+        if let (1.., Some(body)) = (self.ending, body.as_object_mut()) {
+            body.insert("clientsEndingSoon".to_owned(), self.ending.into());
         }
         body
     }
@@ -182,6 +188,7 @@ mod tests {
             audit: None,
             paused: None,
             anchors: None,
+            ending: 0,
         };
         let mut known = Known::default();
         for (wiki, is_logged) in [

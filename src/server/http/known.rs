@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 use super::super::visit::Rights;
 use super::secret::is_same;
 use crate::audit::{ClientId, Role};
-use crate::gates::Narrowing;
+use crate::gates::{Narrowing, ends_soon};
 
 /// A client as the server takes it.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub struct KnownClient {
     pub(super) identity: String,
     /// Of its token, in lower case.
     pub(super) sha256: Option<String>,
+    /// Of the token before, and until when that counts.
+    pub(super) old: Option<(String, OffsetDateTime)>,
     /// Of the link with which a person signs in next, and its end.
     pub(super) link: Option<(String, OffsetDateTime)>,
     pub(super) expires: Option<OffsetDateTime>,
@@ -74,6 +76,11 @@ impl KnownClient {
         }
     }
 
+    /// When it ends, if that is soon enough to be said.
+    pub(super) fn ends_soon(&self) -> Option<OffsetDateTime> {
+        self.expires.filter(|end| ends_soon(*end))
+    }
+
     /// Whether it has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.expires
@@ -82,13 +89,15 @@ impl KnownClient {
 
     /// Whether a token with this digest is its own, and if so whether it still counts.
     pub(super) fn takes(&self, digest: &str) -> Option<Result<(), Unwelcome>> {
-        let own = self.sha256.as_ref()?;
-        is_same(own, digest).then(|| {
-            if self.has_ended() {
-                Err(Unwelcome::Ended)
-            } else {
-                Ok(())
-            }
+        let own = self.sha256.as_ref().map(|own| (own, None));
+        let old = self.old.as_ref().map(|(old, end)| (old, Some(*end)));
+        let mut both = own.into_iter().chain(old);
+        let (_, end) = both.find(|(own, _)| is_same(own, digest))?;
+        let has_ended = end.is_some_and(|end| end <= OffsetDateTime::now_utc());
+        Some(if has_ended || self.has_ended() {
+            Err(Unwelcome::Ended)
+        } else {
+            Ok(())
         })
     }
 

@@ -133,6 +133,9 @@ impl HttpServer {
                 "nobody may call yet: WIKI_SERVE_TOKENS_FILE names no client"
             );
         }
+        if let Some(clients) = &clients {
+            clients.tell_ends();
+        }
         let streams = CancellationToken::new();
         let guard = Guard::new(
             Arc::clone(&app),

@@ -1,14 +1,25 @@
 //! The named clients as they are now: the file is looked at again while the server runs.
 
+use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use time::OffsetDateTime;
+
 use super::known::{KnownClient, Unwelcome};
+use super::last_use::LastUses;
 use super::secret::{LinkSecret, digest};
-use super::tokens_file::{TokensFile, TokensFileError};
+use super::tokens_fault::TokensFileError;
+use super::tokens_file::TokensFile;
 use crate::audit::ClientId;
+use crate::wiki::in_words;
+
+/// How often it is told in the log which clients end soon.
+const TOLD_APART: Duration = Duration::from_hours(24);
+/// How many of them are named there.
+const MOST_TOLD: usize = 20;
 
 /// What tells one state of the file from another, its mode and owner too.
 type Stamp = Option<(i64, i64, u64, u64)>;
@@ -19,6 +30,8 @@ struct State {
     stamp: Stamp,
     looked: Instant,
     fault: Option<TokensFileError>,
+    /// When it was told which clients end soon.
+    told: Option<Instant>,
 }
 
 /// The named clients as they are now.
@@ -28,6 +41,7 @@ pub struct LiveClients {
     thinking: Duration,
     fresh: Duration,
     state: Mutex<State>,
+    uses: LastUses,
 }
 
 impl LiveClients {
@@ -45,12 +59,16 @@ impl LiveClients {
             clients: known(&file, thinking)?,
             looked: Instant::now(),
             fault: None,
+            told: None,
         };
+        let uses = file.last_uses();
+        uses.keep(ids(&state.clients));
         Ok(Self {
             file,
             thinking,
             fresh,
             state: Mutex::new(state),
+            uses,
         })
     }
 
@@ -74,14 +92,46 @@ impl LiveClients {
             .iter()
             .find_map(|client| client.takes(&digest).map(|counts| (client, counts)));
         let (client, counts) = found.ok_or(Unwelcome::Unknown)?;
-        counts.map(|()| Arc::clone(client))
+        counts.map(|()| self.came(client))
+    }
+
+    /// A client that came, which is noted.
+    fn came(&self, client: &Arc<KnownClient>) -> Arc<KnownClient> {
+        self.uses.note(client.id);
+        self.tell_ends();
+        Arc::clone(client)
+    }
+
+    /// How many end soon.
+    pub(super) fn ending(&self) -> usize {
+        let clients = Arc::clone(&self.now().clients);
+        let soon = clients.iter().filter(|client| client.ends_soon().is_some());
+        soon.count()
+    }
+
+    /// Tells the log which clients end soon, once a day.
+    pub(super) fn tell_ends(&self) {
+        let mut state = self.now();
+        let is_told = |told: Instant| told.elapsed() < TOLD_APART;
+        if state.told.is_some_and(is_told) {
+            return;
+        }
+        state.told = Some(Instant::now());
+        let clients = Arc::clone(&state.clients);
+        drop(state);
+        let ends = |client: &Arc<KnownClient>| Some((Arc::clone(client), client.ends_soon()?));
+        for (client, end) in clients.iter().filter_map(ends).take(MOST_TOLD) {
+            let left = in_words(end - OffsetDateTime::now_utc());
+            tracing::warn!(client = %client.name, %left, "a client ends soon; `wikijs-mcp token rotate` gives it another end");
+        }
     }
 
     /// The client of an id, if it is there at this moment and has not ended. To be asked again
     /// with every request of whoever signed in.
     #[must_use]
     pub fn by_id(&self, id: ClientId) -> Option<Arc<KnownClient>> {
-        self.anew().into_iter().find(|client| client.id == id)
+        let client = self.anew().into_iter().find(|client| client.id == id);
+        client.as_ref().map(|client| self.came(client))
     }
 
     /// Whose the secret of a link is, without using it up.
@@ -111,7 +161,9 @@ impl LiveClients {
         let file = self.file.clone();
         let used = tokio::task::spawn_blocking(move || file.use_up_link(&digest)).await;
         match used {
-            Ok(Ok(whose)) => whose.filter(|id| *id == client.id).map(|_| client),
+            Ok(Ok(whose)) => whose
+                .filter(|id| *id == client.id)
+                .map(|_| self.came(&client)),
             Ok(Err(error)) => {
                 tracing::error!(%error, "a sign-in link could not be used up, so nobody was let in");
                 None
@@ -164,8 +216,13 @@ impl LiveClients {
                 state.fault = Some(error);
             }
         }
+        self.uses.keep(ids(&state.clients));
         state
     }
+}
+
+fn ids(clients: &[Arc<KnownClient>]) -> HashSet<ClientId> {
+    clients.iter().map(|client| client.id).collect()
 }
 
 fn known(

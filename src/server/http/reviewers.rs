@@ -102,7 +102,7 @@ fn caller(client: &KnownClient) -> Caller {
             subject: Some(client.name().to_owned()),
             ..Client::default()
         },
-        actor: Some(Actor::of_role(client.role(), client.name())),
+        actor: Some(Actor::signed_in(client.role(), client.name(), client.id())),
         session: SessionId::new(format!("review:{}", client.id())),
         asker: Asker::Nobody,
         narrowing: None,

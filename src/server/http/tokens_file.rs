@@ -1,93 +1,52 @@
 //! The file of named clients: a line of JSON each, 0600, replaced as a whole under a lock.
 
-use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::collections::{HashMap, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
+use time::OffsetDateTime;
 
-use super::client::NamedClient;
+use super::client::{NamedClient, Rotation};
+use super::last_use::LastUses;
+use super::lines_file::LinesFile;
 use super::secret::LinkSecret;
+use super::tokens_fault::TokensFileError;
 use crate::audit::ClientId;
-use crate::config::{changeable_by_others, changeable_by_others_than_its_owner};
-use crate::private_files;
-
-/// The largest file that is read.
-const MOST_BYTES: u64 = 1024 * 1024;
-
-/// What is wrong with the file of named clients. No message has anything of what is in it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TokensFileError {
-    /// It cannot be read or written.
-    #[error("the tokens file cannot be used: {0}")]
-    Io(io::ErrorKind),
-    /// Others could have written it.
-    #[error("the tokens file {0}")]
-    Foreign(&'static str),
-    /// It is far too large.
-    #[error("the tokens file is larger than a megabyte")]
-    TooLarge,
-    /// A line is no client.
-    #[error("line {line} of the tokens file is no client: {fault}")]
-    Line {
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong.
-        fault: String,
-    },
-    /// There is no client in it, or no file.
-    #[error("the tokens file is missing or names no client: nobody may call")]
-    NoClient,
-    /// A client of this name is there already.
-    #[error("a client of this name is there already; revoke it first")]
-    Taken,
-    /// There is no client of this name.
-    #[error("there is no client of this name")]
-    Unknown,
-    /// Nobody signs in as this client.
-    #[error("this client has a token; only reviewers and auditors sign in with a link")]
-    HasNoLink,
-}
-
-impl From<io::Error> for TokensFileError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error.kind())
-    }
-}
 
 /// The file of named clients.
 #[derive(Debug, Clone)]
-pub struct TokensFile {
-    path: PathBuf,
-    /// Whether a command looks after it for its owner.
-    is_looked_after: bool,
-}
+pub struct TokensFile(LinesFile);
 
 impl TokensFile {
     /// A file that may not be there yet.
     #[must_use]
     pub const fn new(path: PathBuf) -> Self {
-        Self {
-            path,
-            is_looked_after: false,
-        }
+        Self(LinesFile::new(path))
     }
 
     /// The same for an operator's command: root may look after the file of a service's user.
     #[must_use]
     pub fn for_operator(path: PathBuf) -> Self {
-        Self {
-            path,
-            is_looked_after: private_files::may_hand_over(),
-        }
+        Self(LinesFile::for_operator(path))
     }
 
     /// Where it lies.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.0.path()
+    }
+
+    /// The file beside it that says when each client came last.
+    pub(super) fn last_uses(&self) -> LastUses {
+        LastUses::new(self.0.beside(".used"))
+    }
+
+    /// When each client came last, to the minute; `None` if no server noted that yet.
+    #[must_use]
+    pub fn used(&self) -> Option<HashMap<ClientId, OffsetDateTime>> {
+        self.last_uses().read()
     }
 
     /// All clients; none if there is no file.
@@ -95,35 +54,12 @@ impl TokensFile {
     /// # Errors
     /// [`TokensFileError`]; one bad line spoils the whole file.
     pub fn read(&self) -> Result<Vec<NamedClient>, TokensFileError> {
-        clients(&self.trusted()?)
-    }
-
-    /// What it says, if nobody else could have written it.
-    fn trusted(&self) -> Result<String, TokensFileError> {
-        match self.text()? {
-            (_, Some(fault)) => Err(TokensFileError::Foreign(fault)),
-            (text, None) => Ok(text),
-        }
+        clients(&self.0.trusted()?)
     }
 
     /// What it says, and why that may be another's word; nothing if there is no file.
     pub(super) fn text(&self) -> Result<(String, Option<&'static str>), TokensFileError> {
-        let file = match File::open(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),
-            file => file?,
-        };
-        let metadata = file.metadata()?;
-        if metadata.len() > MOST_BYTES {
-            return Err(TokensFileError::TooLarge);
-        }
-        let mut text = String::new();
-        file.take(MOST_BYTES).read_to_string(&mut text)?;
-        let fault = if self.is_looked_after {
-            changeable_by_others_than_its_owner(&metadata)
-        } else {
-            changeable_by_others(&metadata)
-        };
-        Ok((text, fault))
+        self.0.text()
     }
 
     /// Adds a client.
@@ -132,7 +68,7 @@ impl TokensFile {
     /// [`TokensFileError`].
     pub fn add(&self, client: NamedClient) -> Result<(), TokensFileError> {
         let line = serde_json::to_string(&client).map_err(io::Error::from)?;
-        self.change(move |text| {
+        self.0.change(move |text| {
             let known = clients(text)?;
             if known.iter().any(|other| other.name == client.name) {
                 return Err(TokensFileError::Taken);
@@ -147,7 +83,7 @@ impl TokensFile {
     /// # Errors
     /// [`TokensFileError`].
     pub fn remove(&self, name: &str) -> Result<(), TokensFileError> {
-        self.change(|text| {
+        self.0.change(|text| {
             let is_of = |line: &str| {
                 let line: Option<Value> = serde_json::from_str(line).ok();
                 line.is_some_and(|line| line.get("name").and_then(Value::as_str) == Some(name))
@@ -179,6 +115,18 @@ impl TokensFile {
         )
     }
 
+    /// Gives a client another token, or a person another link, and another end. The token before
+    /// counts on for `keep`, but not beyond the end that it had.
+    ///
+    /// # Errors
+    /// [`TokensFileError`].
+    pub fn rotate(&self, name: &str, rotation: &Rotation<'_>) -> Result<(), TokensFileError> {
+        self.change_one(
+            |client| client.name == name,
+            |client| client.rotated(rotation),
+        )
+    }
+
     /// Uses up the link with this digest, and says whose it was: of all who come with one, in
     /// any process, the first alone is told.
     pub(super) fn use_up_link(&self, digest: &str) -> Result<Option<ClientId>, TokensFileError> {
@@ -203,7 +151,7 @@ impl TokensFile {
         is_meant: impl Fn(&NamedClient) -> bool,
         change: impl FnOnce(NamedClient) -> Result<NamedClient, TokensFileError>,
     ) -> Result<(), TokensFileError> {
-        self.change(move |text| {
+        self.0.change(move |text| {
             let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
             let client_of = |line: &String| serde_json::from_str::<NamedClient>(line).ok();
             let found = lines.iter_mut().find_map(|line| {
@@ -214,37 +162,6 @@ impl TokensFile {
             *line = serde_json::to_string(&change(client)?).map_err(io::Error::from)?;
             Ok(lines)
         })
-    }
-
-    /// Changes the file while no other command does; whoever reads it sees it before or after.
-    fn change(
-        &self,
-        change: impl FnOnce(&str) -> Result<Vec<String>, TokensFileError>,
-    ) -> Result<(), TokensFileError> {
-        let beside = |ending: &str| {
-            let mut path = self.path.clone().into_os_string();
-            path.push(ending);
-            PathBuf::from(path)
-        };
-        let lock = private_files::open(&beside(".lock"))?;
-        lock.lock()?;
-        let lines = change(&self.trusted()?)?;
-        let new = beside(".new");
-        // One that an earlier command left behind may have another mode.
-        match fs::remove_file(&new) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
-        // Root may change the file of a service, which must be able to read it still.
-        let mut file = private_files::make_in_place_of(&self.path, &new)?;
-        for line in &lines {
-            writeln!(file, "{line}")?;
-        }
-        file.sync_all()?;
-        fs::rename(&new, &self.path)?;
-        let dir = self.path.parent().filter(|dir| !dir.as_os_str().is_empty());
-        File::open(dir.unwrap_or(Path::new(".")))?.sync_all()?;
-        Ok(())
     }
 }
 

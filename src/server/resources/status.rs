@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
+use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use super::super::terms::{IndexState, Terms, Writes};
+use super::super::visit::Named;
 use super::{Own, Reader, Text};
 use crate::audit::Proposal;
 use crate::error::{Code, Failure};
-use crate::gates::{ConfirmMode, paused};
+use crate::gates::{ConfirmMode, ends_soon, paused};
 use crate::page::{PageReading, Prefix};
-use crate::wiki::{Right, Rights};
+use crate::wiki::{Right, Rights, in_words};
 
 /// How long the wiki may take to tell of the key's rights.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -36,6 +38,9 @@ struct Status {
     wiki: String,
     default_locale: String,
     key: Key,
+    /// The named client that reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client: Option<OwnClient>,
     writes: View,
     #[serde(skip_serializing_if = "Option::is_none")]
     proposals: Option<Proposals>,
@@ -43,6 +48,17 @@ struct Status {
     /// What could not be found out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unavailable: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OwnClient {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    /// What is to be done about that, where it is soon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -157,6 +173,7 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
             expires_at: key.expires().and_then(|at| at.format(&Rfc3339).ok()),
             rights,
         },
+        client: reader.visit.client.as_ref().map(OwnClient::of),
         writes: View::of(&terms),
         proposals,
         index: Index::of(terms.index),
@@ -214,6 +231,24 @@ async fn proposals(reader: &Reader<'_>) -> Result<Proposals, Failure> {
             .map(OpenProposal::of)
             .collect(),
     })
+}
+
+impl OwnClient {
+    fn of(client: &Named) -> Self {
+        let left = |end| in_words(end - OffsetDateTime::now_utc());
+        let soon = client.ends.filter(|end| ends_soon(*end));
+        Self {
+            name: client.name.clone(),
+            expires_at: client.ends.and_then(|at| at.format(&Rfc3339).ok()),
+            notice: soon.map(|end| {
+                format!(
+                    "This client's token ends in {}. Ask the operator for another: `wikijs-mcp token rotate {}`.",
+                    left(end),
+                    client.name
+                )
+            }),
+        }
+    }
 }
 
 impl OpenProposal {

@@ -1,0 +1,139 @@
+//! `wikijs-mcp token rotate`: another token for a client that stays the same.
+
+use std::time::Duration;
+
+use serde_json::json;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use super::super::exit::Exit;
+use super::super::when::{from_now, minute};
+use super::super::{Outcome, print};
+use super::ending::{DEFAULT, end, length};
+use super::link::{At, link, tell};
+use super::{failed, no_randomness};
+use crate::config::ServeSettings;
+use crate::server::http::{
+    LinkSecret, NamedClient, Rotation, Shown, Token, TokensFile, TokensFileError,
+};
+
+/// How long the token before counts on where nothing else is said.
+const KEPT: &str = "24h";
+
+/// Arguments of `token rotate`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp token rotate ci\n  wikijs-mcp token rotate ci --keep-old 1h --expires 30d"
+)]
+pub(super) struct Rotate {
+    /// The client, whose id and grant stay
+    name: String,
+    /// How long its old token counts on, such as 30m or 1h, or 0; else 24 hours, and never beyond
+    /// the end that it had
+    #[arg(long, value_name = "TIME")]
+    keep_old: Option<String>,
+    /// When the client ends from now on: after a time such as 2h, 30m or 7d, at a date such as
+    /// 2030-01-31, or `never`; else after 90 days
+    #[arg(long, value_name = "WHEN")]
+    expires: Option<String>,
+    #[command(flatten)]
+    at: At,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Rotate {
+    pub(super) fn make(self, file: &TokensFile, settings: &ServeSettings) -> Outcome {
+        let wrong = |error: String| (Exit::Usage, error);
+        let before = self.client(file)?;
+        let ends = before.expires().map_err(|fault| (Exit::Failed, fault))?;
+        let expires = end(self.expires.as_deref().unwrap_or(DEFAULT)).map_err(wrong)?;
+        if before.role().signs_in() {
+            return self.sign_in_anew(file, settings, expires);
+        }
+        let keep = match self.keep_old.as_deref().unwrap_or(KEPT) {
+            "0" => Some(Duration::ZERO),
+            text => length(text),
+        };
+        let keep = keep.ok_or_else(|| {
+            wrong("--keep-old must be a time such as 30m, 1h or 2d, or 0".to_owned())
+        })?;
+        let token = Token::new().map_err(no_randomness)?;
+        let rotation = Rotation {
+            to: Shown::Token(&token),
+            keep,
+            expires: expires.clone(),
+        };
+        file.rotate(&self.name, &rotation).map_err(failed(file))?;
+        let now = OffsetDateTime::now_utc();
+        let until = ends.map_or(now + keep, |ends| ends.min(now + keep));
+        let until = Some(until).filter(|until| *until > now);
+        if self.json {
+            let until = until.and_then(|until| until.replace_nanosecond(0).ok());
+            let until = until.and_then(|until| until.format(&Rfc3339).ok());
+            let answer = json!({ "name": self.name, "id": before.id(), "token": token.reveal(), "expires": expires, "oldTokenUntil": until });
+            print::line(&answer.to_string());
+            return Ok(Exit::Done);
+        }
+        print::line(token.reveal());
+        print::note("Keep this token: it is not shown again.");
+        print::note(&match until {
+            Some(until) => format!(
+                "The old token ends {}, at {}.",
+                from_now(until),
+                minute(until)
+            ),
+            None => "The old token has ended.".to_owned(),
+        });
+        self.tell_end(file);
+        Ok(Exit::Done)
+    }
+
+    /// A person gets another link, and another end.
+    fn sign_in_anew(
+        self,
+        file: &TokensFile,
+        settings: &ServeSettings,
+        expires: Option<String>,
+    ) -> Outcome {
+        if self.keep_old.is_some() {
+            let told = "--keep-old: reviewers and auditors have no token; they sign in with a link";
+            return Err((Exit::Usage, told.to_owned()));
+        }
+        let address = self.at.address(settings)?;
+        let secret = LinkSecret::new().map_err(no_randomness)?;
+        let rotation = Rotation {
+            to: Shown::Link(&secret),
+            keep: Duration::ZERO,
+            expires: expires.clone(),
+        };
+        file.rotate(&self.name, &rotation).map_err(failed(file))?;
+        let link = link(&address, &secret);
+        if self.json {
+            let answer = json!({ "name": self.name, "signInLink": link, "expires": expires });
+            print::line(&answer.to_string());
+        } else {
+            tell(&link);
+            self.tell_end(file);
+        }
+        Ok(Exit::Done)
+    }
+
+    fn client(&self, file: &TokensFile) -> Result<NamedClient, (Exit, String)> {
+        let clients = file.read().map_err(failed(file))?;
+        let mut clients = clients.into_iter();
+        let found = clients.find(|client| client.name == self.name);
+        found.ok_or_else(|| failed(file)(TokensFileError::Unknown))
+    }
+
+    /// Says when the client ends, from what is in the file now.
+    fn tell_end(&self, file: &TokensFile) {
+        let client = self.client(file).ok();
+        let end = client.and_then(|client| client.expires().ok().flatten());
+        if let Some(end) = end {
+            let (name, away, at) = (&self.name, from_now(end), minute(end));
+            print::note(&format!("{name} expires {away}, at {at}."));
+        }
+    }
+}

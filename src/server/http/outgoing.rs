@@ -1,0 +1,33 @@
+//! Answers on their way out: what they hold meanwhile, and when they end.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Response;
+use futures_util::StreamExt as _;
+use time::OffsetDateTime;
+
+/// A response that holds a place until it has gone out.
+pub(super) fn holding(
+    place: impl Send + Sync + 'static,
+    response: Response<Body>,
+) -> Response<Body> {
+    response.map(|body| {
+        let parts = body.into_data_stream();
+        Body::from_stream(parts.inspect(move |_| {
+            let _held = &place;
+        }))
+    })
+}
+
+/// A stream that ends with its client, as every call does.
+pub(super) fn until(end: Option<OffsetDateTime>, response: Response<Body>) -> Response<Body> {
+    let Some(end) = end else {
+        return response;
+    };
+    let left = Duration::try_from(end - OffsetDateTime::now_utc()).unwrap_or_default();
+    response.map(|body| {
+        let parts = body.into_data_stream();
+        Body::from_stream(parts.take_until(Box::pin(tokio::time::sleep(left))))
+    })
+}
