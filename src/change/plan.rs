@@ -182,6 +182,17 @@ impl Change {
         Self::of(States::Update { before, after })
     }
 
+    /// The same change with another page after it.
+    #[must_use]
+    pub fn with_after(self, after: PageState) -> Self {
+        let states = match self.states {
+            States::Create { .. } => States::Create { after },
+            States::Update { before, .. } => States::Update { before, after },
+            States::Delete { before } => States::Delete { before },
+        };
+        Self { states, ..self }
+    }
+
     /// The same change of the page as it was just read.
     #[must_use]
     pub fn on(self, fresh: PageState) -> Self {

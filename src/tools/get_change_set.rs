@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::context::Context;
 use super::input::{self, rule};
 use super::output::{ChangeShown, Written, is_default};
+use super::proposal_view::is_told;
 use super::tool::{Kind, TEXT_BYTES, Tool};
-use crate::audit::{CallId, Draft};
+use crate::audit::{CallId, Draft, MAX_WHY, Proposal, ProposalState};
 use crate::error::Failure;
+use crate::page::escaped;
 use crate::write::Answer;
 
 /// The tool.
@@ -46,19 +48,60 @@ pub(super) struct DraftShown {
     changed_at: String,
 }
 
-/// What the changes of a set that was not sent would do.
+/// What the changes of a set that this call did not send do.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ChangesShown {
+    #[serde(skip_serializing_if = "is_default")]
     dry_run: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     draft: Option<String>,
     id: String,
+    #[serde(flatten)]
+    decision: Option<Decision>,
     /// How many changes there are.
     pages: i64,
     changes: Vec<ChangeShown>,
     #[serde(skip_serializing_if = "is_default")]
     next_offset: Option<i64>,
+}
+
+/// What people decided about a set that was left to them.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Decision {
+    proposal: String,
+    state: &'static str,
+    /// The call that wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    applied_by: Option<String>,
+    /// Why it was rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced_by: Option<String>,
+}
+
+impl From<Proposal> for Decision {
+    fn from(proposal: Proposal) -> Self {
+        let state = proposal.state.as_str();
+        let (mut applied_by, mut reason, mut replaced_by) = (None, None, None);
+        match proposal.state {
+            ProposalState::Open => {}
+            ProposalState::Applied { applied_by: by, .. } => applied_by = Some(by.to_string()),
+            ProposalState::Rejected { reason: why, .. } => reason = Some(escaped(&why, MAX_WHY)),
+            ProposalState::Replaced {
+                replaced_by: by, ..
+            } => replaced_by = Some(by.to_string()),
+        }
+        Self {
+            proposal: proposal.id.to_string(),
+            state,
+            applied_by,
+            reason,
+            replaced_by,
+        }
+    }
 }
 
 fn count(number: usize) -> i64 {
@@ -108,6 +151,12 @@ impl Tool for GetChangeSet {
                     (from, lines),
                 )));
             }
+            let own = |proposal: &Proposal| is_told(caller, proposal);
+            if let Some((proposal, lines)) = desk.proposed_set(call, own, from).await? {
+                let pages = proposal.changes().count();
+                let shown = ChangesShown::of(id, None, pages, (from, lines));
+                return Ok(Output::Changes(shown.left_to_people(proposal)));
+            }
         }
         let draft = desk.draft(caller, input::draft(&id)?).await;
         let draft = draft.map_err(|failure| failure.hint(
@@ -139,7 +188,17 @@ impl ChangesShown {
             id,
             pages: count(pages),
             changes: lines.into_iter().map(ChangeShown::from).collect(),
-            next_offset: (next < pages).then(|| count(next)),
+            decision: None,
+            // What has no differences to show has no more of them.
+            next_offset: (next > from && next < pages).then(|| count(next)),
+        }
+    }
+
+    fn left_to_people(self, proposal: Proposal) -> Self {
+        Self {
+            dry_run: !matches!(proposal.state, ProposalState::Applied { .. }),
+            decision: Some(proposal.into()),
+            ..self
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SetChange};
 
+use super::answer::SetLine;
 use super::desk::Desk;
 use super::docket::unavailable;
 use super::proposals::told;
@@ -15,6 +16,7 @@ use super::source::proposal::Needs;
 use super::source::proposal::set::{Kept, Looked, digest_of, look, needs_of};
 use super::source::{Beside, whole_page};
 use super::stages::check::{self, Seen};
+use super::stages::many;
 
 /// A proposal as shown to a person or an agent.
 #[derive(Debug)]
@@ -179,6 +181,36 @@ impl Desk {
                 }
             })
             .collect()
+    }
+
+    /// The proposal that a call left to people, if it meets a condition and its pages may be read;
+    /// with its changes starting at this number, as far as there is room for the differences. They
+    /// are left out if this key may not see them, or if they are not kept any more.
+    ///
+    /// # Errors
+    /// `AUDIT_UNAVAILABLE`; what the wiki says.
+    pub async fn proposed_set(
+        &self,
+        call: CallId,
+        is_meant: impl Fn(&Proposal) -> bool,
+        from: usize,
+    ) -> Result<Option<(Proposal, Vec<SetLine>)>, Failure> {
+        let all = self.audit.proposals().await.map_err(|error| told(&error))?;
+        let mut found = all.into_iter();
+        let Some(proposal) = found.find(|one| one.call == call && is_meant(one)) else {
+            return Ok(None);
+        };
+        if !self.past.admits_proposal(&proposal).await? {
+            return Ok(None);
+        }
+        let changes = self.changes_of(&proposal).await.unwrap_or_default();
+        let changes = changes
+            .into_iter()
+            .skip(from)
+            .map(|(_, change)| change.into());
+        let set = ChangeSet::list(call, changes.collect());
+        let lines = set.map(|set| many::lines_with_room(&self.wiki, &set));
+        Ok(Some((proposal, lines.unwrap_or_default())))
     }
 
     /// The kept changes of a proposal, if this key may see them.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use wikijs_mcp::demo::DemoWiki;
 
+use crate::command::Command;
 use crate::harness::{Served, Setup, id_of, mutations, page, wiki_of};
 
 const CREATE: &str = "wikijs_create_page";
@@ -541,4 +542,92 @@ async fn a_draft_of_a_page_that_may_not_be_read_any_more_is_as_if_it_were_not_th
         assert_eq!(refused["code"], "INVALID_INPUT", "{tool}: {refused}");
         assert!(!refused.to_string().contains("docs/a"), "{refused}");
     }
+}
+
+/// What the answer of the set promised: its other changes, by its call.
+#[tokio::test]
+async fn a_set_that_waits_for_people_is_told_by_its_call_and_so_is_what_became_of_it() {
+    let wiki = wiki().await;
+    let served = setup(&wiki)
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await;
+    let ids: Vec<i64> = ["docs/a", "docs/b", "docs/c", "docs/d"]
+        .map(|path| id_of(&wiki, path))
+        .into();
+    let tag = json!({ "ids": ids, "addTags": ["set"] });
+    let open = served.call("wikijs_bulk_update_pages", tag).await.unwrap();
+    let look = json!({ "id": open["callId"], "offset": 1 });
+    let told = served.call(LOOK, look.clone()).await.unwrap();
+    assert_eq!(
+        (&told["dryRun"], &told["pages"], &told["state"]),
+        (&json!(true), &json!(4), &json!("open")),
+        "{told}"
+    );
+    assert_eq!(told["proposal"], open["proposal"]);
+    assert_eq!(told["changes"].as_array().unwrap().len(), 3);
+    assert_eq!(told["changes"][0]["target"]["id"], ids[1]);
+    assert_eq!(told["changes"][0]["changed"], json!(["tags"]));
+
+    let proposal = open["proposal"].as_str().unwrap().to_owned();
+    let apply = ["proposals", "apply", &proposal, "--yes"];
+    let command = Command::new(&apply)
+        .with("WIKI_BASE_URL", &wiki.address())
+        .with("WIKI_API_TOKEN", &wiki.keys().admin)
+        .with("WIKI_AUDIT_DIR", served.dir.path().to_str().unwrap())
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_LOG", "off");
+    let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    let told = served.call(LOOK, look).await.unwrap();
+    assert_eq!(
+        (&told["state"], told.get("dryRun")),
+        (&json!("applied"), None),
+        "{told}"
+    );
+    let by = told["appliedBy"].as_str().unwrap();
+    assert!(ended.stdout.contains(by), "{by}: {}", ended.told);
+    // Another client's is as if it were not there.
+    let other = json!({ "id": "0123456789abcdef" });
+    let refused = served.call(LOOK, other).await.unwrap_err();
+    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+}
+
+#[tokio::test]
+async fn a_new_page_of_a_draft_links_to_what_the_draft_moves() {
+    let wiki = wiki().await;
+    let served = setup(&wiki).serve().await;
+    let a = id_of(&wiki, "docs/a");
+    let new = |path: &str, content: &str| json!({ "path": path, "title": "N", "content": content });
+    joins(
+        &served,
+        CREATE,
+        new("docs/n", "[a](/docs/a#x) [near](../docs/a) [c](/docs/c)\n"),
+    )
+    .await;
+    joins(
+        &served,
+        UPDATE,
+        json!({ "id": a, "path": "docs/deep/first", "updateLinks": true }),
+    )
+    .await;
+    let submit = json!({ "draft": "rework" });
+    let done = served.confirmed(SUBMIT, submit.clone()).await.unwrap();
+    assert_eq!(done["outcome"], "applied", "{done}");
+    assert_eq!(
+        texts(&wiki)["docs/n"],
+        "[a](/docs/deep/first#x) [near](../docs/deep/first) [c](/docs/c)\n"
+    );
+    // A place that a new page takes is that page's: what new pages say of it stays.
+    let first = json!({ "id": a, "path": "docs/a", "updateLinks": true });
+    joins(&served, UPDATE, first).await;
+    let taken = "[me](/docs/deep/first) [near](./x) [b](/docs/b)\n";
+    joins(&served, CREATE, new("docs/deep/first", taken)).await;
+    let done = served.confirmed(SUBMIT, submit).await.unwrap();
+    assert_eq!(done["outcome"], "applied", "{done}");
+    assert_eq!(texts(&wiki)["docs/deep/first"], taken);
+    assert_eq!(
+        texts(&wiki)["docs/n"],
+        "[a](/docs/a#x) [near](../docs/a) [c](/docs/c)\n"
+    );
 }

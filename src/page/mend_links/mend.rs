@@ -1,6 +1,6 @@
 //! Mending: what of a text has to change, and what cannot.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::super::link::has_other_scheme;
@@ -27,6 +27,13 @@ impl Moves {
     #[must_use]
     pub fn of(&self, place: &PagePlace) -> Option<&PagePlace> {
         self.0.get(place)
+    }
+
+    /// The same but for moves from these places.
+    #[must_use]
+    pub fn without(&self, places: &HashSet<PagePlace>) -> Self {
+        let kept = self.0.iter().filter(|(from, _)| !places.contains(from));
+        Self(kept.map(|(from, to)| (from.clone(), to.clone())).collect())
     }
 }
 

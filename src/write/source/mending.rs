@@ -33,6 +33,7 @@ pub(super) async fn with_links(
     asked: Vec<Change>,
 ) -> Result<(Vec<SetChange>, Mending), Failure> {
     let moves = moves(asked.iter());
+    let of_new = of_new(&moves, asked.iter());
     let own: HashSet<i64> = asked.iter().filter_map(page_id).collect();
     let found = Linking::of(call, moves.clone(), &own).await?;
     if found.pages.len() > MAX_MENDED {
@@ -45,7 +46,7 @@ pub(super) async fn with_links(
     };
     let mut changes = Vec::new();
     for change in asked {
-        let (change, left) = mended(change, &moves, &mending.site);
+        let (change, left) = mended(change, (&moves, &of_new), &mending.site);
         mending.left.extend(left);
         changes.push(change);
     }
@@ -75,7 +76,8 @@ pub(super) fn is_asked(asked: Change, shown: &SetChange, set: &ChangeSet) -> boo
     let asked = match set.mending() {
         Some(mending) => {
             let moves = moves(set.iter().map(|one| &one.change));
-            mended(asked, &moves, &mending.site).0
+            let of_new = of_new(&moves, set.iter().map(|one| &one.change));
+            mended(asked, (&moves, &of_new), &mending.site).0
         }
         None => asked,
     };
@@ -103,15 +105,33 @@ fn moves<'a>(changes: impl Iterator<Item = &'a Change>) -> Moves {
     changes.map(ends_of).collect()
 }
 
-/// A change with the links of its text mended, and the links that were left.
-fn mended(change: Change, moves: &Moves, site: &LinkedSite) -> (Change, Vec<LinkLeft>) {
-    let (Some(before), Some(after)) = (change.before(), change.after()) else {
+/// The moves as the text of a new page means them: a place that a new page takes is that page's.
+fn of_new<'a>(moves: &Moves, changes: impl Iterator<Item = &'a Change>) -> Moves {
+    let new = changes.filter(|change| change.before().is_none());
+    let taken: HashSet<PagePlace> = new.filter_map(|one| one.after().map(place_of)).collect();
+    moves.without(&taken)
+}
+
+/// A change with the links of its text mended, and the links that were left. The second moves are
+/// those for a new page.
+fn mended(
+    change: Change,
+    (moves, of_new): (&Moves, &Moves),
+    site: &LinkedSite,
+) -> (Change, Vec<LinkLeft>) {
+    let Some(after) = change.after() else {
         return (change, Vec::new());
     };
-    let place = place_of(before);
+    let (page, moves) = match change.before() {
+        Some(before) => (before, moves),
+        None => (after, of_new),
+    };
+    let place = place_of(page);
     let format = Format::of(None, Some(&after.editor));
     let mended = mend_links(&after.content, format, &place, moves, site);
-    let left = left_of(before.id.unwrap_or_default(), &place, mended.left);
+    // A link that is left in a page to be is in the text that was asked for.
+    let left = page.id.map(|id| left_of(id, &place, mended.left));
+    let left = left.unwrap_or_default();
     if mended.mended.is_empty() {
         return (change, left);
     }
@@ -119,9 +139,7 @@ fn mended(change: Change, moves: &Moves, site: &LinkedSite) -> (Change, Vec<Link
         content: mended.text,
         ..after.clone()
     };
-    let lost = change.lost().to_vec();
-    let change = Change::between(before.clone(), after).with_loss_of(lost);
-    (change, left)
+    (change.with_after(after), left)
 }
 
 fn left_of(id: i64, place: &PagePlace, left: Vec<LeftLink>) -> Vec<LinkLeft> {
