@@ -1,8 +1,12 @@
 //! How far something has come that takes more than a second; on a terminal alone.
 
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
+use tokio::sync::watch;
+
 use super::print;
+use crate::notice;
 
 /// How long nothing is said.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -40,6 +44,23 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if self.is_shown {
             print::overwrite("");
+        }
+    }
+}
+
+/// Shows on a terminal how far a set of many changes is.
+pub(super) async fn of_changes<T>(work: impl Future<Output = T>) -> T {
+    let (counter, mut far) = watch::channel(notice::Progress::default());
+    let mut work = pin!(notice::counted_by(counter, work));
+    let mut line = Progress::new();
+    loop {
+        tokio::select! {
+            done = &mut work => return done,
+            // The counter lives as long as the work.
+            Ok(()) = far.changed() => {
+                let notice::Progress { done, of } = *far.borrow();
+                line.at(|| format!("{done} of {of} changes applied"));
+            }
         }
     }
 }

@@ -82,7 +82,7 @@ impl Doors for OperatorsDoor {
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
     let failed = |error: String| (Exit::Failed, error);
-    let app = start::app_for_operator()?;
+    let app = start::app_for_page()?;
     let stop = CancellationToken::new();
     let signals = Signals::listen(stop.clone()).map_err(failed)?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, arguments.port));

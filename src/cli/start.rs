@@ -186,9 +186,21 @@ fn first(faults: &[impl ToString]) -> (Exit, String) {
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
 pub(super) fn app_for_operator() -> Result<Arc<App>, (Exit, String)> {
+    operators_app(Patience::of_command())
+}
+
+/// The same for a page that answers while a set is being sent.
+///
+/// # Errors
+/// The setting that is missing or bad, with the exit code for it.
+pub(super) fn app_for_page() -> Result<Arc<App>, (Exit, String)> {
+    operators_app(Patience::default())
+}
+
+fn operators_app(patience: Patience) -> Result<Arc<App>, (Exit, String)> {
     let mut settings = settings_to_work_with()?;
     settings.policy = settings.policy.for_operator();
-    let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
+    let app = App::new(settings, patience).map_err(|error| (Exit::Usage, error))?;
     check_audit_dir(app.desk.audit())?;
     Ok(Arc::new(app))
 }

@@ -3,7 +3,7 @@
 use super::exit::Exit;
 use super::proposals::since;
 use super::when::When;
-use super::{Outcome, pager, print, show_change, start};
+use super::{Outcome, pager, print, progress, show_change, start};
 use crate::audit::CallSelector;
 use crate::error::{Code, Failure};
 use crate::page::{NewPath, Note, Whose};
@@ -108,9 +108,8 @@ async fn take_back(app: &App, plan: Plan, arguments: &Arguments) -> Outcome {
         note: arguments.note.clone(),
         ..start::operator("undo")
     };
-    let undone = app
-        .writer
-        .confirmed(&operator, plan, says_yes)
+    let undo = app.writer.confirmed(&operator, plan, says_yes);
+    let undone = progress::of_changes(undo)
         .await
         .map_err(|failure| refused(failure, arguments.json))?;
     match undone {

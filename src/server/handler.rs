@@ -372,7 +372,8 @@ impl ServerHandler for Handler {
         let span = tracing::info_span!("call", %id, tool, client = visit.subject);
         // Boxed: it is many times as large as all else that a connection holds.
         let call = Box::pin(self.call(&visit, tool, request, context));
-        let found = self.app.registry().find(tool);
+        let registry = self.app.registry();
+        let found = registry.find(tool);
         let name = visit.client.as_ref().map(|client| &*client.name);
         let called = Called {
             tool,

@@ -17,6 +17,18 @@ pub struct Patience {
     pub answering: Duration,
 }
 
+impl Patience {
+    /// How long a command waits that ends with its call: for all of a set, since the end of the
+    /// program would cut the set short.
+    #[must_use]
+    pub fn of_command() -> Self {
+        Self {
+            answering: Duration::MAX,
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for Patience {
     fn default() -> Self {
         Self {

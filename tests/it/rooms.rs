@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use crate::promises::files_that_contain;
+
 /// A module, by the names from the crate's root: `page`, `page::html`, `page::html::scan`.
 type Module = Vec<String>;
 
@@ -438,4 +440,21 @@ fn the_fields_of_a_page_are_spelled_out_only_where_each_is_thought_of() {
         .collect();
     let told = FIELD_BY_FIELD.iter().map(|module| (*module).to_owned());
     assert_eq!(found, told.collect());
+}
+
+/// The program ends with the call of a command: one that answered while a set is being sent would
+/// cut the set short.
+#[test]
+fn only_servers_answer_while_a_set_is_being_sent() {
+    let answering = files_that_contain("Patience::default()");
+    // `config check` sends nothing.
+    // The page of `review` goes on when a request has ended.
+    assert_eq!(
+        answering,
+        [
+            "src/cli/config/check.rs",
+            "src/cli/serve.rs",
+            "src/cli/start.rs"
+        ]
+    );
 }

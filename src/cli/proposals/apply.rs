@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::advice::advice;
-use super::super::{Outcome, pager, print, show_change, start};
+use super::super::{Outcome, pager, print, progress, show_change, start};
 use super::{Exit, Which, hindered};
 use crate::audit::{CallId, ProposalId};
 use crate::error::{Code, Failure};
@@ -141,7 +141,8 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
                 .collect(),
             ..Apply::all_of(id)
         });
-        match app.writer.confirmed(caller, plan, says_yes).await {
+        let write = app.writer.confirmed(caller, plan, says_yes);
+        match progress::of_changes(write).await {
             Ok(Some(applied)) => Said::Applied(Box::new(applied)),
             Ok(None) => Said::Declined,
             Err(failure) => Said::Failed(failure),
@@ -219,10 +220,10 @@ async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Fai
                 path: None,
             };
             let caller = start::operator("undo");
-            let undone = app
+            let undo = app
                 .writer
-                .confirmed(&caller, Plan::Undo(undo), |_| true)
-                .await;
+                .confirmed(&caller, Plan::Undo(undo), |_| true);
+            let undone = progress::of_changes(undo).await;
             if let Some(undone) = undone? {
                 show_change::done("taken back", &undone);
             }

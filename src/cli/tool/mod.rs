@@ -64,7 +64,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             // There is no later search that would find a larger index.
             settings.index.pace.patience = settings.wiki.retry.total;
             let app =
-                App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
+                App::new(settings, Patience::of_command()).map_err(|error| (Exit::Usage, error))?;
             start::check_audit_dir(app.desk.audit())?;
             let app = Arc::new(app);
             let tool = find(&app.registry(), &arguments.name)?.name;
