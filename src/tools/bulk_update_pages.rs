@@ -25,6 +25,8 @@ pub(super) struct Input {
     #[garde(skip)]
     confirm: Option<String>,
     #[garde(inner(length(min = 1, max = 200), inner(range(min = 1, max = 2_147_483_647))))]
+    // Without it, no list may have more than 100 items.
+    #[schemars(length(max = 200))]
     ids: Option<Vec<i64>>,
     #[garde(custom(rule::optional(rule::text)))]
     path: Option<String>,
@@ -69,7 +71,7 @@ pub(super) enum OnFailure {
 impl Tool for BulkUpdatePages {
     const NAME: &'static str = "wikijs_bulk_update_pages";
     const TITLE: &'static str = "Bulk update pages";
-    const DESCRIPTION: &'static str = "Edit or move up to 200 pages, all or none. Show the user the preview, then send its confirm.";
+    const DESCRIPTION: &'static str = "Edit or move pages, all or none. Show the user the preview, then send confirm.";
     const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Change;
     // Which pages and which edit it is, all of them are to be read again from the preview.

@@ -11,7 +11,7 @@ use wikijs_mcp::write::Patience;
 
 use crate::command::{Command, Ended};
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
-use crate::harness::{QUICK, Served, Setup, mutations, sample_wiki};
+use crate::harness::{QUICK, Served, Setup, mutations, page, sample_wiki};
 use crate::process::Program;
 
 const BULK: &str = "wikijs_bulk_update_pages";
@@ -151,6 +151,27 @@ async fn another_number_of_pages_than_expected_sends_nothing() {
         let refused = served.call(BULK, arguments.clone()).await.unwrap_err();
         assert_eq!(refused["code"], code, "{arguments}: {refused}");
     }
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn two_hundred_pages_can_be_named_by_their_ids_and_no_more() {
+    let wiki = sample_wiki().await;
+    wiki.with_store(|store| {
+        for number in 0..201 {
+            store.add(page(&format!("many/p{number}"), "Text.\n"));
+        }
+    });
+    let mut ids: Vec<i64> = wiki.with_store(|store| {
+        let pages = store.pages().filter(|page| page.path.starts_with("many/"));
+        pages.map(|page| page.id).collect()
+    });
+    let served = served(&wiki.address(), &wiki).await;
+    let refused = served.call(BULK, tag(&ids)).await.unwrap_err();
+    assert_eq!(refused["code"], "INVALID_INPUT", "{refused}");
+    ids.pop();
+    let shown = served.call(BULK, tag(&ids)).await.unwrap();
+    assert_eq!(shown["pages"], 200, "{shown}");
     assert_eq!(mutations(&wiki).len(), 0);
 }
 
