@@ -71,7 +71,8 @@ pub(super) enum OnFailure {
 impl Tool for BulkUpdatePages {
     const NAME: &'static str = "wikijs_bulk_update_pages";
     const TITLE: &'static str = "Bulk update pages";
-    const DESCRIPTION: &'static str = "Edit or move pages, all or none. Show the user the preview, then send confirm.";
+    const DESCRIPTION: &'static str =
+        "Edit or move pages, all or none. Show the user the preview, then send confirm.";
     const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Change;
     // Which pages and which edit it is, all of them are to be read again from the preview.

@@ -220,9 +220,7 @@ async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Fai
                 path: None,
             };
             let caller = start::operator("undo");
-            let undo = app
-                .writer
-                .confirmed(&caller, Plan::Undo(undo), |_| true);
+            let undo = app.writer.confirmed(&caller, Plan::Undo(undo), |_| true);
             let undone = progress::of_changes(undo).await;
             if let Some(undone) = undone? {
                 show_change::done("taken back", &undone);
