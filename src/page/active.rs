@@ -1,12 +1,11 @@
 //! What of a page's source runs in its readers' browsers, and what it makes them load from other
 //! sites.
 
-use std::ops::Range;
-
-use pulldown_cmark::{Event, Parser, Tag as MarkdownTag};
+use pulldown_cmark::{Event, Parser, Tag as MarkdownTag, TagEnd};
 use url::Url;
 
 use super::html::{Tag, Token, scan};
+use super::html_block::HtmlBlock;
 use super::outline::{Format, options};
 use super::place::line_feeds;
 
@@ -59,10 +58,10 @@ pub fn active(text: &str, format: Format, wiki: &Url) -> Vec<Active> {
     };
     match format {
         Format::Markdown => found.markdown(text),
-        Format::Html => found.html(text, 0..text.len()),
+        Format::Html => found.html(text, |at| at),
         // Passed through as it is between these marks alone.
         Format::AsciiDoc if text.contains("+++") || text.contains("pass:") => {
-            found.html(text, 0..text.len());
+            found.html(text, |at| at);
         }
         Format::AsciiDoc | Format::Other => {}
     }
@@ -113,11 +112,16 @@ impl Found<'_> {
 
     fn markdown(&mut self, text: &str) {
         // The wiki renders what leads a page, too (a block of YAML is none to it).
+        let mut block = HtmlBlock::default();
         for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
             match event {
-                Event::Start(MarkdownTag::HtmlBlock) | Event::InlineHtml(_) => {
-                    self.html(text, range);
+                // In a quote the source has the quote's marks between the lines of one tag.
+                Event::Html(_) => block.push(text, range),
+                Event::End(TagEnd::HtmlBlock) => {
+                    let block = std::mem::take(&mut block);
+                    self.html(block.html(), |at| block.source(at).unwrap_or(range.start));
                 }
+                Event::InlineHtml(html) => self.html(&html, |at| range.start + at),
                 Event::Start(MarkdownTag::Link { dest_url, .. }) if runs(&dest_url) => {
                     self.add(ActiveKind::Script, scheme_of(&dest_url), range.start);
                 }
@@ -129,11 +133,11 @@ impl Found<'_> {
         }
     }
 
-    fn html(&mut self, text: &str, within: Range<usize>) {
-        let html = text.get(within.clone()).unwrap_or_default();
+    /// HTML; `source` gives the place in the page's text of a byte of it.
+    fn html(&mut self, html: &str, source: impl Fn(usize) -> usize) {
         let mut is_in_style = false;
         scan(html, |token, range| {
-            let at = within.start + range.start;
+            let at = source(range.start);
             match token {
                 Token::Open(tag) => {
                     is_in_style = tag.name() == "style";
@@ -289,6 +293,9 @@ mod tests {
             ("<p @click='x()'>y</p>", "@click"),
             ("<p v-html='x'>y</p>", "v-html"),
             ("[y](javascript:x())", "javascript:"),
+            ("> <p\n> onclick=x()>y</p>", "onclick"),
+            ("> a <b\n> onclick=x()>y</b>", "onclick"),
+            ("- <p\n  onclick=x()>y</p>", "onclick"),
             (
                 "<meta http-equiv=refresh content='0; url=javascript:x()'>",
                 "javascript:",

@@ -143,7 +143,12 @@ impl Walk<'_> {
 
     fn leaf(&mut self, leaf: Event<'_>, at: &Range<usize>) {
         match leaf {
-            Event::Html(_) | Event::InlineHtml(_) => {
+            // Its own text: in a quote the source has the quote's marks between the lines of a tag.
+            Event::InlineHtml(html) => {
+                self.has_html = true;
+                self.mapped.raw(&html, at.start);
+            }
+            Event::Html(_) => {
                 self.has_html = true;
                 let raw = self.text.get(at.clone()).unwrap_or_default();
                 self.mapped.raw(raw, at.start);

@@ -78,3 +78,16 @@ fn a_page_s_own_css_hides_what_it_names() {
         assert_eq!(HiddenText::of(html, Format::Html, None), None);
     }
 }
+
+#[test]
+fn an_element_whose_tag_is_broken_over_lines_of_a_quote_is_hidden() {
+    for text in [
+        "> a <span\n> hidden>b</span>\n",
+        "> <div\n> hidden>b</div>\n",
+        "- a <span\n  hidden>b</span>\n",
+    ] {
+        let hidden = HiddenText::of(text, Format::Markdown, None);
+        let elements = hidden.map(|hidden| hidden.hidden_elements);
+        assert_eq!(elements, Some(found(1, &[1])), "{text}");
+    }
+}
