@@ -188,6 +188,9 @@ mod tests {
         Needs::of(&changes, site)
     }
 
+    /// Changes, those that a person leaves out, and what stays out.
+    type Row<'a> = (&'a [(Change, bool)], &'a [usize], &'a [usize]);
+
     #[test]
     fn what_depends_on_what_is_left_out_is_left_out() {
         let section = [
@@ -209,7 +212,7 @@ mod tests {
             deleted(2, "b"),
             moved(3, "c", "b"),
         ];
-        let table: [(&[(Change, bool)], &[usize], &[usize]); 14] = [
+        let table: [Row; 14] = [
             (&section, &[], &[]),
             // The page that links to the other one stays, too.
             (&section, &[0], &[0, 2]),
