@@ -7,7 +7,7 @@ mod create;
 mod delete;
 pub(super) mod draft;
 mod mending;
-pub(super) mod order;
+mod order;
 pub(super) mod proposal;
 pub(super) mod undo;
 mod undo_client;

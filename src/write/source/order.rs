@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crate::change::Change;
 use crate::page::PagePlace;
 
-/// The same changes, each after the one that frees its place; then those that keep their page in
-/// place; deletes last, except those whose places are needed. The order is kept otherwise.
+/// The same changes, each after the one that frees its place; deletes last, except those whose
+/// places are needed. The order is kept otherwise.
 pub(super) fn in_order_of_need(changes: Vec<Change>) -> Vec<Change> {
     let frees: HashMap<PagePlace, usize> = changes
         .iter()
@@ -19,7 +19,6 @@ pub(super) fn in_order_of_need(changes: Vec<Change>) -> Vec<Change> {
         .collect();
     let is_delete = |at: &usize| changes.get(*at).is_some_and(|one| one.after().is_none());
     let (deletes, others): (Vec<usize>, Vec<usize>) = (0..changes.len()).partition(is_delete);
-    let others = places_first(others, |at| changes.get(*at).is_some_and(keeps_place));
     let (mut order, mut placed) = (Vec::with_capacity(changes.len()), HashSet::new());
     for first in others.into_iter().chain(deletes) {
         // A change comes after the one it needs. Pages that swap places have no order; the check of
@@ -40,17 +39,14 @@ pub(super) fn in_order_of_need(changes: Vec<Change>) -> Vec<Change> {
 }
 
 /// Whether a change leaves its page where it is.
-pub(in crate::write) fn keeps_place(change: &Change) -> bool {
+pub(super) fn keeps_place(change: &Change) -> bool {
     change.before().is_some() && change.after().is_some() && !change.moves()
 }
 
 /// The same in two parts: first what makes, moves or deletes pages, then what keeps them in place.
 /// Wiki.js looks once, when it stores a page, whether its links lead to a page, and shows them as
 /// dead from then on if not.
-pub(in crate::write) fn places_first<T>(
-    all: Vec<T>,
-    mut keeps_place: impl FnMut(&T) -> bool,
-) -> Vec<T> {
+pub(super) fn places_first<T>(all: Vec<T>, mut keeps_place: impl FnMut(&T) -> bool) -> Vec<T> {
     let (last, mut first): (Vec<T>, Vec<T>) = all.into_iter().partition(|one| keeps_place(one));
     first.extend(last);
     first

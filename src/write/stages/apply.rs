@@ -24,7 +24,7 @@ use crate::write::past_set::INTERRUPTED;
 use crate::write::sets::Progress;
 use crate::write::source::undo::{self, Undo};
 use crate::write::source::whole_page;
-use crate::write::{new_place, source::conflict, source::order};
+use crate::write::{new_place, source::conflict};
 
 /// The hint if a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
@@ -162,8 +162,6 @@ struct Done {
     /// Its call.
     call: CallId,
     may_go_back: MayGoBack,
-    /// Whether the page kept its place.
-    keeps_place: bool,
 }
 
 impl Run {
@@ -180,7 +178,6 @@ impl Run {
                 place,
                 call,
                 may_go_back,
-                keeps_place: order::keeps_place(permit.change()),
             };
             match self.one(permit).await {
                 Ok(applied) => {
@@ -247,11 +244,10 @@ impl Run {
             .map_err(|states| conflict::since_shown(states.0, states.1, NEXT))
     }
 
-    /// Takes the applied changes back: the last first, but pages to their places before texts.
-    async fn take_back(&self, mut done: Vec<Done>) -> End {
+    /// Takes the applied changes back, the last first.
+    async fn take_back(&self, done: Vec<Done>) -> End {
         let mut end = End::TakenBack;
-        done.reverse();
-        for done in order::places_first(done, |done| done.keeps_place) {
+        for done in done.into_iter().rev() {
             let place = done.place;
             let back = if self.desk.house.tasks.is_closed() {
                 Err(send::is_ending())
