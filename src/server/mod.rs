@@ -18,6 +18,7 @@ mod prompts;
 mod resources;
 mod result;
 mod room;
+mod shares;
 mod stdio;
 mod subscriptions;
 mod terms;

@@ -3,11 +3,12 @@
 //! A message takes its room before it is read, and gives it back when its call has ended: read, it
 //! takes several times its bytes. Whoever finds no room waits for a while, unless many wait already.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::shares::Shares;
 
 /// The most bytes of a message.
 pub(super) const MOST_BYTES: usize = 6 * 1024 * 1024;
@@ -37,9 +38,7 @@ pub(super) struct Room {
     all: Arc<Semaphore>,
     waiting: Semaphore,
     /// What one owner may have, in units.
-    share: usize,
-    /// What is left of its share to each owner that has room or waits for it.
-    shares: Mutex<HashMap<String, Arc<Semaphore>>>,
+    shares: Shares,
     patience: Duration,
 }
 
@@ -49,8 +48,7 @@ impl Room {
         Self {
             all: Arc::new(Semaphore::new(all / UNIT)),
             waiting: Semaphore::new(waiting),
-            share: share.min(all) / UNIT,
-            shares: Mutex::default(),
+            shares: Shares::new(share.min(all) / UNIT),
             patience,
         }
     }
@@ -60,13 +58,13 @@ impl Room {
     /// # Errors
     /// [`NoRoom`], if there is none for a while.
     pub(super) async fn take(&self, bytes: usize, owner: Option<&str>) -> Result<Taken, NoRoom> {
-        let units = bytes.div_ceil(UNIT).min(self.share);
+        let units = bytes.div_ceil(UNIT).min(self.shares.size());
         let units = u32::try_from(units).map_err(|_| NoRoom)?;
         let _waits = self.waiting.try_acquire().map_err(|_| NoRoom)?;
         let taking = async {
             // First its own share: whoever waits for that keeps nobody else waiting.
             let share = match owner {
-                Some(owner) => Some(self.share_of(owner).acquire_many_owned(units).await?),
+                Some(owner) => Some(self.shares.of(owner).acquire_many_owned(units).await?),
                 None => None,
             };
             let all = Arc::clone(&self.all).acquire_many_owned(units).await?;
@@ -77,16 +75,6 @@ impl Room {
         };
         let taken = tokio::time::timeout(self.patience, taking).await;
         taken.map_err(|_| NoRoom)?.map_err(|_| NoRoom)
-    }
-
-    fn share_of(&self, owner: &str) -> Arc<Semaphore> {
-        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whatever is taken of a share, or waits for it, holds on to it.
-        shares.retain(|_, share| Arc::strong_count(share) > 1);
-        let share = shares
-            .entry(owner.to_owned())
-            .or_insert_with(|| Arc::new(Semaphore::new(self.share)));
-        Arc::clone(share)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Places for what is under way: so many for all, and a share of them for each named client.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::super::shares::Shares;
 use super::known::KnownClient;
 use super::limits::HttpLimits;
 use super::refusal::Refusal;
@@ -17,9 +17,8 @@ pub(super) type Place = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 pub(super) struct Places {
     /// Whoever takes all of them ends the server.
     pub(super) all: Arc<Semaphore>,
-    share: usize,
-    /// What is left of its share to each client that has a place.
-    shares: Mutex<HashMap<String, Arc<Semaphore>>>,
+    /// What each named client may have of them.
+    shares: Shares,
     taken: Taken,
 }
 
@@ -59,8 +58,7 @@ impl Places {
     fn new(limits: &HttpLimits, most: usize, taken: Taken) -> Self {
         Self {
             all: Arc::new(Semaphore::new(most)),
-            share: limits.share_of(most),
-            shares: Mutex::default(),
+            shares: Shares::new(limits.share_of(most)),
             taken,
         }
     }
@@ -75,13 +73,7 @@ impl Places {
     }
 
     fn of_share(&self, client: &KnownClient) -> Result<OwnedSemaphorePermit, Refusal> {
-        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
-        // Each place that is taken holds on to its share.
-        shares.retain(|_, share| Arc::strong_count(share) > 1);
-        let share = shares
-            .entry(client.identity.clone())
-            .or_insert_with(|| Arc::new(Semaphore::new(self.share)));
-        let place = Arc::clone(share).try_acquire_owned();
+        let place = self.shares.of(&client.identity).try_acquire_owned();
         place.map_err(|_| Refusal::busy(self.taken.share))
     }
 }
