@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use super::visit::Visit;
+use crate::audit::Pause;
 use crate::gates::{ConfirmMode, Fallback, Policy};
 use crate::index::Coverage;
 use crate::page::Prefix;
@@ -20,6 +21,9 @@ const PAUSED: &str = "an operator has paused all writes for now";
 pub(super) struct Terms {
     pub(super) writes: Writes,
     pub(super) policy: Policy,
+    /// The pause of all writes that an operator ordered: looked for once, so that all that is said
+    /// of it agrees.
+    pub(super) pause: Option<Pause>,
     pub(super) index: IndexState,
     pub(super) standing: Option<Standing>,
 }
@@ -61,19 +65,21 @@ impl Terms {
     pub(super) fn of(visit: &Visit, can_ask: bool) -> Self {
         let narrowing = visit.rights.as_ref().map(|rights| &*rights.narrowing);
         let policy = visit.app.desk.narrowed_policy(narrowing, can_ask);
+        let pause = policy.pauses.look();
         let registry = visit.app.registry();
         let has_tools = registry
             .definitions()
             .filter(|tool| tool.can_write())
             .any(|tool: &Definition| visit.offers(tool));
         Self {
-            writes: Writes::of(&policy, has_tools, can_ask),
+            writes: Writes::of(&policy, pause.is_some(), has_tools, can_ask),
             index: IndexState::of(visit),
             standing: visit.app.wiki.known_standing().or_else(|| {
                 let has_expired = visit.app.wiki.key().has_expired();
                 has_expired.then_some(Standing::Expired)
             }),
             policy,
+            pause,
         }
     }
 
@@ -140,11 +146,11 @@ impl Terms {
 }
 
 impl Writes {
-    fn of(policy: &Policy, has_tools: bool, can_ask: bool) -> Self {
+    fn of(policy: &Policy, is_paused: bool, has_tools: bool, can_ask: bool) -> Self {
         if !policy.is_enabled {
             return Self::Refused("the operator does not allow it");
         }
-        if policy.pauses.look().is_some() {
+        if is_paused {
             return Self::Refused(PAUSED);
         }
         if !has_tools {

@@ -278,10 +278,9 @@ impl View {
             denied_prefixes: names(&terms.policy.denied),
             has_trash: terms.policy.trash.is_some(),
             paused: terms
-                .policy
-                .pauses
-                .look()
-                .map(|pause| paused(&pause).details.into()),
+                .pause
+                .as_ref()
+                .map(|pause| paused(pause).details.into()),
         }
     }
 }
