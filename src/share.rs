@@ -1,6 +1,33 @@
-//! Whose entry to evict when something is full: the heaviest owner's.
+//! Who gives way where something is full: the heaviest owner's entry is evicted; of what only one
+//! may do at a time, the others wait.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+/// OneByOne at what takes much memory: one call has its turn at a time.
+#[derive(Debug)]
+pub(crate) struct OneByOne(Arc<Semaphore>);
+
+impl Default for OneByOne {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(1)))
+    }
+}
+
+impl OneByOne {
+    /// How long a call waits for its turn.
+    pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+    /// A turn, which ends when it is dropped; `None` if it does not come in time.
+    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        let turn = Arc::clone(&self.0).acquire_owned();
+        timeout(Self::PATIENCE, turn).await.ok()?.ok()
+    }
+}
 
 /// The index to evict from a list of owners and weights, oldest first: the oldest entry of the
 /// heaviest owner, the newcomer counted in; of several equally heavy owners, their oldest entry.
@@ -17,7 +44,19 @@ pub(crate) fn evict_index(held: &[(&str, usize)], newcomer: (&str, usize)) -> Op
 
 #[cfg(test)]
 mod tests {
-    use super::evict_index;
+    use futures_util::FutureExt as _;
+
+    use super::{OneByOne, evict_index};
+
+    #[tokio::test]
+    async fn one_call_has_its_turn_at_a_time() {
+        let turns = OneByOne::default();
+        let first = turns.turn().await.expect("nobody else's turn");
+        let mut second = Box::pin(turns.turn());
+        assert!((&mut second).now_or_never().is_none());
+        drop(first);
+        assert!(second.await.is_some());
+    }
 
     #[test]
     fn nobody_gives_way_to_somebody_who_holds_more() {

@@ -12,10 +12,10 @@ use super::layers::Batches;
 use super::pace::Turns;
 use super::progress::{Progress, Wanted};
 use super::room::Room;
-use super::scans::Scans;
 use super::settings::{IndexMode, IndexSettings};
 use super::store::{self, Count, Home, IndexError, Store};
 use crate::page::{Locale, PagePath};
+use crate::share::OneByOne;
 use crate::wiki::{Wiki, WikiError};
 
 /// How much of the wiki is indexed.
@@ -61,7 +61,7 @@ pub struct ContentIndex {
     pub(super) turns: Arc<Turns>,
     pub(super) batches: Arc<Batches>,
     /// Shared by all keys.
-    scans: Arc<Scans>,
+    scans: Arc<OneByOne>,
     /// The memory that the indexes of callers' keys take together.
     pub(super) room: Arc<Room>,
     /// This index's name in `room`, if the key is a caller's: then no index is made for a key that

@@ -16,7 +16,6 @@ mod progress;
 mod questions;
 mod read;
 mod room;
-mod scans;
 mod settings;
 mod snippet;
 mod sources;

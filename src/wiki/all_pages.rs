@@ -149,7 +149,7 @@ impl Wiki {
         {
             return Ok(kept);
         }
-        let _place = self.traffic().lists.take().await?;
+        let _turn = self.turn_to_list().await?;
         let now = Instant::now();
         let pages = self.rows(&ListQuery::newest_first(), None).await?;
         Ok(self.keep_whole(&keyed, pages, now).await)

@@ -10,6 +10,9 @@ use super::error::WikiError;
 use super::operations::{PageLinks, page_links};
 use crate::page::{Locale, PagePath};
 
+/// One page of the graph, as the wiki tells it.
+pub(super) type LinkingRow = page_links::PageLinksPagesLinks;
+
 /// The links of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinksOfPage {
@@ -32,33 +35,41 @@ impl Wiki {
         &self,
         locales: &BTreeSet<&Locale>,
     ) -> Result<Vec<LinksOfPage>, WikiError> {
+        let place = |link: String| {
+            let (locale, path) = link.split_once('/')?;
+            Some((Locale::as_stored(locale), PagePath::as_stored(path)))
+        };
+        let rows = self.linking_rows(locales).await?.into_iter();
+        let graph = rows.filter_map(|page| {
+            let (locale, path) = place(page.path)?;
+            Some(LinksOfPage {
+                id: page.id,
+                locale,
+                path,
+                to: page.links.into_iter().flatten().filter_map(place).collect(),
+            })
+        });
+        Ok(graph.collect())
+    }
+
+    /// The pages of some locales that may be read, with their links; in one request.
+    pub(super) async fn linking_rows(
+        &self,
+        locales: &BTreeSet<&Locale>,
+    ) -> Result<Vec<LinkingRow>, WikiError> {
         let variables = locales
             .iter()
             .map(|locale| page_links::Variables {
                 locale: locale.as_str().to_owned(),
             })
             .collect();
-        let place = |link: String| {
-            let (locale, path) = link.split_once('/')?;
-            Some((Locale::as_stored(locale), PagePath::as_stored(path)))
-        };
         let seen = self.admitted_ids().await?;
-        let mut graph = Vec::new();
+        let mut rows = Vec::new();
         for data in self.batch::<PageLinks>(variables).await? {
             let pages = data?.pages.and_then(|pages| pages.links);
-            let pages = pages.unwrap_or_default().into_iter().flatten();
-            let pages =
-                pages.filter(|page| seen.as_ref().is_none_or(|seen| seen.contains(&page.id)));
-            graph.extend(pages.filter_map(|page| {
-                let (locale, path) = place(page.path)?;
-                Some(LinksOfPage {
-                    id: page.id,
-                    locale,
-                    path,
-                    to: page.links.into_iter().flatten().filter_map(place).collect(),
-                })
-            }));
+            rows.extend(pages.unwrap_or_default().into_iter().flatten());
         }
-        Ok(graph)
+        rows.retain(|page| seen.as_ref().is_none_or(|seen| seen.contains(&page.id)));
+        Ok(rows)
     }
 }

@@ -9,7 +9,7 @@ use super::branches::branches;
 use super::client::Wiki;
 use super::error::WikiError;
 use super::list::{self, ListQuery};
-use super::operations::{PageLinks, PageList, PageTags, page_links, page_tags};
+use super::operations::{PageList, PageTags, page_tags};
 use crate::page::{Locale, PagePath};
 
 /// How long titles of tags are believed on a large wiki, where they cost more than the counts.
@@ -102,7 +102,7 @@ impl Wiki {
 
     async fn titles_and_pages(&self) -> Result<(TagTitles, Arc<AllPages>), WikiError> {
         let keyed = self.keyed();
-        let _place = self.traffic().lists.take().await?;
+        let _turn = self.turn_to_list().await?;
         let now = Instant::now();
         let query = ListQuery::newest_first();
         let listing = list::variables(&query, None);
@@ -157,32 +157,18 @@ impl Wiki {
         path: &PagePath,
     ) -> Result<Links, WikiError> {
         let place = format!("{locale}/{path}");
-        let variables = locales
-            .iter()
-            .map(|locale| page_links::Variables {
-                locale: locale.as_str().to_owned(),
-            })
-            .collect();
-        let seen = self.admitted_ids().await?;
-        let answers = self.batch::<PageLinks>(variables).await?;
         let mut links = Links::default();
-        for (locale, data) in locales.iter().zip(answers) {
-            let pages = data?.pages.and_then(|pages| pages.links);
-            for page in pages.unwrap_or_default().into_iter().flatten() {
-                if seen.as_ref().is_some_and(|seen| !seen.contains(&page.id)) {
-                    continue;
-                }
-                let mut targets = page.links.into_iter().flatten();
-                if page.path == place {
-                    links.from.extend(targets.filter(|link| *link != place));
-                } else if targets.any(|link| link == place) {
-                    let own = page.path.strip_prefix(&format!("{locale}/"));
-                    links.to.push(LinkingPage {
-                        id: page.id,
-                        path: PagePath::as_stored(own.unwrap_or(&page.path)),
-                        title: page.title,
-                    });
-                }
+        for page in self.linking_rows(locales).await? {
+            let mut targets = page.links.into_iter().flatten();
+            if page.path == place {
+                links.from.extend(targets.filter(|link| *link != place));
+            } else if targets.any(|link| link == place) {
+                let own = page.path.split_once('/').map(|(_, path)| path);
+                links.to.push(LinkingPage {
+                    id: page.id,
+                    path: PagePath::as_stored(own.unwrap_or(&page.path)),
+                    title: page.title,
+                });
             }
         }
         Ok(links)

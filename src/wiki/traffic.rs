@@ -7,8 +7,9 @@ use time::OffsetDateTime;
 use tokio::sync::Semaphore;
 
 use super::strangers::Strangers;
-use super::whole::{ListPlaces, SharedPages};
+use super::whole::SharedPages;
 use crate::meter::{Counter, Gauge, Histogram};
+use crate::share::OneByOne;
 
 /// The most requests under way at once, whatever keys they are made with.
 const MAX_REQUESTS: usize = 8;
@@ -18,8 +19,9 @@ const MAX_REQUESTS: usize = 8;
 pub struct Traffic {
     /// A place for each request under way.
     pub(super) places: Semaphore,
-    /// Places for whole lists of pages.
-    pub(super) lists: ListPlaces,
+    /// OneByOne at whole lists of pages, with whatever keys: one of 10,000 pages takes 20 MB until it
+    /// is shared.
+    pub(super) lists: OneByOne,
     /// What such lists hold in common.
     pub(super) pages: SharedPages,
     /// The keys that the wiki lately did not know.
@@ -40,7 +42,7 @@ impl Default for Traffic {
     fn default() -> Self {
         Self {
             places: Semaphore::new(MAX_REQUESTS),
-            lists: ListPlaces::default(),
+            lists: OneByOne::default(),
             pages: SharedPages::default(),
             strangers: Strangers::default(),
             latency: Histogram::default(),

@@ -3,50 +3,26 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex as Lock, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
 use super::client::Wiki;
 use super::error::WikiError;
 use super::list::{ListQuery, variables};
 use crate::page::PageReading;
-
-/// How many whole lists are asked for or looked through at a time, with whatever keys: one of
-/// 10,000 pages takes 20 MB until it is shared.
-const MOST: usize = 1;
-/// How long a place for one is waited for.
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::share::OneByOne;
 
 /// A whole list of pages, in the order that was asked for.
 #[derive(Debug)]
 pub(super) struct WholeList {
     pages: Vec<PageReading>,
-    _place: OwnedSemaphorePermit,
+    _turn: OwnedSemaphorePermit,
 }
 
 impl WholeList {
     pub(super) fn pages(&self) -> &[PageReading] {
         &self.pages
-    }
-}
-
-/// Places for whole lists.
-#[derive(Debug)]
-pub(super) struct ListPlaces(Arc<Semaphore>);
-
-impl Default for ListPlaces {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(MOST)))
-    }
-}
-
-impl ListPlaces {
-    pub(super) async fn take(&self) -> Result<OwnedSemaphorePermit, WikiError> {
-        let place = Arc::clone(&self.0).acquire_owned();
-        let place = tokio::time::timeout(PATIENCE, place).await;
-        let too_late = WikiError::Timeout { after: PATIENCE };
-        place.ok().and_then(Result::ok).ok_or(too_late)
     }
 }
 
@@ -73,6 +49,13 @@ impl Flights {
 }
 
 impl Wiki {
+    /// A turn at asking for a whole list or looking through one.
+    pub(super) async fn turn_to_list(&self) -> Result<OwnedSemaphorePermit, WikiError> {
+        let after = OneByOne::PATIENCE;
+        let turn = self.traffic().lists.turn().await;
+        turn.ok_or(WikiError::Timeout { after })
+    }
+
     /// All pages of a query that the wiki itself can choose by, as they are: in a request that was
     /// begun after this was called, though maybe for somebody else.
     pub(super) async fn whole(&self, query: &ListQuery) -> Result<Arc<WholeList>, WikiError> {
@@ -85,16 +68,14 @@ impl Wiki {
         {
             return list.clone();
         }
-        // It holds a place itself.
+        // It holds a turn itself.
         *slot = None;
-        let place = self.traffic().lists.take().await?;
+        let turn = self.turn_to_list().await?;
         let began = Instant::now();
-        let list = self.rows(query, None).await.map(|pages| {
-            Arc::new(WholeList {
-                pages,
-                _place: place,
-            })
-        });
+        let list = self
+            .rows(query, None)
+            .await
+            .map(|pages| Arc::new(WholeList { pages, _turn: turn }));
         *slot = Some((began, list.clone()));
         list
     }
@@ -142,7 +123,7 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &second) && !Arc::ptr_eq(&first, &other));
         let held = Arc::downgrade(&first);
         drop((first, second));
-        // Its place is free again, whoever left last.
+        // The turn is free again, whoever left last.
         assert_eq!(held.strong_count(), 0);
         let again = flights.join("all".to_owned());
         assert!(again.try_lock().expect("free").is_none());
