@@ -8,7 +8,7 @@ use super::find::written_links as written_links_of;
 use super::mend::{MendedText, Moves, WhyLeft, mend_links};
 use super::resolve::{Carrier, Leads, LinkBase, LinkedSite, PagePlace, Seat, resolve};
 use super::written::Written;
-use crate::page::{Format, Locale, PagePath, can_be_linked};
+use crate::page::{Format, LinkKind, Locale, PagePath, can_be_linked, links, may_lead_to_page};
 
 /// Where each form of link leads on a real 2.5.314, from places of several depths in both
 /// locales, with namespacing on and off: what its render and a browser made of it, and which
@@ -224,6 +224,57 @@ fn what_the_real_wiki_takes_for_a_link_is_found() {
             .any(|text| fault.starts_with(&format!("{text:?}:")))
     });
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// What `links` reads otherwise, beside [`OTHERWISE_FOUND`]: in a bare address it leaves entities as
+/// they are written, and it takes an address within an anchor for a link of its own.
+const OTHERWISE_READ: [&str; 2] = [
+    "see http://127.0.0.1:3100/b?x=1&amp;y=2",
+    "<a href=\"/c\">http://127.0.0.1:3100/b</a>",
+];
+
+/// Mending and telling a page's links are two readers: both are held to what was recorded.
+#[test]
+fn readers_of_a_page_see_the_links_that_the_real_wiki_takes_for_links() {
+    let site = site(false);
+    let page = at("en:links-lab/f");
+    let mut faults = Vec::new();
+    let mut recorded_links = 0;
+    for line in FOUND.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = line["text"].as_str().unwrap();
+        if OTHERWISE_FOUND.contains(&text) {
+            continue;
+        }
+        let format = match line["in"].as_str().unwrap() {
+            "html" => Format::Html,
+            _ => Format::Markdown,
+        };
+        let hrefs = line["hrefs"].as_array().unwrap().iter();
+        let recorded: BTreeSet<String> = hrefs
+            .map(|href| href.as_str().unwrap().to_owned())
+            .filter(|href| may_lead_to_page(href, &site.address))
+            .collect();
+        recorded_links += recorded.len();
+        let found = links(text, format).into_iter();
+        let found: BTreeSet<String> = found
+            .filter(|link| link.kind == LinkKind::Link)
+            .filter(|link| may_lead_to_page(&link.target, &site.address))
+            .map(|link| {
+                let is_tag = text.get(link.range).unwrap().starts_with("<a");
+                let carrier = match format {
+                    Format::Markdown if !is_tag => Carrier::Markdown,
+                    _ => Carrier::Anchor,
+                };
+                super::resolve::href(&link.target, carrier, &page, &site)
+            })
+            .collect();
+        if found != recorded && !OTHERWISE_READ.contains(&text) {
+            faults.push(format!("{text:?}: {found:?}, recorded {recorded:?}"));
+        }
+    }
+    assert!(recorded_links > 100, "{recorded_links}");
+    assert!(faults.is_empty(), "{}\n{}", faults.len(), faults.join("\n"));
 }
 
 /// Where a page may go: deeper, up, into the other locale, to a name of other letters.
