@@ -1,8 +1,8 @@
-//! Work on the disk, apart from the async threads.
+//! Disk work on blocking threads.
 
 use super::AuditError;
 
-/// Runs work on the disk apart from the async threads; it goes on if the caller is gone.
+/// Runs disk work on a blocking thread; it continues if the caller is gone.
 pub(super) async fn blocking<T, W>(work: W) -> Result<T, AuditError>
 where
     T: Send + 'static,

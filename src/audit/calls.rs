@@ -1,9 +1,9 @@
 //! All calls, each from its attempt to its outcome, in one reading of the log and in bounded
 //! memory.
 //!
-//! Held are the calls whose end may not have been read yet: those of the last few thousand
-//! lines of a run, and those whose attempt or outcome stands in another run, which only runs
-//! that were ended by force leave.
+//! In memory are only the calls that may not be complete yet: those of the last few thousand lines
+//! of a run, and those whose attempt or outcome is in another run, which happens only after a
+//! killed run.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -17,7 +17,7 @@ use super::story::MAX_RECORDS;
 use super::undone::{Clock, Moment, Undone};
 use super::{AuditError, AuditLog, CallId, CallStory, Event, Filter, Record};
 
-/// After how many more lines of its run a call is taken to be over.
+/// A call counts as complete after this many more lines of its run.
 const AT_REST: u64 = 4096;
 
 /// The newest of some calls, as many as there is room for.
@@ -28,7 +28,7 @@ pub struct Latest {
     older: u64,
 }
 
-/// What calls are put in order by.
+/// The sort key of calls.
 type Key = (Option<OffsetDateTime>, CallId);
 
 fn key(call: &CallStory) -> Key {
@@ -46,7 +46,7 @@ impl Latest {
         }
     }
 
-    /// Takes a call in; the oldest goes where there is no room.
+    /// Adds a call; the oldest is dropped if there is no room.
     pub fn add(&mut self, call: CallStory) {
         self.calls.insert(key(&call), call);
         if self.calls.len() > self.room {
@@ -55,7 +55,7 @@ impl Latest {
         }
     }
 
-    /// How many there was no room for.
+    /// How many calls were dropped.
     #[must_use]
     pub const fn older(&self) -> u64 {
         self.older
@@ -69,8 +69,8 @@ impl Latest {
 }
 
 impl AuditLog {
-    /// Gives every call on record, about in order of their ends, and tells how many lines could
-    /// not be read. Blocks.
+    /// Passes every recorded call to `each`, roughly in order of their ends; returns how many lines
+    /// could not be read. Blocks.
     ///
     /// # Errors
     /// If the runs cannot be read.
@@ -118,8 +118,8 @@ impl AuditLog {
         .await
     }
 
-    /// The writes of a client, or of a user of the machine, that were sent since a time and of which
-    /// something may be on the wiki, the last sent first; `None` if there are more than `most`.
+    /// The writes of a client, or of a user of the machine, that were sent since a time and may
+    /// have left something on the wiki, the last sent first; `None` if there are more than `most`.
     ///
     /// # Errors
     /// If the runs cannot be read.
@@ -152,8 +152,8 @@ impl AuditLog {
         .await
     }
 
-    /// The newest calls that a filter takes, begun before another call if one is given, at most
-    /// `room`; and how many lines could not be read. Blocks.
+    /// The newest calls that a filter selects, at most `room`, begun before another call if one is
+    /// given; and how many lines could not be read. Blocks.
     ///
     /// # Errors
     /// If the runs cannot be read.
@@ -185,7 +185,7 @@ struct Gathering<F> {
 struct Live {
     records: Vec<(Moment, Record)>,
     is_cut: bool,
-    /// The last line of it in this run.
+    /// Its last line in this run.
     line: u64,
 }
 
@@ -229,7 +229,7 @@ impl<F: FnMut(CallStory)> Gathering<F> {
         }
     }
 
-    /// Gives a call out, unless more of it may come.
+    /// Passes a call on, unless more of it may follow.
     fn give(&mut self, call: CallId, is_end: bool) {
         let is_over = |live: &Live| is_end || !live.may_go_on();
         if let Entry::Occupied(entry) = self.live.entry(call)
@@ -249,8 +249,8 @@ impl<F: FnMut(CallStory)> Gathering<F> {
 }
 
 impl Live {
-    /// Whether an attempt has no outcome yet, or the outcome of a step no attempt: one that was
-    /// settled by a run whose file stands before.
+    /// Whether an attempt has no outcome yet, or an outcome no attempt because a run with an
+    /// earlier file settled it.
     fn may_go_on(&self) -> bool {
         let mut steps = Steps::default();
         let (mut is_attempted, mut is_settled) = (false, false);

@@ -1,12 +1,12 @@
-//! The chain that holds the records of a run together.
+//! The hash chain of a run's records.
 //!
-//! The `hash` of a line is the SHA-256 of its bytes before `,"hash"`, its last member; `prev`
-//! is the `hash` of the line before. A line that was changed no longer has its hash, and one
-//! that was removed, moved or put in no longer fits its neighbours.
+//! The `hash` of a line is the SHA-256 of its bytes before `,"hash"`, its last member; `prev` is
+//! the `hash` of the line before. A changed line no longer has its hash; a line that was removed,
+//! moved or inserted no longer fits its neighbours.
 //!
-//! What a chain cannot prove: that nothing is missing at the end of a run that was not closed
-//! (a later run's `start` saw its length), and that nobody who may write the files rewrote all
-//! of them, hashes included (heads kept elsewhere show that).
+//! A chain alone cannot prove that nothing is missing at the end of a run that was not closed; the
+//! `start` of a later run does, since it holds the length. Nor can it prove that nobody with write
+//! access rewrote all files, hashes included; heads kept elsewhere do.
 
 use std::io::{self, BufRead};
 
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::LineHash;
 use super::lines::{Line, next_line};
 
-/// The form of record that is written; a reader must not guess at a newer one.
+/// The version of the record format; a reader must not guess at a newer one.
 pub const VERSION: u32 = 1;
 
 /// The length of `,"hash":"…"}`, in bytes.
@@ -26,8 +26,8 @@ pub(super) fn trailer(hash: LineHash) -> String {
     format!(",\"hash\":\"{hash}\"}}")
 }
 
-/// Splits a line, without its end, into what is hashed and the hash; nothing if it does not
-/// end in one.
+/// Splits a line, without its end, into the hashed bytes and the hash; `None` if it does not end in
+/// a hash.
 pub(super) fn split(line: &[u8]) -> Option<(&[u8], LineHash)> {
     let (body, end) = line.split_at_checked(line.len().checked_sub(TRAILER_LENGTH)?)?;
     let hash = std::str::from_utf8(end)
@@ -51,12 +51,12 @@ pub struct Verified {
 /// How a file of records ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// With `closed`: nothing can be missing behind it.
+    /// With `closed`: nothing can be missing after it.
     Closed,
-    /// Without it: the run still lives, or was ended by force, or lines were cut off.
+    /// Without `closed`: the run is still active, or was killed, or lines were cut off.
     Open,
-    /// In the beginning of the very record that was due, or in zeros: a write that a power cut
-    /// or a full disk broke off.
+    /// With the beginning of the next record, or with zeros: a power cut or a full disk broke off a
+    /// write.
     HalfWritten,
 }
 
@@ -73,7 +73,7 @@ pub struct Broken {
 /// What is wrong with a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// It does not have the hash that it says.
+    /// Its hash is wrong.
     #[error("was changed: it does not have its hash")]
     Changed,
     /// It is no record at all.
@@ -87,13 +87,13 @@ pub enum Fault {
         /// The number of the last that is missing.
         last: u64,
     },
-    /// The record that was due here stands further down.
+    /// The record expected here is further down.
     #[error("is out of order: record {due}, which was due here, stands further down")]
     Reordered {
         /// The number of the record that was due.
         due: u64,
     },
-    /// A record of this number was there already.
+    /// There was already a record of this number.
     #[error("is record {seq} once more: a line was repeated, moved or put in")]
     Repeated {
         /// The number of the record.
@@ -113,7 +113,7 @@ pub enum Fault {
     Io(io::ErrorKind),
 }
 
-/// What a chain needs to know of a record, whatever its form.
+/// The members of a record that the chain needs, in any version.
 #[derive(Deserialize)]
 struct Head {
     v: u32,
@@ -129,7 +129,7 @@ struct Head {
 pub(super) struct Link<'a> {
     /// The line without its end.
     pub(super) line: &'a [u8],
-    /// Where it ends in the file, in bytes, its end included.
+    /// The offset in the file after its line end, in bytes.
     pub(super) end: u64,
     /// Its hash.
     pub(super) hash: LineHash,
@@ -137,16 +137,16 @@ pub(super) struct Link<'a> {
     pub(super) time: &'a str,
 }
 
-/// Follows a chain from its first line to its last, in bounded memory. Records of a newer form
-/// are followed too.
+/// Checks a chain from its first line to its last, in bounded memory, also with records of a newer
+/// version.
 ///
 /// # Errors
-/// The first line that was changed, removed, moved or put in.
+/// The first line that was changed, removed, moved or inserted.
 pub fn verify(reader: impl BufRead) -> Result<Verified, Broken> {
     follow(reader, |_| {})
 }
 
-/// Follows a chain, and shows each whole line that holds.
+/// Checks a chain, and passes each valid line on.
 pub(super) fn follow(
     mut reader: impl BufRead,
     mut each: impl FnMut(Link<'_>),
@@ -190,8 +190,8 @@ pub(super) fn follow(
         form = link.v;
         chain.records = due;
         chain.last = hash;
-        // The end of the line is missing where this is the rest of the file: all the record is
-        // there, but its write was broken off all the same.
+        // At the end of the file the line end may be missing: the record is complete, but its write
+        // was broken off.
         chain.end = match read {
             Line::Rest => End::HalfWritten,
             _ if link.event == "closed" => End::Closed,
@@ -212,7 +212,7 @@ pub(super) fn follow(
 
 fn read_link(line: &[u8]) -> Result<(Head, LineHash), Fault> {
     let Some((body, hash)) = split(line) else {
-        // A record that lost its hash was changed; what was never one is told apart.
+        // A record without its hash was changed; text that was never a record is another fault.
         return Err(if line.starts_with(b"{\"v\":") {
             Fault::Changed
         } else {
@@ -227,7 +227,7 @@ fn read_link(line: &[u8]) -> Result<(Head, LineHash), Fault> {
         .map_err(|_| Fault::NotARecord)
 }
 
-/// Tells a record that was moved down from one that is gone.
+/// Distinguishes a record that was moved down from a missing one.
 fn look_ahead(mut reader: impl BufRead, buffer: &mut Vec<u8>, due: u64, found: u64) -> Fault {
     while matches!(next_line(&mut reader, buffer), Ok(Line::Whole | Line::Rest)) {
         if read_link(buffer).is_ok_and(|(link, _)| link.seq == due) {
@@ -240,8 +240,8 @@ fn look_ahead(mut reader: impl BufRead, buffer: &mut Vec<u8>, due: u64, found: u
     }
 }
 
-/// Whether the unfinished rest of a file is the beginning of the record that was due, or what a
-/// file system leaves where it had made room but not written yet.
+/// Whether the unfinished rest of a file is the beginning of the next record, or the zeros of space
+/// that the file system allocated but did not write.
 fn is_beginning(rest: &[u8], form: u32, due: u64) -> bool {
     let begins = format!("{{\"v\":{form},\"seq\":{due},\"time\":\"");
     let common = rest.len().min(begins.len());

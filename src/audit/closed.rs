@@ -1,4 +1,4 @@
-//! What of the audit directory is closed to the server, or open to others for writing.
+//! Finds parts of the audit directory that the server cannot open, or that others may write.
 
 use std::fs::{Metadata, metadata, symlink_metadata};
 use std::os::unix::fs::MetadataExt as _;
@@ -16,14 +16,14 @@ use crate::private_files::Owner;
 const WRITE_BY_OTHERS: u32 = 0o022;
 
 impl AuditLog {
-    /// The directories that others than their owner may write, from the audit directory on down;
-    /// where there are such, anybody could take the log away, or put another in its place. Blocks.
+    /// The directories that others than their owner may write, from the audit directory down. With
+    /// such a directory, others could remove or replace the log. Blocks.
     #[must_use]
     pub fn writable_by_others(&self) -> Vec<PathBuf> {
         writable_by_others(&self.place())
     }
 
-    /// What a server needs to open and cannot, as the user that this process acts as.
+    /// Checks that this process, with its user, can open all that a server needs.
     ///
     /// # Errors
     /// [`AuditError::Exposed`], [`AuditError::Closed`].
@@ -53,14 +53,14 @@ pub(super) enum Eyes {
     Of(Owner),
 }
 
-/// What is wanted of a file or directory.
+/// The access that is needed.
 #[derive(Debug, Clone, Copy)]
 enum Wanted {
-    /// Names to list, to make and to remove.
+    /// To list, make and remove names in a directory.
     Directory,
-    /// A file that is locked.
+    /// To lock a file.
     Lock,
-    /// A file that is read.
+    /// To read a file.
     Text,
 }
 
@@ -87,9 +87,9 @@ impl Eyes {
                     Wanted::Lock => OFlags::RDWR,
                     Wanted::Directory | Wanted::Text => OFlags::RDONLY,
                 };
-                // Nothing that somebody put there keeps this waiting.
+                // A pipe or device that somebody put there must not block this.
                 let how = how | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                // One that is gone by now is in nobody's way.
+                // A file that is gone by now is no obstacle.
                 let opened = openat(CWD, path, how, Mode::empty());
                 opened.map_or_else(|error| error == Errno::NOENT, |_| true)
             }
@@ -98,7 +98,7 @@ impl Eyes {
     }
 }
 
-/// Whether a mode lets a user in; groups beside the directory's own are not known.
+/// Whether a mode gives a user access; only the owner's own group is known.
 fn is_open_to(user: Owner, found: &Metadata, wanted: Wanted) -> bool {
     let shift = if user.user == 0 {
         return true;
@@ -112,8 +112,8 @@ fn is_open_to(user: Owner, found: &Metadata, wanted: Wanted) -> bool {
     (found.mode() >> shift) & wanted.bits() == wanted.bits()
 }
 
-/// What cannot be opened of the directories, locks, runs and proposals, in order of their names;
-/// with `all`, of the kept states too, of which there may be many.
+/// The directories, locks, runs and proposals that cannot be opened, in order of name; with `all`
+/// also the kept states, which may be many.
 pub(super) fn closed(place: &Place, eyes: Eyes, all: bool) -> Vec<PathBuf> {
     let mut closed = Vec::new();
     let pages = place.pages();
@@ -145,7 +145,7 @@ fn look(path: &Path, found: &Metadata, eyes: Eyes, but: Option<&Path>, closed: &
     }
     for entry in path.read_dir().into_iter().flatten().flatten() {
         let path = entry.path();
-        // A link's own mode says nothing, and nothing of ours is one.
+        // A link's own mode means nothing, and none of our files is a link.
         let found = symlink_metadata(&path).ok();
         if let Some(found) = found.filter(|found| !found.is_symlink()) {
             look(&path, &found, eyes, but, closed);

@@ -1,4 +1,4 @@
-//! The call that is under way, for all that happens within it.
+//! The id of the current call, as a task-local.
 
 use super::{AuditError, CallId};
 
@@ -7,18 +7,18 @@ tokio::task_local! {
 }
 
 impl CallId {
-    /// Does work under this call: its records, and its requests to the wiki, carry the id.
+    /// Runs work under this call: its records and its requests to the wiki carry the id.
     pub async fn during<F: Future>(self, work: F) -> F::Output {
         CURRENT.scope(self, work).await
     }
 
-    /// The call that is under way, if this is part of one.
+    /// The current call, if there is one.
     #[must_use]
     pub fn current() -> Option<Self> {
         CURRENT.try_with(|call| *call).ok()
     }
 
-    /// The call that is under way, or a new one.
+    /// The current call, or a new one.
     ///
     /// # Errors
     /// If the system gives no randomness.

@@ -32,7 +32,7 @@ impl AuditLog {
     /// The pages that writes of ours deleted at a time or later, newest first.
     ///
     /// # Errors
-    /// If the runs cannot be read; a line that is no record is passed over.
+    /// If the runs cannot be read; an invalid line is skipped.
     pub async fn deleted_since(&self, since: OffsetDateTime) -> Result<Vec<Deletion>, AuditError> {
         let place = self.place();
         blocking(move || deleted_since(&place, since)).await
@@ -41,7 +41,7 @@ impl AuditLog {
 
 fn deleted_since(place: &Place, since: OffsetDateTime) -> Result<Vec<Deletion>, AuditError> {
     let mut runs = runs(place)?;
-    // What was written last before then has nothing later.
+    // A run whose last write was before that time has no later records.
     runs.retain(|run| run.modified >= SystemTime::from(since));
     let mut deletions = Vec::new();
     scan(&runs, &["\"operation\":\"delete\""], |told| {

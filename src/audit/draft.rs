@@ -1,4 +1,4 @@
-//! A draft: changes that one caller gathers, to be decided as one later.
+//! A draft: changes that one caller gathers, to be decided as one set later.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{DraftId, KeyDigest, LineHash};
 use crate::page::{Date, Field, PagePlace, PageState};
 
-/// The newest form of draft that is written; a reader must not guess at a newer one.
+/// The newest version of the draft format; a reader must not guess at a newer one.
 pub(super) const VERSION: u32 = 1;
 /// The longest name of a draft, in characters.
 const MAX_NAME: usize = 60;
@@ -30,7 +30,7 @@ impl FromStr for DraftName {
     type Err = &'static str;
 
     /// # Errors
-    /// What a name must be, as a fragment.
+    /// The rule for names, as a fragment.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let is_fit = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if !(1..=MAX_NAME).contains(&text.len()) || !text.chars().all(is_fit) {
@@ -60,14 +60,14 @@ impl fmt::Display for DraftName {
     }
 }
 
-/// Whose a draft is.
+/// The owner of a draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DraftOwner {
-    /// With whom its drafts are counted: a named client, or all that have no name.
+    /// The owner under which its drafts are counted: a named client, or all clients without a name.
     pub counted_with: String,
-    /// The name that a client without a token of its own gives itself; over stdio it is one of the
-    /// machine's user's.
+    /// The name that a client without its own token gives itself; over stdio it is a client of the
+    /// machine's user.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub called: Option<String>,
     /// The key of the wiki with which the pages were read.
@@ -75,7 +75,7 @@ pub struct DraftOwner {
 }
 
 impl DraftOwner {
-    /// What the names of its files begin with: with whom they are counted, and whose they are.
+    /// The two prefixes of its files' names: the counted owner, and the owner itself.
     pub(super) fn prefixes(&self) -> (String, String) {
         let digest = |text: String| LineHash::of(text.as_bytes()).to_string();
         let short = |text: String| digest(text).chars().take(16).collect::<String>();
@@ -85,22 +85,22 @@ impl DraftOwner {
         (counted.clone(), format!("{counted}-{own}"))
     }
 
-    /// Whether a draft of the other may be taken up by its id: in another run a client may give
-    /// itself another name.
+    /// Whether this owner may continue the other's draft by its id: in another run a client may
+    /// give itself another name.
     pub(super) fn may_take_up(&self, other: &Self) -> bool {
         self.counted_with == other.counted_with && self.key == other.key
     }
 }
 
-/// A draft as its file has it.
+/// The contents of a draft's file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Draft {
-    /// The form of the file.
+    /// The version of the file.
     pub v: u32,
     /// Its id.
     pub id: DraftId,
-    /// Its name, which is its owner's alone.
+    /// Its name, unique to its owner.
     pub name: DraftName,
     /// Whose it is.
     pub owner: DraftOwner,
@@ -110,7 +110,7 @@ pub struct Draft {
     pub changed: Date,
     /// How often it was changed.
     pub revision: u64,
-    /// Its changes, in the order in which they joined; one a page.
+    /// Its changes, in the order in which they joined; one for each page.
     pub changes: Vec<DraftChange>,
 }
 
@@ -118,22 +118,22 @@ pub struct Draft {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DraftChange {
-    /// The page as the wiki had it; none where it is to be created.
+    /// The page as the wiki had it; `None` to create it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub before: Option<PageState>,
-    /// The page as it shall be; none where it is to be deleted.
+    /// The page as it shall be; `None` to delete it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<PageState>,
     /// The fields whose old values could not be read, and whose loss was accepted.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub lost: Vec<Field>,
-    /// Whether the links to the page are mended where it moves.
+    /// Whether the links to the page are mended if it moves.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub updates_links: bool,
 }
 
 impl DraftChange {
-    /// The page's id; none where it is to be created.
+    /// The page's id; `None` to create it.
     #[must_use]
     pub fn page(&self) -> Option<i64> {
         self.before.as_ref()?.id
@@ -146,7 +146,7 @@ impl DraftChange {
         Some((after.locale.clone(), after.path.clone()))
     }
 
-    /// The place that it leaves, where it leaves one.
+    /// The place that it leaves, if it leaves one.
     #[must_use]
     pub fn left(&self) -> Option<PagePlace> {
         let before = self.before.as_ref()?;
@@ -154,7 +154,7 @@ impl DraftChange {
         (self.place().as_ref() != Some(&left)).then_some(left)
     }
 
-    /// Whether both are of one page.
+    /// Whether both change the same page.
     fn is_of_same_page(&self, other: &Self) -> bool {
         match (self.page(), other.page()) {
             (None, None) => self.place() == other.place(),
@@ -164,7 +164,7 @@ impl DraftChange {
 }
 
 impl Draft {
-    /// The change of a page that is in the wiki.
+    /// The change of an existing page.
     #[must_use]
     pub fn of_page(&self, id: i64) -> Option<&DraftChange> {
         self.changes.iter().find(|one| one.page() == Some(id))
@@ -177,8 +177,8 @@ impl Draft {
         self.changes.iter().find(is_there)
     }
 
-    /// Puts a change in the place of what there was of its page; one that changes nothing takes
-    /// that out.
+    /// Adds a change in place of the earlier one of its page; a change that does nothing only
+    /// removes the earlier one.
     pub(super) fn join(&mut self, change: DraftChange) {
         let is_nothing = match (&change.before, &change.after) {
             (Some(before), Some(after)) => before.difference(after).is_empty(),

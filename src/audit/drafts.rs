@@ -15,7 +15,7 @@ use super::{
 };
 use crate::page::Date;
 
-/// How long a draft lies that nobody changes.
+/// How long an unchanged draft is kept.
 const LIES: Duration = Duration::from_hours(7 * 24);
 /// The most drafts of one owner.
 const MOST_OF_OWNER: usize = 20;
@@ -25,11 +25,11 @@ const MOST: usize = 2_000;
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// The most changes of a draft.
 const MAX_CHANGES: usize = 200;
-/// How long another call that changes a draft is waited for, and how long between two looks.
+/// How long to wait for another call that changes a draft, and how long between two looks.
 const WAIT: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(20);
 
-/// A draft that nobody else can change as long as this lives.
+/// A draft that nobody else can change while this is held.
 #[derive(Debug)]
 #[must_use = "the draft is held only as long as this lives"]
 pub struct HeldDraft {
@@ -39,10 +39,10 @@ pub struct HeldDraft {
 }
 
 impl AuditLog {
-    /// Holds a draft of this owner, to change it; one that is not there is begun, if it may be.
+    /// Holds a draft of this owner in order to change it; begins a missing draft, if allowed.
     ///
     /// # Errors
-    /// [`AuditError::NoDraft`], if it is not to begin; [`AuditError::TooManyDrafts`];
+    /// [`AuditError::NoDraft`], if it may not be begun; [`AuditError::TooManyDrafts`];
     /// [`AuditError::Busy`].
     pub async fn hold_draft(
         &self,
@@ -63,7 +63,7 @@ impl AuditLog {
         }
     }
 
-    /// Ends a draft all of which was written or left to a person, unless it was changed since.
+    /// Ends a draft that was written or proposed as a whole, unless it was changed since.
     ///
     /// # Errors
     /// If its file cannot be read or removed.
@@ -88,7 +88,7 @@ impl AuditLog {
     /// The drafts of this owner that hold changes, by their names.
     ///
     /// # Errors
-    /// If the directory cannot be read; one that is not there has none.
+    /// If the directory cannot be read; a missing one has none.
     pub async fn drafts(&self, owner: DraftOwner) -> Result<Vec<Draft>, AuditError> {
         let place = self.place();
         blocking(move || {
@@ -128,8 +128,7 @@ impl HeldDraft {
         &self.draft
     }
 
-    /// Lets a change join it, in the place of what there was of its page; gives the draft as it is
-    /// then.
+    /// Adds a change in place of the earlier one of its page; returns the new draft.
     ///
     /// # Errors
     /// [`AuditError::DraftFull`], or that it is not surely on the disk.
@@ -137,7 +136,7 @@ impl HeldDraft {
         self.draft.join(change);
         self.draft.revision = self.draft.revision.saturating_add(1);
         self.draft.changed = now();
-        // The lock is of the old file; it is given up when the new one has its name.
+        // The lock is on the old file; it is released when the new file has the name.
         blocking(move || {
             write(&self.path, &self.draft)?;
             Ok(self.draft)
@@ -169,7 +168,7 @@ fn now() -> Date {
     Date::from_instant(OffsetDateTime::now_utc()).unwrap_or_default()
 }
 
-/// The draft, held; nothing while another holds it, or has just replaced its file.
+/// The held draft; `None` while another call holds it or has just replaced its file.
 fn hold(
     place: &Place,
     owner: &DraftOwner,
@@ -184,7 +183,7 @@ fn hold(
         },
         None => return Err(AuditError::NoDraft),
     };
-    // Ended, or changed, meanwhile.
+    // The draft was ended or changed meanwhile.
     let Some((draft, file)) = read(&path)? else {
         return Ok(None);
     };
@@ -197,7 +196,7 @@ fn hold(
     }))
 }
 
-/// A new draft, without any change yet; nothing while another call begins one.
+/// A new draft without changes; `None` while another call begins one.
 fn begin(
     place: &Place,
     owner: &DraftOwner,
@@ -235,7 +234,7 @@ fn begin(
     Ok(Some(path))
 }
 
-/// The file of a draft, as its name tells of it.
+/// What the name of a draft's file says.
 struct Named {
     path: PathBuf,
     owner: String,
@@ -258,7 +257,7 @@ impl Named {
     }
 }
 
-/// The file of the draft that goes by this name, or by this id.
+/// The file of the draft with this name or id.
 fn find(
     place: &Place,
     owner: &DraftOwner,
@@ -285,7 +284,7 @@ fn find(
         .map(|_| path))
 }
 
-/// The files of drafts; those that nobody changed for a week are removed.
+/// The files of drafts; removes those that nobody changed for a week.
 fn files(place: &Place) -> Result<Vec<Named>, AuditError> {
     let directory = place.drafts();
     let failed = |error: io::Error| AuditError::at(&directory, "list the drafts", &error);
@@ -298,7 +297,7 @@ fn files(place: &Place) -> Result<Vec<Named>, AuditError> {
     for entry in entries {
         let entry = entry.map_err(failed)?;
         let Ok(changed) = entry.metadata().and_then(|found| found.modified()) else {
-            // It ended meanwhile.
+            // The draft was ended meanwhile.
             continue;
         };
         let has_lain = changed.elapsed().is_ok_and(|age| age > LIES);
@@ -310,7 +309,7 @@ fn files(place: &Place) -> Result<Vec<Named>, AuditError> {
     Ok(files)
 }
 
-/// A draft and its file; none where there is none any more.
+/// A draft and its file; `None` if it does not exist any more.
 fn read(path: &Path) -> Result<Option<(Draft, File)>, AuditError> {
     let failed = |error: io::Error| AuditError::at(path, "read a draft", &error);
     let file = match File::open(path) {

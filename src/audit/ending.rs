@@ -1,4 +1,4 @@
-//! How a call ended, in one word, and what its records say together.
+//! How a call ended, in one word, and other facts from all its records.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub enum Ending {
     NotApplied,
     /// Some of it is as promised.
     PartlyApplied,
-    /// What came of it could not be found out.
+    /// The outcome could not be found out.
     Unknown,
     /// An attempt has no outcome yet.
     Open,
@@ -25,13 +25,13 @@ pub enum Ending {
     Refused,
     /// A preview was shown.
     Preview,
-    /// A person was asked, and no more is on record.
+    /// A person was asked, and nothing more is on record.
     Approval,
-    /// A proposal was kept, or a later one took its place.
+    /// A proposal was kept, or replaced by a later one.
     Proposal,
     /// A person said no to a proposal.
     Rejected,
-    /// An operator paused all writes, or let them go on.
+    /// An operator paused or resumed all writes.
     Pause,
     /// Old files were removed.
     Purge,
@@ -145,20 +145,20 @@ impl CallStory {
         self.latest(|record| record.client.as_ref())
     }
 
-    /// Who acted, where that was no client.
+    /// Who acted, if not a client.
     #[must_use]
     pub fn actor(&self) -> Option<&Actor> {
         self.latest(|record| record.actor.as_ref())
     }
 
-    /// Who made the proposal that the call decided on, where that was somebody else.
+    /// Who made the proposal that the call decided on, if that was somebody else.
     #[must_use]
     pub fn proposer(&self) -> Option<&Client> {
         self.latest(|record| record.proposer.as_ref())
     }
 
-    /// Who made the call, in a word: the actor, the client's name as it was authenticated, or the
-    /// client's own.
+    /// Who made the call, in a word: the actor, the client's authenticated name, or the client's
+    /// own name for itself.
     #[must_use]
     pub fn who(&self) -> Option<&str> {
         let client = || self.client().map(Client::shown);
@@ -174,7 +174,7 @@ impl CallStory {
         })
     }
 
-    /// What its last record to tell it tells.
+    /// A value from the last of its records that has it.
     pub fn latest<'a, T>(&'a self, tells: impl Fn(&'a Record) -> Option<T>) -> Option<T> {
         self.records.iter().rev().find_map(tells)
     }

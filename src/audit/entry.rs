@@ -6,7 +6,7 @@ use super::{CallId, ClientId, FileHead, KeptState, KeyDigest, Role};
 use crate::change::Operation;
 use crate::page::{Field, LineCounts, Locale, PagePath};
 
-/// What a record tells of.
+/// The kind of event of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
@@ -22,9 +22,9 @@ pub enum Event {
     Approval,
     /// What came of an attempt.
     Outcome,
-    /// A proposal was kept, or something became of it.
+    /// A proposal was kept, or decided.
     Proposal,
-    /// An operator paused all writes, or let them go on.
+    /// An operator paused or resumed all writes.
     Pause,
     /// Old files are about to be removed.
     Purge,
@@ -118,7 +118,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Whether it goes by this name: its own, or the one it was authenticated as.
+    /// Whether this is one of its names: its own, or its authenticated one.
     #[must_use]
     pub fn is_called(&self, name: &str) -> bool {
         let is_it = |own: &String| own.to_lowercase() == name.to_lowercase();
@@ -129,7 +129,7 @@ impl Client {
         self.subject.as_ref().is_some_and(is_subject) || is_it(&self.name)
     }
 
-    /// All names that it goes by: its own, and the one it was authenticated as.
+    /// All its names: its own, and its authenticated one.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let subject = self.subject.as_deref();
@@ -151,9 +151,9 @@ impl Client {
         self.subject.is_some()
     }
 
-    /// Whether what another client did is this one's too: both have one id, whatever their names
-    /// and tokens are, and came with the same key where callers bring keys. Clients without an
-    /// id are one if they were authenticated as the same.
+    /// Whether what another client did also belongs to this one: both have the same id, whatever
+    /// their names and tokens, and the same key where callers bring keys. Clients without an id are
+    /// the same if their authenticated identity is.
     #[must_use]
     pub fn is_same_owner(&self, other: &Self) -> bool {
         match (self.id, other.id) {
@@ -163,14 +163,14 @@ impl Client {
         }
     }
 
-    /// The key that it brought, as its subject has it.
+    /// The digest of the key that it brought, from its subject.
     fn own_key(&self) -> Option<&str> {
-        // No name of a client has a colon.
+        // A client's name never contains a colon.
         let mut parts = self.subject.as_deref()?.split('/');
         parts.find(|part| part.starts_with("key:"))
     }
 
-    /// The name to go by: the one it was authenticated as, else its own.
+    /// The name to show: its authenticated one, otherwise its own.
     #[must_use]
     pub fn shown(&self) -> &str {
         self.subject.as_deref().unwrap_or(&self.name)
@@ -185,7 +185,7 @@ impl Client {
 pub struct Actor(String);
 
 impl Actor {
-    /// A user of the machine, and who logged in where that is somebody else.
+    /// A user of the machine, and who logged in, if that is somebody else.
     #[must_use]
     pub fn user(name: &str, login: Option<&str>) -> Self {
         let login = login.map_or_else(String::new, |login| format!("/login:{login}"));
@@ -218,11 +218,10 @@ impl Actor {
     }
 }
 
-/// One event as a caller tells it; the log adds number, time, run, wiki and chain.
+/// One event as a caller gives it; the log adds number, time, run, wiki and chain.
 ///
-/// There is no member for the content of a page, a key or a token, and none must be put into
-/// a text. Texts that are longer than the wiki or a client could mean are cut (see
-/// [`super::record`]).
+/// There is no member for the content of a page, a key or a token, and none of these may be put
+/// into a text. Unreasonably long texts are cut (see [`super::record`]).
 ///
 /// ```
 /// use wikijs_mcp::audit::{CallId, Entry, Event};
@@ -237,13 +236,13 @@ impl Actor {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The call that this belongs to; an outcome has the one of its attempt, in a later run too.
+    /// The call that this belongs to; an outcome has its attempt's call, even in a later run.
     pub call: CallId,
-    /// What it tells of.
+    /// The kind of event.
     pub event: Event,
     /// Who called.
     pub client: Option<Client>,
-    /// Who acted, where that is no client.
+    /// Who acted, if not a client.
     pub actor: Option<Actor>,
     /// The tool or command that was called.
     pub tool: Option<String>,
@@ -257,7 +256,7 @@ pub struct Entry {
     pub locale: Option<Locale>,
     /// The page's path as it is, or where the page shall be created.
     pub path: Option<PagePath>,
-    /// The path that the page shall get, where it shall get another.
+    /// The new path of the page, if it moves.
     pub new_path: Option<PagePath>,
     /// The gate that decided.
     pub gate: Option<String>,
@@ -273,38 +272,38 @@ pub struct Entry {
     pub before: Option<KeptState>,
     /// The kept state after, as promised.
     pub after: Option<KeptState>,
-    /// The kept state that was read back, where it is not `after`.
+    /// The kept state that was read back, if it is not `after`.
     pub found: Option<KeptState>,
     /// What came of it.
     pub outcome: Option<Outcome>,
     /// The error code that the caller was answered with.
     pub code: Option<String>,
-    /// The step of the write, where it has several.
+    /// The step of the write, if it has several.
     pub step: Option<String>,
     /// The call that this one takes back.
     pub undoes: Option<CallId>,
     /// The other calls that it takes back.
     pub also_undoes: Vec<CallId>,
-    /// The approval that this was done under.
+    /// The approval for this.
     pub approval: Option<String>,
     /// The proposal that this belongs to.
     pub proposal: Option<String>,
-    /// Who made that proposal, where somebody else decides on it.
+    /// Who made that proposal, if somebody else decides on it.
     pub proposer: Option<Client>,
     /// The set of several changes that this is one of.
     pub set: Option<CallId>,
     /// Why it was asked for, in the caller's own words.
     pub note: Option<String>,
-    /// The codes that checks warned of it with.
+    /// The codes of the checks' warnings.
     pub warnings: Vec<String>,
-    /// The files that a purge is about to remove, and those whose removal it says once more.
+    /// The files that a purge is about to remove, and those whose removal it repeats.
     pub removed: Vec<FileHead>,
     /// How long the call took so far, in milliseconds.
     pub ms: u64,
 }
 
 impl Entry {
-    /// An entry that says nothing yet but what it is.
+    /// An entry with only its call and event.
     #[must_use]
     pub const fn new(call: CallId, event: Event) -> Self {
         Self {

@@ -7,8 +7,8 @@ use super::{Pause, fs};
 
 /// Why something could not be put on record, or taken from it.
 ///
-/// The messages are for outside: no path of the disk is in them. The path goes to the
-/// program's own log only.
+/// The messages are for outside, so they hold no disk path. The path goes only to the program's own
+/// log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuditError {
     /// A file or directory could not be made, written or read.
@@ -20,10 +20,10 @@ pub enum AuditError {
     /// Others than its owner may write the audit directory.
     #[error("others than its owner may write the audit directory")]
     Exposed,
-    /// Files that a server needs to open are closed to it.
+    /// A server cannot open files that it needs.
     #[error("{} in the audit directory cannot be opened", counted(*.0))]
     Closed(usize),
-    /// The run's file was removed, replaced or cut while the run lives.
+    /// The file of the active run was removed, replaced or cut.
     #[error("the audit log's file was removed or changed by somebody else")]
     Replaced,
     /// An earlier write failed; nothing more can be put on record until restart.
@@ -32,10 +32,10 @@ pub enum AuditError {
     /// The log was closed at the end of the run.
     #[error("the audit log is closed since the server is ending")]
     Ended,
-    /// The record or the state is larger than anything that is read back.
+    /// The record or the state is larger than a reader accepts.
     #[error("too large to be put on record")]
     TooLarge,
-    /// The caller gave an event that the log writes itself, or through a way of its own.
+    /// The caller gave an event that only the log itself writes, or that has its own function.
     #[error("this event is not recorded that way")]
     WrongEvent,
     /// The system gave no randomness for a name.
@@ -56,7 +56,7 @@ pub enum AuditError {
     /// There is no such proposal.
     #[error("there is no such proposal")]
     NoProposal,
-    /// The file of a proposal is none, or a newer program wrote it.
+    /// The proposal file is invalid, or a newer program wrote it.
     #[error("the file of the proposal is damaged, or a newer version wrote it")]
     BadProposal,
     /// No more proposals can be kept.
@@ -68,13 +68,13 @@ pub enum AuditError {
     /// The file of a draft is damaged, or of a newer version.
     #[error("the file of the draft is damaged, or a newer version wrote it")]
     BadDraft,
-    /// A draft holds no more.
+    /// The draft has no room for more.
     #[error("the draft is full: 200 changes or 32 MB are the most")]
     DraftFull,
     /// The client has as many drafts as it may.
     #[error("this client has 20 drafts already, which is the most")]
     TooManyDrafts,
-    /// Work on the disk broke off, which is a bug or the end of the program.
+    /// Disk work broke off: a bug, or the end of the program.
     #[error("work on the audit directory broke off")]
     BrokenOff,
 }
@@ -116,7 +116,7 @@ impl AuditError {
         }
     }
 
-    /// Turns an error of the disk into one for outside, and tells the program's own log where.
+    /// Turns a disk error into one for outside, and logs the path in the program's own log.
     pub(super) fn at(path: &Path, doing: &str, error: &io::Error) -> Self {
         tracing::error!(path = %path.display(), %error, "audit: cannot {doing}");
         let is_denied = error.kind() == io::ErrorKind::PermissionDenied;

@@ -1,4 +1,4 @@
-//! Which calls are meant.
+//! Selects calls.
 
 use time::OffsetDateTime;
 
@@ -17,21 +17,21 @@ pub struct Filter {
     pub tool: Option<String>,
     /// Of this kind.
     pub operation: Option<Operation>,
-    /// Of pages that stand, or were to stand, at or below this.
+    /// Of pages whose place, or intended place, is at or below this.
     pub path: Option<Prefix>,
-    /// Of the named client, of the client that calls itself so, of whoever ran the command, or
-    /// deciding on what such a client proposed; whatever the letter case.
+    /// Of the client with this name, authenticated or its own, of the user who ran the command, or
+    /// deciding on a proposal of such a client; in any letter case.
     pub client: Option<String>,
     /// Where this gate decided last.
     pub gate: Option<String>,
     /// Of sets of changes whose ids begin so: the set itself, and its changes.
     pub set: Option<String>,
-    /// That ended so.
+    /// With this outcome.
     pub ending: Option<Ending>,
 }
 
 impl Filter {
-    /// Whether a call is meant.
+    /// Whether the filter selects a call.
     #[must_use]
     pub fn takes(&self, call: &CallStory) -> bool {
         let began = call.began();

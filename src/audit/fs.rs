@@ -1,5 +1,5 @@
-//! Files and directories as the log wants them: private, on the disk when we say so, and open to
-//! the owner of the audit directory. Every file of the audit directory is made here.
+//! Files and directories for the log: private, synced when we claim so, and open to the owner of
+//! the audit directory. Every file of the audit directory is made here.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -8,8 +8,8 @@ use std::path::Path;
 
 use crate::private_files::{self, Owner, may_hand_over};
 
-/// Makes a directory and those above it, 0700, and sees to it that they survive a power cut;
-/// one that is there keeps its mode.
+/// Makes a directory and its parents, 0700, synced so that they survive a power cut. An existing
+/// directory keeps its mode.
 pub(super) fn make_dir(path: &Path) -> io::Result<()> {
     for made in private_files::make_dirs(path)? {
         match made.parent() {
@@ -20,13 +20,13 @@ pub(super) fn make_dir(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a file that was not there, 0600.
+/// Makes a new file, 0600.
 pub(super) fn make_file(path: &Path) -> io::Result<File> {
     check_owner(path)?;
     private_files::make(path)
 }
 
-/// Opens a file whose content does not matter, and makes it, 0600, if it is not there.
+/// Opens a file whose content does not matter; makes it, 0600, if it does not exist.
 pub(super) fn open_lock_file(path: &Path) -> io::Result<File> {
     check_owner(path)?;
     private_files::open(path)
@@ -53,8 +53,8 @@ pub(super) fn is_same_file(path: &Path, file: &File) -> io::Result<bool> {
     }
 }
 
-/// The owner of a path, or of what there is of it, if that is another user: the likely reason
-/// where we have no right. Not root, whose directories are above everybody's.
+/// The owner of a path, or of its nearest existing parent, if that is another user: the likely
+/// reason for a missing right. Root does not count, since it owns the top directories.
 pub(super) fn other_owner(path: &Path) -> Option<u32> {
     let own = std::fs::symlink_metadata(path).ok();
     let of_file = own.as_ref().map(Owner::of).filter(|owner| !owner.is_us());
@@ -66,7 +66,8 @@ pub(super) fn other_owner(path: &Path) -> Option<u32> {
     of_file.or(of_dir).map(|owner| owner.user)
 }
 
-/// Nothing is made that the owner of its directory could not open, and that we may not hand over.
+/// Fails before making a file that its directory's owner could not open and that we may not hand
+/// over.
 fn check_owner(path: &Path) -> io::Result<()> {
     let dir = path.parent().map(std::fs::metadata).transpose()?;
     match dir.as_ref().map(Owner::of) {

@@ -1,4 +1,4 @@
-//! The heads of files: what a later record remembers of an earlier file.
+//! The heads of files: what a later record holds of an earlier file.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -12,24 +12,24 @@ use super::{AuditError, AuditLog, LineHash, chain};
 /// How much of a file's end is read at once.
 const CHUNK: u64 = 8 * 1024;
 
-/// What a record remembers of a file.
+/// What a record holds of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileHead {
-    /// Its name: in `runs/`, or, where it ends in `.json.gz`, in `pages/`.
+    /// Its name: in `pages/` if it ends in `.json.gz`, otherwise in `runs/`.
     pub file: String,
-    /// Its length in bytes; of a run, up to the end of its last whole line, so that the line
-    /// that ends there is the one with this hash even where the run went on writing.
+    /// Its length in bytes; of a run, up to the end of its last whole line. So the line that ends
+    /// there has this hash even if the run continued.
     pub length: u64,
-    /// The hash of the last whole line; none where there is none, and of a kept state, whose
-    /// name says it.
+    /// The hash of the last whole line; `None` without such a line, and for a kept state, whose
+    /// name is its hash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<LineHash>,
 }
 
-/// The heads of all runs in a directory, by name, apart from one's own.
+/// The heads of all runs in a directory, by name, except our own.
 ///
-/// A file that cannot be read is listed with what is known of it: a record of a run that was
-/// there is worth more than a refusal to begin.
+/// An unreadable file is listed with what is known of it: a partial head is worth more than a
+/// refusal to start.
 pub(super) fn of_runs(directory: &Path, own: &str) -> io::Result<Vec<FileHead>> {
     let mut heads = Vec::new();
     for entry in std::fs::read_dir(directory)? {
@@ -41,7 +41,7 @@ pub(super) fn of_runs(directory: &Path, own: &str) -> io::Result<Vec<FileHead>> 
         let Ok(file) = entry.file_name().into_string() else {
             continue;
         };
-        // A file may go between being listed and being looked at.
+        // A file may be removed after it was listed.
         let Ok(metadata) = std::fs::metadata(&path) else {
             continue;
         };
@@ -59,11 +59,11 @@ pub(super) fn of_runs(directory: &Path, own: &str) -> io::Result<Vec<FileHead>> 
 }
 
 impl AuditLog {
-    /// The heads of all runs, by name: to be kept elsewhere, where nobody who may write the log
-    /// can change them. Blocks.
+    /// The heads of all runs, by name: to keep them where nobody with write access to the log can
+    /// change them. Blocks.
     ///
     /// # Errors
-    /// If the directory cannot be read; one that is not there has no runs.
+    /// If the directory cannot be read; a missing one has no runs.
     pub fn heads(&self) -> Result<Vec<FileHead>, AuditError> {
         let runs = self.place().runs();
         match of_runs(&runs, "") {
@@ -79,7 +79,7 @@ pub(super) fn last_line(path: &Path) -> io::Result<(u64, Option<LineHash>)> {
     let length = file.metadata()?.len();
     let mut end = length;
     let mut chunk = Vec::new();
-    // Beyond the longest line there is no line end that we wrote.
+    // No line end of ours is further back than the longest line.
     while end > 0 && length - end < MAX_LINE {
         let start = end.saturating_sub(CHUNK);
         read_range(&mut file, start, end, &mut chunk)?;

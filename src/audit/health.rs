@@ -1,4 +1,4 @@
-//! How the audit directory is doing, without writing anything into it.
+//! Checks the audit directory without writing into it.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -16,35 +16,35 @@ use super::reader::runs;
 use super::{AuditError, AuditLog};
 use crate::private_files::Owner;
 
-/// How the audit directory is doing.
+/// The state of the audit directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     /// The directory of this wiki's records.
     pub directory: PathBuf,
-    /// Whether it is there; the first write makes it.
+    /// Whether it exists; the first write makes it.
     pub exists: bool,
-    /// Whether records can be written there, or the directory be made.
+    /// Whether records can be written there, or the directory can be made.
     pub is_writable: bool,
     /// The user and group that own the directory and serve from it.
     pub owner: Option<(u32, u32)>,
-    /// What that user cannot open; then chains and attempts are not looked at.
+    /// Files that this user cannot open; if there are any, chains and attempts are not checked.
     pub closed: Vec<PathBuf>,
     /// The directories that others than their owner may write.
     pub writable_by_others: Vec<PathBuf>,
     /// The files and directories that others than their owner may read or write.
     pub exposed: usize,
-    /// The free space in bytes, where the system tells it.
+    /// The free space in bytes, if known.
     pub free: Option<u64>,
     /// How many runs there are.
     pub runs: usize,
     /// The runs whose chain does not hold, and where it breaks.
     pub broken: Vec<(String, Broken)>,
-    /// How many attempts have no outcome, of runs that are no more.
+    /// How many attempts of ended runs have no outcome.
     pub open: usize,
 }
 
 impl AuditLog {
-    /// Looks at the directory: rights, space, chains, open attempts. Reads every run.
+    /// Checks the directory: rights, space, chains, open attempts. Reads every run.
     ///
     /// # Errors
     /// If the runs cannot be listed or read.
@@ -55,7 +55,7 @@ impl AuditLog {
 }
 
 fn health(place: &Place) -> Result<Health, AuditError> {
-    // Records go into the directory of runs; where it is not there yet, into the nearest above.
+    // Checked is the directory of runs, or its nearest existing parent.
     let runs_dir = place.runs();
     let nearest = runs_dir.ancestors().find(|above| above.exists());
     let nearest = nearest.unwrap_or(Path::new("."));
@@ -87,7 +87,7 @@ fn health(place: &Place) -> Result<Health, AuditError> {
     for run in &runs {
         let verified = match File::open(&run.path) {
             Ok(file) => chain::verify(BufReader::new(file)),
-            // A purge may have taken it meanwhile.
+            // A purge may have removed it meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => Err(Broken {
                 line: 1,
@@ -101,16 +101,16 @@ fn health(place: &Place) -> Result<Health, AuditError> {
     Ok(health)
 }
 
-/// Who serves from the directory: the owner of the audit directory, or of the wiki's part of it
-/// where the whole is root's.
+/// Who serves from the directory: the owner of the audit directory, or of the wiki's directory in
+/// it if the whole belongs to root.
 fn owner(place: &Place) -> Option<Owner> {
     let dirs = place.wiki.parent().into_iter().chain([&*place.wiki]);
     let owners = dirs.filter_map(|dir| Some(Owner::of(&std::fs::metadata(dir).ok()?)));
     owners.reduce(|root, wiki| if root.user == 0 { wiki } else { root })
 }
 
-/// How many entries from here on down let others in than their owner. What cannot be looked at
-/// does not count, nor does a link, whose mode says nothing.
+/// How many entries from here down give access to others than their owner. Unreadable entries do
+/// not count, nor do links, whose mode means nothing.
 fn exposed(path: &Path) -> usize {
     let metadata = std::fs::symlink_metadata(path).ok();
     let Some(metadata) = metadata.filter(|metadata| !metadata.is_symlink()) else {

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::AuditError;
 
-/// A text that is no name in lower-case hex of the right length.
+/// A text that is not lower-case hex of the right length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be {0} lower-case hex characters")]
 pub struct NotHex(usize);
@@ -53,7 +53,7 @@ macro_rules! hex_name {
     };
 }
 
-/// Lets a name that somebody typed be read.
+/// Parses a name that somebody typed.
 macro_rules! typed_name {
     ($name:ident) => {
         impl FromStr for $name {
@@ -66,7 +66,7 @@ macro_rules! typed_name {
     };
 }
 
-/// Lets a random name be made.
+/// Makes a random name.
 macro_rules! random_name {
     ($name:ident) => {
         impl $name {
@@ -119,7 +119,7 @@ typed_name!(ClientId);
 random_name!(ClientId);
 
 impl ClientId {
-    /// The id of a client that was given none: the same for the same text, and no other's.
+    /// The id of a client that has none: derived from a text that is unique to it.
     #[must_use]
     pub fn derived(text: &str) -> Self {
         let digest: [u8; 32] = Sha256::digest(text).into();
@@ -130,8 +130,8 @@ impl ClientId {
 }
 
 hex_name! {
-    /// A digest of a key of the wiki, by which keys are told apart; the key cannot be had from
-    /// it: the first half of its SHA-256, 32 hex characters.
+    /// A digest of a key of the wiki, to tell keys apart without revealing them: the first half of
+    /// its SHA-256, 32 hex characters.
     KeyDigest, 16
 }
 typed_name!(KeyDigest);
@@ -149,13 +149,13 @@ impl KeyDigest {
 }
 
 hex_name! {
-    /// The SHA-256 of a line of the log, which the line after it repeats.
+    /// The SHA-256 of a line of the log, which the next line repeats.
     LineHash, 32
 }
 typed_name!(LineHash);
 
 impl LineHash {
-    /// What the first line has in place of the hash of the line before.
+    /// The `prev` of the first line.
     pub const FIRST: Self = Self([0; 32]);
 
     /// The hash of a line: of its bytes before `,"hash"`.
@@ -168,7 +168,7 @@ impl LineHash {
 hex_name! {
     /// The name of a kept state: the SHA-256 of its JSON before compression.
     ///
-    /// Only keeping a state or reading a record gives one:
+    /// Only by keeping a state or reading a record can one be made:
     ///
     /// ```compile_fail,E0423
     /// let forged = wikijs_mcp::audit::KeptState([0; 32]);
@@ -182,12 +182,12 @@ impl KeptState {
         Self(Sha256::digest(json).into())
     }
 
-    /// The name that a kept state's file tells, without looking into it.
+    /// The name of a kept state by its file's name.
     pub(super) fn of_file(name: &str) -> Option<Self> {
         Self::read(name.strip_suffix(".json.gz")?).ok()
     }
 
-    /// The name in these 64 characters, where they are one.
+    /// The name in these 64 characters, if they are one.
     pub(super) fn of_text(text: &[u8]) -> Option<Self> {
         decode(std::str::from_utf8(text).ok()?).map(Self)
     }

@@ -1,7 +1,7 @@
-//! The states of pages that are kept, so that every write can be taken back.
+//! The kept states of pages, so that every write can be taken back.
 //!
-//! A state is kept as gzip of its JSON, under the SHA-256 of that JSON: equal states share a
-//! file, and a changed file shows.
+//! A state is kept as gzip of its JSON, named by the SHA-256 of that JSON: equal states share a
+//! file, and a changed file is detected.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, BufReader, Read as _, Write as _};
@@ -16,16 +16,16 @@ use super::place::Place;
 use super::{AuditError, KeptState, RunId, fs};
 use crate::page::PageState;
 
-/// The largest JSON of a state, in bytes; twice the largest answer that is taken from a wiki.
-/// What is larger is not kept, so that what is kept can always be read, and a file that
-/// unpacks to more was not written by this program.
+/// The largest JSON of a state, in bytes; twice the largest answer that is accepted from a wiki. A
+/// larger state is not kept, so that every kept state can be read, and a file that unpacks to more
+/// was not written by this program.
 const MAX_STATE: usize = 64 * 1024 * 1024;
 
-/// How long to wait for others who keep or remove states, and how long between two looks.
+/// How long to wait for others that keep or remove states, and how long between two looks.
 const WAIT: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(1);
 
-/// Keeps a state: on the disk, whole, before this returns.
+/// Keeps a state: completely on the disk before this returns.
 pub(super) fn keep(place: &Place, state: &PageState) -> Result<KeptState, AuditError> {
     let json = serde_json::to_vec(state).map_err(|_| AuditError::BrokenOff)?;
     if json.len() > MAX_STATE {
@@ -33,10 +33,10 @@ pub(super) fn keep(place: &Place, state: &PageState) -> Result<KeptState, AuditE
     }
     let name = KeptState::of(&json);
     let path = place.kept(name);
-    // No purge may remove the state between our finding it and our touching it.
+    // Held so that no purge removes the state between our finding and our touching it.
     let _held = hold(place, true)?;
     let is_there = match unpack(&path) {
-        // One that no purge can be kept from is written again.
+        // A state that cannot be touched is written again.
         Ok(found) if found == json => touch(&path).is_ok(),
         Err(AuditError::Missing) => false,
         Ok(_) | Err(_) => {
@@ -49,7 +49,7 @@ pub(super) fn keep(place: &Place, state: &PageState) -> Result<KeptState, AuditE
         fs::make_dir(&pages).map_err(|error| AuditError::at(&pages, "make directory", &error))?;
         write(place, name, &path, &json)?;
     }
-    // Also where it was there: another process may not have come as far as this.
+    // Also for an existing state: another process may not have synced it yet.
     fs::sync_dir(&place.pages())
         .map_err(|error| AuditError::at(&path, "keep the name of a state", &error))?;
     Ok(name)
@@ -75,7 +75,7 @@ fn unpacked(place: &Place, name: KeptState) -> Result<Vec<u8>, AuditError> {
     }
 }
 
-/// Removes a state, unless it was kept, or kept again, since then.
+/// Removes a state, unless it was kept again since then.
 pub(super) fn remove(
     place: &Place,
     name: KeptState,
@@ -95,8 +95,8 @@ pub(super) fn remove(
     }
 }
 
-/// Holds the states: shared with others who keep some, or alone, to remove one. Nobody holds
-/// them for longer than one state takes.
+/// Locks the states: shared, to keep one, or exclusively, to remove one. Nobody holds the lock for
+/// longer than one state takes.
 fn hold(place: &Place, is_shared: bool) -> Result<File, AuditError> {
     let path = place.pages_lock();
     let failed = |error: &io::Error| AuditError::at(&path, "lock the kept states", error);
@@ -120,24 +120,24 @@ fn hold(place: &Place, is_shared: bool) -> Result<File, AuditError> {
     }
 }
 
-/// Says that the state was kept now, for the purges.
+/// Marks the state as kept now, for purges.
 fn touch(path: &Path) -> io::Result<()> {
     File::open(path)?.set_modified(SystemTime::now())
 }
 
-/// Writes under a name of its own and renames then: nobody sees half a state.
+/// Writes a temporary file and renames it, so that nobody sees half a state.
 fn write(place: &Place, name: KeptState, path: &Path, json: &[u8]) -> Result<(), AuditError> {
     let temporary = place.pages().join(format!(".{name}.{}.tmp", RunId::new()?));
     let written = pack(&temporary, json).and_then(|()| std::fs::rename(&temporary, path));
     written.map_err(|error| {
-        // If this fails too, a file is left that nobody reads.
+        // If this fails too, an unused file is left behind.
         let _ = std::fs::remove_file(&temporary);
         AuditError::at(path, "keep a state", &error)
     })
 }
 
 fn pack(path: &Path, json: &[u8]) -> io::Result<()> {
-    // A write waits for this: packing harder takes ten times as long for a third less.
+    // A write waits for this: better compression takes ten times as long for a third less.
     let mut packer = GzEncoder::new(fs::make_file(path)?, Compression::fast());
     packer.write_all(json)?;
     packer.finish()?.sync_all()

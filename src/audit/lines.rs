@@ -4,8 +4,8 @@ use std::io::{self, BufRead, Read as _};
 
 /// The longest line that is written or read, in bytes, with its end.
 ///
-/// Only the first record of a run can come near it: it names every run found, each with some
-/// 180 bytes, so some 90,000 of them fit.
+/// Only the first record of a run can come near it: it names every run found with about 180 bytes
+/// each, so about 90,000 fit.
 pub(super) const MAX_LINE: u64 = 16 * 1024 * 1024;
 
 /// What was read.
@@ -13,7 +13,7 @@ pub(super) const MAX_LINE: u64 = 16 * 1024 * 1024;
 pub(super) enum Line {
     /// A whole line; its end is cut.
     Whole,
-    /// What stands behind the last line end: a line that was not finished.
+    /// The text after the last line end: an unfinished line.
     Rest,
     /// A line longer than [`MAX_LINE`].
     TooLong,

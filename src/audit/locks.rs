@@ -1,15 +1,14 @@
-//! One write at a time, to the tree of a wiki and to a page, in this process and across all that
-//! share the audit directory.
+//! One write at a time for a wiki's tree and for each page, in this process and across all
+//! processes that share the audit directory.
 //!
-//! In a process, writes take turns first come, first served. Among processes a locked file
-//! decides (`flock`: the kernel gives it back however a process ends, and two openings of a file
-//! exclude each other in one process too). Whoever finds it locked locks a second file beside it,
-//! `….next`, and has the first when it comes free: whoever comes later, the next write of the
-//! process that just had the turn among them, queues behind. So no process starves another.
+//! In a process, writes take turns first come, first served. Among processes a locked file decides
+//! (`flock`: the kernel gives it back however a process ends, and two openings of a file exclude
+//! each other in one process too). A process that finds it locked locks a second file beside it,
+//! `….next`, and gets the first file when it becomes free. Later writes queue behind it, including
+//! the next write of the process that just had the turn. So no process starves another.
 //!
-//! Locks are taken in one order, a page's before the tree's, and never two of a kind, so nobody
-//! waits in a ring. The files of pages are removed by whoever holds them; what a killed process
-//! leaves, [`sweep`] removes.
+//! Locks are taken in one order, a page's before the tree's, and never two of a kind, so there is
+//! no deadlock. The holder removes a page's files; [`sweep`] removes those of a killed process.
 
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
@@ -24,16 +23,15 @@ use super::blocking::blocking;
 use super::place::Place;
 use super::{AuditError, fs};
 
-/// How long to wait before another process is asked again whether it is done.
+/// How long to wait before the lock is tried again.
 const POLL: Duration = Duration::from_millis(20);
 
-/// A locked file of a wiki's directory; given back when dropped, or when the process ends,
-/// however it ends.
+/// A locked file of a wiki's directory; released when dropped, or when the process ends in any way.
 #[derive(Debug)]
 #[must_use = "the lock is held only as long as this lives"]
 pub struct FileLock(File);
 
-/// A locked file that goes with its lock.
+/// A locked file that is removed with its lock.
 #[derive(Debug)]
 #[must_use = "the lock is held only as long as this lives"]
 struct PassingLock {
@@ -41,8 +39,7 @@ struct PassingLock {
     _file: FileLock,
 }
 
-/// The right to create, move or delete in a wiki; given back when dropped, or when the process
-/// ends.
+/// The right to create, move or delete in a wiki; released when dropped, or when the process ends.
 #[derive(Debug)]
 #[must_use = "the lock is held only as long as this lives"]
 pub struct TreeLock {
@@ -53,15 +50,16 @@ pub struct TreeLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // Closing the file would do, but not while a child of this process that is just being
-        // started has it too.
+        // Closing the file is not enough while a child process that is just being started shares
+        // it.
         let _ = self.0.unlock();
     }
 }
 
 impl Drop for PassingLock {
     fn drop(&mut self) {
-        // Still locked: whoever has opened it meanwhile finds that the path names it no more.
+        // Removed while locked: a process that has opened it meanwhile sees that the path no longer
+        // names it.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -101,7 +99,8 @@ pub(super) async fn lock_page(
     })
 }
 
-/// Locks a file behind all who wait for it, with at least one try, or gives up after `wait`.
+/// Locks a file after all that already wait for it, with at least one try, or gives up after
+/// `wait`.
 async fn lock_in_line(path: PathBuf, wait: Duration) -> Result<FileLock, AuditError> {
     let asked = Instant::now();
     let mut next = path.clone().into_os_string();
@@ -163,7 +162,7 @@ pub(super) async fn lock_file(path: PathBuf, wait: Duration) -> Result<FileLock,
     }
 }
 
-/// The locked file, or nothing while another has it.
+/// The locked file; `None` while another process holds it.
 fn try_lock(path: &Path) -> Result<Option<File>, AuditError> {
     let failed = |error: &std::io::Error| AuditError::at(path, "take a lock", error);
     let opened = match (fs::open_lock_file(path), path.parent()) {
@@ -174,7 +173,7 @@ fn try_lock(path: &Path) -> Result<Option<File>, AuditError> {
     };
     let file = opened.map_err(|error| failed(&error))?;
     match file.try_lock() {
-        // Whoever removed the file meanwhile may have locked a new one.
+        // The file may have been removed meanwhile, and a new one locked.
         Ok(()) => match fs::is_same_file(path, &file) {
             Ok(is_same) => Ok(is_same.then_some(file)),
             Err(error) => Err(failed(&error)),
@@ -184,13 +183,13 @@ fn try_lock(path: &Path) -> Result<Option<File>, AuditError> {
     }
 }
 
-/// The turns of the pages that this process writes or waits for; no other page has an entry.
+/// The turns of pages that this process writes or waits for; other pages have no entry.
 #[derive(Debug, Default)]
 pub(super) struct PageLocks {
     locks: PlainMutex<HashMap<i64, Weak<Mutex<()>>>>,
 }
 
-/// The right to update a page; given back when dropped, or when the process ends.
+/// The right to update a page; released when dropped, or when the process ends.
 #[derive(Debug)]
 #[must_use = "the lock is held only as long as this lives"]
 pub struct PageLock {
@@ -199,16 +198,16 @@ pub struct PageLock {
     _turn: PageTurn,
 }
 
-/// A page's turn in this process; given back when dropped.
+/// A page's turn in this process; released when dropped.
 #[derive(Debug)]
 #[must_use = "the turn is held only as long as this lives"]
 pub(super) struct PageTurn {
-    // Dropped in this order: whoever waits goes on before the entry is looked at.
+    // Dropped in this order: a waiting write continues before the entry is checked.
     _turn: OwnedMutexGuard<()>,
     _ticket: Ticket,
 }
 
-/// An interest in a page's turn, held or waited for; the last one takes the entry away.
+/// An interest in a page's turn, held or waited for; the last one removes the entry.
 #[derive(Debug)]
 struct Ticket {
     id: i64,

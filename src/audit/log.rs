@@ -1,4 +1,4 @@
-//! The log as the other rooms see it.
+//! The log as other rooms use it.
 
 use std::io::Write as _;
 use std::mem;
@@ -20,10 +20,10 @@ use super::{
 };
 use crate::page::PageState;
 
-/// The log of one wiki, and the states that are kept with it.
+/// The log of one wiki, with its kept states.
 ///
-/// Clones share one run. All work on the disk is done apart from the async threads, and once
-/// begun it is brought to its end, also if the caller is gone.
+/// Clones share one run. Disk work runs on blocking threads and, once begun, completes even if the
+/// caller is gone.
 #[derive(Debug, Clone)]
 pub struct AuditLog {
     shared: Arc<Shared>,
@@ -34,10 +34,10 @@ struct Shared {
     wiki: String,
     place: Place,
     pauses: Pauses,
-    /// Whose turn it is to write, first come, first served; the guard goes into the task that
-    /// writes and stays there whatever becomes of the caller.
+    /// Gives turns to write, first come, first served; the guard moves into the writing task,
+    /// independent of the caller.
     state: Arc<Mutex<State>>,
-    /// Why the log is of no use any more, for [`AuditLog::check`], which waits for nobody.
+    /// Why the log cannot be used any more, for [`AuditLog::check`], which never waits.
     over: OnceLock<AuditError>,
     kept_bytes: AtomicU64,
     tree: Arc<Mutex<()>>,
@@ -61,15 +61,15 @@ enum State {
     /// No event yet: no file.
     Fresh,
     Running(OwnRun),
-    /// A write failed. The file stays locked, since a write to the wiki may still be under way
-    /// whose outcome this run alone can know.
+    /// A write failed. The file stays locked, since only this run can know the outcome of a write
+    /// to the wiki that is still under way.
     Failed(AuditError, Option<OwnRun>),
     Ended,
 }
 
 /// The proof that an attempt is on record and has reached the disk.
 ///
-/// Only [`AuditLog::attempt`] makes one, and it is used up by the sending of the write:
+/// Only [`AuditLog::attempt`] makes one, and sending the write consumes it:
 ///
 /// ```compile_fail,E0451
 /// use wikijs_mcp::audit::{CallId, OnRecord};
@@ -126,23 +126,23 @@ impl AuditLog {
         &self.shared.wiki
     }
 
-    /// Where a pause of all writes would stand that this log heeds.
+    /// Where this log looks for a pause of all writes.
     #[must_use]
     pub fn pauses(&self) -> &Pauses {
         &self.shared.pauses
     }
 
-    /// Whether the log still takes records; free of cost, and free of any promise that the
-    /// next record can be written.
+    /// Whether the log still takes records. Costs nothing, and does not promise that the next
+    /// record can be written.
     ///
     /// # Errors
-    /// Why it does not, until restart.
+    /// Why it takes none until a restart.
     pub fn check(&self) -> Result<(), AuditError> {
         self.shared.over.get().cloned().map_or(Ok(()), Err)
     }
 
-    /// Whether a record could be written now, and all be opened that a server opens: a file is
-    /// made beside the log, and removed.
+    /// Checks that a record could be written now and that every file a server needs can be opened,
+    /// by making and removing a file beside the log.
     ///
     /// # Errors
     /// Why not.
@@ -155,7 +155,7 @@ impl AuditLog {
             let tried = fs::make_dir(&place.wiki)
                 .and_then(|()| fs::open_lock_file(&path)?.write_all(&[b' '; 4096]))
                 .and_then(|()| match std::fs::remove_file(&path) {
-                    // Another server, or another question, was faster.
+                    // Another server or another probe removed it first.
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
                     removed => removed,
                 });
@@ -164,12 +164,12 @@ impl AuditLog {
         .await
     }
 
-    /// Puts an attempt on record: written and synced. Its event is [`Event::Attempt`], whatever
-    /// the entry says. The states that it names must have been kept before.
+    /// Records an attempt: written and synced. Its event is [`Event::Attempt`], whatever the entry
+    /// says. The states that it names must be kept already.
     ///
     /// # Errors
-    /// If it is not surely on record, or writes are paused at this moment; then nothing may be
-    /// sent.
+    /// If it is not surely on record, or writes are paused at this moment: nothing may be sent
+    /// then.
     pub async fn attempt(&self, entry: Entry) -> Result<OnRecord, AuditError> {
         let call = entry.call;
         let event = Event::Attempt;
@@ -182,11 +182,11 @@ impl AuditLog {
         Ok(OnRecord { call })
     }
 
-    /// Puts any other event on record; all but refusals and previews are synced.
+    /// Records any other event; all but refusals and previews are synced.
     ///
     /// # Errors
-    /// If it is not surely on record. [`AuditError::WrongEvent`] for the events that the log
-    /// writes itself, and for an attempt, which needs its proof.
+    /// If it is not surely on record. [`AuditError::WrongEvent`] for events that only the log
+    /// itself writes, and for an attempt, which has [`Self::attempt`].
     pub async fn record(&self, entry: Entry) -> Result<(), AuditError> {
         match entry.event {
             Event::Start | Event::Attempt | Event::Closed => Err(AuditError::WrongEvent),
@@ -210,8 +210,8 @@ impl AuditLog {
         }
     }
 
-    /// Ends the run: behind all that was given before, the last record is written, if there
-    /// was a first. Nothing is taken afterwards. Once is enough, more often does no harm.
+    /// Ends the run: after all earlier entries the last record is written, if there was a first. No
+    /// record is taken afterwards. Calling it again does no harm.
     ///
     /// # Errors
     /// If the last record could not be written, or an earlier write had failed.
@@ -229,8 +229,8 @@ impl AuditLog {
         closed
     }
 
-    /// Keeps a state of a page: on the disk, whole, before this returns. Equal states share a
-    /// file; one that was damaged is written again.
+    /// Keeps a state of a page: completely on the disk before this returns. Equal states share a
+    /// file; a damaged one is written again.
     ///
     /// # Errors
     /// If the state is not surely kept. The log itself stays usable.
@@ -245,7 +245,7 @@ impl AuditLog {
         .await
     }
 
-    /// How many bytes of states this process kept, or kept again.
+    /// How many bytes of states this process has kept, repeated ones included.
     pub(crate) fn kept_bytes(&self) -> u64 {
         self.shared.kept_bytes.load(Ordering::Relaxed)
     }
@@ -259,11 +259,11 @@ impl AuditLog {
         blocking(move || kept::kept(&shared.place, name)).await
     }
 
-    /// Waits for the right to create, move or delete in this wiki, for which one write at a
-    /// time is let through (W19): in this process first come, first served, and among all
-    /// processes that share the audit directory.
+    /// Waits for the right to create, move or delete in this wiki, which only one write has at a
+    /// time (W19): in this process first come, first served, and across all processes that share
+    /// the audit directory.
     ///
-    /// Where a write needs both locks, the page's is taken first.
+    /// A write that needs both locks takes the page's first.
     ///
     /// # Errors
     /// [`AuditError::Busy`] after `wait`.
@@ -271,8 +271,8 @@ impl AuditLog {
         lock_tree(&self.shared.place, &self.shared.tree, wait).await
     }
 
-    /// Waits for the right to settle what earlier runs left open, which one run of all that share
-    /// the audit directory has at a time.
+    /// Waits for the right to settle open attempts, which only one run has at a time among all that
+    /// share the audit directory.
     ///
     /// # Errors
     /// [`AuditError::Busy`] after `wait`.
@@ -280,9 +280,8 @@ impl AuditLog {
         lock_file(self.shared.place.recovery_lock(), wait).await
     }
 
-    /// Waits for the right to update a page, for which one write at a time is let through: in
-    /// this process first come, first served, and among all processes that share the audit
-    /// directory.
+    /// Waits for the right to update a page, which only one write has at a time: in this process
+    /// first come, first served, and across all processes that share the audit directory.
     ///
     /// # Errors
     /// [`AuditError::Busy`] after `wait`.
@@ -313,8 +312,8 @@ impl AuditLog {
             .await
     }
 
-    /// Does work on the state of the log when all that was given before is done, and brings it
-    /// to its end even if the caller is gone by then.
+    /// Runs work on the state of the log after all earlier work, to its end even if the caller is
+    /// gone.
     async fn in_turn<W>(&self, work: W) -> Result<(), AuditError>
     where
         W: FnOnce(&Shared, State) -> (State, Result<(), AuditError>) + Send + 'static,
@@ -322,7 +321,7 @@ impl AuditLog {
         let mut state = Arc::clone(&self.shared.state).lock_owned().await;
         let shared = Arc::clone(&self.shared);
         let done = blocking(move || {
-            // What stays behind if the work panics: a log that is of no use.
+            // If the work panics, the log stays in this failed state.
             let broken_off = State::Failed(AuditError::BrokenOff, None);
             let (next, result) = work(&shared, mem::replace(&mut *state, broken_off));
             *state = next;
@@ -340,7 +339,7 @@ impl Shared {
     fn write(&self, state: State, entry: &Entry) -> (State, Result<(), AuditError>) {
         let mut run = match state {
             State::Running(run) => run,
-            // As long as there is no file, nothing is lost by trying again later.
+            // Without a file nothing is lost, so a later record may try again.
             State::Fresh => match OwnRun::make(&self.place, &self.wiki) {
                 Err(error) => return (State::Fresh, Err(error)),
                 Ok(mut run) => match run.start(&self.place) {
@@ -358,7 +357,7 @@ impl Shared {
         };
         match run.record(entry) {
             Ok(()) => (State::Running(run), Ok(())),
-            // Found before anything was written.
+            // Detected before anything was written.
             Err(AuditError::TooLarge) => (State::Running(run), Err(AuditError::TooLarge)),
             Err(error) => (self.fail(&error, Some(run)), Err(error)),
         }

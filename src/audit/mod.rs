@@ -1,8 +1,8 @@
-//! The record of every attempt: what was asked, what was decided, what came of it.
+//! The record of every attempt: the request, the decision, the outcome.
 //!
-//! One run of the server writes one file of JSON lines ([`Record`]), each chained to the one
-//! before it ([`chain`]); the states of a page before and after a change are kept beside it
-//! ([`KeptState`]). Everything lies under the name of the wiki:
+//! One run of the server writes one file of JSON lines ([`Record`]), each chained to the one before
+//! it ([`chain`]); the states of a page before and after a change are kept beside it
+//! ([`KeptState`]). Everything is stored under the name of the wiki:
 //!
 //! ```text
 //! <dir>/PAUSED.json                           while an operator has paused all writes
@@ -19,12 +19,12 @@
 //! <dir>/<wiki>/tree.lock                      held by the one write that rebuilds the tree
 //! ```
 //!
-//! Directories that we make are 0700, files 0600. The log fails closed: what cannot be put on
-//! record does not happen, which [`OnRecord`] proves to the gates.
+//! Directories that we make are 0700, files 0600. The log fails closed: a write that cannot be
+//! recorded is not sent, which [`OnRecord`] proves to the gates.
 //!
 //! **What is never in the log:** an [`Entry`] has no member for a page's content, title,
-//! description, styles or scripts, for a key or for a confirm token. These are in no record,
-//! whatever a caller does; the content of a change is in the kept states alone.
+//! description, styles or scripts, for a key or for a confirm token. So no record can hold them;
+//! the content of a change is only in the kept states.
 
 pub mod chain;
 pub mod record;

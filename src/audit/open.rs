@@ -1,4 +1,4 @@
-//! Attempts whose outcome nobody knows: what a run that was ended by force left behind.
+//! Open attempts: those of killed runs, whose outcome is unknown.
 
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
@@ -14,7 +14,7 @@ use super::{
 use crate::change::Operation;
 use crate::page::{Date, Field, LineCounts, Locale, PagePath};
 
-/// An attempt without an outcome, of a run that is no more.
+/// An attempt without an outcome, of an ended run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenAttempt {
     /// The call that it belongs to.
@@ -31,7 +31,7 @@ pub struct OpenAttempt {
     pub step: Option<String>,
     /// The kind of write.
     pub operation: Option<Operation>,
-    /// The page's id; none for a page that was yet to be created.
+    /// The page's id; `None` for a page that was to be created.
     pub id: Option<i64>,
     /// The page's locale.
     pub locale: Option<Locale>,
@@ -89,7 +89,7 @@ impl OpenAttempt {
         }
     }
 
-    /// How long ago it was recorded; zero where the clock was set back since.
+    /// How long ago it was recorded; zero if the clock was set back since.
     #[must_use]
     pub fn age(&self) -> Duration {
         Date::from(self.time.clone())
@@ -98,7 +98,7 @@ impl OpenAttempt {
             .unwrap_or_default()
     }
 
-    /// What settles it, to be put on record in the own run: its outcome under its own call.
+    /// The entry that settles it in our run: its outcome under its own call.
     #[must_use]
     pub fn outcome(&self, outcome: Outcome) -> Entry {
         Entry {
@@ -125,8 +125,7 @@ impl OpenAttempt {
     }
 }
 
-/// A set of changes of which one was attempted and whose end is not on record, of a run that is no
-/// more.
+/// A set of an ended run with an attempted change and without an end on record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenSet {
     /// The set.
@@ -136,7 +135,7 @@ pub struct OpenSet {
 }
 
 impl OpenSet {
-    /// What ends it, to be put on record in the own run, under its own call.
+    /// The entry that ends it in our run, under its own call.
     #[must_use]
     pub fn outcome(&self, outcome: Outcome) -> Entry {
         Entry {
@@ -152,7 +151,7 @@ impl OpenSet {
     }
 }
 
-/// What runs that are no more left open.
+/// What ended runs left open.
 #[derive(Debug, Default)]
 pub struct LeftOpen {
     /// Attempts without an outcome, oldest first.
@@ -162,7 +161,7 @@ pub struct LeftOpen {
 }
 
 impl LeftOpen {
-    /// Whether there is nothing.
+    /// Whether nothing is open.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.attempts.is_empty() && self.sets.is_empty()
@@ -170,7 +169,7 @@ impl LeftOpen {
 }
 
 impl AuditLog {
-    /// What runs that no living process holds left open, as of [`AuditLog::open_attempts`].
+    /// What ended runs left open; see [`AuditLog::open_attempts`].
     ///
     /// # Errors
     /// If the runs cannot be read.
@@ -179,15 +178,15 @@ impl AuditLog {
         blocking(move || left_open(&place, days)).await
     }
 
-    /// The attempts without an outcome, oldest first: of runs that no living process holds,
-    /// and settled by no outcome of the same call and step in any run.
+    /// The open attempts, oldest first: of runs that no living process holds, without an outcome of
+    /// the same call and step in any run.
     ///
-    /// With `days`, runs that were last written before that are not looked at. What is held in
-    /// memory is what runs left open, settled later or not; each such run was ended by force.
+    /// With `days`, runs that were last written before that are skipped. Memory holds what killed
+    /// runs left open, settled later or not.
     ///
     /// # Errors
-    /// If the runs cannot be read. Lines that are no records are passed over: what cannot be
-    /// understood cannot be settled either.
+    /// If the runs cannot be read. Invalid lines are skipped: an attempt that cannot be understood
+    /// cannot be settled either.
     pub async fn open_attempts(&self, days: Option<u32>) -> Result<Vec<OpenAttempt>, AuditError> {
         let place = self.place();
         blocking(move || open_attempts(&place, days)).await
@@ -206,7 +205,7 @@ fn left_open(place: &Place, days: Option<u32>) -> Result<LeftOpen, AuditError> {
         let age = Duration::from_secs(u64::from(days).saturating_mul(24 * 60 * 60));
         SystemTime::now().checked_sub(age)
     });
-    // Whether they are locked is known before they are read, so what is read is all there is.
+    // The locks were checked before the files are read, so an unlocked run is read in full.
     let runs: Vec<RunFile> = runs(place)?
         .into_iter()
         .filter(|run| since.is_none_or(|since| run.modified >= since))
@@ -227,7 +226,7 @@ fn left_open(place: &Place, days: Option<u32>) -> Result<LeftOpen, AuditError> {
                 }
                 open.insert(key, (run.name().to_owned(), attempt));
             } else if record.event == Event::Outcome {
-                // The end of a set stands under its own call.
+                // The end of a set is recorded under its own call.
                 sets.remove(&call);
                 if open.get(&key).is_some_and(|(of, _)| of == run.name()) {
                     open.remove(&key);

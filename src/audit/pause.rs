@@ -1,4 +1,4 @@
-//! An operator pauses the writes of all servers on an audit directory, and lets them go on.
+//! Pauses and resumes the writes of all servers on an audit directory.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use super::blocking::blocking;
 use super::{AuditError, AuditLog, CallId, Pauses, Told, fs};
 
 impl AuditLog {
-    /// The same log for an operator at a terminal, whose writes no pause stops: what led to a
-    /// pause is taken back before others may write again.
+    /// The same log for an operator at a terminal, whose writes no pause stops, so that they can
+    /// take back what led to it before others may write again.
     #[must_use]
     pub fn for_operator(dir: &Path, wiki_name: &str) -> Self {
         Self::heeding(dir, wiki_name, Pauses::default())
@@ -23,7 +23,7 @@ impl AuditLog {
         blocking(move || set(&pauses, &told)).await
     }
 
-    /// Ends a pause, whatever stands in the place of its file.
+    /// Ends a pause, whatever is in place of its file.
     ///
     /// # Errors
     /// If it could not be removed: writes stay paused.
@@ -40,7 +40,7 @@ fn set(pauses: &Pauses, told: &Told) -> Result<(), AuditError> {
     let mut new = path.to_owned().into_os_string();
     new.push(format!(".{}.new", CallId::new()?));
     let new = PathBuf::from(new);
-    // Whole or not there at all, for whoever looks meanwhile.
+    // Readers meanwhile see the whole file or none.
     let put = || -> io::Result<()> {
         let dir = path.parent().unwrap_or(Path::new("."));
         fs::make_dir(dir)?;
@@ -51,7 +51,7 @@ fn set(pauses: &Pauses, told: &Told) -> Result<(), AuditError> {
         fs::sync_dir(dir)
     };
     put().map_err(|error| {
-        // It may never have been there; what went wrong before is what counts.
+        // The file may not exist; the earlier error is the one to report.
         let _ = std::fs::remove_file(&new);
         AuditError::at(path, "pause writes by", &error)
     })

@@ -1,8 +1,8 @@
-//! A stop of all writes by an operator: a file in the audit directory.
+//! An operator's stop of all writes: a file in the audit directory.
 //!
-//! Every server there looks at this file before each write and once more in the moment in which
-//! the attempt goes on record, so a pause needs no restart. What stands in the place of the file
-//! and cannot be read as a pause counts as one: a stop that somebody damaged still stops.
+//! Every server there checks this file before each write and again when the attempt is recorded, so
+//! a pause needs no restart. A file in its place that cannot be read as a pause counts as one: a
+//! damaged stop still stops.
 
 use std::fmt;
 use std::io::{self, Read as _};
@@ -17,21 +17,21 @@ use crate::page::Date;
 
 /// The file's name. No directory of a wiki has it: their names are in lower case.
 pub(super) const NAME: &str = "PAUSED.json";
-/// A larger file is none of ours, in bytes.
+/// The largest file that can be ours, in bytes.
 pub(super) const MOST: u64 = 16 << 10;
 
-/// Where a pause of all writes stands, if there is one.
+/// Where to look for a pause of all writes.
 ///
-/// [`Pauses::default`] heeds none: so works an operator who takes back what led to the pause.
+/// [`Pauses::default`] ignores pauses, for an operator who takes back what led to one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pauses(Option<PathBuf>);
 
-/// That writes are paused.
+/// A pause of all writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pause {
     /// An operator said so.
     Told(Told),
-    /// What stands in the place of the file cannot be read as a pause, for this reason.
+    /// The file cannot be read as a pause, for this reason.
     Unreadable(String),
 }
 
@@ -78,7 +78,8 @@ impl Pauses {
         Self(Some(dir.join(NAME)))
     }
 
-    /// Whether writes are paused now: one look at the disk where they are not.
+    /// The pause that is in force now, if there is one. Without a pause this is one look at the
+    /// disk.
     #[must_use]
     pub fn look(&self) -> Option<Pause> {
         match read(self.0.as_deref()?) {
@@ -88,7 +89,7 @@ impl Pauses {
         }
     }
 
-    /// Where its file is; nowhere where none is heeded.
+    /// The place of its file; `None` if pauses are ignored.
     pub(super) fn path(&self) -> Option<&Path> {
         self.0.as_deref()
     }
@@ -111,8 +112,8 @@ impl From<io::Error> for Unread {
 fn read(path: &Path) -> Result<Told, Unread> {
     let bad = |why: &str| Unread::Bad(why.to_owned());
     let found = match std::fs::symlink_metadata(path) {
-        // Whoever may not enter the directory puts nothing on record there, and so sends nothing:
-        // why not, the log says.
+        // A process that may not enter the directory cannot record there, so it sends nothing; the
+        // log then says why.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             return Err(Unread::Missing);
         }
@@ -121,7 +122,7 @@ fn read(path: &Path) -> Result<Told, Unread> {
     if !found.is_file() {
         return Err(bad("is not a file"));
     }
-    // What takes its place meanwhile is not followed, and nothing in it is waited for.
+    // Follows no link and never blocks, whatever is put in its place meanwhile.
     let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = openat(CWD, path, how, Mode::empty()).map_err(io::Error::from)?;
     let file = std::fs::File::from(file);

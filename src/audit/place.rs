@@ -1,4 +1,4 @@
-//! Where the log of a wiki lies.
+//! The paths of a wiki's log.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use super::{KeptState, ProposalId, hex};
 
 /// The longest name of a wiki that becomes a directory's name as it is.
 const MAX_PLAIN: usize = 64;
-/// How much of any other name is shown in the directory's name.
+/// How much of any other name appears in the directory's name.
 const MAX_SHOWN: usize = 32;
 
-/// The directory of one wiki's records, and what lies in it.
+/// The directory of one wiki's records, and the paths in it.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     /// The directory of this wiki.
@@ -27,7 +27,7 @@ impl Place {
         }
     }
 
-    /// Whether the directory is there; where that cannot be seen, reading it says why.
+    /// Whether the directory may exist; if that is unclear, reading it gives the error.
     pub(super) fn is_there(&self) -> bool {
         let seen = std::fs::metadata(&self.wiki);
         !seen.is_err_and(|error| {
@@ -78,12 +78,12 @@ impl Place {
         self.wiki.join("drafts")
     }
 
-    /// Held by the one call that begins a draft.
+    /// Locked by the one call that begins a draft.
     pub(super) fn drafts_lock(&self) -> PathBuf {
         self.wiki.join("drafts.lock")
     }
 
-    /// Held, shared, by those who keep a state, and alone by whoever removes one.
+    /// Locked shared to keep a state, and exclusively to remove one.
     pub(super) fn pages_lock(&self) -> PathBuf {
         self.wiki.join("pages.lock")
     }
@@ -101,7 +101,7 @@ impl Place {
         self.wiki.join("recovery.lock")
     }
 
-    /// Made and removed to see whether anything can be written.
+    /// Made and removed to check that files can be written.
     pub(super) fn probe(&self) -> PathBuf {
         self.wiki.join("probe")
     }
@@ -110,7 +110,7 @@ impl Place {
         self.wiki.join("tree.lock")
     }
 
-    /// The files that are locked while a page is written.
+    /// The directory of lock files of pages being written.
     pub(super) fn turns(&self) -> PathBuf {
         self.wiki.join("turns")
     }
@@ -122,10 +122,10 @@ impl Place {
 
 /// The name of a wiki's directory.
 ///
-/// A name of at most 64 lower-case letters, digits, `-`, `_` and `.`, not beginning with `.`,
-/// is taken as it is. Of any other, what is fit of its first 32 characters is shown, and `~`
-/// and half of its SHA-256 follow: `~` is in no plain name, so two wikis never share a
-/// directory, not even where letter case does not count.
+/// A name of at most 64 lower-case letters, digits, `-`, `_` and `.`, not beginning with `.`, is
+/// taken as it is. Any other becomes the valid ones of its first 32 characters, then `~` and half
+/// of its SHA-256. `~` is in no plain name, so two wikis never share a directory, not even on a
+/// file system without letter case.
 fn directory_name(wiki_name: &str) -> String {
     let is_fit = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '-' | '_' | '.');
     let is_plain = !wiki_name.is_empty()

@@ -8,28 +8,28 @@ use super::{CallId, Client, Entry, Event, KeptState, KeyDigest, ProposalId, Reco
 use crate::change::Operation;
 use crate::page::{Date, Field, LineCounts, Locale, Note, PagePath};
 
-/// The newest form of proposal that is written; a reader must not guess at a newer one.
+/// The newest version of the proposal format; a reader must not guess at a newer one.
 pub(super) const VERSION: u32 = 2;
-/// The form of a proposal of one change, which older readers know.
+/// The version for one change, which older readers know.
 const OF_ONE: u32 = 1;
 /// The most links left that a proposal names.
 pub const MAX_LINKS_LEFT: usize = 100;
 /// The longest reason for a rejection, in characters.
 pub const MAX_WHY: usize = 500;
 
-/// A proposal as its file has it; the members are in this order.
+/// The contents of a proposal's file; the members are in this order.
 ///
-/// It is of one change, or of a set: its own members tell the first change then, `others` the rest.
-/// The page before and after is in the kept states. All but titles, what is said of links, the
-/// session and the times is in the records of its making too: whoever changes the file alone changes nothing that is applied.
+/// It holds one change or a set: its own members are the first change, `others` the rest. The page
+/// before and after is in the kept states. All but titles, links left, session and times is also in
+/// the records of its making, so changing only the file changes nothing that is applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
-    /// The form of the file.
+    /// The version of the file.
     pub v: u32,
     /// Its name.
     pub id: ProposalId,
-    /// What became of it.
+    /// Whether and how it was decided.
     #[serde(flatten)]
     pub state: ProposalState,
     /// When it was made: UTC, in milliseconds.
@@ -43,11 +43,11 @@ pub struct Proposal {
     /// The key of the wiki that it was made with.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub key: Option<KeyDigest>,
-    /// In which session: a word that tells sessions apart and gives none away.
+    /// Its session, as a word that tells sessions apart without revealing them.
     pub session: String,
     /// The kind of write.
     pub operation: Operation,
-    /// The page's id; none for a page that is yet to be created.
+    /// The page's id; `None` for a page that does not exist yet.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub page: Option<i64>,
     /// The page's locale, or where it shall be created.
@@ -59,7 +59,7 @@ pub struct Proposal {
     pub new_path: Option<PagePath>,
     /// The page's title.
     pub title: String,
-    /// When the page had been written that the proposal was made of.
+    /// The date of the page from which the proposal was made.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub updated_at: Option<Date>,
     /// The fields that change.
@@ -80,16 +80,16 @@ pub struct Proposal {
     /// The kept state after.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<KeptState>,
-    /// Why it is wanted, in the words of whoever proposed it.
+    /// Why it is wanted, in the proposer's own words.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<Note>,
-    /// Whether it is a set that was asked for as a list, be it of a single change.
+    /// Whether it was asked for as a list, even of a single change.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_list: bool,
     /// The other changes of a set, in order.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub others: Vec<ProposedChange>,
-    /// The links to what moves that the set does not mend; the first of them.
+    /// The first of the links to moved pages that the set does not mend.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub links_left: Vec<LinkLeftOpen>,
     /// How many more of them there are.
@@ -102,8 +102,8 @@ const fn is_none_left(count: &usize) -> bool {
     *count == 0
 }
 
-/// A link that a proposed set does not mend: where it stands, and why. Its text is the page's, and
-/// is told to nobody here.
+/// A link that a proposed set does not mend: its place, and why. Its text belongs to the page and
+/// is not kept here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkLeftOpen {
@@ -113,7 +113,7 @@ pub struct LinkLeftOpen {
     pub locale: Locale,
     /// Its path.
     pub path: PagePath,
-    /// The link's line; none where the page could not be read.
+    /// The link's line; `None` if the page could not be read.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub line: Option<usize>,
     /// Why, as a fragment.
@@ -146,12 +146,12 @@ pub struct ProposedChange {
     pub before: Option<KeptState>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<KeptState>,
-    /// How many links it mends, where it does nothing else and nobody asked for it.
+    /// How many links it mends, if it does nothing else and was not asked for itself.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub links_mended: Option<usize>,
 }
 
-/// What became of a proposal.
+/// Whether and how a proposal was decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     tag = "state",
@@ -161,7 +161,7 @@ pub struct ProposedChange {
 pub enum ProposalState {
     /// Nobody has decided yet.
     Open,
-    /// It was written, or the page already was as proposed.
+    /// It was written, or the page was already as proposed.
     Applied {
         /// When.
         decided: Date,
@@ -199,7 +199,7 @@ impl ProposalState {
         }
     }
 
-    /// When it was decided; none while it is open.
+    /// When it was decided; `None` while it is open.
     #[must_use]
     pub const fn decided(&self) -> Option<&Date> {
         match self {
@@ -223,7 +223,7 @@ impl ProposalState {
 }
 
 impl Proposal {
-    /// The form of a new one: of a set, or of one change.
+    /// The version of a new one: for a set or for one change.
     #[must_use]
     pub const fn version(is_list: bool) -> u32 {
         if is_list { VERSION } else { OF_ONE }
@@ -251,7 +251,7 @@ impl Proposal {
         std::iter::once(first).chain(self.others.iter().cloned())
     }
 
-    /// The kept states that it is made of.
+    /// The kept states that it needs.
     pub(super) fn states(&self) -> impl Iterator<Item = &KeptState> {
         let others = self.others.iter();
         let others = others.flat_map(|one| one.before.iter().chain(&one.after));
@@ -264,16 +264,16 @@ impl Proposal {
         self.state == ProposalState::Open
     }
 
-    /// What a record says of a loss that was accepted; nothing where there is none.
+    /// The record's text for an accepted loss; `None` without one.
     #[must_use]
     pub fn loss(lost: &[Field]) -> Option<String> {
         let lost: Vec<&str> = lost.iter().map(|field| field.name()).collect();
         (!lost.is_empty()).then(|| format!("loss accepted: {}", lost.join(", ")))
     }
 
-    /// The members that are not as the records of its making have them, that of the proposal and
-    /// those of a set's other changes; none in the file that was made with these. Texts that a
-    /// record cuts are compared as far as it has them.
+    /// The members that differ from the records of its making: the proposal's own record and those
+    /// of a set's other changes. Empty for an unchanged file. A text that was cut in the record is
+    /// compared as far as the record has it.
     #[must_use]
     pub fn differs_from(&self, made: &Record, others: &[Record]) -> Vec<&'static str> {
         let mut members = differing(&self.making(), made);
@@ -289,7 +289,7 @@ impl Proposal {
         members
     }
 
-    /// What was put on record when it was made.
+    /// The entry of its making.
     pub(super) fn making(&self) -> Entry {
         Entry {
             decision: Some("made".to_owned()),
@@ -316,7 +316,7 @@ impl Proposal {
         }
     }
 
-    /// What was put on record of one of its other changes.
+    /// The entry of the making of one of its other changes.
     fn making_of(&self, one: &ProposedChange) -> Entry {
         Entry {
             operation: Some(one.operation),
@@ -337,8 +337,7 @@ impl Proposal {
         }
     }
 
-    /// The same proposal; where the file and the record of its making differ in proposer or page,
-    /// the record wins.
+    /// The same proposal with proposer and page from the record of its making.
     pub(super) fn by(mut self, made: &Record) -> Self {
         if differing(&self.making(), made).is_empty() {
             return self;
@@ -354,13 +353,13 @@ impl Proposal {
         self
     }
 
-    /// When something last became of it.
+    /// The time of its last event.
     pub(super) fn age(&self) -> Option<OffsetDateTime> {
         self.state.decided().unwrap_or(&self.created).instant()
     }
 }
 
-/// The members in which an entry is not as a record has it.
+/// The members in which an entry differs from a record.
 fn differing(own: &Entry, made: &Record) -> Vec<&'static str> {
     let stamp = Stamp {
         seq: made.seq,

@@ -17,18 +17,17 @@ use super::{
 
 /// The most proposals that are kept.
 const MOST: usize = 10_000;
-/// The most bytes of one file: no text of a page is in it but titles and paths, of 1,200 changes at
-/// most.
+/// The most bytes of one file, which holds only titles and paths, for 1,200 changes at most.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
-/// What the record of another change of a set says of it.
+/// The decision on the record of a set's other change.
 pub(crate) const OTHER: &str = "proposed";
-/// How long to wait between two looks at a proposal that another decides.
+/// How long to wait between two looks at a proposal that somebody else is deciding.
 const POLL: Duration = Duration::from_millis(20);
 
 /// The file of a proposal: its name, and what it says.
 pub(super) type Read = (ProposalId, Result<Proposal, AuditError>);
 
-/// A proposal that nobody else can decide as long as this lives.
+/// A proposal that nobody else can decide while this is held.
 #[derive(Debug)]
 #[must_use = "the proposal is held only as long as this lives"]
 pub struct HeldProposal {
@@ -37,7 +36,7 @@ pub struct HeldProposal {
     _file: File,
 }
 
-/// What the log has of a proposal.
+/// The log's records of a proposal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProposalOnRecord {
     /// The record of its making.
@@ -52,12 +51,12 @@ pub struct ProposalOnRecord {
     pub left_out: Vec<usize>,
     /// What tells that a change of a set was applied.
     pub applied: Vec<Record>,
-    /// That a person rejected it, or a later one replaced it, in a word.
+    /// The word for its end, if a person rejected it or a later one replaced it.
     pub decided: Option<&'static str>,
 }
 
 impl AuditLog {
-    /// Keeps a new proposal, whole and on the disk. Its making must be on record before.
+    /// Keeps a new proposal, completely on the disk. Its making must be on record already.
     ///
     /// # Errors
     /// If it is not surely kept; [`AuditError::Full`] beyond 10,000.
@@ -75,11 +74,11 @@ impl AuditLog {
         .await
     }
 
-    /// All proposals of the wiki, oldest first; files that are none of ours are passed over. Whose
-    /// they are and of what page goes by the records of their making, where there are such.
+    /// All proposals of the wiki, oldest first; skips files that are not ours. Proposer and page
+    /// come from the records of their making, if there are any.
     ///
     /// # Errors
-    /// If the directory or the runs cannot be read; a directory that is not there has none.
+    /// If the directory or the runs cannot be read; a missing directory has none.
     pub async fn proposals(&self) -> Result<Vec<Proposal>, AuditError> {
         let place = self.place();
         blocking(move || {
@@ -97,7 +96,7 @@ impl AuditLog {
         .await
     }
 
-    /// One proposal, as of [`AuditLog::proposals`].
+    /// One proposal, like those of [`AuditLog::proposals`].
     ///
     /// # Errors
     /// [`AuditError::NoProposal`], [`AuditError::BadProposal`]; if the runs cannot be read.
@@ -116,7 +115,7 @@ impl AuditLog {
     /// Those of these proposals whose files say that they are open.
     ///
     /// # Errors
-    /// If a file cannot be read; one that is not there, or is damaged, is not open.
+    /// If a file cannot be read; a missing or damaged one is not open.
     pub(crate) async fn still_open(
         &self,
         ids: Vec<ProposalId>,
@@ -138,11 +137,11 @@ impl AuditLog {
         .await
     }
 
-    /// Holds a proposal, to decide it: one at a time, among all processes that share the audit
+    /// Holds a proposal in order to decide it: one holder among all processes that share the audit
     /// directory.
     ///
     /// # Errors
-    /// [`AuditError::Busy`] after `wait`; else as of [`AuditLog::proposal`].
+    /// [`AuditError::Busy`] after `wait`; otherwise as for [`AuditLog::proposal`].
     pub async fn hold_proposal(
         &self,
         id: ProposalId,
@@ -161,7 +160,7 @@ impl AuditLog {
         }
     }
 
-    /// What the log has of a proposal.
+    /// The log's records of a proposal.
     ///
     /// # Errors
     /// If the runs cannot be read.
@@ -178,13 +177,13 @@ impl HeldProposal {
         &self.proposal
     }
 
-    /// Says what became of it.
+    /// Sets its state.
     ///
     /// # Errors
     /// If that is not surely on the disk.
     pub async fn set(mut self, state: ProposalState) -> Result<(), AuditError> {
         self.proposal.state = state;
-        // The lock is of the old file; it is given up when the new one has its name.
+        // The lock is on the old file; it is released when the new file has the name.
         blocking(move || write(&self.place, &self.proposal)).await
     }
 }
@@ -205,7 +204,7 @@ pub(super) fn all(place: &Place) -> Result<Vec<Proposal>, AuditError> {
     Ok(all)
 }
 
-/// Each file that bears the name of a proposal, read.
+/// Reads each file with the name of a proposal.
 pub(super) fn files(place: &Place) -> Result<Vec<Read>, AuditError> {
     let directory = place.proposals();
     let failed = |error: io::Error| AuditError::at(&directory, "list the proposals", &error);
@@ -233,7 +232,7 @@ pub(super) fn files(place: &Place) -> Result<Vec<Read>, AuditError> {
     Ok(files)
 }
 
-/// Removes a proposal, unless somebody is deciding it; says whether it is gone.
+/// Removes a proposal, unless somebody is deciding it; returns whether it is gone.
 pub(super) fn remove(place: &Place, id: ProposalId) -> Result<bool, AuditError> {
     let path = place.proposal(id);
     let removed = File::open(&path).and_then(|file| match file.try_lock() {
@@ -248,7 +247,7 @@ pub(super) fn remove(place: &Place, id: ProposalId) -> Result<bool, AuditError> 
     }
 }
 
-/// The proposal, held; nothing while another holds it, or has just replaced its file.
+/// The held proposal; `None` while another process holds it or has just replaced its file.
 fn hold(place: Place, id: ProposalId) -> Result<Option<HeldProposal>, AuditError> {
     let path = place.proposal(id);
     let failed = |error: &io::Error| AuditError::at(&path, "hold a proposal", error);
@@ -297,12 +296,12 @@ fn makings(place: &Place) -> Result<HashMap<String, Record>, AuditError> {
     Ok(made)
 }
 
-/// Whether a record tells that a proposal was made.
+/// Whether a record is of a proposal's making.
 pub(super) fn is_making(record: &Record) -> bool {
     record.event == Event::Proposal && record.decision.as_deref() == Some("made")
 }
 
-/// Whether a record tells of another change of a set that was made a proposal.
+/// Whether a record is of another change of a proposed set.
 pub(super) fn is_making_of_other(record: &Record) -> bool {
     record.event == Event::Preview && record.decision.as_deref() == Some(OTHER)
 }

@@ -1,31 +1,27 @@
-//! What goes when there is too much: kept states and ended runs, the oldest first, and never
-//! without saying so before.
+//! Removes the oldest kept states, ended runs and proposals, and records it before.
 //!
-//! **Age** is counted not from the clock but from the newest record that is a day older than the
-//! clock: one that jumped ahead makes nothing old before there is a day of records behind the
-//! jump. No record counts as older than the one above it, nor than the runs that its own found
-//! there, so a clock that was set back makes nothing old either.
+//! **Age** is not counted from the clock but from the newest record that is a day older than the
+//! clock. So a clock that jumped ahead makes nothing old until there is a day of records after the
+//! jump. No record counts as older than the one above it, nor than the runs that its own run found,
+//! so a clock that was set back makes nothing old either.
 //!
-//! A run is as old as its last record. A kept state is as old as the newest record
-//! that names it, in whatever run, not as its file: undo needs it as long as that record is of
-//! use. One that no record names is as old as its file. A proposal is as old as the last thing
-//! that became of it; an open one goes at the latest with the states and the record that it is
-//! made of, without which it cannot be applied.
+//! A run is as old as its last record. A kept state is as old as the newest record that names it,
+//! in any run: undo needs it as long as that record is of use. A state that no record names is as
+//! old as its file. A proposal is as old as its last event; an open one is removed at the latest
+//! with its states and records, without which it cannot be applied.
 //!
-//! **What stays** whatever is asked: the own run and every other that a living process holds;
-//! a run in which a newer program wrote; a state that was kept, or kept again, within the last
-//! hour, since the attempt that names it may be just about to be recorded (keeping touches the
-//! file, and neither can slip between the other's look and deed). By days, a state stays as
-//! long as a record that names it is young enough; by bytes, even a young one goes when it is
-//! the oldest, and a proposal too, unless its file was written within the last hour.
+//! **What always stays:** our own run and every run that a living process holds; a run in which a
+//! newer program wrote; a state that was kept within the last hour, since the attempt that names it
+//! may be about to be recorded (keeping touches the file, and a lock separates keeping from
+//! removing). By days, a state stays as long as a record that names it is young enough. By bytes,
+//! even a young state is removed if it is the oldest, and so is a proposal, unless its file was
+//! written within the last hour.
 //!
-//! **The bound in bytes** is one for what can go. What stays whatever is asked is not counted:
-//! otherwise a run that only grows would push out all that others have done, and the whole would
-//! still be too large.
+//! **The bound in bytes** counts only what can be removed. Otherwise a run that only grows would
+//! push out all other records, and the whole would still be too large.
 //!
-//! **On record.** `purge` records name all that goes, before anything does. Where a run goes
-//! that explains the absence of others (its own `purge` records), and a run that stays still
-//! names those, the explanation is repeated.
+//! **On record:** `purge` records name everything before it is removed. If a removed run has
+//! `purge` records for files that a staying run still names, they are repeated.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -46,7 +42,7 @@ pub(super) use survey::{named_by, states};
 
 mod survey;
 
-/// How long a state stays after it was kept, whatever names it.
+/// How long a state stays at least after it was kept.
 pub(crate) const GRACE: Duration = Duration::from_hours(1);
 /// How many files one record names; far from the longest line, also where names are long.
 const FILES_A_RECORD: usize = 4096;
@@ -54,16 +50,15 @@ const FILES_A_RECORD: usize = 4096;
 /// How much is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keep {
-    /// What is older goes.
+    /// Older records and states are removed.
     pub days: u32,
-    /// Proposals that are older go.
+    /// Older proposals are removed.
     pub proposal_days: u32,
-    /// What the runs, kept states and proposals that can go may take together on the disk; 0
-    /// leaves what must stay.
+    /// The most bytes of removable runs, kept states and proposals; 0 leaves only what must stay.
     pub bytes: u64,
 }
 
-/// What went.
+/// What a purge removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Purged {
     /// How many runs.
@@ -72,21 +67,20 @@ pub struct Purged {
     pub pages: u64,
     /// How many proposals.
     pub proposals: u64,
-    /// What they took, in bytes.
+    /// Their size in bytes.
     pub bytes: u64,
 }
 
 impl AuditLog {
-    /// Removes what is older than asked for, then, while the whole is too large, the oldest;
-    /// what goes is on record, synced, before it does. Where another process is purging this
-    /// wiki's log, nothing is done.
+    /// Removes what is too old, then the oldest until the rest is small enough. Each removal is
+    /// recorded and synced first. Does nothing while another process purges this wiki's log.
     ///
-    /// The disk is worked on apart from the async threads, and the log is only held for the
-    /// record itself. Ends early when the log does.
+    /// Disk work runs on blocking threads, and the log is held only for the record itself. Stops
+    /// early when the log ends.
     ///
     /// # Errors
-    /// If the log cannot be read, or what goes cannot be put on record: nothing was removed
-    /// then; or if something could not be removed.
+    /// If the log cannot be read or a removal cannot be recorded (nothing was removed then), or if
+    /// something could not be removed.
     pub async fn purge(&self, keep: Keep) -> Result<Purged, AuditError> {
         self.purge_at(keep, OffsetDateTime::now_utc()).await
     }
@@ -120,13 +114,13 @@ impl AuditLog {
     }
 }
 
-/// States that were kept after this stay.
+/// States that were kept after this time stay.
 fn spared_since() -> SystemTime {
     let now = SystemTime::now();
     now.checked_sub(GRACE).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// What can go.
+/// Something that can be removed.
 #[derive(Debug)]
 enum Item {
     Run(RunFile),
@@ -142,7 +136,7 @@ struct Doomed {
     is_old: bool,
 }
 
-/// What goes, and what is said of it; the turn to purge is held as long as this lives.
+/// What to remove and what to record of it; holds the turn to purge.
 #[derive(Debug)]
 struct Plan {
     doomed: Vec<Doomed>,
@@ -151,7 +145,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// Nothing where nothing has to go, or somebody else is at it.
+    /// `None` if there is nothing to remove, or another process is purging.
     fn make(log: &AuditLog, keep: Keep, now: OffsetDateTime) -> Result<Option<Self>, AuditError> {
         let place = log.place();
         let Some(turn) = turn(&place)? else {
@@ -212,7 +206,7 @@ impl Plan {
         let spared = spared_since();
         let mut purged = Purged::default();
         for doomed in &self.doomed {
-            // What was named and stays goes the next time.
+            // Files that were named but not removed yet are removed the next time.
             if log.check().is_err() {
                 break;
             }
@@ -261,7 +255,7 @@ impl Doomed {
     }
 }
 
-/// The turn to purge, or nothing while another process has it, or where there is no log yet.
+/// The turn to purge; `None` while another process has it, or without a log.
 fn turn(place: &Place) -> Result<Option<File>, AuditError> {
     if !place.wiki.exists() {
         return Ok(None);
@@ -276,7 +270,7 @@ fn turn(place: &Place) -> Result<Option<File>, AuditError> {
     }
 }
 
-/// A proposal as something that can go, and when its file was written.
+/// A proposal as a removable item, with the time of its file.
 fn of_proposal(
     place: &Place,
     proposal: &Proposal,
@@ -285,7 +279,7 @@ fn of_proposal(
 ) -> (Doomed, Option<SystemTime>) {
     let file = std::fs::metadata(place.proposal(proposal.id)).ok();
     let made = survey.makers.get(&proposal.id.to_string());
-    // It was decided after it was made, whatever the clock said then.
+    // It was decided after it was made, whatever the clock said.
     let age = proposal.age().max(made.map(|(_, made)| *made));
     let age = age.unwrap_or(OffsetDateTime::UNIX_EPOCH);
     let oldest = survey.oldest(keep.proposal_days);
@@ -298,7 +292,7 @@ fn of_proposal(
     (doomed, file.and_then(|file| file.modified().ok()))
 }
 
-/// The other open proposals that cannot be applied without what goes.
+/// The other open proposals that cannot be applied without the removed items.
 fn losing<'a>(all: &'a [Proposal], doomed: &[Doomed], survey: &Survey) -> Vec<&'a Proposal> {
     let (mut states, mut runs, mut gone) = (HashSet::new(), HashSet::new(), HashSet::new());
     for doomed in doomed {
@@ -319,11 +313,11 @@ fn losing<'a>(all: &'a [Proposal], doomed: &[Doomed], survey: &Survey) -> Vec<&'
     all.iter().filter(loses).collect()
 }
 
-/// What is too old, and the oldest of the rest until what stays of all this is small enough.
+/// What is too old, and the oldest of the rest until what stays is small enough.
 fn choose(mut items: Vec<Doomed>, most: u64) -> Vec<Doomed> {
     let lengths = items.iter().map(|item| item.length);
     let mut whole = lengths.fold(0, u64::saturating_add);
-    // Of what is equally old, states go before the run that tells of them.
+    // Of equally old items, states are removed before the run that names them.
     items.sort_by_key(|item| (item.age, matches!(item.item, Item::Run(_))));
     items.retain(|item| {
         let goes = item.is_old || whole > most;
@@ -335,7 +329,7 @@ fn choose(mut items: Vec<Doomed>, most: u64) -> Vec<Doomed> {
     items
 }
 
-/// What the runs that go say of files that went before, where a run that stays names these.
+/// The entries to repeat: removals recorded in removed runs, of files that a staying run names.
 fn repeated<'a>(
     runs: impl Iterator<Item = &'a RunFile>,
     heads: &[FileHead],
@@ -382,7 +376,7 @@ fn repeated<'a>(
     Ok(repeated)
 }
 
-/// Removes a run, unless somebody holds it after all.
+/// Removes a run, unless a process holds it after all.
 fn remove_run(run: &RunFile) -> Result<bool, AuditError> {
     let removed = File::open(&run.path).and_then(|file| match file.try_lock() {
         Ok(()) => std::fs::remove_file(&run.path).map(|()| true),

@@ -1,9 +1,8 @@
-//! Reading the runs of a wiki back, without taking part in the log.
+//! Reads the runs of a wiki back, without taking part in the log.
 //!
-//! Nothing here writes, and no run is disturbed: whether one is locked is asked with a lock
-//! that is shared, and only of a file with something in it, since its maker locks it before
-//! that and would find no room for its own lock otherwise. All of this works on the disk and
-//! belongs apart from the async threads.
+//! Nothing here writes or disturbs a run. Whether a run is locked is asked with a shared lock, and
+//! only for a file that is not empty: its maker locks it before writing, and our lock could
+//! otherwise be in its way. All of this is disk work for blocking threads.
 
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{self, BufRead as _, BufReader};
@@ -17,10 +16,10 @@ use super::{AuditError, AuditLog, Record};
 
 /// How much of a file is read at once.
 const CHUNK: usize = 64 * 1024;
-/// How long an empty file counts as one that is just being made.
+/// How long an empty file counts as just being made.
 const BEING_MADE: Duration = Duration::from_mins(1);
 
-/// The file of a run, as it was when it was listed.
+/// The file of a run, at the time of listing.
 #[derive(Debug, Clone)]
 pub struct RunFile {
     pub(super) path: PathBuf,
@@ -31,20 +30,20 @@ pub struct RunFile {
 }
 
 impl RunFile {
-    /// Its name, which begins with the time of its start.
+    /// Its name, which begins with its start time.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether a living process holds it, or may: one that is empty is not asked for a minute.
-    /// Then it may still grow, and what seems to be open in it may be under way.
+    /// Whether a living process holds it, or may hold it: an empty file counts as held for a
+    /// minute. A held run may still grow, and its open attempts may be under way.
     #[must_use]
     pub const fn is_locked(&self) -> bool {
         self.is_locked
     }
 
-    /// Its records, from the first on. Blocks.
+    /// Its records, from the first. Blocks.
     ///
     /// # Errors
     /// If the file cannot be opened; [`io::ErrorKind::NotFound`] if it was purged meanwhile.
@@ -63,12 +62,12 @@ impl RunFile {
     }
 }
 
-/// The records of a run, one after the other, in bounded memory; a line that cannot be read is
-/// an item of its own.
+/// The records of a run, one after another, in bounded memory; an unreadable line is an item of its
+/// own.
 ///
-/// What stands behind the last line end is no record yet and no item. Asked again after the
-/// end, this goes on where the run was written on meanwhile. The chain is not checked here
-/// (see [`super::chain::verify`]).
+/// Text after the last line end is not a record yet and gives no item. If the run was continued,
+/// iterating after the end gives its new records. The chain is not checked here (see
+/// [`super::chain::verify`]).
 #[derive(Debug)]
 pub struct Records {
     reader: BufReader<File>,
@@ -85,13 +84,13 @@ impl Records {
         self.line
     }
 
-    /// Whether, when the end was reached, there was the beginning of a line behind it.
+    /// Whether there was an unfinished line at the end.
     #[must_use]
     pub const fn is_unfinished(&self) -> bool {
         self.is_unfinished
     }
 
-    /// The next line without its end, before anybody tries to understand it.
+    /// The next line without its end, not parsed yet.
     pub(super) fn next_line(&mut self) -> Option<Result<&[u8], Unreadable>> {
         if self.is_over {
             return None;
@@ -101,7 +100,7 @@ impl Records {
             Ok(Line::End) => return None,
             Ok(Line::Rest) => {
                 self.is_unfinished = true;
-                // Back to where the line begins, in case that it gets its end.
+                // Back to the beginning of the line, in case it is finished later.
                 let length = i64::try_from(self.buffer.len()).unwrap_or(i64::MAX);
                 return match self.reader.seek_relative(length.saturating_neg()) {
                     Ok(()) => None,
@@ -140,7 +139,7 @@ impl AuditLog {
         self.place().wiki
     }
 
-    /// Whether that directory is there: a log that was never begun has none. Blocks.
+    /// Whether that directory exists: a log that was never begun has none. Blocks.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.place().is_there()
@@ -155,7 +154,7 @@ impl AuditLog {
     /// All runs of the wiki, oldest first: by the start in their names. Blocks.
     ///
     /// # Errors
-    /// If the directory cannot be read; one that is not there has no runs.
+    /// If the directory cannot be read; a missing one has no runs.
     pub fn runs(&self) -> Result<Vec<RunFile>, AuditError> {
         runs(&self.place())
     }
@@ -173,7 +172,7 @@ pub(super) fn runs(place: &Place) -> Result<Vec<RunFile>, AuditError> {
     for entry in entries {
         match look_at(&entry.map_err(failed)?.path()) {
             Ok(run) => runs.extend(run),
-            // A purge may take a file between its being listed and its being looked at.
+            // A purge may remove a file after it was listed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed(error)),
         }
@@ -182,7 +181,7 @@ pub(super) fn runs(place: &Place) -> Result<Vec<RunFile>, AuditError> {
     Ok(runs)
 }
 
-/// The run of this path; nothing if it is none.
+/// The run at this path; `None` if it is not a run.
 fn look_at(path: &Path) -> io::Result<Option<RunFile>> {
     let is_run = path
         .extension()
@@ -219,9 +218,9 @@ fn is_locked(path: &Path, metadata: &Metadata) -> io::Result<bool> {
     }
 }
 
-/// A line that may tell of what is looked for.
+/// A line that may contain what is searched for.
 pub(super) struct Told<'a> {
-    /// The run, by its place in the list.
+    /// The index of the run in the list.
     pub(super) index: usize,
     pub(super) run: &'a RunFile,
     /// The number of the line.
@@ -229,9 +228,8 @@ pub(super) struct Told<'a> {
     pub(super) record: Result<Record, Unreadable>,
 }
 
-/// Reads runs through and gives those lines that have one of these words in them, or all where
-/// there are none: most lines need not be understood then. A run that was purged meanwhile has
-/// no lines.
+/// Reads runs and passes on the lines that contain one of these words, or all lines without words,
+/// so that most lines need not be parsed. A run that was purged meanwhile has no lines.
 pub(super) fn scan<'a>(
     runs: impl IntoIterator<Item = &'a RunFile>,
     words: &[&str],
@@ -267,7 +265,7 @@ pub(super) fn scan<'a>(
 fn has_one_of(line: &[u8], words: &[&str]) -> bool {
     match std::str::from_utf8(line) {
         Ok(line) => words.is_empty() || words.iter().any(|word| line.contains(word)),
-        // No record; whoever asks shall know of it.
+        // An unreadable line is passed on as well.
         Err(_) => true,
     }
 }

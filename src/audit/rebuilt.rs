@@ -1,4 +1,4 @@
-//! What a call changed, rebuilt from the states that were kept.
+//! What a call changed, rebuilt from the kept states.
 
 use super::reader::{runs, scan};
 use super::{AuditError, AuditLog, CallStory, Event, KeptState, kept};
@@ -7,14 +7,14 @@ use crate::change::Change;
 /// What a call changed, as far as it is still kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rebuilt {
-    /// The page before and after: as it was found then, or, where nothing was applied, as it was
-    /// to become.
+    /// The page before and after: as it was found then or, if nothing was applied, as it was to
+    /// become.
     Change(Box<Change>),
     /// The call kept no states: nothing was about to be sent.
     NeverKept,
-    /// A state went in a purge that is on record.
+    /// A recorded purge removed a state.
     Purged(KeptState),
-    /// A state is missing, and no purge on record took it.
+    /// A state is missing, and no recorded purge removed it.
     Missing(KeptState),
     /// A state is not what its name says.
     Damaged(KeptState),
@@ -52,7 +52,7 @@ impl AuditLog {
         Ok(Rebuilt::Change(Box::new(change)))
     }
 
-    /// Whether a purge on record took a kept state.
+    /// Whether a recorded purge removed a kept state.
     fn is_purged(&self, name: KeptState) -> Result<bool, AuditError> {
         let file = format!("{name}.json.gz");
         let mut is_purged = false;

@@ -1,9 +1,8 @@
 //! A line of the log.
 //!
-//! The members are in the order of [`Record`]; one that does not apply is absent, never null.
-//! The records that the log writes for itself (`start`, `closed`) belong to no call. Texts are
-//! cut to lengths that no true value reaches: paths and reasons to 1,024 characters, all
-//! others to 256.
+//! The members are in the order of [`Record`]; one that does not apply is absent, never null. The
+//! records that the log writes for itself (`start`, `closed`) belong to no call. Texts are cut to
+//! lengths that no real value reaches: paths and reasons to 1,024 characters, all others to 256.
 
 use std::io;
 
@@ -31,7 +30,7 @@ const MAX_SHORT: usize = 256;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Record {
-    /// The form of this record: [`VERSION`].
+    /// The version of this record: [`VERSION`].
     pub v: u32,
     /// Its number in the run, from 1: the number of its line.
     pub seq: u64,
@@ -45,12 +44,12 @@ pub struct Record {
     /// The call that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<CallId>,
-    /// What it tells of.
+    /// The kind of event.
     pub event: Event,
     /// Who called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Client>,
-    /// Who acted, where that is no client: the user of the machine who ran a command.
+    /// Who acted, if not a client: the user of the machine who ran a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<Actor>,
     /// The tool or command that was called.
@@ -97,7 +96,7 @@ pub struct Record {
     /// The kept state after, as promised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<KeptState>,
-    /// The kept state that was read back, where it is not `after`.
+    /// The kept state that was read back, if it is not `after`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<KeptState>,
     /// What came of it.
@@ -112,16 +111,16 @@ pub struct Record {
     /// The call that this one takes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<CallId>,
-    /// The other calls that it takes back, where it takes back several writes of one page.
+    /// The other calls that it takes back, if it takes back several writes of one page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_undoes: Vec<CallId>,
-    /// The approval that this was done under.
+    /// The approval for this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<String>,
     /// The proposal that this belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposal: Option<String>,
-    /// Who made that proposal, where somebody else decides on it.
+    /// Who made that proposal, if somebody else decides on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposer: Option<Client>,
     /// The set of several changes that it is one of.
@@ -130,14 +129,14 @@ pub struct Record {
     /// Why it was asked for, in the caller's own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The codes that checks warned of it with.
+    /// The codes of the checks' warnings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// In a `start` alone: every other run that was found, by file name.
+    /// Only in a `start`: every other run that was found, by file name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Vec<FileHead>>,
-    /// In a `purge` alone: every file that is about to be removed, and those that were removed
-    /// before and whose record is in one of these.
+    /// Only in a `purge`: every file that is about to be removed, and the earlier removals that are
+    /// recorded in one of these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<Vec<FileHead>>,
     /// How long the call took so far, in milliseconds.
@@ -148,7 +147,7 @@ pub struct Record {
     pub hash: LineHash,
 }
 
-/// What the log knows of a record before it knows what the record tells.
+/// What the log adds to every record.
 #[derive(Debug, Clone)]
 pub(super) struct Stamp<'a> {
     pub(super) seq: u64,
@@ -161,7 +160,7 @@ pub(super) struct Stamp<'a> {
 /// Why a line could not be read as a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// A newer program wrote it; [`chain::verify`] can follow it all the same.
+    /// A newer program wrote it; [`chain::verify`] can still check it.
     #[error("a record of the newer form {0}")]
     Newer(u32),
     /// It is none.
@@ -186,7 +185,7 @@ impl Record {
     /// Reads a line, without its end.
     ///
     /// # Errors
-    /// If a newer program wrote it, or if it is no record. The hash is not checked here.
+    /// If a newer program wrote it, or it is not a record. The hash is not checked here.
     pub fn parse(line: &[u8]) -> Result<Self, Unreadable> {
         #[derive(Deserialize)]
         struct Form {
@@ -199,7 +198,7 @@ impl Record {
         match serde_json::from_slice::<Self>(line) {
             Ok(record) if record.v > VERSION => Err(why(Some(record.v))),
             Ok(record) => Ok(record),
-            // Only now, since there are many lines and nearly all of them are ours.
+            // The version is parsed only after a failure, since nearly all of many lines are ours.
             Err(_) => Err(why(serde_json::from_slice(line).ok().map(|Form { v }| v))),
         }
     }
@@ -210,13 +209,13 @@ impl Record {
         OffsetDateTime::parse(&self.time, &Rfc3339).ok()
     }
 
-    /// Whether it tells that a person said no to a proposal.
+    /// Whether a person rejected a proposal.
     #[must_use]
     pub fn is_rejection(&self) -> bool {
         self.event == Event::Proposal && self.decision.as_deref() == Some("rejected")
     }
 
-    /// A record of the log's own, with nothing told yet.
+    /// A record of the log itself, without an entry.
     pub(super) fn bare(event: Event, stamp: &Stamp<'_>) -> Self {
         Self {
             v: VERSION,
@@ -325,7 +324,7 @@ impl Record {
         }
     }
 
-    /// Sets the hash, and gives the line, without its end, that the hash is of.
+    /// Sets the hash; returns the hashed line without its end.
     pub(super) fn seal(&mut self) -> serde_json::Result<Vec<u8>> {
         let mut line = serde_json::to_vec(self)?;
         line.truncate(line.len().saturating_sub(chain::TRAILER_LENGTH));
@@ -338,7 +337,7 @@ impl Record {
 pub(super) fn format_time(time: OffsetDateTime) -> String {
     let form =
         format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
-    // All members of the form are ours, so it does not fail.
+    // The format is a constant of ours, so this does not fail.
     time.format(form).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! The file of the run that is ours.
+//! The file of our own run.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -14,10 +14,10 @@ use super::place::Place;
 use super::record::Stamp;
 use super::{AuditError, Entry, Event, FileHead, LineHash, Record, RunId, fs, heads};
 
-/// The file of one run, which nobody else writes, and where its chain has come to.
+/// The file of one run, which nobody else writes, and the state of its chain.
 ///
-/// The appender writes; our own handle on the same file, held from its making, carries the
-/// lock, syncs, and shows whether what was written arrived in the file that the path names.
+/// The appender writes. Our own handle on the same file, held since its creation, carries the lock,
+/// syncs, and shows whether the writes arrived in the file that the path names.
 #[derive(Debug)]
 pub(super) struct OwnRun {
     run: RunId,
@@ -134,8 +134,8 @@ impl OwnRun {
         Ok(())
     }
 
-    /// Whether the path still names our file, as we left it. A file that was removed takes
-    /// writes without an error.
+    /// Checks that the path still names our file, as we left it: a removed file accepts writes
+    /// without an error.
     fn check_in_place(&self) -> Result<(), AuditError> {
         match fs::is_same_file(&self.path, &self.file) {
             Ok(true) => self.check_length(),
@@ -144,7 +144,7 @@ impl OwnRun {
         }
     }
 
-    /// Whether all that was written, and nothing else, is in our file.
+    /// Checks that our file holds exactly what was written.
     fn check_length(&self) -> Result<(), AuditError> {
         match self.file.metadata() {
             Ok(metadata) if metadata.len() == self.length => Ok(()),
@@ -163,10 +163,10 @@ impl OwnRun {
     }
 }
 
-/// The time in a file's name: sorts as text, and no character needs quoting anywhere.
+/// The time in a file's name: sorts as text, and needs no quoting.
 fn file_time(time: OffsetDateTime) -> String {
     let form = format_description!("[year][month][day]T[hour][minute][second]Z");
-    // All members of the form are ours, so it does not fail.
+    // The format is a constant of ours, so this does not fail.
     time.format(form).unwrap_or_default()
 }
 

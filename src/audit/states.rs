@@ -8,20 +8,20 @@ use super::reader::{runs, scan};
 use super::{AuditError, AuditLog, KeptState, KeyDigest, kept};
 use crate::page::{Date, PageState};
 
-/// How many of the newest kept states of a page are looked through.
+/// How many of the newest kept states of a page are searched.
 const MAX_LOOKED_AT: usize = 100;
 
-/// A page as a write found it, and the key of that write where it is on record.
+/// A page as a write found it, and the key of that write, if recorded.
 pub type Found = (PageState, Option<KeyDigest>);
 
 impl AuditLog {
-    /// The page as a write of ours found it, if it was last written at that time, and the key of
-    /// that write; looked for among the newest hundred states of the page.
+    /// The page with this date as a write of ours found it, and the key of that write. Searches the
+    /// newest hundred states of the page.
     ///
-    /// A field whose loss was accepted is empty in it, as it is where there was nothing.
+    /// A field whose loss was accepted is empty in it, like a field that was empty.
     ///
     /// # Errors
-    /// If the runs cannot be read. A state that is purged or damaged is none.
+    /// If the runs cannot be read. A purged or damaged state is skipped.
     pub async fn found_at(&self, id: i64, time: &Date) -> Result<Option<Found>, AuditError> {
         let (place, time) = (self.place(), time.clone());
         blocking(move || found_at(&place, id, &time)).await
@@ -35,7 +35,7 @@ fn found_at(place: &Place, id: i64, time: &Date) -> Result<Option<Found>, AuditE
         let Some(name) = record.before.filter(|_| record.id == Some(id)) else {
             return;
         };
-        // The steps of a write have their states one after another.
+        // The steps of a write have consecutive states.
         let it = (name, record.key);
         if names.back() != Some(&it) {
             names.push_back(it);

@@ -1,19 +1,18 @@
-//! What became of the steps of one write, and of the write as a whole.
+//! The outcomes of a write's steps, and of the write as a whole.
 
 use super::{Event, Outcome, Record};
 use crate::change::{Operation, StepKind};
 use crate::page::Field;
 
-/// The steps of one write, as far as they were told.
+/// The steps of one write, from the records read so far.
 ///
-/// An outcome belongs to the latest attempt of the same step that has none; where all have
-/// one, it takes the place of the last, since what was unknown may be found out later. An
-/// outcome may be told before its attempt: by a run whose file stands before that of the
-/// attempt.
+/// An outcome belongs to the latest attempt of the same step without one. If all have one, it
+/// replaces the last, since an unknown outcome may be found out later. An outcome may be read
+/// before its attempt, if it is in a run with an earlier file.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     told: Vec<Step>,
-    /// The steps that a change of these fields cannot do without.
+    /// The steps that a change of these fields needs.
     needed: [Option<StepKind>; 2],
 }
 
@@ -25,7 +24,7 @@ struct Step {
 }
 
 impl Steps {
-    /// Takes in a record of the write; others than attempts and outcomes say nothing of it.
+    /// Reads a record of the write; only attempts and outcomes matter.
     pub(super) fn tell(&mut self, record: &Record) {
         let name = record.step.as_deref();
         match (record.event, record.outcome) {
@@ -67,7 +66,7 @@ impl Steps {
         self.told.iter().any(|step| step.outcome.is_none())
     }
 
-    /// What came of the steps that were told; nothing while one is open.
+    /// The outcome of the steps read so far; `None` while one is open.
     fn so_far(&self) -> Option<Outcome> {
         let mut whole: Option<Outcome> = None;
         for step in &self.told {
@@ -77,8 +76,8 @@ impl Steps {
         whole
     }
 
-    /// What came of the write as a whole; nothing while a step is open, or if there was none.
-    /// A write that stopped between its steps is applied in part.
+    /// The outcome of the whole write; `None` while a step is open or if there was none. A write
+    /// that stopped between its steps is partly applied.
     pub(super) fn outcome(&self) -> Option<Outcome> {
         let whole = self.so_far()?;
         let is_named = self.told.iter().all(|step| step.name.is_some());
@@ -107,7 +106,7 @@ const fn join(before: Outcome, next: Outcome) -> Outcome {
     }
 }
 
-/// The steps without which these fields do not change.
+/// The steps that a change of these fields needs.
 fn needed(attempt: &Record) -> [Option<StepKind>; 2] {
     let is_place = |field: &Field| field.is_place();
     match attempt.operation {

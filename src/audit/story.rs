@@ -1,13 +1,12 @@
 //! The story of one call, across all runs.
 //!
-//! **Undone.** A call is undone if an applied call that is not undone itself names it in
-//! `undoes` or `alsoUndoes`. So the undo of an undo brings the first write back to life, and the undo of that
-//! one takes it away again. Undos that name each other in a ring, which no honest log has,
-//! undo nothing.
+//! **Undone.** A call is undone if an applied call that is not undone itself names it in `undoes`
+//! or `alsoUndoes`. So the undo of an undo restores the first write, and the undo of that one takes
+//! it back again. Undos that name each other in a ring, which no honest log has, undo nothing.
 //!
-//! **Last** is the applied write that is not undone and whose outcome is the newest. No undo is
-//! it: asked for again and again, one write after another is taken back. An undo is taken back by
-//! its name.
+//! **Last** is the applied write that is not undone and whose outcome is the newest. It is never an
+//! undo, so repeated undos of `last` take back one write after another. An undo is taken back by
+//! its id.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::str::FromStr;
@@ -23,16 +22,16 @@ use super::{AuditError, AuditLog, CallId, Client, Event, KeptState, KeyDigest, O
 use crate::change::Operation;
 use crate::page::PagePath;
 
-/// The most records of one call that are given.
+/// The most records of one call that are returned.
 pub(super) const MAX_RECORDS: usize = 1000;
-/// The most calls that a prefix is answered with where it fits several.
+/// The most candidates that are named for an ambiguous prefix.
 const MAX_CANDIDATES: usize = 8;
-/// How many of the newest writes are held while the last is looked for.
+/// How many of the newest writes are held while `last` is searched for.
 const MAX_NEWEST: usize = 64;
-/// The fewest characters of a call's name that are taken for it.
+/// The fewest characters of a call's id that can stand for it.
 const MIN_PREFIX: usize = 4;
 
-/// Which call is meant: its name, the beginning of it, or `last`.
+/// Selects a call: by its id, the beginning of it, or `last`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallSelector(Wanted);
 
@@ -63,7 +62,7 @@ impl CallSelector {
     /// ```
     ///
     /// # Errors
-    /// If it is neither a call's name, nor at least four characters of one, nor `last`.
+    /// If it is neither a call's id, nor at least four characters of one, nor `last`.
     pub fn parse(text: &str) -> Result<Self, NotASelector> {
         if text == "last" {
             return Ok(Self::LAST);
@@ -80,13 +79,13 @@ impl CallSelector {
 }
 
 impl CallSelector {
-    /// Whether it means whichever write is the last.
+    /// Whether it is `last`.
     #[must_use]
     pub const fn is_last(&self) -> bool {
         matches!(self.0, Wanted::Last)
     }
 
-    /// The call, if it is meant by its whole name.
+    /// The call, if it is given by its whole id.
     #[must_use]
     pub const fn named(&self) -> Option<CallId> {
         match self.0 {
@@ -116,13 +115,13 @@ pub enum StoryError {
     /// No record is of such a call.
     #[error("no such call is on record")]
     NotFound,
-    /// `last` was asked for, and there is none.
+    /// `last` was asked for, and there is no such write.
     #[error("no applied write is on record that is not undone")]
     NoneLeft,
     /// Several calls begin like this.
     #[error("several calls begin like this")]
     Ambiguous {
-        /// The first eight of them, in order of their names.
+        /// The first eight of them, in order of their ids.
         candidates: Vec<CallId>,
         /// Whether there are more.
         has_more: bool,
@@ -132,20 +131,20 @@ pub enum StoryError {
     Audit(#[from] AuditError),
 }
 
-/// All that is on record of one call.
+/// All records of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallStory {
     /// The call.
     pub call: CallId,
-    /// Its records in all runs, in order of time and, within a run, in the run's own; the
+    /// Its records in all runs, in order of time and, within a run, in the run's own order; the
     /// first thousand.
     pub records: Vec<Record>,
     /// Whether there are more than a thousand, which no honest log has.
     pub is_cut: bool,
     /// The applied call that took this one back, and was not taken back itself.
     pub undone_by: Option<CallId>,
-    /// Whether there are lines, in any run, that may tell of this call or of an undo but cannot
-    /// be read; `audit verify` says more of them.
+    /// Whether some unreadable lines in any run may be of this call or of an undo; `audit verify`
+    /// says more about them.
     pub has_unreadable: bool,
 }
 
@@ -162,7 +161,7 @@ impl CallStory {
         self.records.iter().rev().find_map(|record| record.after)
     }
 
-    /// The outcome of the last step that was applied, in whole or in part: what the write left.
+    /// The outcome of the last step that was applied, in whole or in part.
     #[must_use]
     pub fn last_applied(&self) -> Option<&Record> {
         self.outcomes().find(|record| {
@@ -173,8 +172,8 @@ impl CallStory {
         })
     }
 
-    /// The page's id: that of the last outcome that has one, which a created page's attempt
-    /// does not know, else that of the call.
+    /// The page's id: from the last outcome that has one (the attempt of a create does not know
+    /// it), otherwise from the call.
     #[must_use]
     pub fn id(&self) -> Option<i64> {
         let of_call = || self.records.iter().rev().find_map(|record| record.id);
@@ -183,9 +182,9 @@ impl CallStory {
             .or_else(of_call)
     }
 
-    /// What came of all its steps; nothing while an attempt has no outcome, or if there was
-    /// neither. A write that stopped between two steps, or of whose steps only some are as
-    /// promised, is [`Outcome::PartlyApplied`]; one with a step that is unknown is
+    /// The outcome of all its steps; `None` while an attempt has no outcome, or without attempts
+    /// and outcomes. A write that stopped between two steps, or whose steps are only partly as
+    /// promised, is [`Outcome::PartlyApplied`]; a write with an unknown step is
     /// [`Outcome::Unknown`].
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
@@ -211,8 +210,7 @@ impl CallStory {
             .find_map(|record| record.operation)
     }
 
-    /// Where the page stood when the call was over, as far as is on record: where it was applied,
-    /// its new place.
+    /// The page's place after the call, as far as recorded: its new place, if the call was applied.
     #[must_use]
     pub fn place(&self) -> Option<PagePath> {
         let was_applied = self.last_applied().is_some();
@@ -221,13 +219,13 @@ impl CallStory {
         new.filter(|_| was_applied).or_else(old)
     }
 
-    /// The set of changes that it belongs to, or is.
+    /// The set of changes that it belongs to or is.
     #[must_use]
     pub fn set(&self) -> Option<CallId> {
         self.records.iter().find_map(|record| record.set)
     }
 
-    /// Whether it is a set of changes, of which each has a call of its own.
+    /// Whether it is a set of changes, each of which has its own call.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.set() == Some(self.call)
@@ -247,7 +245,7 @@ impl CallStory {
         undo.map_or_else(Vec::new, Record::undone_calls)
     }
 
-    /// When it was sent: the time of its last attempt; none of what was not sent.
+    /// When it was sent: the time of its last attempt, if it was sent.
     #[must_use]
     pub fn sent(&self) -> Option<OffsetDateTime> {
         let attempts = self.records.iter().rev();
@@ -261,7 +259,7 @@ impl CallStory {
         self.records.iter().find_map(|record| record.key)
     }
 
-    /// Whether this client made the call; so it is for whoever looks at all.
+    /// Whether this client made the call; `None` accepts every call.
     fn is_of(&self, owner: Option<&Client>) -> bool {
         let first = self.records.iter().find(|record| record.client.is_some());
         owner.is_none() || first.is_some_and(|record| is_of(record, owner))
@@ -275,7 +273,7 @@ impl CallStory {
 }
 
 impl AuditLog {
-    /// Finds a call and tells its story, whoever made it. What is held in memory is that story, and a few words
+    /// Finds a call and its records, whoever made it. Memory holds these records and a few words
     /// for each undo on record.
     ///
     /// # Errors
@@ -284,8 +282,8 @@ impl AuditLog {
         self.story_for(None, call).await
     }
 
-    /// The same among the calls of one client alone, as if there were no others; among all
-    /// where none is given.
+    /// The same among only the calls of one client, as if there were no others; among all calls if
+    /// no client is given.
     ///
     /// # Errors
     /// As [`AuditLog::story`].
@@ -320,7 +318,7 @@ fn story(
     }
 }
 
-/// Whether a record is of this client's call; of any where none is given.
+/// Whether a record is of this client's call; `None` accepts every call.
 fn is_of(record: &Record, owner: Option<&Client>) -> bool {
     let is_made_by = |owner: &Client| {
         let maker = record.client.as_ref();
@@ -394,7 +392,7 @@ fn last(
                 Ok(story) if story.outcome() == Some(Outcome::Applied) && story.is_of(owner) => {
                     return Ok(story);
                 }
-                // Purged meanwhile, not applied as a whole, or another's.
+                // Purged meanwhile, not wholly applied, or another client's.
                 Ok(_) | Err(StoryError::NotFound) => passed.insert(call),
                 Err(error) => return Err(error),
             };
@@ -402,8 +400,8 @@ fn last(
     }
 }
 
-/// The newest calls of which a step was applied, the newest first; none that was passed over.
-/// Whether all of a call was is told by its story: nearly always it was.
+/// The newest calls with an applied step, the newest first, without those already passed over.
+/// Whether a call was wholly applied only its story shows; nearly always it was.
 fn newest(
     runs: &[RunFile],
     passed: &HashSet<CallId>,
@@ -419,12 +417,12 @@ fn newest(
         let Some(call) = record.call.filter(|call| !passed.contains(call)) else {
             return;
         };
-        // What recovery found out has no client; its story tells whose it is.
+        // An outcome from recovery has no client; its story shows whose it is.
         if record.client.is_some() && !is_of(&record, owner) {
             return;
         }
-        // An undo is no write to be taken back by the way: it would come back. Nor is a set of undos,
-        // whose end is on record behind them.
+        // `last` is never an undo, since taking it back would restore the write. Nor is it a set of
+        // undos, whose end is recorded after them.
         if record.undoes.is_some() {
             undoing.extend(record.set);
         }
@@ -432,7 +430,7 @@ fn newest(
         if record.event != Event::Outcome || !is_applied || is_undo {
             return;
         }
-        // Of several steps the last counts, also where it stands in a file before.
+        // Of several steps the last counts, even if it is in an earlier file.
         newest.retain(|other, of| {
             let is_same = *of == call;
             if is_same {

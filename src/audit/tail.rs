@@ -1,4 +1,4 @@
-//! Events as they are put on record, in all runs.
+//! Follows the events of all runs as they are recorded.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -6,16 +6,16 @@ use std::io;
 use super::reader::runs;
 use super::{AuditError, AuditLog, Record, Records, Unreadable};
 
-/// What comes, from the last few records on.
+/// New records, after the last few existing ones.
 #[derive(Debug)]
 pub struct Tail {
     log: AuditLog,
-    /// Where each run was read to; nothing for a run that is over.
+    /// How far each run was read; `None` for an ended run.
     runs: HashMap<String, Option<Records>>,
 }
 
 impl AuditLog {
-    /// The last records, oldest first, and what comes after them. Blocks.
+    /// The last records, oldest first, and a reader of later ones. Blocks.
     ///
     /// # Errors
     /// If the runs cannot be read.
@@ -26,7 +26,7 @@ impl AuditLog {
         };
         let mut last: VecDeque<Record> = VecDeque::new();
         tail.read(|record| {
-            // Runs come one after another; those that overlap are put in order at the end.
+            // Runs are read one after another; records of overlapping runs are sorted at the end.
             last.push_back(record);
             if last.len() > count.saturating_mul(2).saturating_add(1024) {
                 shorten(&mut last, count);
@@ -43,7 +43,7 @@ fn shorten(last: &mut VecDeque<Record>, count: usize) {
 }
 
 impl Tail {
-    /// What came since the last time, oldest first. Blocks, but does not wait.
+    /// The records since the last call, oldest first. Blocks, but does not wait for records.
     ///
     /// # Errors
     /// If the runs cannot be read.
@@ -72,7 +72,7 @@ impl Tail {
                     Err(_) => {}
                 }
             }
-            // Whether it is locked was known before it was read to its end.
+            // The lock was checked before the run was read to its end.
             let rest = records.filter(|_| run.is_locked());
             self.runs.insert(run.name().to_owned(), rest);
         }

@@ -1,4 +1,4 @@
-//! How much somebody wrote lately.
+//! Counts the recent writes of a client.
 
 use std::collections::HashSet;
 
@@ -9,9 +9,8 @@ use super::reader::{runs, scan};
 use super::{AuditError, AuditLog, CallId, Client, Event};
 
 impl AuditLog {
-    /// How many writes clients that go by one of these names began to send since a time; without names, those that
-    /// have none. Only
-    /// runs that were written since are read.
+    /// How many writes were attempted since a time by clients with one of these names, or without
+    /// names, by clients that have none. Only runs that were written since are read.
     ///
     /// # Errors
     /// If the runs cannot be read.

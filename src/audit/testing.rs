@@ -1,4 +1,4 @@
-//! Runs as the tests want them: at any time, ended in any way.
+//! Runs for tests: at any time, ended in any way.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -12,8 +12,8 @@ use super::record::Stamp;
 use super::{AuditLog, Entry, Event, FileHead, KeptState, LineHash, Record, RunId};
 use crate::page::{PageState, testing};
 
-/// A run that is written record by record, as the log would have at these times; it is held by
-/// nobody.
+/// A run written record by record, as the log would have written it at these times; no process
+/// holds it.
 pub(super) struct Script {
     path: PathBuf,
     file: BufWriter<File>,
@@ -23,7 +23,7 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// Begins at `start` with a record that has seen these runs.
+    /// Begins at `start` with a record that names these runs.
     pub(super) fn begin(dir: &Path, start: OffsetDateTime, seen: Vec<FileHead>) -> Self {
         let runs = dir.join("docs/runs");
         fs::create_dir_all(&runs).unwrap();
@@ -53,13 +53,13 @@ impl Script {
         self.kill()
     }
 
-    /// Ends as a process that was killed does.
+    /// Ends like a killed process.
     pub(super) fn kill(mut self) -> PathBuf {
         self.file.flush().unwrap();
         self.path
     }
 
-    /// Leaves it at that for now.
+    /// Flushes, without an end.
     pub(super) fn flush(&mut self) -> &Path {
         self.file.flush().unwrap();
         &self.path

@@ -8,8 +8,8 @@ use super::reader::{RunFile, scan};
 use super::steps::Steps;
 use super::{AuditError, CallId, Outcome, Record};
 
-/// Where a record stands among those of all runs: by time, then by run and line. In one run no
-/// record is before the one above it, also if the clock was set back.
+/// The position of a record among those of all runs: by time, then by run and line. Within a run no
+/// record precedes the one above it, even if the clock was set back.
 pub(super) type Moment = (Option<OffsetDateTime>, usize, u64);
 
 #[derive(Debug, Default)]

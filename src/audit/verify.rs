@@ -1,12 +1,12 @@
-//! Whether all that is on record is what was put there.
+//! Checks that every record is as it was written.
 //!
 //! Every chain is followed, and held against what others saw of it: each run's first record
 //! lists the runs that were there, with length and last hash; heads kept elsewhere do the same.
 //! Anchors do so too, and tell how much of the log they prove: what lies behind them could be cut off
 //! or rewritten unseen. What is missing must be named by a purge. Runs that are written meanwhile do no harm.
 //!
-//! Memory: a word for each run, each kept page that a record names, and each file that a purge
-//! names, and the records of each proposal; no other record is held.
+//! Memory holds a word for each run, each kept page that a record names and each file that a purge
+//! names, and the records of each proposal, but no other record.
 
 mod numbers;
 mod proposals;
@@ -45,8 +45,7 @@ pub struct CheckedRun {
     pub file: String,
     /// Its chain, or its first line that does not hold.
     pub chain: Result<Verified, Broken>,
-    /// Whether a living process holds it, and may write on. Whether one holds an empty file is
-    /// not known.
+    /// Whether a living process holds it and may continue it. For an empty file this is unknown.
     pub is_locked: bool,
 }
 
@@ -57,9 +56,9 @@ pub struct Checked {
     pub runs: Vec<CheckedRun>,
     /// How many kept pages are what their names say.
     pub pages: u64,
-    /// How many proposals are what the log says of them.
+    /// How many proposals agree with the log.
     pub proposals: u64,
-    /// How many files went in a purge that is on record.
+    /// How many files recorded purges removed.
     pub purged: u64,
     /// Where the clock went back, which is no error.
     pub clock: Vec<ClockBack>,
@@ -117,7 +116,7 @@ impl AuditLog {
     }
 }
 
-/// The lengths at which a run was seen, with its last hash then, and who saw that first.
+/// The lengths at which a run was seen, with its last hash at that length and its first witness.
 type Lengths = BTreeMap<u64, Vec<(Option<LineHash>, Witness)>>;
 
 /// What was seen of runs, by others.
@@ -125,7 +124,7 @@ type Lengths = BTreeMap<u64, Vec<(Option<LineHash>, Witness)>>;
 struct Seen {
     /// By file.
     heads: BTreeMap<String, Lengths>,
-    /// What purges took, as it was then.
+    /// The heads of purged files.
     purged: HashMap<String, FileHead>,
     /// Up to which length each run is anchored: by an anchor itself, or by the first record of a
     /// run that is.
@@ -186,7 +185,7 @@ impl<P: FnMut(usize, usize)> Checking<P> {
             (self.progress)(count, runs.len());
             let file = match File::open(&run.path) {
                 Ok(file) => BufReader::with_capacity(CHUNK, file),
-                // Purged meanwhile, or it will be found missing the next time.
+                // Purged meanwhile, or reported as missing the next time.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(AuditError::at(&run.path, "read a run", &error)),
             };
@@ -216,7 +215,7 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                     }
                 }
             });
-            // A file that could not be read then was seen with its length alone.
+            // A file that was unreadable at that time was seen only with its length.
             awaited.retain(|seen, hashes| {
                 *seen > length || hashes.iter().any(|(hash, _)| hash.is_some())
             });
@@ -232,7 +231,7 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                     at,
                     witness,
                 }),
-                // What is left was seen to end where no line ends.
+                // The remaining lengths are not at the end of a line.
                 (Ok(_), None, Some((seen, hashes))) => {
                     let witness = hashes.into_iter().next().map(|(_, witness)| witness);
                     witness.map(|witness| lost(run_name(), length, seen, witness))
@@ -256,11 +255,11 @@ impl<P: FnMut(usize, usize)> Checking<P> {
         Ok(())
     }
 
-    /// The runs that were seen and are no more.
+    /// The runs that were seen and do not exist any more.
     fn missing(&mut self) -> Result<(), AuditError> {
         let left = std::mem::take(&mut self.seen.heads);
         if left.keys().any(|run| !self.seen.purged.contains_key(run)) {
-            // A purge may have gone on meanwhile; what it saw is of no more use.
+            // A purge may have continued meanwhile, so runs are read again.
             self.seen.read(&runs(&self.place)?)?;
             self.seen.heads.clear();
         }
@@ -303,7 +302,7 @@ impl<P: FnMut(usize, usize)> Checking<P> {
                 Err(error) => return Err(error),
             }
         }
-        // What keeps a page has begun its run before.
+        // A process begins its run before it keeps a page.
         if self.checked.runs.is_empty() && !there.is_empty() && runs(&self.place)?.is_empty() {
             let pages = u64::try_from(there.len()).unwrap_or(u64::MAX);
             self.checked.wrong.push(Wrong::NoRuns { pages });
@@ -325,7 +324,7 @@ impl<P: FnMut(usize, usize)> Checking<P> {
     }
 }
 
-/// A run of this length, of which somebody saw a line end elsewhere.
+/// The fault of a run in which a witness saw a line end at another length.
 fn lost(run: String, length: u64, seen: u64, witness: Witness) -> Wrong {
     if length < seen {
         Wrong::Shorter {
@@ -343,8 +342,7 @@ fn lost(run: String, length: u64, seen: u64, witness: Witness) -> Wrong {
     }
 }
 
-/// Whether a file is named after the run that its line says, as every run's is. A record of a
-/// newer form is not asked.
+/// Whether a file is named after the run in its line. A record of a newer version is not checked.
 fn bears_name(link: &Link<'_>, name: &str) -> bool {
     Record::parse(link.line).map_or(true, |record| {
         let stem = name.trim_end_matches(".jsonl");

@@ -1,4 +1,4 @@
-//! Files that are replaced whole and held by one at a time, among all processes that share the
+//! Files that are replaced as a whole and held by one process at a time, among all that share the
 //! audit directory.
 
 use std::fs::{File, TryLockError};
@@ -7,8 +7,8 @@ use std::path::Path;
 
 use super::{AuditError, RunId, fs};
 
-/// Writes under a name of its own and renames then: nobody sees half a file. `what` says what is
-/// done where that fails.
+/// Writes a temporary file and renames it, so that nobody sees half a file. `what` names the action
+/// in an error.
 pub(super) fn write(path: &Path, bytes: &[u8], what: &'static str) -> Result<(), AuditError> {
     let directory = path.parent().unwrap_or(Path::new("."));
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -18,14 +18,14 @@ pub(super) fn write(path: &Path, bytes: &[u8], what: &'static str) -> Result<(),
         .and_then(|()| std::fs::rename(&temporary, path))
         .and_then(|()| fs::sync_dir(directory));
     written.map_err(|error| {
-        // If this fails too, a file is left that nobody reads.
+        // If this fails too, an unused file is left behind.
         let _ = std::fs::remove_file(&temporary);
         AuditError::at(path, what, &error)
     })
 }
 
-/// Whether this file is held now, and still is the one of its name: false while another holds it,
-/// or has just replaced it.
+/// Locks this file and checks that its path still names it: false while another process holds it or
+/// has just replaced it.
 pub(super) fn hold(path: &Path, file: &File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => fs::is_same_file(path, file),

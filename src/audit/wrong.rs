@@ -75,7 +75,7 @@ pub enum Wrong {
         /// Who saw it.
         witness: Witness,
     },
-    /// A run's lines hold, but are not those that were there.
+    /// A run's chain is valid, but its lines were replaced.
     #[error("{run} was rewritten: {witness} saw another line end at byte {at}")]
     Rewritten {
         /// The run's file.
@@ -85,7 +85,7 @@ pub enum Wrong {
         /// Who saw it.
         witness: Witness,
     },
-    /// A run's file bears another name than its lines: it is a copy, or was renamed.
+    /// A run's file is not named like its lines: it was copied or renamed.
     #[error("{run} is not the file of the run in its first line: a copy, or renamed")]
     Misnamed {
         /// The file.
@@ -103,13 +103,13 @@ pub enum Wrong {
         /// Its name.
         state: KeptState,
     },
-    /// The file of a proposal is none.
+    /// The proposal file is invalid.
     #[error("the proposal {id} cannot be read: its file is damaged, or a newer version wrote it")]
     BadProposal {
         /// Its id.
         id: ProposalId,
     },
-    /// The file of a proposal says something else than the log.
+    /// The proposal file differs from the log.
     #[error("the proposal {id} was changed: its file is not as on record in {}", members.join(", "))]
     ChangedProposal {
         /// Its id.
@@ -117,7 +117,7 @@ pub enum Wrong {
         /// The members of the file that differ.
         members: Vec<&'static str>,
     },
-    /// There is the file of a proposal, and nothing tells of its making.
+    /// There is a proposal file without a record of its making.
     #[error("the proposal {id} is not on record: no record tells of its making")]
     UnrecordedProposal {
         /// Its id.
@@ -157,7 +157,7 @@ impl Wrong {
         }
     }
 
-    /// The file that it is about.
+    /// The affected file.
     #[must_use]
     pub fn file(&self) -> String {
         match self {

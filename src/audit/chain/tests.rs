@@ -224,7 +224,7 @@ proptest! {
         file[at] ^= 1 << bit;
         match verify(file.as_slice()) {
             Err(_) => {}
-            // The very last line end: nothing of a record is changed by it.
+            // The very last line end, which is not part of a record.
             Ok(verified) => {
                 prop_assert_eq!(at, file.len() - 1);
                 prop_assert_eq!(verified.end, End::HalfWritten);

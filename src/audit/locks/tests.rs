@@ -43,7 +43,7 @@ async fn whoever_waits_gets_the_tree_when_it_is_free() {
     assert!(near.as_mut().now_or_never().is_none());
     assert!(far.as_mut().now_or_never().is_none());
     drop(held);
-    // Side by side: a file that was locked for one who does not ask for it stays locked.
+    // Concurrently: a file locked for a future that is not polled stays locked.
     let (near, far) = tokio::join!(async { near.await.map(drop) }, async {
         far.await.map(drop)
     });
@@ -82,7 +82,7 @@ async fn a_page_that_nobody_waits_for_has_no_entry() {
     let mut waiting = Box::pin(pages.lock(7));
     assert!(waiting.as_mut().now_or_never().is_none());
     drop(held);
-    // The one that waited was given the lock, and goes without having looked.
+    // The waiting one was given the lock, and is dropped without having noticed.
     drop(waiting);
     assert_eq!(pages.entries().len(), 0);
 }
@@ -160,7 +160,7 @@ async fn what_a_killed_process_left_of_its_turns_is_removed_and_what_is_held_sta
     for left in ["8.lock", "8.lock.next"] {
         std::fs::write(dir.path().join("docs/turns").join(left), "").unwrap();
     }
-    // They lock nobody out.
+    // Leftover files lock nobody out.
     drop(log.lock_page(8, Duration::ZERO).await.unwrap());
     std::fs::write(dir.path().join("docs/turns/9.lock.next"), "").unwrap();
     super::sweep(&log.place()).unwrap();

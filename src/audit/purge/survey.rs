@@ -1,4 +1,4 @@
-//! What there is, and how old it is.
+//! Surveys a log: what exists, and how old it is.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,18 +11,18 @@ use super::super::place::Place;
 use super::super::reader::{RunFile, runs};
 use super::super::{AuditError, AuditLog, KeptState, Record, Unreadable, proposals};
 
-/// How much older than the clock a record must be to prove that its time has come.
+/// How much older than the clock a record must be to prove that its time has passed.
 const PROVEN: Duration = Duration::DAY;
 
-/// What there is.
+/// What exists.
 #[derive(Debug)]
 pub(super) struct Survey {
     pub(super) now: OffsetDateTime,
-    /// Up to when time has surely passed: the newest record that the clock has left behind.
+    /// The time that has surely passed: that of the newest proven record.
     pub(super) today: Option<OffsetDateTime>,
     pub(super) runs: Vec<Aged>,
     pub(super) pages: HashMap<KeptState, Page>,
-    /// The run that tells of the making of each proposal, and when.
+    /// The run that recorded the making of each proposal, and when.
     pub(super) makers: HashMap<String, (String, OffsetDateTime)>,
 }
 
@@ -51,7 +51,7 @@ impl Aged {
 }
 
 impl Survey {
-    /// Reads all runs; ends early when the log does.
+    /// Reads all runs; stops early when the log ends.
     pub(super) fn make(log: &AuditLog, now: OffsetDateTime) -> Result<Self, AuditError> {
         let place = log.place();
         let mut survey = Self {
@@ -62,22 +62,22 @@ impl Survey {
             makers: HashMap::new(),
         };
         for run in runs(&place)? {
-            // A purge must not hold up the end of the server.
+            // A purge must not delay the end of the server.
             log.check()?;
             survey.look_at(run)?;
         }
         Ok(survey)
     }
 
-    /// What is older than this many days goes; nothing where no record tells what day it is.
+    /// The time before which records are too old; `None` if no record proves the date.
     pub(super) fn oldest(&self, days: u32) -> Option<OffsetDateTime> {
         self.today?.checked_sub(Duration::days(i64::from(days)))
     }
 
-    /// Reads a run for its age, the states that it names and the proposals whose making it tells.
+    /// Reads a run for its age, the states that it names and the proposals whose making it records.
     ///
-    /// No record counts as older than one above it, nor than the begin of a run that was there
-    /// before: where it says so, the clock was set back.
+    /// No record counts as older than one above it, nor than the start of an earlier run: an
+    /// earlier time means that the clock was set back.
     fn look_at(&mut self, run: RunFile) -> Result<(), AuditError> {
         let modified = OffsetDateTime::from(run.modified);
         let proven = self.now.checked_sub(PROVEN);
@@ -121,7 +121,7 @@ impl Survey {
     }
 }
 
-/// When a run began, as its file's name says.
+/// When a run began, by its file's name.
 fn begin_of(file: &str) -> Option<OffsetDateTime> {
     let form = format_description!("[year][month][day]T[hour][minute][second]Z");
     let (begin, _) = file.split_once('-')?;
@@ -135,7 +135,7 @@ pub(in crate::audit) fn states(place: &Place) -> Result<Vec<KeptState>, AuditErr
     Ok(pages(place)?.into_keys().collect())
 }
 
-/// The kept states on the disk; other files in that directory are left alone.
+/// The kept states on the disk; other files in that directory are ignored.
 fn pages(place: &Place) -> Result<HashMap<KeptState, Page>, AuditError> {
     let directory = place.pages();
     let failed = |error: io::Error| AuditError::at(&directory, "list the kept states", &error);
@@ -184,13 +184,13 @@ pub(in crate::audit) fn named_by(record: &Record) -> impl Iterator<Item = KeptSt
         .flatten()
 }
 
-/// Whatever may be the name of a state in a line that cannot be understood.
+/// Everything that may be the name of a state in a line that cannot be parsed.
 fn any_names(line: &[u8]) -> impl Iterator<Item = KeptState> {
     line.split(|byte| !byte.is_ascii_hexdigit())
         .filter_map(KeptState::of_text)
 }
 
-/// Every line of a run, as it is and as it was read; none if the run is gone.
+/// Every line of a run, raw and parsed; none if the run is gone.
 fn for_each_line(
     run: &RunFile,
     mut each: impl FnMut(&[u8], Result<Record, Unreadable>),

@@ -24,7 +24,7 @@ fn told(call: CallId, event: Event, step: &str, outcome: Option<Outcome>) -> Ent
     }
 }
 
-/// What happens to a call.
+/// What happens to a modelled call.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Refused,

@@ -1,4 +1,4 @@
-//! Whether each proposal is what the log says of it.
+//! Checks that each proposal agrees with the log.
 
 use std::collections::HashMap;
 
@@ -8,20 +8,20 @@ use super::super::{
 };
 use super::{Checking, runs, scan};
 
-/// What the log has of a proposal.
+/// The log's records of a proposal.
 #[derive(Debug, Default)]
 struct Told {
     /// The record of its making, its run's file and its line.
     made: Option<(Record, String, u64)>,
     /// The records of the making of a set's other changes, in order.
     others: Vec<Record>,
-    /// All that tells what became of it, and what tried to apply it.
+    /// The records of decisions on it and of attempts to apply it.
     later: Vec<Record>,
 }
 
 impl<P> Checking<P> {
     pub(super) fn proposals(&mut self) -> Result<(), AuditError> {
-        // The files come first: what they say is on record by then.
+        // The files are read first, so that their records are in the log by then.
         let files = files(&self.place)?;
         let mut told: HashMap<String, Told> = HashMap::new();
         scan(&runs(&self.place)?, &["\"proposal\":\""], |found| {
@@ -39,7 +39,7 @@ impl<P> Checking<P> {
                 told.later.push(record);
             }
         })?;
-        // A purge may have gone on meanwhile.
+        // A purge may have continued meanwhile.
         self.seen.read(&runs(&self.place)?)?;
         let mut wrong = Vec::new();
         for (id, file) in files {
@@ -68,7 +68,7 @@ impl<P> Checking<P> {
 
     fn wrong_with(&self, proposal: &Proposal, told: &Told) -> Option<Wrong> {
         let id = proposal.id;
-        // What was decided may outlive the runs that tell of it, which alone are named with hashes.
+        // A decided proposal may outlive its records, since only runs are named with hashes.
         let may_be_purged = if proposal.state == ProposalState::Open {
             self.is_purged(id)
         } else {
@@ -85,8 +85,8 @@ impl<P> Checking<P> {
         (!members.is_empty()).then_some(Wrong::ChangedProposal { id, members })
     }
 
-    /// Whether there must be a file: not where somebody decided, where it could not be kept, and
-    /// where the run may have been ended, or be, between the record and the file.
+    /// Whether there must be a file. Not if it was decided, if it could not be kept, or if the run
+    /// ended or is now between the record and the file.
     fn is_awaited(&self, told: &Told) -> bool {
         let Some((made, run, line)) = &told.made else {
             return false;
