@@ -29,27 +29,27 @@ use super::metrics::Metrics;
 pub struct App {
     /// The wiki. One is configured now; several will be.
     pub wiki: Arc<Wiki>,
-    /// The way of a write.
+    /// The door of every write.
     pub writer: Arc<Writer>,
     /// What tools and commands may know of writes.
     pub desk: Arc<Desk>,
     /// Seals what a client must bring back unchanged.
     pub(super) codec: RequestStateCodec,
-    /// What finds words in the wiki's pages.
+    /// The content index of the wiki's pages.
     pub index: Arc<ContentIndex>,
-    /// The pages that clients are told of when they change.
+    /// The pages that clients watch.
     pub watch: Arc<Watch>,
-    /// What happened so far, counted.
+    /// The server's metrics.
     pub metrics: Arc<Metrics>,
     /// How answers are written as text.
     pub(super) indent: Indent,
     registry: Arc<RwLock<Arc<Registry>>>,
-    /// Where new keys come from; nowhere for a caller's own.
+    /// Where new keys come from; `None` for a caller's own key.
     pub(super) key_watch: Option<Arc<KeyWatch>>,
 }
 
 impl App {
-    /// Puts a server together; nothing is opened, sent or written yet.
+    /// Builds a server; nothing is opened, sent or written yet.
     ///
     /// # Errors
     /// One sentence about what cannot be used.
@@ -87,8 +87,8 @@ impl App {
         })
     }
 
-    /// The same server for whoever brings a key of their own: index, remembered reads, previews
-    /// and approvals are separate; tools, log and counts are shared.
+    /// The same server for a caller's own key: index, remembered reads, previews and approvals are
+    /// separate; tools, log and metrics are shared.
     ///
     /// # Errors
     /// One sentence about the key.
@@ -96,7 +96,7 @@ impl App {
         self.apart(Arc::new(self.wiki.with_key(key)?), None)
     }
 
-    /// The same server with the same key for whoever may read within a rule alone.
+    /// The same server with the same key, for callers who may read only within a rule.
     ///
     /// # Errors
     /// One sentence.
@@ -146,9 +146,9 @@ impl App {
         Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Calls a tool, which tells its progress while it works; nothing if none of that name is
-    /// offered. Where the wiki rejects the key and another one is there, a read is made again
-    /// with the new key. Every answer to an unknown key says that the key is unknown.
+    /// Calls a tool, which reports its progress; `None` if no tool of that name is offered. If the
+    /// wiki rejects the key and there is a new one, a read is repeated with the new key. Every
+    /// answer to an unknown key says that the key is unknown.
     pub async fn call(
         &self,
         name: &str,
@@ -177,14 +177,13 @@ impl App {
         self.desk.audit().pauses().look()
     }
 
-    /// Why the key that its file or command gives now is not in use, if so.
+    /// Why the key that its file or command gives now is not in use, if it is not.
     #[must_use]
     pub fn key_fault(&self) -> Option<String> {
         self.key_watch.as_ref().and_then(|watch| watch.fault())
     }
 
-    /// Whether a call may be made again with another key: one that only reads, where another key
-    /// can come.
+    /// Whether a call may be repeated with another key: it only reads, and the key can change.
     fn may_read_again(&self, name: &str) -> bool {
         let can_change = |watch: &Arc<KeyWatch>| watch.source().can_change();
         let is_read = |tool: &Definition| tool.kind == Kind::Read;
@@ -192,7 +191,7 @@ impl App {
             && self.registry().find(name).is_some_and(is_read)
     }
 
-    /// Says with every answer to a key that is a guest's that it is one.
+    /// Adds a hint to every answer if the wiki treats the key as a guest's.
     async fn with_guests_hint(&self, answer: Result<Value, Failure>) -> Result<Value, Failure> {
         let hinted = |hint: String, own: &str| match own {
             "" => hint,
@@ -203,7 +202,7 @@ impl App {
                 if let Some(hint) = self.wiki.guests_hint().await {
                     let own = members.shift_remove("hint");
                     let own = own.as_ref().and_then(Value::as_str).unwrap_or_default();
-                    // First of all: what follows must not be taken for the whole.
+                    // The hint comes first, so that the rest is not mistaken for everything.
                     members.shift_insert(0, "hint".to_owned(), hinted(hint, own).into());
                 }
                 Ok(Value::Object(members))
@@ -238,14 +237,14 @@ impl App {
             progress,
         };
         let registry = self.registry();
-        // The registry catches what panics in a tool; this catches all that is left.
+        // The registry catches panics of a tool; this catches all others.
         let call = notice::counted_by(counter, async {
             Some(registry.call(name, context, arguments)?.await)
         });
         let call = AssertUnwindSafe(call);
         let answer = call.catch_unwind().await;
         if registry.find(name).is_some_and(Definition::can_write) {
-            // Whatever came of it: whoever watches what it wrote shall see it.
+            // Whatever the outcome, watchers of the written page shall see it.
             self.watch.written();
         }
         let Ok(answer) = answer else {
@@ -258,15 +257,15 @@ impl App {
         })
     }
 
-    /// Says of a failure what the key has to do with it; of a key that was rejected nothing is
-    /// kept, and a new one is looked for.
+    /// Adds to a failure what the key has to do with it. For a rejected key the index is dropped,
+    /// and a new key is looked for.
     pub(super) async fn explained(&self, failure: Failure) -> Failure {
         let generation = self.wiki.generation();
         let failure = self.advised(self.wiki.explained(failure).await);
         if failure.code != Code::KeyRejected {
             return failure;
         }
-        // What the key once could read is nobody's any more.
+        // Nobody may see any more what the key once could read.
         self.index.forget().await;
         if self.replace_rejected(generation).await {
             return failure.hint("A new key has come into use meanwhile. Call again.");
@@ -274,7 +273,7 @@ impl App {
         failure
     }
 
-    /// Says to a caller whose key was rejected whether a new one takes a restart.
+    /// Adds for a rejected key whether a new one needs a restart.
     fn advised(&self, failure: Failure) -> Failure {
         let can_change = |watch: &Arc<KeyWatch>| watch.source().can_change();
         let is_taken = self.key_watch.as_ref().is_some_and(can_change);
@@ -298,8 +297,8 @@ fn is_rejected(answer: &Result<Value, Failure>) -> bool {
     matches!(answer, Err(failure) if failure.code == Code::KeyRejected)
 }
 
-/// Whether a key with more rights than a guest's may have been answered otherwise; what a right
-/// is missing for was looked into before.
+/// Whether a known key might have got another answer. Failures for a missing right were explained
+/// before.
 const fn may_be_a_guests(code: Code) -> bool {
     matches!(
         code,

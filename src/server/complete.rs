@@ -1,4 +1,4 @@
-//! What can be typed for an argument of a prompt, or of a page's address.
+//! Completion of a prompt's arguments and of page addresses.
 
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, Reference};
@@ -6,7 +6,7 @@ use rmcp::model::{CompleteRequestParams, CompleteResult, Reference};
 use super::{prompts, resources};
 use crate::write::Caller;
 
-/// What can be typed.
+/// The possible values.
 pub(super) async fn complete(
     offer: &prompts::Offer<'_>,
     caller: &Caller,

@@ -1,4 +1,4 @@
-//! How a client is made to ask its person, on both generations of the protocol.
+//! Has a client ask its person, on both generations of the protocol.
 //!
 //! Up to 2025-11-25 the server sends the client a request while the call waits. From
 //! 2026-07-28 on the call is answered with the question and a sealed state, and the client
@@ -28,7 +28,7 @@ use crate::write::{Ask, Asker, HandedOut, Handout, Question, Reply};
 const ANSWER: &str = "answer";
 const NO: &str = "no";
 
-/// Whether a client says that it can ask its person.
+/// Whether a client declares that it can ask its person.
 pub(super) fn asks(client: &ClientCapabilities) -> bool {
     let modes = client.elicitation.as_ref();
     modes.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
@@ -37,13 +37,13 @@ pub(super) fn asks(client: &ClientCapabilities) -> bool {
 /// Whether the person behind a request's client can be asked.
 pub(super) fn can_ask(context: &RequestContext<RoleServer>, has_session: bool) -> bool {
     let version = context.protocol_version().unwrap_or_default();
-    // Without a session, which the old generation answers in, no answer would come.
+    // The old generation answers within a session, so without one no answer would come.
     (has_session || version >= ProtocolVersion::V_2026_07_28)
         && context.client_capabilities().as_ref().is_some_and(asks)
 }
 
-/// How the person behind a call's client is asked, and where questions arrive that shall
-/// outlive the call.
+/// How to ask the person behind a call's client, and the receiver of questions that outlive the
+/// call.
 pub(super) fn asker(
     codec: &RequestStateCodec,
     request: &CallToolRequestParams,
@@ -74,16 +74,15 @@ pub(super) fn asker(
     (asker, questions)
 }
 
-/// Where questions arrive that shall outlive their call.
+/// The receiver of questions that outlive their call.
 pub(super) struct Questions {
     handed_out: mpsc::Receiver<HandedOut>,
-    /// What their states are good for.
+    /// The tool and arguments to which their states are bound.
     bound_to: Vec<u8>,
 }
 
 impl Questions {
-    /// The answer to a call that must be made again with a person's answer, if that is how it
-    /// ends.
+    /// The answer to a call that must be repeated with a person's answer, if the call ends so.
     pub(super) async fn input_required(
         &mut self,
         codec: &RequestStateCodec,
@@ -107,7 +106,7 @@ fn input_required(
     InputRequiredResult::new(Some([(ANSWER.to_owned(), ask)].into()), Some(state))
 }
 
-/// What a call brings that is made again.
+/// What a repeated call brings.
 fn brought(
     codec: &RequestStateCodec,
     request: &CallToolRequestParams,
@@ -130,7 +129,7 @@ fn brought(
     }
 }
 
-/// What a state is good for: this tool with these arguments, in whatever order.
+/// The bytes that bind a state to this tool and these arguments, in any order.
 fn bound_to(name: &str, arguments: &Map<String, Value>) -> Vec<u8> {
     let mut digest = Sha256::new();
     digest_of_text(&mut digest, name);
@@ -176,7 +175,7 @@ fn digest_of(digest: &mut Sha256, value: &Value) {
     }
 }
 
-/// The person behind a client that is asked while the call waits.
+/// A person who is asked while the call waits.
 #[derive(Debug)]
 struct Person {
     peer: Peer<RoleServer>,
@@ -208,7 +207,8 @@ impl Ask for Person {
     }
 }
 
-/// A question that the client may still show: it is told when nobody waits for it any more.
+/// A question that the client may still show; when dropped, the client is told that nobody waits
+/// for it any more.
 struct Open {
     peer: Peer<RoleServer>,
     question: Option<RequestId>,
@@ -229,7 +229,7 @@ impl Drop for Open {
     }
 }
 
-/// What a client's result means. Nothing but a yes in so many words is one.
+/// The meaning of a client's result. Only an explicit yes is a yes.
 fn reply(result: &ElicitResult) -> Reply {
     match result.action {
         ElicitationAction::Accept => {}
@@ -254,7 +254,7 @@ fn form(question: &Question, version: &ProtocolVersion) -> ElicitRequestParams {
         .map(|scope| (scope.as_str(), title(*scope)))
         .collect();
     choices.push((NO, "No"));
-    // Titles have stood beside the values since 2025-11-25, before that in a list of their own.
+    // Since 2025-11-25 titles are beside the values, before that in a separate list.
     let schema = if *version < ProtocolVersion::V_2025_11_25 {
         let (values, titles) = choices
             .into_iter()

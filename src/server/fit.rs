@@ -4,15 +4,15 @@ use std::io;
 
 use serde_json::Value;
 
-/// How long texts, and how many items of lists, are left where an answer has to be cut: from the
-/// mildest cut on.
+/// The cuts of an answer, from the mildest: the lengths of texts and the numbers of items that
+/// remain.
 const CUTS: [(usize, usize); 5] = [(8_192, 100), (2_048, 50), (512, 20), (64, 5), (16, 1)];
-/// How many members of an object are left: more than an answer of ours has.
+/// How many members of an object remain: more than our answers have.
 const MOST_MEMBERS: usize = 40;
 
-/// Whether an answer has more bytes than it may, as text and as the value that the text is of.
+/// Whether an answer has too many bytes, as text and as value together.
 pub(super) fn is_over(text: &str, value: &Value, most: usize) -> bool {
-    // A text grows to twice its length at most where it is quoted, and is longer than its value.
+    // Quoting at most doubles a text, and the text is longer than its value.
     text.len().saturating_mul(3) > most && quoted(text) + size(value) > most
 }
 
@@ -46,7 +46,7 @@ fn size(value: &Value) -> usize {
 /// Cuts texts and lists of an answer until it surely fits, as text and as a value.
 pub(super) fn cut(value: &mut Value, most: usize) {
     for (chars, items) in CUTS {
-        // Quoted once more, and with spaces before each line, it has four times its bytes at most.
+        // Quoted again and indented, it has at most four times its bytes.
         if size(value).saturating_mul(5) <= most {
             return;
         }

@@ -1,24 +1,24 @@
-//! Large messages as they come in: what of them the protocol must see, and what only a tool reads.
+//! Splits large messages: the protocol gets what it needs, and only a tool reads the rest.
 //!
-//! The protocol's own reader makes a tree of all that it is given, several times over: of a few
-//! megabytes it makes hundreds. So of a large call it is given all but the arguments; these go
-//! beside it as they came, and are read where nobody else has to wait for that. Whatever else is
-//! large goes no further: no request but a call has anything to say in so many bytes.
+//! The protocol's reader builds several trees of a message: a few megabytes become hundreds. So of
+//! a large call it gets everything but the arguments. These travel beside the message unchanged,
+//! and are read without blocking other calls. Any other large message is refused, since only calls
+//! can need so many bytes.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::room::Taken;
 
-/// How many bytes a message may have, arguments of a call apart. What is larger is read away from
-/// the threads that all calls share.
+/// The most bytes of a message without a call's arguments. Larger ones are read outside of the
+/// threads that all calls share.
 pub(super) const MOST_BESIDE: usize = 64 * 1024;
 /// A refusal repeats a message's id only up to this length, in bytes.
 const MOST_ID: usize = 256;
-/// What the protocol is given in place of arguments.
+/// What the protocol gets in place of arguments.
 const NOTHING: &[u8] = b"{}";
 
-/// The arguments that a call came with beside its message.
+/// The arguments of a call, beside its message.
 #[derive(Debug, Clone)]
 pub(super) struct Cargo {
     load: Arc<Mutex<Option<Load>>>,
@@ -26,12 +26,12 @@ pub(super) struct Cargo {
     _room: Option<Arc<Taken>>,
 }
 
-/// What came in place of small arguments.
+/// The load of a message.
 #[derive(Debug)]
 pub(super) enum Load {
     /// Arguments, in JSON.
     Arguments(Vec<u8>),
-    /// More than is taken.
+    /// More than is accepted.
     TooLarge,
     /// There was no room for it.
     NoRoom,
@@ -54,7 +54,7 @@ impl Cargo {
     }
 }
 
-/// The members of a message that its way depends on.
+/// The members of a message that decide how it is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Member {
     Id,
@@ -83,7 +83,7 @@ impl Member {
     }
 }
 
-/// Where the values of these members stand.
+/// The positions of these members' values.
 #[derive(Debug, Default)]
 struct Found {
     id: Option<Range<usize>>,
@@ -105,19 +105,19 @@ impl Found {
     }
 }
 
-/// Where in the text of a message a byte stands.
+/// The lexical context of a byte in a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Within {
     /// Between strings.
     #[default]
     Nothing,
     String,
-    /// Behind a backslash in a string.
+    /// After a backslash in a string.
     Escape,
 }
 
-/// Finds the members of a message in its bytes, part by part as they come, and keeps none of
-/// them. Of what is no JSON it finds something or nothing; whoever reads it will see.
+/// Finds the members of a message in its bytes, part by part as they arrive, without keeping the
+/// bytes. The result for invalid JSON is arbitrary; the later reader reports the error.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     at: usize,
@@ -127,18 +127,18 @@ pub(super) struct Scan {
     is_params: bool,
     /// Whether the next string is the name of a member.
     is_key_next: bool,
-    /// The name of a member that is being read, as far as it may be one of ours.
+    /// The name of the member that is being read, as long as it may be one of ours.
     key: Vec<u8>,
     is_key: bool,
     /// The member whose value is being read, in the message and in its `params`.
     open: [Option<Member>; 2],
     found: Found,
-    /// The message's id without the space around it, as far as it could be repeated: it may stand
-    /// where a message that is refused is no longer kept.
+    /// The message's id without surrounding space, up to the length that a refusal repeats: it may
+    /// come after the part of a refused message that is kept.
     id: Vec<u8>,
 }
 
-/// Longer than all names of members that are looked for.
+/// Longer than every member name that is searched for.
 const MOST_KEY: usize = 16;
 
 impl Scan {
@@ -159,7 +159,7 @@ impl Scan {
                 Within::String | Within::Escape => self.in_string(*byte),
             }
             if !was_in_id && self.is_in_id() {
-                // Of two the second counts.
+                // Of two ids the second counts.
                 self.id.clear();
             } else if was_in_id && self.is_in_id() && !is_space && self.id.len() <= MOST_ID {
                 self.id.push(*byte);
@@ -253,14 +253,14 @@ impl Scan {
         value(message, self.found.method.as_ref()) == Some(b"\"tools/call\"")
     }
 
-    /// A request that says no more than whose answer it is, and of which tool if of one; nothing
-    /// where nobody waits for an answer. Of the message its beginning is enough.
+    /// A request with only the id and, for a call, the tool; `None` if the message expects no
+    /// answer. The beginning of the message is enough.
     pub(super) fn stub(&self, message: &[u8]) -> Option<Vec<u8>> {
         let is_whole = self.found.id.as_ref().is_some_and(|id| !id.is_empty());
         if !is_whole || self.id.is_empty() {
             return None;
         }
-        // One that cannot be repeated is answered as none.
+        // An id that is too long to repeat is answered without an id.
         let id = if self.id.len() <= MOST_ID {
             &*self.id
         } else {
@@ -282,10 +282,10 @@ impl Scan {
         Some(stub)
     }
 
-    /// The message without the arguments of a call, and these.
+    /// Splits the arguments off a call's message.
     ///
     /// # Errors
-    /// The message, if it is no call, or large without its arguments.
+    /// The message, if it is not a call, or is still large without its arguments.
     pub(super) fn lighten(
         &self,
         mut message: Vec<u8>,
@@ -336,7 +336,7 @@ mod tests {
             r#"{"id":1, "params": {"name":"n","_meta":{"arguments":[1]}, "arguments" :{}, "x":[{"arguments":1}]},"method":"tools/call"}"#
         );
         assert_eq!(arguments.trim(), r#"{"a":"}\",{","arguments":{}}"#);
-        // However its bytes come.
+        // However its bytes are split.
         let mut scan = Scan::default();
         for byte in call.bytes() {
             scan.feed(&[byte]);
@@ -378,7 +378,7 @@ mod tests {
             stub(r#"{"method":"ping","id":7,"params":{}}"#).as_deref(),
             Some(r#"{"jsonrpc":"2.0","id":7,"method":"tools/call"}"#)
         );
-        // The first bytes alone are kept; the id may stand behind them.
+        // Only the first bytes are kept; the id may come later.
         let call =
             r#"{"method":"tools/call","params":{"name":"n","arguments":{"id":1}},"id": "a b\"" }"#;
         let kept = call.as_bytes().split_at(50).0;

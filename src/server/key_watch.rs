@@ -1,5 +1,5 @@
-//! A new key, taken while the server runs: from its file when that changes, and from its file or
-//! command when the wiki rejects the old one, or when the operator asks for it (SIGHUP).
+//! Takes a new key while the server runs: from its file when that changes, and from its file or
+//! command when the wiki rejects the old key or the operator asks for it (SIGHUP).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use super::app::App;
 use crate::config::{KeySource, Stamp};
 use crate::wiki::ApiKey;
 
-/// How often a command is run because the wiki rejects the key, at most.
+/// The least time between two runs of the command because the wiki rejects the key.
 const COMMANDS_APART: Duration = Duration::from_secs(30);
 
 /// Why the key is read again.
@@ -63,12 +63,12 @@ impl KeyWatch {
         self.state().fault.clone()
     }
 
-    /// Where somebody puts a new key.
+    /// Where to put a new key.
     pub(super) const fn source(&self) -> &KeySource {
         &self.source
     }
 
-    /// Whether the file changed since it was looked at last, if it is time to look.
+    /// Whether the file changed since the last look, if another look is due.
     fn is_changed(&self) -> bool {
         let mut state = self.state();
         if state.looked.elapsed() < self.source.apart {
@@ -90,7 +90,7 @@ impl KeyWatch {
         true
     }
 
-    /// Reads the key that is there now; nothing where that is no key, which is logged once.
+    /// Reads the present key; `None` if it is not a key, which is logged once.
     async fn read(&self, why: Why) -> Option<ApiKey> {
         let source = self.source.clone();
         let read = tokio::task::spawn_blocking(move || (source.stamp(), source.read()));
@@ -129,8 +129,8 @@ impl App {
         }
     }
 
-    /// Takes a new key if there is one, since the wiki rejected that of a generation; whether
-    /// another one is in use now.
+    /// Takes a new key if there is one, after the wiki rejected the key of a generation; returns
+    /// whether another one is in use now.
     pub(super) async fn replace_rejected(&self, generation: u64) -> bool {
         match &self.key_watch {
             Some(watch) => self.renew(watch, generation, Why::Rejected).await,
@@ -138,8 +138,7 @@ impl App {
         }
     }
 
-    /// Reads the key again because the operator asks for it (SIGHUP), and says in the log what
-    /// came of it.
+    /// Reads the key again because the operator asks for it (SIGHUP), and logs the result.
     pub async fn reread_key(&self) {
         let Some(watch) = self.key_watch.as_ref() else {
             return;
@@ -153,7 +152,7 @@ impl App {
         if !is_new && watch.fault().is_none() {
             tracing::info!("SIGHUP: the key is the same as before");
         }
-        // The log says at once what the wiki takes it for.
+        // So the log shows immediately what the wiki takes the key for.
         self.wiki.standing().await;
     }
 
@@ -162,7 +161,7 @@ impl App {
             return false;
         }
         let _turn = watch.turn.lock().await;
-        // Somebody else was quicker.
+        // Another call already took a new key.
         if self.wiki.generation() != generation {
             return true;
         }
@@ -180,7 +179,7 @@ impl App {
             tracing::error!("the key in use stays: {fault}");
             return false;
         }
-        // What the old key could see is not for the new one.
+        // The new key may not see what the old one could.
         self.index.forget_key(&old).await;
         tracing::info!(
             "a new key of the wiki is in use, from {}",

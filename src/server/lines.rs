@@ -1,4 +1,4 @@
-//! Lines of standard input: small ones as they come, large ones made light.
+//! Lines of standard input: small ones unchanged, large ones without their arguments.
 
 use std::io;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use super::room::{self, MOST_BYTES, NoRoom, Room, Taken};
 /// How much is read at once.
 const CHUNK: usize = 8 * 1024;
 
-/// What goes with the message that was read last, if anything does.
+/// The cargo of the last message, if it has one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Slot(Arc<Mutex<Option<Cargo>>>);
 
@@ -30,20 +30,20 @@ impl Slot {
     }
 }
 
-/// Reads whole lines alone. A large one comes light and by itself; as soon as all of it was read,
-/// what it lacks lies in the slot, until more is read.
+/// Gives only whole lines. A large line comes by itself without its arguments; once it was read
+/// completely, they are in the slot until more is read.
 pub(super) struct Lines<R> {
     input: R,
     chunk: Box<[u8]>,
-    /// What was read and not given on yet.
+    /// Bytes that were read and not passed on yet.
     held: Vec<u8>,
-    /// How much of it, from the beginning, is whole lines; and how much of that was given on.
+    /// How many of these bytes, from the beginning, are whole lines, and how many were passed on.
     whole: usize,
     given: usize,
-    /// What goes with those lines: then they are one.
+    /// The cargo of these lines; with cargo they are a single line.
     cargo: Option<Cargo>,
     large: Option<LargeLine>,
-    /// Room for large lines, and the wait for it of the one that begins.
+    /// Room for large lines, and the wait of the current one.
     room: Arc<Room>,
     waits: Option<BoxFuture<'static, Result<Taken, NoRoom>>>,
     slot: Slot,
@@ -75,7 +75,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         self.slot.clone()
     }
 
-    /// Gives on as much as fits; whether there was anything.
+    /// Passes on as much as fits; returns whether there was anything.
     fn give(&mut self, to: &mut ReadBuf<'_>) -> bool {
         let left = self.held.get(self.given..self.whole).unwrap_or_default();
         let some = left.get(..to.remaining()).unwrap_or(left);
@@ -90,7 +90,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         true
     }
 
-    /// Takes in what was read.
+    /// Handles newly read bytes.
     fn take_in(&mut self, length: usize) {
         let bytes = self.chunk.get(..length).unwrap_or_default();
         let Some(large) = &mut self.large else {
@@ -112,7 +112,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             .extend_from_slice(next.get(1..).unwrap_or_default());
     }
 
-    /// Looks for whole lines, once those before are gone.
+    /// Looks for whole lines, once the earlier ones are passed on.
     fn look(&mut self) {
         if self.whole > 0 || self.large.is_some() || self.waits.is_some() {
             return;
@@ -121,7 +121,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             Some(end) => self.whole = end + 1,
             None if self.held.len() > MOST_BESIDE => {
                 let room = Arc::clone(&self.room);
-                // How long it is nobody can tell yet.
+                // Its length is unknown, so it takes as much room as the largest.
                 self.waits = Some(Box::pin(async move { room.take(MOST_BYTES, None).await }));
             }
             None => {}
@@ -140,7 +140,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
             if buffer.remaining() == 0 || this.give(buffer) {
                 return Poll::Ready(Ok(()));
             }
-            // What was given on has been read, and if it was no message, nobody asks for this.
+            // The earlier line was read by now; if it was not a message, its cargo is dropped.
             this.slot.put(None);
             this.held.drain(..this.whole);
             (this.whole, this.given) = (0, 0);
@@ -171,7 +171,7 @@ struct LargeLine {
     line: Vec<u8>,
     scan: Scan,
     room: Option<Taken>,
-    /// Why it is not read; its first bytes are kept, to see whose it was.
+    /// Why it is refused; its first bytes are kept to identify it.
     refused: Option<Load>,
 }
 
@@ -186,7 +186,7 @@ impl LargeLine {
     }
 
     fn push(&mut self, bytes: &[u8]) {
-        // Also of a refused one: many clients write the id behind the arguments.
+        // Also for a refused line: many clients write the id after the arguments.
         self.scan.feed(bytes);
         if self.refused.is_some() {
             return;

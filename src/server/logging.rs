@@ -1,5 +1,5 @@
-//! What happens in a call, told to a client that has set a level. MCP calls it logging; the
-//! protocol has it deprecated (SEP-2577), and all that names it is here.
+//! Log messages of a call, for a client that has set a level. MCP calls it logging; the protocol
+//! has it deprecated (SEP-2577), and all that names it is here.
 #![expect(deprecated, reason = "clients of all generations may still ask for it")]
 
 use std::convert::Infallible;
@@ -20,7 +20,7 @@ pub(super) type SetLevel = rmcp::model::SetLevelRequestParams;
 
 /// The most messages about one call.
 const MOST: usize = 8;
-/// How long a client may take to take one, or all that are left when the answer is there.
+/// How long a client may take to accept one message, or all that are left when the answer is ready.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// From the least to the most severe.
@@ -35,7 +35,7 @@ const LEVELS: [LoggingLevel; 8] = [
     LoggingLevel::Emergency,
 ];
 
-/// The level that a session has set; none until it does.
+/// The level that a session has set, if it has.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Level(Arc<Mutex<Option<LoggingLevel>>>);
 
@@ -67,7 +67,7 @@ impl Level {
         }
     }
 
-    /// Does the work of a request, and passes on what is said of it.
+    /// Runs the work of a request, and passes on its notices.
     pub(super) async fn during<F: Future>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -87,13 +87,13 @@ impl Level {
             answer = notice::told_to(listener, work) => answer,
             never = log.pass_on() => match never {},
         };
-        // An answer does not wait for a client that takes nothing.
+        // An answer does not wait for a client that accepts nothing.
         let _ = tokio::time::timeout(PATIENCE, log.pass_on_the_rest()).await;
         answer
     }
 }
 
-/// What is said of one request.
+/// The notices of one request.
 struct Log<'a> {
     context: &'a RequestContext<RoleServer>,
     level: LoggingLevel,

@@ -1,4 +1,4 @@
-//! Requests as they come: those that are none of the protocol, and the arguments of a call.
+//! Incoming requests: unknown ones, and the arguments of a call.
 
 use axum::http::request::Parts;
 use rmcp::ErrorData;
@@ -33,7 +33,7 @@ const DROPPED: [&str; 4] = [
     "resources/unsubscribe",
 ];
 
-/// What is said of a request that nobody could read as one of the protocol.
+/// The error for a request that is not one of the protocol.
 pub(super) fn refusal(request: &CustomRequest, context: &RequestContext<RoleServer>) -> ErrorData {
     if load(context).is_some() {
         return ErrorData::invalid_request(
@@ -51,7 +51,7 @@ pub(super) fn refusal(request: &CustomRequest, context: &RequestContext<RoleServ
     }
 }
 
-/// What came beside a message, if anything did.
+/// The load beside a message, if there is one.
 fn load(context: &RequestContext<RoleServer>) -> Option<Load> {
     let parts = context.extensions.get::<Parts>();
     let cargo = context
@@ -61,7 +61,7 @@ fn load(context: &RequestContext<RoleServer>) -> Option<Load> {
     cargo?.take()
 }
 
-/// The arguments of a call; large ones are read away from the threads that other calls wait for.
+/// The arguments of a call; large ones are read outside of the threads that other calls need.
 pub(super) async fn arguments(
     request: &mut CallToolRequestParams,
     context: &RequestContext<RoleServer>,

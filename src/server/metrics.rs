@@ -1,4 +1,4 @@
-//! What happened so far, counted, and told as Prometheus text. Every name is in [`METRICS`].
+//! The server's metrics, written as Prometheus text. Every name is in [`METRICS`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -39,7 +39,7 @@ macro_rules! metrics {
             name: $name, kind: $kind, labels: $labels, meaning: $meaning,
         };)*
 
-        /// All metrics, in the order in which they are told.
+        /// All metrics, in the order of the output.
         pub const METRICS: &[Metric] = &[$($constant,)*];
     };
 }
@@ -79,7 +79,7 @@ pub fn table() -> String {
     table
 }
 
-/// What happened so far, counted; what the rooms below count themselves is only told here.
+/// The server's counters; those of other rooms are only written here.
 #[derive(Debug, Default)]
 pub struct Metrics {
     calls: Mutex<BTreeMap<(&'static str, String), u64>>,
@@ -157,7 +157,7 @@ impl Metrics {
         answer
     }
 
-    /// A request was refused before it became a call.
+    /// Counts a request that was refused before it became a call.
     pub(super) fn turned_away(&self, status: u16) {
         let mut all = self
             .turned_away

@@ -1,4 +1,4 @@
-//! How far a call is, told to a client that asked for it with a token.
+//! Progress of a call, for a client that asked for it with a token.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::notice::Progress;
 
-/// Passes on what a call says of itself, for as long as it is asked to.
+/// Passes on a call's progress, as long as it is polled.
 pub(super) async fn pass_on(
     context: &RequestContext<RoleServer>,
     mut said: watch::Receiver<Progress>,

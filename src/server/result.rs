@@ -28,8 +28,8 @@ fn text_of(value: &Value, indent: Indent) -> String {
 
 /// An answer of a tool: structured content, and the same JSON as text for clients without it.
 ///
-/// What the wiki says is data: every answer is labelled as untrusted in its `_meta`. One that is
-/// larger than the tool's bound is an error; of a write, which has happened, it is cut.
+/// Text of the wiki is data: every answer is labelled as untrusted in its `_meta`. An answer above
+/// the tool's bound is an error; that of a write, which has happened, is cut.
 pub(super) fn answer(tool: &Definition, mut value: Value, indent: Indent) -> CallToolResult {
     let mut text = text_of(&value, indent);
     if fit::is_over(&text, &value, tool.most_bytes) {
@@ -61,8 +61,8 @@ fn too_large(most: usize) -> Failure {
     .hint("Ask for less: a lower limit or depth, a part of the page, fewer pages or fields.")
 }
 
-/// An error: in a text block, never as structured content, which clients would check against the
-/// schema of the answer. Programs find its code in `_meta`, too.
+/// An error: only as text, never as structured content, which clients would check against the
+/// answer's schema. Its code is also in `_meta`, for programs.
 pub(super) fn failure(failure: &Failure, indent: Indent) -> CallToolResult {
     let mut error = json!({ "error": failure });
     let mut text = text_of(&error, indent);
@@ -76,13 +76,13 @@ pub(super) fn failure(failure: &Failure, indent: Indent) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta))
 }
 
-/// A tool as a client is told of it.
+/// A tool's definition for clients.
 pub(super) fn tool(definition: &Definition) -> Tool {
     let is_read = definition.kind == Kind::Read;
     let annotations = ToolAnnotations::new()
         .read_only(is_read)
         .destructive(definition.kind == Kind::Change)
-        // A delete, an update: the same call twice does no more than once.
+        // Repeating a delete or an update has no further effect.
         .idempotent(definition.kind != Kind::Add)
         .open_world(true);
     Tool::new(
@@ -95,7 +95,7 @@ pub(super) fn tool(definition: &Definition) -> Tool {
     .with_raw_output_schema(std::sync::Arc::new(definition.output.clone()))
 }
 
-/// The label of all that may hold text of the wiki.
+/// The label of everything that may hold text of the wiki.
 pub(super) fn untrusted() -> MetaObject {
     let mut meta = JsonObject::new();
     meta.insert(

@@ -1,7 +1,8 @@
-//! Room for large messages: their bytes have one bound, whoever sends them.
+//! Room for large messages: one bound on the bytes of all of them.
 //!
-//! A message takes its room before it is read, and gives it back when its call has ended: read, it
-//! takes several times its bytes. Whoever finds no room waits for a while, unless many wait already.
+//! A message takes room before it is read, and releases it when its call has ended, since it takes
+//! several times its bytes once read. A message without room waits for a while, unless many wait
+//! already.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use super::shares::Shares;
 
 /// The most bytes of a message.
 pub(super) const MOST_BYTES: usize = 6 * 1024 * 1024;
-/// What room is measured in, in bytes.
+/// The unit of room, in bytes.
 const UNIT: usize = 1024;
 /// All large messages together: two of the largest.
 pub(super) const ALL_BYTES: usize = 2 * MOST_BYTES;
@@ -21,7 +22,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// How many messages may wait for room.
 pub(super) const MOST_WAITING: usize = 64;
 
-/// Room that a message has, given back when it is dropped.
+/// Room taken by a message; released when dropped.
 #[derive(Debug)]
 pub(super) struct Taken {
     _all: OwnedSemaphorePermit,
@@ -43,7 +44,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Room for so many bytes, of which an owner may have some: for its largest message at least.
+    /// Room for this many bytes in all; an owner's share fits at least its largest message.
     pub(super) fn new(all: usize, share: usize, waiting: usize, patience: Duration) -> Self {
         Self {
             all: Arc::new(Semaphore::new(all / UNIT)),
@@ -53,7 +54,7 @@ impl Room {
         }
     }
 
-    /// Room for a message of so many bytes.
+    /// Takes room for a message of this many bytes.
     ///
     /// # Errors
     /// [`NoRoom`], if there is none for a while.
@@ -62,7 +63,7 @@ impl Room {
         let units = u32::try_from(units).map_err(|_| NoRoom)?;
         let _waits = self.waiting.try_acquire().map_err(|_| NoRoom)?;
         let taking = async {
-            // First its own share: whoever waits for that keeps nobody else waiting.
+            // Its own share first: waiting for that blocks nobody else.
             let share = match owner {
                 Some(owner) => Some(self.shares.of(owner).acquire_many_owned(units).await?),
                 None => None,

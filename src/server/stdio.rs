@@ -1,4 +1,4 @@
-//! The protocol over standard input and output. stdout is its own: nothing else prints there.
+//! The protocol over standard input and output. Nothing else prints to stdout.
 
 use std::collections::HashMap;
 use std::io;
@@ -29,26 +29,26 @@ use crate::gates::SessionId;
 pub enum Ended {
     /// The client closed stdin.
     ByClient,
-    /// A signal, or whoever holds the token.
+    /// The token was cancelled, for example by a signal.
     ByToken,
 }
 
-/// How long calls under way may still be answered when the client has closed stdin: one that
-/// sent all it had to say and closed it wants its answers, but a slow wiki must not keep a
-/// server alive that nobody needs.
+/// How long calls under way may still be answered after the client closed stdin. A client that
+/// sends everything and closes stdin wants its answers, but a slow wiki must not keep an unused
+/// server alive.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
-/// How many requests may be under way, from when they are read until their answers are written,
-/// before no more is read: a client that sends all it has at once must not make the memory grow.
-/// The wiki is asked for fewer at a time.
+/// The most requests under way, from their reading until their answers are written. Beyond it no
+/// more are read, so that a client that sends everything at once does not make the memory grow.
+/// Fewer requests go to the wiki at a time.
 const MANY: usize = 64;
-/// After so long one more is read all the same: those under way may wait for what comes by stdin
-/// alone, a person's answer or a cancellation.
+/// After this time one more is read nevertheless: those under way may wait for a person's answer or
+/// a cancellation, which come only by stdin.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// How many answers may wait to be taken before nothing more is read.
 const MANY_ANSWERS: usize = 64;
-/// After so long something is read all the same: the client may have closed stdin.
+/// After this time reading continues nevertheless: the client may have closed stdin.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Serves until stdin closes or `stop` is cancelled, then lets writes under way finish and
@@ -58,7 +58,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// One sentence, where the handshake fails for another reason than an early end.
 pub async fn serve_stdio(app: Arc<App>, stop: CancellationToken) -> Result<Ended, String> {
     let handler = Handler::new(Arc::clone(&app), SessionId::new("stdio"));
-    // A token of its own: the service cancels it when it ends, and `stop` is for signals alone.
+    // A token of its own, since the service cancels it at its end and `stop` is only for signals.
     let connection = stop.child_token();
     let closed = CancellationToken::new();
     let (stdin, stdout) = rmcp::transport::io::stdio_pipes();
@@ -103,21 +103,21 @@ pub async fn serve_stdio(app: Arc<App>, stop: CancellationToken) -> Result<Ended
 /// The requests that are under way, each with its place.
 type UnderWay = Arc<Mutex<HashMap<RequestId, OwnedSemaphorePermit>>>;
 
-/// A transport that takes messages no faster than they are answered and its own are taken: whoever
-/// sends without reading must not make the memory grow.
+/// A transport that reads messages no faster than they are answered and their answers are accepted,
+/// so that a client which sends without reading does not make the memory grow.
 struct AsTaken<T> {
     inner: T,
     room: Arc<Semaphore>,
-    /// What goes with the message that was read last.
+    /// The cargo of the last message.
     cargo: Slot,
     places: Arc<Semaphore>,
     under_way: UnderWay,
-    /// Until when the next message waits for a place; reading it may be begun again and again.
+    /// Until when the next message waits for a place; kept here, since reading may be restarted.
     waits_until: Option<Instant>,
 }
 
 impl<T> AsTaken<T> {
-    /// A place for the next request; none if there was none for a while.
+    /// A place for the next request; `None` if there was none for a while.
     async fn place(&mut self) -> Option<OwnedSemaphorePermit> {
         let until = *self
             .waits_until
@@ -128,7 +128,7 @@ impl<T> AsTaken<T> {
         place.ok()?.ok()
     }
 
-    /// Keeps the place of a request, and gives back that of one that nobody waits for any more.
+    /// Keeps the place of a request, and releases that of a cancelled one.
     fn note(&self, message: &RxJsonRpcMessage<RoleServer>, place: Option<OwnedSemaphorePermit>) {
         let mut under_way = lock(&self.under_way);
         match (message, place) {
@@ -176,7 +176,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for AsTaken<T> {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        // Whoever waits for room before has it first.
+        // Earlier answers get room first.
         let _ = tokio::time::timeout(PATIENCE, self.room.acquire()).await;
         let place = self.place().await;
         let mut message = self.inner.receive().await?;
@@ -194,7 +194,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for AsTaken<T> {
     }
 }
 
-/// stdin, and a token that tells when it has closed.
+/// stdin, with a token that is cancelled when it closes.
 struct UntilClosed<R> {
     stdin: R,
     closed: CancellationToken,

@@ -1,8 +1,8 @@
-//! Clients that are told when a page changes.
+//! Subscriptions: notifies clients when a page changes.
 //!
-//! Up to protocol 2025-11-25 a session subscribes to one address after another. From 2026-07-28
-//! on a request names all of them, and lasts as long as it is listened. A page is one subscription,
-//! however its address is spelled: it is told under the address that came first.
+//! Up to protocol 2025-11-25 a session subscribes to one address after another. From 2026-07-28 on
+//! a request names all of them, and lasts as long as it is listened. A page is one subscription,
+//! however its address is spelled; notifications use the first address.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,8 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MOST_LISTENING: usize = 8;
 /// The most addresses that one request listens for.
 const MOST_ADDRESSES: usize = 100;
-/// How long before a request began to listen a change may have been made, by the wiki's clock,
-/// that it is told of: the clock is known to a second.
+/// Changes up to this long before a request began to listen are reported to it, since the wiki's
+/// clock is known only to a second.
 const OVERLAP: time::Duration = time::Duration::seconds(2);
 
 /// What the client of one connection subscribed to; it ends with the connection.
@@ -36,7 +36,7 @@ pub(super) struct Subscriptions {
     listening: Arc<Semaphore>,
 }
 
-/// The watcher of a session, and the task that passes on what it is told.
+/// The watcher of a session, and the task that passes its changes on.
 #[derive(Debug)]
 struct Open {
     watcher: Arc<Watcher>,
@@ -95,7 +95,7 @@ impl Subscriptions {
         }
     }
 
-    /// Tells of changed pages until the request is cancelled.
+    /// Reports changed pages until the request is cancelled.
     pub(super) async fn listen(
         &self,
         visit: &Visit,
@@ -105,7 +105,7 @@ impl Subscriptions {
             let why = format!("at most {MOST_LISTENING} requests of one connection may listen");
             return Err(ErrorData::invalid_request(why, None));
         };
-        // The client may have changed a page since it was told that it is listened to.
+        // The client may have changed a page since the acknowledgement.
         let since = visit.app.wiki.now().saturating_sub(OVERLAP);
         let watcher = visit.app.watch.watcher(visit.session.owner());
         let accepted = context.accepted().resource_subscriptions.iter().flatten();
@@ -116,7 +116,7 @@ impl Subscriptions {
             loop {
                 let uri = watcher.next().await;
                 let told = context.sink().notify_resource_updated(&*uri);
-                // A client that takes nothing learns of the next change.
+                // A client that accepts nothing now learns of the next change.
                 let _ = tokio::time::timeout(PATIENCE, told).await;
             }
         };
@@ -168,7 +168,7 @@ async fn pass_on(watcher: Arc<Watcher>, peer: Peer<RoleServer>) {
         let uri = watcher.next().await;
         let changed = ResourceUpdatedNotificationParam::new(&*uri);
         let told = peer.notify_resource_updated(changed);
-        // A client that takes nothing learns of the next change.
+        // A client that accepts nothing now learns of the next change.
         let _ = tokio::time::timeout(PATIENCE, told).await;
     }
 }

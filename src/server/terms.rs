@@ -1,5 +1,5 @@
-//! What holds for one session: what may be written where, how a write is confirmed, how far the
-//! content index is. Nothing is asked to know it: a handshake waits for nothing.
+//! The terms of one session: what may be written where, how a write is confirmed, how complete the
+//! content index is. Computed without any request, since a handshake must not wait.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ const MOST_NAMED: usize = 5;
 /// Why nothing can be written in a pause.
 const PAUSED: &str = "an operator has paused all writes for now";
 
-/// What holds for one session.
+/// The terms of one session.
 #[derive(Debug)]
 pub(super) struct Terms {
     pub(super) writes: Writes,
@@ -33,8 +33,8 @@ pub(super) struct Terms {
 pub(super) enum Writes {
     /// It is refused, for this reason.
     Refused(&'static str),
-    /// It ends as a preview, which is kept as a proposal; with the operator's static token alone,
-    /// where there is one.
+    /// It ends as a preview, which is kept as a proposal; if there is a static token, only with
+    /// that token.
     Proposed { needs_token: bool },
     /// It is sent once it is confirmed.
     Confirmed(By),
@@ -48,7 +48,7 @@ pub(super) enum By {
     Person,
 }
 
-/// How far the content index is.
+/// The state of the content index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IndexState {
     Off,
@@ -56,12 +56,12 @@ pub(super) enum IndexState {
     NotBegun,
     /// It is being made.
     Filling(Coverage),
-    /// It stands as it is until something changes, complete or not.
+    /// It is made, complete or not, until something changes.
     Made(Coverage),
 }
 
 impl Terms {
-    /// What holds for the session of a visit, whose client can ask a person or cannot.
+    /// The terms of a visit's session, whose client can or cannot ask a person.
     pub(super) fn of(visit: &Visit, can_ask: bool) -> Self {
         let narrowing = visit.rights.as_ref().map(|rights| &*rights.narrowing);
         let policy = visit.app.desk.narrowed_policy(narrowing, can_ask);
@@ -122,7 +122,7 @@ impl Terms {
         }
     }
 
-    /// Where it may be written, as it stands behind "a write".
+    /// Where it may be written, as a phrase after "a write".
     fn place(&self) -> String {
         let mut told = match self.policy.allowed.as_deref() {
             Some(allowed) => format!(" at or below {}", named(allowed)),

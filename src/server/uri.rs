@@ -6,7 +6,7 @@ use crate::page::{Locale, PagePath};
 
 const SCHEME: &str = "wikijs://";
 
-/// The address of a page; what is no plain letter in its path is percent-encoded.
+/// The address of a page; special characters in its path are percent-encoded.
 #[must_use]
 pub fn of(locale: &Locale, path: &PagePath) -> String {
     let encoded = Url::parse(&format!("{SCHEME}x/"))
@@ -23,7 +23,7 @@ pub fn of(locale: &Locale, path: &PagePath) -> String {
     format!("{SCHEME}{locale}{}", encoded.unwrap_or_default())
 }
 
-/// The place that an address names; a query or a fragment is no part of it.
+/// The place that an address names, without query and fragment.
 #[must_use]
 pub fn parse(uri: &str) -> Option<(Locale, PagePath)> {
     let place = uri.strip_prefix(SCHEME)?.split(['?', '#']).next()?;

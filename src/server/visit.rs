@@ -20,9 +20,9 @@ const READ_PAGES: [&str; 2] = ["wikijs_get_page_by_path", "wikijs_get_page_by_id
 /// Who calls, and what they may do.
 #[derive(Debug, Clone)]
 pub(super) struct Visit {
-    /// What answers: the server's own key, or the caller's.
+    /// The app that answers: of the server's own key, or the caller's.
     pub(super) app: Arc<App>,
-    /// Whose previews and remembered reads they are.
+    /// The session that owns its previews and remembered reads.
     pub(super) session: SessionId,
     /// The named client that the caller was authenticated as.
     pub(super) client: Option<Named>,
@@ -30,9 +30,9 @@ pub(super) struct Visit {
     pub(super) subject: Option<String>,
     /// Where the call came from.
     pub(super) address: Option<String>,
-    /// What the named client may do less than the server.
+    /// The limits of a named client.
     pub(super) rights: Option<Rights>,
-    /// What is held as long as the call is under way, whether its client still waits or not.
+    /// Held as long as the call is under way, even if its client hung up.
     pub(super) _held: Option<Arc<dyn Held>>,
 }
 
@@ -49,17 +49,17 @@ pub(super) struct Named {
 /// What a call holds.
 pub(super) trait Held: std::fmt::Debug + Send + Sync {}
 
-/// What a named client may do less than the server.
+/// The limits of a named client.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rights {
-    /// What holds for its writes.
+    /// The limits of its writes and reads.
     pub(super) narrowing: Arc<Narrowing>,
     /// The only tools that it is offered.
     pub(super) tools: Option<Arc<[String]>>,
 }
 
 impl Visit {
-    /// The one client of a connection that is its own.
+    /// The only client of a connection, as over stdio.
     pub(super) const fn alone(app: Arc<App>, session: SessionId) -> Self {
         Self {
             app,
@@ -86,7 +86,7 @@ impl Visit {
         Offered::of(offered.map(|tool| tool.name))
     }
 
-    /// Lets a client at resources that may read pages by a tool.
+    /// Admits a client to resources if it may read pages by a tool.
     pub(super) fn may_read_resources(&self) -> Result<(), ErrorData> {
         let offered = self.offered();
         let may = READ_PAGES.iter().any(|tool| offered.has(tool));
@@ -96,14 +96,14 @@ impl Visit {
 }
 
 impl Visit {
-    /// Who calls a tool, as its way and the record know callers.
+    /// The caller of a tool, for writes and for the record.
     pub(super) fn caller(
         &self,
         tool: &'static str,
         asker: Asker,
         context: &RequestContext<RoleServer>,
     ) -> Caller {
-        // Without a handshake the transport puts its own name where the client's is missing.
+        // Without a handshake the transport fills in its own name for the missing client's.
         let named = context
             .client_info()
             .filter(|info| *info != Implementation::default());

@@ -1,4 +1,4 @@
-//! Where a call came from: the connection's other end, or what a trusted proxy says.
+//! Where a call came from: the peer of the connection, or what a trusted proxy says.
 
 use std::net::IpAddr;
 
@@ -60,7 +60,7 @@ mod tests {
             origin("192.0.2.7", &["1.1.1.1"], &["10.0.0.0/8"]),
             "192.0.2.7"
         );
-        // What the caller wrote itself stands left of what the proxy added.
+        // The caller's own entries are left of the proxy's.
         assert_eq!(
             origin("10.0.0.1", &["1.1.1.1, 192.0.2.7"], &["10.0.0.0/8"]),
             "192.0.2.7"

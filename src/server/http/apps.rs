@@ -1,5 +1,5 @@
-//! What answers callers who bring a key of their own, or who may read less: one for each key and
-//! for each rule, so that nothing that one may see is remembered for another.
+//! The apps for callers with their own key or narrower bounds: one for each key and rule, so that
+//! nothing is remembered across them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,20 +22,20 @@ struct Known {
     app: Arc<App>,
 }
 
-/// What answers for each key, the one used last at the end.
+/// The apps of keys, the last used at the end.
 #[derive(Debug)]
 pub(super) struct Apps {
     server: Arc<App>,
     most: usize,
     known: Mutex<Vec<Known>>,
-    /// Those for clients that may read less, the one used last at the end.
+    /// The apps of clients with narrower bounds, the last used at the end.
     narrower: Mutex<Vec<Narrower>>,
 }
 
-/// What answers clients that may read less with a key.
+/// The app of clients with narrower bounds.
 #[derive(Debug)]
 struct Narrower {
-    /// What answers whoever brings that key and may read more.
+    /// The app of the same key without these bounds.
     of: Arc<App>,
     rule: ReadRule,
     app: Arc<App>,
@@ -51,7 +51,7 @@ impl Apps {
         }
     }
 
-    /// What answers a client that may read within a rule alone.
+    /// The app of a client that may read only within a rule.
     pub(super) fn within(&self, of: Arc<App>, rule: &ReadRule) -> Result<Arc<App>, String> {
         if rule.is_open() {
             return Ok(of);
@@ -76,15 +76,15 @@ impl Apps {
         Ok(app)
     }
 
-    /// What answers for a client's key, and a word by which keys are told apart; nothing if the
-    /// text can be no key.
+    /// The app of a client's key, and a word that tells keys apart; `None` if the text cannot be a
+    /// key.
     pub(super) fn of(&self, client: &str, key: &str) -> Option<(Arc<App>, String)> {
         let is_key = (1..=MOST_BYTES).contains(&key.len())
             && key.bytes().all(|byte| byte.is_ascii_graphic());
         let key = is_key.then(|| ApiKey::new(SecretString::from(key)))?;
         let digest = key.digest();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        // One key is one app, however many clients bring it.
+        // A key has one app, however many clients bring it.
         let app = match known.iter().find(|other| other.digest == digest) {
             Some(other) => Arc::clone(&other.app),
             None => Arc::new(self.server.for_key(key).ok()?),

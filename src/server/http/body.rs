@@ -1,4 +1,4 @@
-//! The body of a request: bounded, and made light where it is large.
+//! Reads the body of a request: bounded, and without the arguments if it is large.
 
 use axum::body::{Body, HttpBody as _};
 use axum::http::StatusCode;
@@ -8,12 +8,12 @@ use super::super::intake::{Cargo, MOST_BESIDE, Scan};
 use super::super::room::{Room, Taken};
 use super::refusal::Refusal;
 
-/// A body that is at its limit.
+/// The refusal of a body over its limit.
 pub(super) const fn too_large() -> Refusal {
     Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too large")
 }
 
-/// Room for a body, whoever brings it.
+/// The room for a body, and its owner.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RoomOf<'a> {
     pub(super) room: &'a Room,
@@ -29,8 +29,8 @@ impl RoomOf<'_> {
     }
 }
 
-/// Reads a body up to a limit; the arguments of a large call come beside it. A large body takes
-/// its room before it is read; if it does not tell its length, as much as the largest.
+/// Reads a body up to a limit; returns the arguments of a large call separately. A large body takes
+/// its room before it is read; without a length, as much as the largest.
 pub(super) async fn read(
     body: Body,
     most: usize,

@@ -1,4 +1,4 @@
-//! What stands before the protocol: who calls, from where, how often, with how much.
+//! Guards the protocol: checks who calls, from where, how often, and with how much.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -32,22 +32,22 @@ use crate::audit::Role;
 use crate::config::ServeSettings;
 use crate::gates::SessionId;
 
-/// What a request asks for that lasts as long as it listens for changes.
+/// The method of a request that lasts as long as it listens for changes.
 const LISTEN: &str = "subscriptions/listen";
 /// The header that carries the caller's own key of the wiki.
 const CALLER_KEY: &str = "x-wiki-api-token";
-/// To whom what is remembered of callers without a name belongs; no client can be named so.
+/// The owner of what is remembered for callers without a name; no client can have this name.
 const UNNAMED: &str = "unnamed callers";
 
 /// The protocol behind the guard, whoever answers it.
 type Mcp = Box<dyn Fn(Request<Body>) -> BoxFuture<'static, Response<Body>> + Send + Sync>;
 
-/// Lets requests at the protocol.
+/// Checks requests and passes them to the protocol.
 pub(super) struct Guard {
     pub(super) app: Arc<App>,
     pub(super) settings: ServeSettings,
     pub(super) limits: HttpLimits,
-    /// The named clients; none where callers need no name.
+    /// The named clients; `None` if callers need no name.
     pub(super) clients: Option<Arc<LiveClients>>,
     /// Places for calls under way.
     pub(super) calls: Places,
@@ -68,21 +68,20 @@ struct Caller {
     client: Option<Arc<KnownClient>>,
     address: IpAddr,
     app: Arc<App>,
-    /// Whose sessions and previews they are: the client, and where it brings one its key.
+    /// The owner of its sessions and previews: the client, with its own key if it brings one.
     owner: String,
-    /// The same as it goes on record; nobody where the caller has neither.
+    /// The same for the record; `None` if the caller has neither.
     subject: Option<String>,
 }
 
-/// What the way through the guard depends on in a body.
+/// The parts of a body that the guard needs.
 #[derive(Deserialize)]
 struct Peek {
     method: Option<String>,
     id: Option<RequestId>,
 }
 
-/// What a call holds until it has ended, whether its client still waits or not: a session goes on
-/// with it.
+/// What a call holds until it has ended, even if its client hangs up, since a session continues it.
 #[derive(Debug)]
 struct Call {
     _place: Arc<Place>,
@@ -156,7 +155,7 @@ impl Guard {
         response
     }
 
-    /// Whether the request was sent to this server, and if by a browser, for a listed site.
+    /// Checks that the request was sent to this server and, if by a browser, from a listed site.
     pub(super) fn check_site<B>(
         &self,
         request: &Request<B>,
@@ -279,7 +278,7 @@ impl Guard {
             };
             let sessions = Arc::clone(&self.sessions);
             let opening = (self.with_sessions)(announced(request, caller, session, None));
-            // In a task of its own: a client that hangs up meanwhile cuts nothing short.
+            // In a task of its own, so that a client that hangs up does not interrupt it.
             let opening =
                 tokio::spawn(async move { (sessions.open_one(owner, opening).await, place) });
             let (opened, place) = opening.await.map_err(|_| {
@@ -364,7 +363,7 @@ impl Guard {
     }
 }
 
-/// The request with what was found out of its caller, and without what is secret in it.
+/// The request with its caller's visit and without its secrets.
 fn announced(
     mut request: Request<Body>,
     caller: Caller,
@@ -378,7 +377,7 @@ fn announced(
         Some(id) => SessionId::new(format!("{}/{id}", caller.owner)),
         None => SessionId::fleeting(caller.owner),
     };
-    // Whatever key it brings: each key has previews of its own as it is.
+    // Independent of the key, since each key has its own previews anyway.
     let session = match &caller.client {
         Some(client) => session.of_client(client.identity.as_str()),
         None => session.owned_by(UNNAMED),

@@ -1,4 +1,4 @@
-//! Whether the server lives, and whether it can do its work.
+//! Liveness and readiness of the server.
 
 use std::time::Instant;
 
@@ -16,25 +16,24 @@ use crate::wiki::{WikiError, in_words};
 
 const JSON: &str = "application/json";
 
-/// What was found out last, and when; one request at a time asks.
+/// The last result and its time; one request at a time checks.
 #[derive(Debug, Default)]
 pub(super) struct Readiness(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
     last: Option<(Instant, bool, Value)>,
-    /// What the log was told last.
+    /// The fault that was last logged.
     logged: Option<String>,
 }
 
-/// The process answers.
+/// The answer that the process is alive.
 pub(super) fn alive() -> Response<Body> {
     respond(StatusCode::OK, JSON, json!({ "alive": true }).to_string())
 }
 
 impl Readiness {
-    /// Whether calls can be served, and, told to whoever asks by a name of this server, what is
-    /// wrong if not.
+    /// Whether calls can be served; a request by a name of this server also gets what is wrong.
     pub(super) async fn answer(&self, guard: &Guard, is_by_name: bool) -> Response<Body> {
         let mut known = self.0.lock().await;
         let fresh = guard.limits.fresh;
@@ -52,7 +51,7 @@ impl Readiness {
         } else {
             StatusCode::SERVICE_UNAVAILABLE
         };
-        // A probe asks for an address that this server may not know; it looks at the status alone.
+        // A probe may use an address that this server does not know; it needs only the status.
         let status_alone = json!({ "ready": is_ready });
         let body = if is_by_name { body } else { &status_alone };
         respond(status, JSON, body.to_string())
@@ -60,7 +59,7 @@ impl Readiness {
 }
 
 impl Known {
-    /// A change is one line in the log; whether there is one.
+    /// Logs a change in one line; returns whether there was one.
     fn log(&mut self, fault: Option<String>) -> bool {
         if self.logged == fault {
             return false;
@@ -80,7 +79,7 @@ struct Found {
     settings: Option<String>,
     wiki: Option<WikiError>,
     audit: Option<String>,
-    /// That writes are paused, which keeps no call from being served.
+    /// A pause of writes, which does not stop calls from being served.
     paused: Option<String>,
     /// That heads are not anchored, which stops no write.
     anchors: Option<String>,
@@ -129,8 +128,7 @@ impl Found {
         body
     }
 
-    /// What is wrong, without what is wrong with the key: that is in the log already, from whoever
-    /// learned of it.
+    /// What is wrong, without faults of the key, which are in the log already.
     fn for_log(&self) -> Option<String> {
         let wiki = self.wiki.as_ref();
         let wiki = wiki.filter(|error| !error.is_about_the_key()).map(of_wiki);
@@ -156,7 +154,7 @@ fn of_wiki(error: &WikiError) -> String {
     }
 }
 
-/// When the server's key ends, by its own word, and what else is to be said of it.
+/// When the server's key expires, by its own claim, and other facts about it.
 fn key(app: &App) -> Value {
     let key = app.wiki.key();
     let mut told = Map::new();

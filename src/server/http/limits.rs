@@ -1,4 +1,4 @@
-//! Bounds of everything that callers could make grow.
+//! Bounds on everything that callers could make grow.
 
 use std::time::Duration;
 
@@ -15,39 +15,40 @@ pub struct HttpLimits {
     pub sessions: usize,
     /// The most calls under way at a time.
     pub calls: u32,
-    /// A named client holds at most one in so many of the sessions, and of the calls under way.
+    /// A named client holds at most one part in this many of the sessions and of the calls under
+    /// way.
     pub shares: usize,
-    /// The most keys of callers that are known at a time; then the one goes that the client
-    /// with the most keys used longest ago.
+    /// The most keys of callers that are known at a time; beyond it, the least recently used key of
+    /// the client with the most keys is evicted.
     pub keys: usize,
     /// How long a connection may take for the head of its next request.
     pub idle: Duration,
     /// How long the body of a request may take.
     pub request: Duration,
-    /// How long a connection may take none of what is written to it.
+    /// How long a connection may accept nothing of what is written to it.
     pub stalled: Duration,
     /// How long a session lives without a message.
     pub session: Duration,
     /// How long calls under way may take when the server ends.
     pub last_calls: Duration,
-    /// How old an answer of the wiki may be for it to count as reached.
+    /// How old an answer of the wiki may be to count as reachable.
     pub reached: Duration,
-    /// How long the wiki may take when it is asked whether it is there.
+    /// How long the wiki may take to answer a check.
     pub asked: Duration,
-    /// How long an answer of `/readyz` holds, and the tokens file is not looked at again.
+    /// How long an answer of `/readyz` is valid, and how often the tokens file is checked.
     pub fresh: Duration,
 }
 
 impl HttpLimits {
-    /// Room for large bodies whose calls are under way: a named client has half of it, and its
-    /// largest body fits.
+    /// The room for large bodies of calls under way: a named client may take half of it, which fits
+    /// its largest body.
     pub(super) fn room(&self) -> Room {
         let all = room::ALL_BYTES.max(self.body);
         let share = (room::ALL_BYTES / 2).max(self.body);
         Room::new(all, share, room::MOST_WAITING, room::PATIENCE)
     }
 
-    /// How many of so many a named client may hold: one at least.
+    /// A named client's share of this many: at least one.
     pub(super) fn share_of(&self, most: usize) -> usize {
         (most / self.shares.max(1)).max(1)
     }
@@ -65,7 +66,7 @@ impl Default for HttpLimits {
             idle: Duration::from_secs(30),
             request: Duration::from_secs(30),
             stalled: Duration::from_mins(1),
-            // Longer than the longest time that a person can be given.
+            // Longer than the longest time that a person can have.
             session: Duration::from_mins(15),
             last_calls: Duration::from_secs(20),
             reached: Duration::from_secs(30),

@@ -36,7 +36,7 @@ pub struct HttpServer {
     address: SocketAddr,
     limits: HttpLimits,
     guard: Guard,
-    /// Ends sessions and open answers.
+    /// Ends sessions and open streams.
     streams: CancellationToken,
 }
 
@@ -45,7 +45,7 @@ struct Shared {
     readiness: Readiness,
 }
 
-/// Why a server must not begin with these settings at this address, if so.
+/// Why a server must not start with these settings at this address, if it must not.
 #[must_use]
 pub fn refused_start(settings: &ServeSettings, address: SocketAddr) -> Option<&'static str> {
     if settings.tokens_file.is_some() {
@@ -73,7 +73,7 @@ pub fn check_start(settings: &ServeSettings, address: SocketAddr) -> Result<(), 
     clients_at_start(settings, address, file, Duration::ZERO).map(drop)
 }
 
-/// The named clients of a server that may begin.
+/// The named clients of a server that may start.
 fn clients_at_start(
     settings: &ServeSettings,
     address: SocketAddr,
@@ -114,7 +114,7 @@ impl HttpServer {
         Self::answering(app, handler, settings, limits, listener)
     }
 
-    /// The same where requests are answered by others than the app's own tools.
+    /// The same, with another handler than the app's own.
     ///
     /// # Errors
     /// One sentence about what stops the start.
@@ -162,8 +162,8 @@ impl HttpServer {
         self.address
     }
 
-    /// Serves until `stop` is cancelled. Then no call is taken any more; those under way may
-    /// finish, writes are settled and put on record, the audit log is closed.
+    /// Serves until `stop` is cancelled. Then no new call is accepted; those under way may finish,
+    /// writes are settled and recorded, and the audit log is closed.
     pub async fn run(self, stop: CancellationToken) {
         let Self {
             app,
@@ -243,7 +243,7 @@ async fn mcp(
     shared.guard.mcp(peer, request).await
 }
 
-/// For whoever looks whether the server is there, or forgot the path.
+/// The answer at `/`, for a caller who probes the server or forgot the path.
 async fn nothing_here() -> Response<Body> {
     respond(
         axum::http::StatusCode::NOT_FOUND,

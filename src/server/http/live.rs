@@ -1,4 +1,4 @@
-//! The named clients as they are now: the file is looked at again while the server runs.
+//! The current named clients: the file is checked again while the server runs.
 
 use std::collections::HashSet;
 use std::fs;
@@ -21,7 +21,7 @@ const TOLD_APART: Duration = Duration::from_hours(24);
 /// How many of them are named there.
 const MOST_TOLD: usize = 20;
 
-/// What tells one state of the file from another, its mode and owner too.
+/// What distinguishes two states of the file, mode and owner included.
 type Stamp = Option<(i64, i64, u64, u64)>;
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ struct State {
     told: Option<Instant>,
 }
 
-/// The named clients as they are now.
+/// The current named clients.
 #[derive(Debug)]
 pub struct LiveClients {
     file: TokensFile,
@@ -48,7 +48,7 @@ impl LiveClients {
     /// Reads the file.
     ///
     /// # Errors
-    /// What is wrong with it: a server does not begin with a file that it cannot read.
+    /// What is wrong with it: a server does not start with a file that it cannot read.
     pub fn open(
         file: TokensFile,
         thinking: Duration,
@@ -77,14 +77,14 @@ impl LiveClients {
         self.now().clients.len()
     }
 
-    /// Why the file as it is now is not in force, or lets nobody in, if that is so.
+    /// Why the present file is not in force, or admits nobody, if that is so.
     pub(super) fn fault(&self) -> Option<TokensFileError> {
         let now = self.now();
         let nobody = || now.clients.is_empty().then_some(TokensFileError::NoClient);
         now.fault.clone().or_else(nobody)
     }
 
-    /// Whose token it is.
+    /// The client of a token.
     pub(super) fn of(&self, token: &str) -> Result<Arc<KnownClient>, Unwelcome> {
         let clients = Arc::clone(&self.now().clients);
         let digest = digest(token);
@@ -206,7 +206,7 @@ impl LiveClients {
             }
             Err(error) => {
                 tracing::error!(%error, "the tokens file is not in force; of the clients that were there before, those whose token it still has are");
-                // Who was taken out is out, whatever else is wrong.
+                // A removed client is out even if the new file has faults.
                 if let Ok((text, _)) = self.file.text() {
                     let text = text.to_lowercase();
                     let clients = state.clients.iter();

@@ -1,8 +1,8 @@
 //! The protocol over Streamable HTTP, for many clients at once.
 //!
-//! A request passes, in this order: `Host` and `Origin` (`origin`), the client's token
-//! (`live`), its rate (`rate`), the owner of the session that it names (`sessions`), a
-//! place among the calls under way (`calls`), the size of its body (`guard`); then it is rmcp's.
+//! A request passes, in this order: `Host` and `Origin` (`origin`), the client's token (`live`),
+//! its rate (`rate`), the owner of the session that it names (`sessions`), a place among the calls
+//! under way (`calls`), the size of its body (`guard`); then rmcp gets it.
 
 mod address;
 mod apps;

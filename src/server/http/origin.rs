@@ -1,5 +1,5 @@
-//! `Host` and `Origin`: no page of another site may speak to this server through a browser,
-//! not even one whose name was made to lead here (DNS rebinding).
+//! `Host` and `Origin`: no page of another site may call this server through a browser, not even
+//! one whose name resolves to it (DNS rebinding).
 
 use std::net::IpAddr;
 
@@ -15,8 +15,8 @@ const SENT: &str = "authorization, content-type, last-event-id, mcp-method, mcp-
 /// Those of ours that it may read.
 const READ: &str = "mcp-session-id, retry-after, www-authenticate";
 
-/// Whether the request was sent to a name of this server: a loopback name, the address that it
-/// listens at, or one of those listed, with that port where one is listed.
+/// Checks that the request was sent to a name of this server: a loopback name, its listening
+/// address, or a listed name, with the listed port if there is one.
 pub(super) fn check_host<B>(
     request: &Request<B>,
     listening: IpAddr,
@@ -48,7 +48,7 @@ pub(super) fn check_host<B>(
                     || listed.eq_ignore_ascii_case(host.as_str())
             })
     };
-    // The address in the request line, where a client sends it whole, counts like the header.
+    // An absolute address in the request line counts like the header.
     let target = request.uri().authority();
     if host.as_str().contains('@') || !is_ours(&host) || !target.is_none_or(is_ours) {
         return Err(WRONG);
@@ -56,7 +56,7 @@ pub(super) fn check_host<B>(
     Ok(())
 }
 
-/// The origin of a page in a browser, if one asks; it must be listed.
+/// The origin of a browser's page, if there is one; it must be listed.
 pub(super) fn check_origin(
     headers: &HeaderMap,
     listed: &[String],
@@ -75,7 +75,7 @@ pub(super) fn check_origin(
     ))
 }
 
-/// The answer to a browser that asks what a page may send.
+/// The answer to a browser's preflight request.
 pub(super) fn preflight() -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;

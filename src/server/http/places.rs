@@ -1,4 +1,4 @@
-//! Places for what is under way: so many for all, and a share of them for each named client.
+//! Places for calls and streams under way: a number for all, and a share for each named client.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ pub(super) type Place = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
 /// Places for calls or streams.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// Whoever takes all of them ends the server.
+    /// The end of the server takes all of them.
     pub(super) all: Arc<Semaphore>,
     /// What each named client may have of them.
     shares: Shares,
     taken: Taken,
 }
 
-/// What is said where no place is left.
+/// The messages if no place is left.
 #[derive(Debug)]
 struct Taken {
     all: &'static str,
@@ -43,7 +43,7 @@ impl Places {
         )
     }
 
-    /// For streams that wait for what a session is told: each is a connection.
+    /// For streams of sessions: each is a connection.
     pub(super) fn for_streams(limits: &HttpLimits) -> Self {
         Self::new(
             limits,
@@ -63,7 +63,7 @@ impl Places {
         }
     }
 
-    /// One more place; of a call, before its body has come.
+    /// Takes one more place; for a call, before its body is read.
     pub(super) fn take(&self, client: Option<&KnownClient>) -> Result<Place, Refusal> {
         let own = client.map(|client| self.of_share(client)).transpose()?;
         let place = Arc::clone(&self.all)

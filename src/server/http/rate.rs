@@ -1,10 +1,10 @@
-//! How often each caller may come: a bucket of tokens each, refilled evenly.
+//! The request rate of each caller: a token bucket each, refilled evenly.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most callers that are remembered before those with full buckets are forgotten.
+/// With more callers than this, those with full buckets are forgotten.
 const MANY: usize = 4096;
 
 #[derive(Debug)]
@@ -15,7 +15,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// A minute's worth at most has gathered by now.
+    /// The bucket holds at most a minute's worth.
     fn refill(&mut self, now: Instant) {
         let per_minute = f64::from(self.per_minute);
         let gathered = now.duration_since(self.at).as_secs_f64() * per_minute / 60.0;
@@ -24,7 +24,7 @@ impl Bucket {
     }
 }
 
-/// How often each caller may come.
+/// The request rates of all callers.
 #[derive(Debug, Default)]
 pub(super) struct Rates(Mutex<HashMap<String, Bucket>>);
 

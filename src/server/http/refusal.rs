@@ -1,4 +1,4 @@
-//! How requests look that are refused before they are the protocol's.
+//! Refusals of requests before they reach the protocol.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderName, Response, StatusCode, header};
 use serde_json::json;
 
-/// A request that goes no further.
+/// A refused request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) status: StatusCode,
@@ -23,7 +23,7 @@ impl Refusal {
         }
     }
 
-    /// Too much at the moment; worth trying again soon.
+    /// The server is busy; worth trying again soon.
     pub(super) const fn busy(message: &'static str) -> Self {
         Self {
             status: StatusCode::SERVICE_UNAVAILABLE,
@@ -32,7 +32,7 @@ impl Refusal {
         }
     }
 
-    /// The answer: an error of the protocol that belongs to no request.
+    /// The answer: a protocol error without a request id.
     pub(super) fn into_response(self) -> Response<Body> {
         let error = json!({
             "jsonrpc": "2.0",
@@ -49,7 +49,7 @@ impl Refusal {
             set(header::WWW_AUTHENTICATE, "Bearer".to_owned());
         }
         if let Some(wait) = self.wait {
-            // Whole seconds, rounded up: who comes at that time is let in.
+            // Whole seconds, rounded up, so that a request at that time is admitted.
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
             set(header::RETRY_AFTER, seconds.max(1).to_string());
         }
@@ -57,7 +57,7 @@ impl Refusal {
     }
 }
 
-/// A whole answer, which nobody may keep.
+/// A complete answer, not to be cached.
 pub(super) fn respond(status: StatusCode, kind: &'static str, body: String) -> Response<Body> {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;

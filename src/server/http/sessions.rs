@@ -1,5 +1,5 @@
-//! Whose sessions they are: an id counts for the client that was given it, and is unknown to
-//! everybody else.
+//! Owners of sessions: an id is valid only for the client that got it, and unknown to everybody
+//! else.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,13 +19,13 @@ pub(super) const SESSION: &str = "mcp-session-id";
 /// Whose a session is.
 #[derive(Debug)]
 pub(super) struct Owner {
-    /// The client, and where it brings one its key: nobody else may use the session.
+    /// The client, with its own key if it brings one: nobody else may use the session.
     pub(super) name: String,
-    /// The named client of whose share it is.
+    /// The named client in whose share it counts.
     pub(super) client: Option<String>,
 }
 
-/// The sessions that are open, and whose they are.
+/// The open sessions and their owners.
 #[derive(Debug)]
 pub(super) struct Sessions {
     /// rmcp's own.
@@ -67,7 +67,7 @@ impl Sessions {
     pub(super) fn new(limits: &HttpLimits) -> Self {
         let mut open = LocalSessionManager::default();
         open.session_config.keep_alive = Some(limits.session);
-        // Answers that have gone out are not kept to be sent again: nobody bounds how large they are.
+        // Sent answers are not kept for resending, since their size is not bounded.
         open.session_config.completed_cache_ttl = Duration::ZERO;
         Self {
             open: Arc::new(open),
@@ -84,8 +84,8 @@ impl Sessions {
         self.owners().get(id).is_some_and(|own| own.name == owner)
     }
 
-    /// Begins a request, unless one of the same id is under way in the session: rmcp would keep
-    /// what it has of the first for as long as the session lives.
+    /// Begins a request, unless one of the same id is under way in the session: rmcp would keep the
+    /// first one's state for the life of the session.
     pub(super) fn begin(&self, session: String, id: RequestId) -> Result<UnderWay, Refusal> {
         let request = (session, id);
         let mut all = self
@@ -105,8 +105,8 @@ impl Sessions {
         })
     }
 
-    /// Opens one more by this request, one caller after another. To be cut short by nothing, or
-    /// a session is left that is nobody's.
+    /// Opens one more session by this request, one caller after another. Must not be cancelled, or
+    /// a session without an owner is left.
     pub(super) async fn open_one(
         &self,
         owner: Owner,

@@ -1,4 +1,4 @@
-//! A connection whose other end must take what it is sent.
+//! A connection that fails if its peer stops reading.
 
 use std::io;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// A connection that fails when nothing of what is written to it is taken for a while.
+/// A connection that fails if its peer reads nothing for a while.
 pub(super) struct Stalling<S> {
     stream: S,
     limit: Duration,

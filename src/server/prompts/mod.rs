@@ -1,7 +1,7 @@
-//! Prompts: what a user may ask for by name. One file each, and one line in the list below.
+//! Prompts that a user may ask for by name. One file each, and one line in the list below.
 //!
-//! A prompt is offered where all tools that it names are; one that writes, where a write can come
-//! of it.
+//! A prompt is offered if all tools that it names are; a writing one also needs that writes are
+//! possible.
 
 mod mend_broken_links;
 mod review_proposal;
@@ -119,17 +119,17 @@ impl Kind {
     }
 }
 
-/// What a session is offered.
+/// The prompts of a session.
 pub(super) struct Offer<'a> {
     /// Whose session it is.
     pub(super) visit: &'a Visit,
     tools: Offered,
-    /// Whether a write can come of any call.
+    /// Whether any call can lead to a write.
     may_write: bool,
 }
 
 impl<'a> Offer<'a> {
-    /// What a session is offered whose client can ask a person or cannot.
+    /// The prompts of a session whose client can or cannot ask a person.
     pub(super) fn to(visit: &'a Visit, can_ask: bool) -> Self {
         let writes = Terms::of(visit, can_ask).writes;
         Self {
@@ -192,7 +192,7 @@ impl<'a> Offer<'a> {
             })
     }
 
-    /// What can be typed for an argument of a prompt.
+    /// The possible values of a prompt's argument.
     pub(super) async fn complete(
         &self,
         caller: &Caller,
@@ -227,7 +227,7 @@ impl<'a> Offer<'a> {
     }
 }
 
-/// Reads the arguments of a prompt; all faults are told at once.
+/// Reads the arguments of a prompt; reports all faults at once.
 fn read(
     wiki: &Wiki,
     prompt: &Prompt,

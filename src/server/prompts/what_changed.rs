@@ -2,7 +2,7 @@
 
 use super::{Argument, Given, Kind, Prompt};
 
-/// How far back is looked where nobody says so.
+/// The default number of days to look back.
 const DAYS: i64 = 7;
 
 pub(super) const PROMPT: Prompt = Prompt {

@@ -1,4 +1,4 @@
-//! What can be typed for a page's locale and path.
+//! Completion of a page's locale and path.
 
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ async fn listed(visit: &Visit) -> Result<std::sync::Arc<AllPages>, ErrorData> {
     }
 }
 
-/// Those of some values that begin as what was typed, then those that hold it.
+/// The values that begin with the typed text, then those that contain it.
 pub(in crate::server) fn values<'a>(
     typed: &str,
     values: impl Iterator<Item = &'a str>,

@@ -42,12 +42,12 @@ struct Own {
     title: &'static str,
     mime_type: &'static str,
     text: Text,
-    /// The tool that it tells how to use, if it is about one.
+    /// The tool that it explains, if it is about one.
     about: Option<&'static str>,
 }
 
 impl Own {
-    /// Whether it says anything to a session with these tools.
+    /// Whether it is useful to a session with these tools.
     fn serves(&self, offered: &Offered) -> bool {
         self.about.is_none_or(|tool| offered.has(tool))
     }

@@ -16,14 +16,14 @@ use crate::tools::cursor;
 use crate::wiki::ListQuery;
 use crate::write::Sight;
 
-/// What the address of every page looks like.
+/// The template of page addresses.
 pub(in crate::server) const TEMPLATE: &str = "wikijs://{locale}/{+path}";
 /// How many pages a part of the list has.
 const PART: usize = 50;
 /// The most bytes of a page's text that are given.
 const MAX_TEXT_BYTES: usize = 64 * 1024;
 
-/// The pages that were changed last, part by part; the first part stands behind other resources.
+/// The last changed pages, part by part; the first part follows other resources.
 pub(super) async fn list_behind(
     mut resources: Vec<Resource>,
     visit: &Visit,
@@ -40,7 +40,7 @@ pub(super) async fn list_behind(
         Ok(part) => part,
         Err(error) => return Err(refused(visit, error.into()).await),
     };
-    // An address drops segments that climb: such a page cannot be named by one.
+    // An address drops `..` segments, so it cannot name such a page.
     let pages = part.pages.into_iter().filter(|page| !page.path.climbs());
     resources.extend(pages.map(resource));
     let mut listed = ListResourcesResult::with_all_items(resources);
@@ -117,7 +117,7 @@ pub(super) async fn read(visit: &Visit, uri: &str) -> Result<ReadResourceResult,
 }
 
 fn mime_type(page: &PageReading) -> &'static str {
-    // The list says what the source is, a page read whole with which editor it is written.
+    // The list has the source's content type, a page read in full has its editor.
     match page.content_type.as_deref().or(page.editor.as_deref()) {
         Some("markdown") => "text/markdown",
         Some("html" | "ckeditor" | "code") => "text/html",
@@ -125,7 +125,7 @@ fn mime_type(page: &PageReading) -> &'static str {
     }
 }
 
-/// What is said of text of the wiki, and to a key that is a guest's.
+/// The labels for text of the wiki, and the hint for a guest's key.
 async fn labels(app: &App) -> MetaObject {
     let mut labels = result::untrusted();
     if let Some(hint) = app.wiki.guests_hint().await {

@@ -1,4 +1,4 @@
-//! `wikijs://status`: what holds for the session that reads it, as JSON.
+//! `wikijs://status`: what applies to the reading session, as JSON.
 
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ struct Key {
     rights: Option<KeyRights>,
 }
 
-/// The key's rights at one page; elsewhere they may be others.
+/// The key's rights at one page; they may differ elsewhere.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct KeyRights {
@@ -136,7 +136,7 @@ struct Index {
 
 async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
     let wiki = &reader.visit.app.wiki;
-    // Asked first: the terms tell what is known then.
+    // Asked first, so that the terms can use the answer.
     let standing = wiki.standing().await;
     let terms = Terms::of(reader.visit, reader.can_ask);
     let mut unavailable = Vec::new();
@@ -183,8 +183,7 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
         .map_err(|_| Failure::new(Code::InternalError, "The status could not be written."))
 }
 
-/// The key's rights at the page that was changed last, of those that may be written if there are
-/// any.
+/// The key's rights at the last changed page, among the writable ones if there are any.
 async fn rights(reader: &Reader<'_>, terms: &Terms) -> Option<KeyRights> {
     let wiki = &reader.visit.app.wiki;
     let pages = wiki.pages_lately().await.ok()?;
