@@ -1,14 +1,14 @@
-//! Two readings of one page, compared as far as both are known.
+//! Compares two readings of one page, as far as both are known.
 
 use std::collections::BTreeSet;
 
 use super::Change;
 use crate::page::{Field, PageReading};
 
-/// What lies between two readings of one page.
+/// The difference between two readings of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comparison {
-    /// The change from the one to the other; what is not known of either does not differ in it.
+    /// The change from one to the other; a field that is unknown in either does not differ.
     pub change: Change,
     /// The fields that are not known of both, in order.
     pub not_comparable: BTreeSet<Field>,
@@ -19,7 +19,7 @@ pub struct Comparison {
 pub fn compare(from: &PageReading, to: &PageReading) -> Comparison {
     let (before_missing, after_missing) = (from.unreadable(), to.unreadable());
     let not_comparable = before_missing.into_keys().chain(after_missing.into_keys());
-    // Each takes over from the other what is not known of it.
+    // Each takes its unknown fields from the other.
     let after = to.or_blank();
     let before = from.laid_over(&after);
     let after = to.laid_over(&before);

@@ -7,7 +7,7 @@ use crate::page::{
     Selector, TextEdit, apply_edits, apply_patch, check_content, edit_section,
 };
 
-/// A page that shall come to be. Its place was checked.
+/// A page to create. Its place was checked.
 #[derive(Debug, Clone)]
 pub struct NewPage {
     /// Its locale.
@@ -61,7 +61,7 @@ impl NewPage {
     }
 }
 
-/// What becomes of a page's source.
+/// A change of a page's source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewContent {
     /// All of it.
@@ -74,28 +74,28 @@ pub enum NewContent {
     Section {
         /// Which part.
         selector: Selector,
-        /// What becomes of it.
+        /// What to do with it.
         mode: SectionMode,
-        /// The text; not looked at where the part goes.
+        /// The text; ignored if the part is removed.
         content: String,
     },
 }
 
-/// What becomes of a page's tags, as the wiki stores them.
+/// A change of a page's tags, in the wiki's form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewTags {
-    /// All of them; none clears them.
+    /// All of them; an empty list clears them.
     All(Vec<String>),
-    /// Some come, some go, the others stay.
+    /// Adds and removes some; the others stay.
     Some {
-        /// Those that come; one that is there already stays.
+        /// Tags to add; an existing one stays.
         add: Vec<String>,
-        /// Those that go; one that is not there is none.
+        /// Tags to remove; a missing one is ignored.
         remove: Vec<String>,
     },
 }
 
-/// Why a page's source cannot become what was asked for. Nothing of it was changed then.
+/// Why a page's source cannot be changed as asked for. Nothing was changed then.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ContentFault {
     /// An exact replacement cannot be made.
@@ -104,10 +104,10 @@ pub enum ContentFault {
     /// A patch cannot be applied.
     #[error(transparent)]
     Patch(#[from] PatchFault),
-    /// The part is not there, or there are several.
+    /// There is no such part, or there are several.
     #[error(transparent)]
     Section(#[from] SectionFault),
-    /// Only Markdown has parts that can be told.
+    /// Only Markdown has parts.
     #[error("the page is not written in Markdown")]
     NotMarkdown,
     /// Wiki.js refuses a page without content.
@@ -138,7 +138,7 @@ impl NewContent {
 }
 
 impl NewTags {
-    /// Those that are to be added to what the page has.
+    /// The tags to add.
     pub const fn added_mut(&mut self) -> Option<&mut Vec<String>> {
         match self {
             Self::Some { add, .. } => Some(add),
@@ -163,7 +163,7 @@ impl NewTags {
     }
 }
 
-/// The fields of a page that shall change; what is none stays as it is.
+/// The fields of a page to change; `None` leaves a field as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Edits {
     /// Where the page shall stand; was checked.
@@ -172,11 +172,11 @@ pub struct Edits {
     pub locale: Option<Locale>,
     /// The new title.
     pub title: Option<String>,
-    /// What becomes of the source.
+    /// The change of the source.
     pub content: Option<NewContent>,
     /// The new description; empty clears it.
     pub description: Option<String>,
-    /// What becomes of the tags.
+    /// The change of the tags.
     pub tags: Option<NewTags>,
     /// Whether readers shall see it.
     pub is_published: Option<bool>,
@@ -197,7 +197,7 @@ impl Edits {
         *self == Self::default()
     }
 
-    /// The part of the page that is to change, where it is one and not a text.
+    /// The part of the page to change, if the change names one.
     #[must_use]
     pub const fn section(&self) -> Option<&Selector> {
         match &self.content {
@@ -206,8 +206,8 @@ impl Edits {
         }
     }
 
-    /// The page with these changes made. A field whose new value means the same as the old
-    /// keeps the old to the letter, so that it is no change.
+    /// The page with these changes made. A field whose new value means the same as the old keeps
+    /// the exact old value, so that it does not count as a change.
     pub(super) fn onto(self, before: &PageState) -> Result<PageState, ContentFault> {
         let Self {
             path,

@@ -7,9 +7,8 @@ use crate::page::PageState;
 const ESCAPED: &str = r"\n";
 
 impl Change {
-    /// Whether the text that it puts into the content has `\n` as two characters and no line
-    /// break, so that it most likely was to have lines. In code, spans of it and fenced, those
-    /// characters are meant.
+    /// Whether the new text has `\n` as two characters and no line break, so that it was most
+    /// likely meant to have lines. In code spans and fenced code these characters are intended.
     #[must_use]
     pub fn has_literal_escapes(&self) -> bool {
         let Some(after) = self.after() else {
@@ -24,8 +23,8 @@ impl Change {
     }
 }
 
-/// What two texts begin with alike, and what stands between that and their common end: in the
-/// second and in the first. Whole lines.
+/// The common beginning of two texts, and the lines between it and their common end: of the second
+/// and of the first.
 fn replaced<'a>(before: &'a str, after: &'a str) -> (&'a str, &'a str, &'a str) {
     let lines = |text: &'a str| text.split_inclusive('\n');
     let lead: usize = lines(before)
@@ -52,7 +51,7 @@ fn replaced<'a>(before: &'a str, after: &'a str) -> (&'a str, &'a str, &'a str) 
     )
 }
 
-/// What stands outside of spans of code.
+/// The text outside of code spans.
 fn outside_spans(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').step_by(2)
 }

@@ -1,4 +1,4 @@
-//! Two changes of one text, made into one where they do not touch.
+//! Merges two changes of one text that do not overlap.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -7,11 +7,11 @@ use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 
 use crate::page::{Field, PageState};
 
-/// How long each difference may be searched for; past that a coarser one is taken, which can
-/// only make changes touch that a finer one would hold apart.
+/// How long each difference may be computed. After that a coarser one is used, which may only
+/// report more overlaps.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Lines of the base, and what stands in their place.
+/// Lines of the base, and their replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Region<'a> {
     old: Range<usize>,
@@ -25,11 +25,11 @@ impl Region<'_> {
     }
 }
 
-/// Merges two changes of one text, line by line; none if they touch.
+/// Merges two changes of one text, line by line; `None` if they overlap.
 ///
-/// Changes touch if they are of the same line or of neighbouring ones, with no unchanged line
-/// between. The same change on both sides counts once. A line's ending is part of it. Which
-/// side is whose makes no difference.
+/// Changes overlap if they affect the same line or neighbouring lines without an unchanged line
+/// between. The same change on both sides counts once. A line's ending is part of it. The result
+/// does not depend on which side is ours.
 #[must_use]
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
     let lines: Vec<&str> = base.split_inclusive('\n').collect();
@@ -45,8 +45,8 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
     Some(merged)
 }
 
-/// What one change makes of a page, made on top of what somebody else made of it meanwhile; none
-/// if both changed a field, unless to the same or their changes of the text do not touch.
+/// Applies a change on top of what somebody else wrote meanwhile; `None` if both changed a field,
+/// unless to the same value or with changes of the text that do not overlap.
 #[must_use]
 pub fn merge_pages(before: &PageState, after: &PageState, now: &PageState) -> Option<PageState> {
     let is_place = |field: &Field| field.is_place();
@@ -70,7 +70,7 @@ pub fn merge_pages(before: &PageState, after: &PageState, now: &PageState) -> Op
     Some(merged)
 }
 
-/// What changed, in the order of the lines; regions of one side never touch.
+/// The changed regions in the order of the lines; regions of one side never touch.
 fn regions<'a>(base: &[&str], changed: &'a str) -> Vec<Region<'a>> {
     let lines: Vec<&str> = changed.split_inclusive('\n').collect();
     let deadline = Some(Instant::now() + PATIENCE);
@@ -93,7 +93,7 @@ fn regions<'a>(base: &[&str], changed: &'a str) -> Vec<Region<'a>> {
     regions
 }
 
-/// The regions of both sides in order; none if two touch that are not the same.
+/// The regions of both sides in order; `None` if two different ones touch.
 fn both<'a>(ours: Vec<Region<'a>>, theirs: Vec<Region<'a>>) -> Option<Vec<Region<'a>>> {
     let mut all = [ours, theirs].concat();
     all.sort_by_key(|region| (region.old.start, region.old.end));

@@ -14,9 +14,9 @@ use crate::page::{Field, LineCounts, Locale, NewPath, PagePath, PageState, Shown
 pub enum Operation {
     /// A page comes to be.
     Create,
-    /// Fields of a page change, its place perhaps among them.
+    /// Changes fields of a page, perhaps its place among them.
     Update,
-    /// Nothing but the place of a page changes.
+    /// Changes only the place of a page.
     Move,
     /// A page goes.
     Delete,
@@ -66,8 +66,7 @@ impl StepKind {
         }
     }
 
-    /// Whether the wiki rebuilds its page tree for it, so that two at once get in each
-    /// other's way (W19).
+    /// Whether the wiki rebuilds its page tree for it, so that two concurrent ones interfere (W19).
     #[must_use]
     pub const fn rebuilds_tree(self) -> bool {
         matches!(self, Self::Create | Self::Move | Self::Delete)
@@ -78,9 +77,9 @@ impl StepKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     states: States,
-    /// Fields whose old values nobody could read, and which are empty afterwards.
+    /// Fields whose old values could not be read and which are empty afterwards.
     lost: Vec<Field>,
-    /// Fields that stay as they are, since what they were is not known.
+    /// Fields that stay as they are because their old values are unknown.
     left_alone: Vec<Field>,
 }
 
@@ -104,27 +103,26 @@ impl Change {
     #[must_use]
     pub fn with_loss_of(mut self, lost: Vec<Field>) -> Self {
         if let States::Update { after, .. } = &mut self.states {
-            // What the update writes there is known.
+            // The values that the update writes there are known.
             after.unknown.retain(|field| !lost.contains(field));
         }
         Self { lost, ..self }
     }
 
-    /// The same change, which leaves fields alone that it should take back to values that
-    /// nobody knows.
+    /// The same change without fields that it should restore to unknown values.
     #[must_use]
     pub fn without(self, left_alone: Vec<Field>) -> Self {
         Self { left_alone, ..self }
     }
 
-    /// The fields that would go back to values that nobody knows, and stay as they are.
+    /// The fields that should be restored to unknown values and therefore stay as they are.
     #[must_use]
     pub fn left_alone(&self) -> &[Field] {
         &self.left_alone
     }
 
-    /// The fields whose old values could not be read and will be empty, or as the change sets
-    /// them. Nothing can bring those values back.
+    /// The fields whose old values could not be read. They will be empty, or as the change sets
+    /// them, and the old values cannot be restored.
     #[must_use]
     pub fn lost(&self) -> &[Field] {
         &self.lost
@@ -153,7 +151,7 @@ impl Change {
         Self::of(States::Delete { before })
     }
 
-    /// A page goes to where pages are that were taken away, and readers no longer see it.
+    /// Moves a page to the trash, unpublished.
     #[must_use]
     pub fn trash(before: PageState, place: NewPath) -> Self {
         let after = PageState {
@@ -165,7 +163,7 @@ impl Change {
         Self::between(before, after)
     }
 
-    /// A page that was deleted comes to be again, with every field and another id.
+    /// Creates a deleted page again, with every field and a new id.
     #[must_use]
     pub fn recreate(page: PageState) -> Self {
         let after = PageState {
@@ -176,7 +174,7 @@ impl Change {
         Self::of(States::Create { after })
     }
 
-    /// What lies between two states of one page.
+    /// The change between two states of one page.
     #[must_use]
     pub const fn between(before: PageState, after: PageState) -> Self {
         Self::of(States::Update { before, after })
@@ -207,7 +205,7 @@ impl Change {
         Self { states, ..self }
     }
 
-    /// The page as it was; none for a create.
+    /// The page as it was; `None` for a create.
     #[must_use]
     pub const fn before(&self) -> Option<&PageState> {
         match &self.states {
@@ -216,7 +214,7 @@ impl Change {
         }
     }
 
-    /// The page as it shall be; none for a delete.
+    /// The page as it shall be; `None` for a delete.
     #[must_use]
     pub const fn after(&self) -> Option<&PageState> {
         match &self.states {
@@ -225,7 +223,7 @@ impl Change {
         }
     }
 
-    /// The page that stands for the change: as it was, or for a create as it shall be.
+    /// The page that represents the change: as it was, or for a create as it shall be.
     #[must_use]
     pub const fn target(&self) -> &PageState {
         match &self.states {
@@ -234,7 +232,7 @@ impl Change {
         }
     }
 
-    /// The places where pages stand before and after: all that a path gate must look at.
+    /// The page's places before and after: all that the gate *paths* must check.
     pub fn places(&self) -> impl Iterator<Item = (&Locale, &PagePath)> {
         [self.before(), self.after()]
             .into_iter()
@@ -255,8 +253,8 @@ impl Change {
             .sum()
     }
 
-    /// Whether both do the same to the same page: all thirteen fields before and after are
-    /// the same. The time of the last write may differ, since other pages can touch it.
+    /// Whether both make the same change of the same page: all thirteen fields are equal before and
+    /// after. The time of the last write may differ, since other pages can change it.
     #[must_use]
     pub fn is_same_write(&self, other: &Self) -> bool {
         let same = |ours: Option<&PageState>, theirs: Option<&PageState>| match (ours, theirs) {
@@ -270,7 +268,7 @@ impl Change {
             && same(self.after(), other.after())
     }
 
-    /// Whether the page stands elsewhere afterwards.
+    /// Whether the page is at another place afterwards.
     #[must_use]
     pub fn moves(&self) -> bool {
         match &self.states {
@@ -281,7 +279,7 @@ impl Change {
         }
     }
 
-    /// The fields that change: all that have a value for a create or a delete.
+    /// The changed fields; for a create or a delete, all that have a value.
     #[must_use]
     pub fn fields(&self) -> Vec<Field> {
         match &self.states {
@@ -317,11 +315,11 @@ impl Change {
         }
     }
 
-    /// The mutations that make it, in order.
+    /// The mutations of the change, in order.
     ///
-    /// A page that moves and changes is moved first: a move that fails must leave nothing
-    /// written (W14). A move alone gives a page that is titled like its last segment the new
-    /// last segment as its title; then the title is written back.
+    /// A page that moves and changes is moved first, so that a failed move leaves nothing written
+    /// (W14). If a page is titled like its last segment, the wiki's move changes the title to the
+    /// new segment; then the title is written back.
     #[must_use]
     pub fn steps(&self) -> Vec<StepKind> {
         match &self.states {
@@ -351,7 +349,7 @@ impl Change {
         self.steps().into_iter().any(StepKind::rebuilds_tree)
     }
 
-    /// The state that one of the steps shall leave behind; none for a delete.
+    /// The state that a step shall leave behind; `None` for a delete.
     #[must_use]
     pub fn after_step(&self, step: StepKind) -> Option<PageState> {
         match (&self.states, step) {
@@ -376,7 +374,7 @@ impl Change {
         unified_diff(&content(self.before()), &content(self.after()))
     }
 
-    /// The difference of styles or scripts, and how many lines it adds and removes; nothing for
+    /// The difference of styles or scripts, and how many lines it adds and removes; `None` for
     /// other fields.
     #[must_use]
     pub fn code_diff(&self, field: Field) -> Option<(String, LineCounts)> {
@@ -389,8 +387,8 @@ impl Change {
         field.is_code().then(diff)
     }
 
-    /// Each changed field with its values before and after, styles and scripts as a difference
-    /// with its counts; the content, which has a difference of its own, left out.
+    /// Each changed field with its values before and after; styles and scripts as a difference with
+    /// its counts. The content is left out, since it has its own difference.
     #[must_use]
     pub fn values(&self) -> Map<String, Value> {
         self.fields()
@@ -416,7 +414,7 @@ impl Change {
     }
 }
 
-/// Whether a field's value is that of a page that has none there.
+/// Whether a field's value is blank.
 pub(crate) fn is_blank(value: &Value) -> bool {
     *value == json!("") || *value == json!([]) || *value == json!(false)
 }

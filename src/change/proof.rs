@@ -1,4 +1,4 @@
-//! Whether a page that was read back is the page that was promised.
+//! Proves that a page that was read back is as promised.
 
 use crate::page::{DroppedRules, Field, PageReading, PageState, dropped_rules};
 
@@ -9,33 +9,33 @@ pub struct Proof {
     pub differing: Vec<Field>,
     /// The fields that this key could not read back.
     pub unverified: Vec<Field>,
-    /// Whether the wiki stored other styles than were sent, in the way it does (W24).
+    /// Whether the wiki stored the styles minified, as it does (W24).
     pub css_minified: bool,
-    /// The rules of the styles that were sent and are not stored (W25).
+    /// The rules of the sent styles that were not stored (W25).
     pub css_dropped: DroppedRules,
-    /// The page as it was found; where it could not be read, as it was promised.
+    /// The page as it was found; unreadable fields are as promised.
     pub found: PageState,
 }
 
 impl Proof {
-    /// Whether all that could be read is as promised.
+    /// Whether every readable field is as promised.
     #[must_use]
     pub const fn holds(&self) -> bool {
         self.differing.is_empty()
     }
 }
 
-/// Compares a page that was read back with what was promised of it.
+/// Compares a page that was read back with its promised state.
 ///
-/// New styles that are neither gone nor the old ones are compared rule by rule: where no rule
-/// that does something is missing, they were minified further (W24).
+/// New styles that are neither empty nor the old ones are compared rule by rule: if no effective
+/// rule is missing, they were only minified (W24).
 #[must_use]
 pub fn prove(promised: &PageState, before: Option<&PageState>, reading: &PageReading) -> Proof {
     let mut found = reading.laid_over(promised);
     let unverified: Vec<Field> = reading
         .unreadable()
         .into_keys()
-        // What the key cannot change it need not read back.
+        // A field that the key cannot change need not be read back.
         .filter(|field| {
             !(reading.keeps_styles && *field == Field::ScriptCss && !promised.knows(*field))
         })

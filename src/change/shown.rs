@@ -1,7 +1,7 @@
-//! How much of a change an answer shows.
+//! Limits how much of a change an answer shows.
 //!
-//! What is added and what is not have room of their own in a difference that is cut: a long
-//! removal can never hide what comes in its place.
+//! In a cut difference, added lines have separate room, so that a long removal can never hide its
+//! replacement.
 
 use std::fmt::Write as _;
 
@@ -13,12 +13,12 @@ use super::warning::Warning;
 const MAX_DIFF_BYTES: usize = 32 * 1024;
 /// The most bytes of one field's value that an answer holds.
 const MAX_VALUE_BYTES: usize = 8 * 1024;
-/// What our own words take of that where something is cut.
+/// The room of our own words in a cut text.
 const OWN_BYTES: usize = 200;
-/// A longer line is shown in part where it has no room as a whole.
+/// A longer line is shown in part if there is no room for all of it.
 const SHORTEST_PART: usize = 80;
 
-/// Cuts differences and values that are long texts; says so.
+/// Cuts long differences and values, with a warning.
 pub(crate) fn short(
     mut values: Map<String, Value>,
     warnings: &mut Vec<Warning>,
@@ -50,7 +50,7 @@ pub(crate) fn short(
     values
 }
 
-/// Cuts a difference; says so.
+/// Cuts a difference, with a warning.
 pub(crate) fn cut(diff: String, warnings: &mut Vec<Warning>) -> String {
     if diff.len() <= MAX_DIFF_BYTES {
         return diff;
@@ -72,25 +72,25 @@ pub(crate) fn cut(diff: String, warnings: &mut Vec<Warning>) -> String {
 #[derive(Debug, Default)]
 struct Cut {
     text: String,
-    /// How many bytes of the whole are in it.
+    /// How many bytes of the whole it has.
     bytes: usize,
-    /// The lines that are not in it, or not whole.
+    /// The lines that are missing or cut.
     added: usize,
     rest: usize,
 }
 
-/// The room that lines of one kind have.
+/// The room of one kind of lines.
 struct Room {
     bytes: usize,
-    /// What is said where the first of them is missing.
+    /// The text in place of the first missing line.
     mark: &'static str,
     /// How many are missing.
     missing: usize,
 }
 
 impl Room {
-    /// Puts a line into a text if there is room for it; the first for which there is none in
-    /// part, with a word that more is missing. None is put behind a gap.
+    /// Adds a line if there is room for it. The first line without room is added in part, with a
+    /// word that more is missing; later lines are left out, so that there are no hidden gaps.
     fn put(&mut self, line: &str, cut: &mut Cut) {
         if self.missing == 0 && line.len() <= self.bytes {
             self.bytes -= line.len();
@@ -113,7 +113,7 @@ impl Room {
 }
 
 impl Cut {
-    /// A difference of at most so many bytes, our own words with it.
+    /// A difference of at most this many bytes, our own words included.
     fn of(diff: &str, most: usize) -> Self {
         let most = most.saturating_sub(OWN_BYTES);
         let is_added = |line: &str| line.starts_with('+');

@@ -1,31 +1,31 @@
-//! Taking a write back: a change like any other, made of what was kept.
+//! Takes a write back: a change like any other, made from kept states.
 
 use super::plan::Change;
 use crate::page::{Field, PageState};
 
-/// Why a write cannot be taken back as things are.
+/// Why a write cannot be taken back now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UndoFault {
     /// The write changed nothing.
     Nothing,
-    /// What these fields were before is not known, and the write changed no others.
+    /// The old values of these fields are unknown, and the write changed no others.
     NotKnown(Vec<Field>),
-    /// The page is no more.
+    /// The page does not exist any more.
     Gone,
-    /// The page of a create stands elsewhere than where the create was to put it.
+    /// The created page is not at the place of the create.
     Elsewhere,
-    /// Fields that the write changed are not as it left them.
+    /// Fields of the write changed since.
     Changed(Vec<Field>),
 }
 
 impl Change {
-    /// The change that takes a write back: of the page as it was before the write and as the
-    /// write left it, and as it is now.
+    /// The change that takes a write back, from the page before the write, the page as the write
+    /// left it, and the page now.
     ///
-    /// Only the fields that the write changed go back, if they still are as it left them;
-    /// `force` takes them back whatever they are. Old values are written back unchecked; those
-    /// that nobody knew are not. A page that came to be goes, unless it stands elsewhere than it
-    /// did then: that may be another one.
+    /// Only the fields that the write changed are restored, if they are still as the write left
+    /// them; `force` restores them in any case. Old values are written back unchecked; unknown ones
+    /// are not. A created page is deleted, unless it is at another place now, since that may be
+    /// another page.
     ///
     /// # Errors
     /// See [`UndoFault`].

@@ -1,4 +1,4 @@
-//! What is to be said beside a change, for people and for programs.
+//! Warnings about a change, for people and for programs.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,11 +6,11 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is to be said beside a change: a code for programs, a sentence for people.
+/// A warning about a change: a code for programs, a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Warning {
-    // The docs here would go into the schema of every tool that shows a change.
+    // No doc comments here: they would go into the schema of every tool that shows a change.
     #[expect(missing_docs, reason = "see above: its name says it")]
     pub code: Cow<'static, str>,
     #[expect(missing_docs, reason = "see above: its name says it")]
@@ -21,10 +21,10 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// What the codes of the operator's own checks begin with; the check's name follows.
+    /// The beginning of the codes of the operator's own checks; the check's name follows.
     pub const OF_OPERATOR: &'static str = "check:";
 
-    /// A warning of the whole change.
+    /// A warning about the whole change.
     pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self {
             code: code.into(),
@@ -33,7 +33,7 @@ impl Warning {
         }
     }
 
-    /// The same, about a place: a field, with a line of its new text where it has lines, such as
+    /// The same, with a place: a field, and a line of its new text if it has lines, such as
     /// `content:12`.
     #[must_use]
     pub fn at(self, field: crate::page::Field, line: Option<usize>) -> Self {

@@ -1,4 +1,4 @@
-//! A check as the settings file has it.
+//! A check from the settings file.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::change::{Change, Warning};
 use crate::page::Prefix;
 
-/// A command of an operator that looks at changes.
+/// An operator's command that checks changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckCommand {
     /// Its name.
@@ -16,11 +16,11 @@ pub struct CheckCommand {
     pub argv: Vec<String>,
     /// The directory that it is started in.
     pub cwd: PathBuf,
-    /// What of our own environment is passed on to it.
+    /// The part of our own environment that it gets.
     pub environment: Vec<(&'static str, OsString)>,
-    /// What it finds there beside that.
+    /// Its own additional variables.
     pub env: Vec<(String, String)>,
-    /// It looks at pages at or below one of these alone; `None` selects all.
+    /// It checks only pages at or below one of these; `None` selects all.
     pub paths: Option<Vec<Prefix>>,
     /// How long it may take.
     pub timeout: Duration,
@@ -33,8 +33,8 @@ impl CheckCommand {
         format!("{}{}", Self::PREFIX, self.name)
     }
 
-    /// What a program needs to find others and to write in the user's language; no setting of
-    /// ours is among it, and no key.
+    /// The variables that a program needs to find others and to write in the user's language. None
+    /// of our settings is among them, and no key.
     pub const PASSED_ON: [&'static str; 7] =
         ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
 

@@ -1,4 +1,4 @@
-//! Running a check to its end, whatever it does.
+//! Runs a check to its end, whatever it does.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -13,27 +13,27 @@ use super::command::CheckCommand;
 use crate::change::{Change, Warning};
 use crate::page::escaped;
 
-/// How much of what it prints is told, in bytes.
+/// How much of its output the warning shows, in bytes.
 const MOST_SHOWN: usize = 2_048;
-/// How much of it is read at most, in bytes; the rest is thrown away unread when it is killed.
+/// How much of its output is read, in bytes; the rest is discarded.
 const MOST_READ: u64 = 64 << 10;
-/// How often it is looked whether it has ended.
+/// How often to check whether it has ended.
 const PAUSE: Duration = Duration::from_millis(5);
-/// How long what it printed is waited for when it has ended or was killed: a process that left
-/// its group may hold the pipe.
+/// How long to wait for its output after it ended or was killed: a process that left its group may
+/// hold the pipe.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The warning, if it did not end well.
+    /// The warning, if it failed.
     pub warning: Option<Warning>,
     /// How long it took.
     pub took: Duration,
 }
 
-/// Runs a check on a change, told by its [`input`], for as long as the check may take, and so long
-/// at most. Blocks for that time and a moment more.
+/// Runs a check on a change, given by its [`input`], within the check's own limit and `most`.
+/// Blocks for that time and a moment more.
 #[must_use]
 pub fn run(check: &CheckCommand, input: &Arc<str>, most: Duration) -> Finding {
     let began = Instant::now();
@@ -58,7 +58,7 @@ pub fn run(check: &CheckCommand, input: &Arc<str>, most: Duration) -> Finding {
     }
 }
 
-/// What all checks of a change read: the change as JSON.
+/// The input of all checks of a change: the change as JSON.
 #[must_use]
 pub fn input(change: &Change) -> Arc<str> {
     let input = json!({
@@ -112,10 +112,10 @@ pub(crate) fn carry_out(
             _ => break None,
         }
     };
-    // What it started goes with it, whether it ended well or not.
+    // Ends every process that it started, after success as well.
     drop(group);
     if status.is_none() {
-        // Its end is near; one that cannot be waited for stays the system's.
+        // It was killed; if waiting for it fails, the system cleans up.
         let _ = child.wait();
     }
     let mut text = String::new();
@@ -140,8 +140,8 @@ pub(crate) fn carry_out(
     }
 }
 
-/// Gives it its input and takes what it prints, in threads of their own: a check that reads
-/// nothing, or prints without end, holds nobody up.
+/// Writes its input and reads its output, in threads of their own: a check that reads nothing or
+/// prints without end blocks nobody.
 fn talk(child: &mut Child, input: Arc<str>) -> mpsc::Receiver<Vec<u8>> {
     let (sender, said) = mpsc::channel();
     if let Some(mut stdin) = child.stdin.take() {
@@ -159,24 +159,24 @@ fn talk(child: &mut Child, input: Arc<str>) -> mpsc::Receiver<Vec<u8>> {
     said
 }
 
-/// Reads what is printed to its end, and gives the beginning.
+/// Reads output to its end, and sends its beginning.
 fn take(
     mut stream: impl std::io::Read + Send + 'static,
     sender: mpsc::Sender<Vec<u8>>,
 ) -> impl FnOnce() + Send + 'static {
     move || {
         let mut said = Vec::new();
-        // What cannot be read was not said.
+        // Output that cannot be read counts as none.
         let _ = stream.by_ref().take(MOST_READ).read_to_end(&mut said);
-        // Nobody may wait for it any more.
+        // A failed send means that nobody waits any more.
         let _ = sender.send(said);
-        // The rest is thrown away, so that the program need not stop for it.
+        // The rest is discarded, so that the program does not block.
         let mut rest = [0_u8; 8 << 10];
         while stream.read(&mut rest).is_ok_and(|read| read > 0) {}
     }
 }
 
-/// All processes of a check; they end when this goes.
+/// The process group of a check; killed when this is dropped.
 struct Group(Pid);
 
 impl Drop for Group {

@@ -1,4 +1,4 @@
-//! All rules that hold on a server.
+//! All rules of a server.
 
 use std::sync::LazyLock;
 
@@ -53,8 +53,8 @@ static RULES: LazyLock<[Rule; 3]> = LazyLock::new(|| {
     ]
 });
 
-/// All rules that hold on a server: those that are built in and not switched off, then the
-/// operator's. The default holds those that are built in.
+/// All rules of a server: the built-in ones that are not switched off, then the operator's. The
+/// default has the built-in ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleBook {
     rules: Vec<Rule>,

@@ -1,4 +1,4 @@
-//! What a change adds that runs, loads, hides or opens something.
+//! Finds what a change adds: active content, foreign resources, hidden text, secrets.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ type Look<'a> = dyn Fn(&PageState) -> Vec<((ActiveKind, String), usize)> + 'a;
 /// A text of a page.
 type Text = fn(&PageState) -> &str;
 
-/// The most lines that are named of a kind of hidden text.
+/// The most lines that are named for each kind of hidden text.
 const MOST_LINES: usize = 5;
 
-/// What the second list has more of than the first, with the place of each, first of all of one
-/// name what comes last.
+/// What the second list has more of than the first, with places; of equal names the last places
+/// count as added.
 fn more<K: Ord + Clone>(before: Vec<(K, usize)>, after: Vec<(K, usize)>) -> Vec<(K, usize)> {
     let mut known: BTreeMap<K, usize> = BTreeMap::new();
     for (what, _) in before {
@@ -37,8 +37,8 @@ fn more<K: Ord + Clone>(before: Vec<(K, usize)>, after: Vec<(K, usize)>) -> Vec<
     after.into_iter().filter(is_new).collect()
 }
 
-/// What a page has more of after a change than before. The page as it was is looked through only
-/// where there is something now.
+/// What a page has more of after a change than before. The old page is searched only if the new one
+/// has something.
 fn added<K: Ord + Clone>(
     before: Option<&PageState>,
     after: &PageState,
@@ -156,7 +156,7 @@ pub(super) fn hidden(change: &Change) -> Option<Warning> {
     })
 }
 
-/// Keys and tokens; gives whether one of them is grave.
+/// Keys and tokens; returns whether one of them is grave.
 pub(super) fn secrets(change: &Change, own: &[&str], warnings: &mut Vec<Warning>) -> bool {
     let Some(after) = change.after() else {
         return false;

@@ -11,13 +11,13 @@ use crate::page::{LinkedSite, PageReading};
 pub struct Surroundings<'a> {
     /// The wiki's address.
     pub wiki: &'a Url,
-    /// All pages that the key sees; none where nobody listed them, and then nothing is said of
-    /// what they tell.
+    /// All pages that the key sees; `None` if they were not listed, which skips the checks that
+    /// need them.
     pub pages: Option<&'a [Arc<PageReading>]>,
-    /// What decides where links lead; none where nobody asked, and then nothing is said of links.
+    /// What decides where links lead; `None` if it was not asked, which skips the checks of links.
     pub site: Option<&'a LinkedSite>,
     /// The pages that other changes of the same set make, by locale and path.
     pub made: &'a [(&'a str, &'a str)],
-    /// Secrets of this server, which stand in no page.
+    /// Secrets of this server, which must not be in any page.
     pub own: &'a [&'a str],
 }

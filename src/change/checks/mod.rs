@@ -1,7 +1,7 @@
-//! What a change adds that somebody should know of before it is made.
+//! Checks for additions that somebody should know of before a change is made.
 //!
-//! Checks only warn; an operator's rules decide. Each looks at what the change adds, never at
-//! what stood on the page before, in time by the length of the texts.
+//! Checks only warn; an operator's rules decide. Each looks only at what the change adds, in time
+//! linear in the texts.
 
 mod added;
 mod around;
@@ -36,14 +36,14 @@ pub const CODES: [&str; 13] = [
 /// What the checks found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// What is to be said.
+    /// The warnings.
     pub warnings: Vec<Warning>,
-    /// Whether the change adds a private key or what opens this wiki.
+    /// Whether the change adds a private key or a secret of this wiki.
     pub adds_grave_secret: bool,
 }
 
 impl Change {
-    /// Looks through what the change adds; `lines` are those of its content's difference.
+    /// Checks what the change adds; `lines` are those of its content's difference.
     #[must_use]
     pub fn check(&self, lines: LineCounts, around: Surroundings<'_>) -> Checked {
         let mut warnings = Vec::new();
@@ -66,8 +66,7 @@ impl Change {
         added::hidden(self)
     }
 
-    /// Whether a check of it asks which pages there are: no other change costs a look at the
-    /// wiki's list.
+    /// Whether a check needs the list of pages: only such a change costs a look at the wiki's list.
     #[must_use]
     pub fn asks_for_neighbours(&self, wiki: &Url) -> bool {
         neighbours::asks(self, wiki)

@@ -1,4 +1,4 @@
-//! How a change stands to the other pages of the wiki.
+//! Checks a change against the other pages of the wiki.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::page::{
 
 /// The most links of one page that are followed.
 const MOST_LINKS: usize = 2_000;
-/// The most characters of a title or place that are told.
+/// The most characters of a title or place in a warning.
 const MOST_CHARS: usize = 120;
 
 pub(super) fn asks(change: &Change, wiki: &Url) -> bool {
@@ -35,7 +35,7 @@ pub(super) fn look(change: &Change, around: Surroundings<'_>, warnings: &mut Vec
     warnings.extend(dead_links(change, after, around, pages));
 }
 
-/// Whether the page gets a title.
+/// Whether the page gets a new title.
 fn is_titled(change: &Change) -> bool {
     let is_same = |before: &PageState| {
         let same = |after: &PageState| before.same(after, Field::Title);
@@ -97,7 +97,7 @@ fn places(page: &PageState, site: &LinkedSite) -> BTreeMap<PagePlace, usize> {
     places
 }
 
-/// Whether nothing changes of what links depend on.
+/// Whether nothing changes that links depend on.
 fn keeps_links(change: &Change, after: &PageState) -> bool {
     let is_same = |before: &PageState| {
         before.same(after, Field::Content) && before.same(after, Field::Editor) && !change.moves()
@@ -105,7 +105,7 @@ fn keeps_links(change: &Change, after: &PageState) -> bool {
     change.before().is_some_and(is_same)
 }
 
-/// Whether links of the page may lead to other places than before, as far as its text tells.
+/// Whether links of the page may lead to other places than before, by its text.
 fn may_add_links(change: &Change, after: &PageState, wiki: &Url) -> bool {
     if keeps_links(change, after) {
         return false;
@@ -117,7 +117,7 @@ fn may_add_links(change: &Change, after: &PageState, wiki: &Url) -> bool {
             .collect()
     };
     let is = targets(after);
-    // Where the page moves, the same link may lead elsewhere.
+    // If the page moves, the same link may lead elsewhere.
     let before = change
         .before()
         .filter(|_| !is.is_empty() && !change.moves());
@@ -125,7 +125,7 @@ fn may_add_links(change: &Change, after: &PageState, wiki: &Url) -> bool {
     !is.is_subset(&was)
 }
 
-/// The places that links of the page lead to now and did not before.
+/// The places that links of the page lead to now but did not before.
 fn links_added(change: &Change, after: &PageState, site: &LinkedSite) -> Vec<(PagePlace, usize)> {
     if keeps_links(change, after) {
         return Vec::new();
@@ -150,7 +150,7 @@ fn dead_links(
     if added.is_empty() {
         return None;
     }
-    // The page itself stands where it shall be, not where it was.
+    // The page itself counts at its new place, not at its old one.
     let id = change.target().id;
     let mut there: HashSet<(&str, &str)> = pages
         .iter()

@@ -47,7 +47,8 @@ fn checked(change: &Change) -> Checked {
         own: &["the operator's own"],
     };
     let found = change.check(change.content_diff().1, around);
-    // What is asked for must have been asked for before: else a warning could be missed.
+    // A warning from the list must have been announced by `asks_for_neighbours`, or it could be
+    // missed.
     let needs = |code: &str| ["dead_link", "same_title"].contains(&code);
     if found.warnings.iter().any(|warning| needs(&warning.code)) {
         assert!(change.asks_for_neighbours(&wiki));
@@ -114,8 +115,7 @@ fn each_check_warns_of_what_a_change_adds_and_of_nothing_else() {
         // literal_escapes
         ("", r"# Title\n\nText\n", &["literal_escapes content"]),
         ("", "one line", none),
-        // script_added
-        // Its text is one that readers do not see, too.
+        // script_added Its text is hidden from readers, too.
         (
             "",
             script,

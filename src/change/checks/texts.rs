@@ -1,16 +1,16 @@
-//! What becomes of a page's own texts.
+//! Checks of a page's own texts.
 
 use super::super::plan::Change;
 use super::super::warning::Warning;
 use super::named::named;
 use crate::page::{Field, LineCounts, Sheet, escaped};
 
-/// Fewer lines can go without a word.
+/// Fewer removed lines cause no warning.
 const MANY_LINES: usize = 20;
-/// The most characters of a rule that are told.
+/// The most characters of a rule in a warning.
 const MOST_CHARS: usize = 120;
 
-/// More than half of a page's lines go, and more than a few.
+/// The warning that more than half of a page's lines, and more than a few, are removed.
 pub(super) fn much_removed(change: &Change, lines: LineCounts) -> Option<Warning> {
     if lines.removed <= MANY_LINES {
         return None;
