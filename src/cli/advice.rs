@@ -1,18 +1,18 @@
-//! What to do next, for whoever sits at the terminal: the hints of errors are for agents.
+//! Hints for a person at the terminal: the hints of errors are written for agents.
 
 use serde_json::Value;
 
 use crate::error::{Code, Failure};
 use crate::wiki::sentence;
 
-/// Who is told to tell the user is one with the user here.
+/// Phrases that tell an agent to tell the user; at a terminal the user reads them directly.
 const TELL: [&str; 3] = [
     "Tell the user: ",
     "Tell the user that ",
     "Tell the user to ",
 ];
 
-/// The hint of a failure, in an operator's words where an agent's would mislead.
+/// The hint of a failure, reworded for an operator where the agent's hint would mislead.
 pub(super) fn advice(failure: &Failure) -> String {
     let hint = failure.hint.as_str();
     if failure.details.contains_key("merged") {
@@ -35,7 +35,7 @@ pub(super) fn advice(failure: &Failure) -> String {
     )
 }
 
-/// An operator's words for the hint of a code; none where the agent's do.
+/// An operator's hint for a code; `None` if the agent's hint fits.
 const fn at_terminal(code: Code) -> Option<&'static str> {
     Some(match code {
         Code::InvalidInput => "Correct what is named, then try again.",

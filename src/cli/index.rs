@@ -22,7 +22,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Show every index below `WIKI_INDEX_DIR`, of whatever wiki and key
+    /// Show every index below `WIKI_INDEX_DIR`, of any wiki and key
     #[command(
         after_help = "Examples:\n  wikijs-mcp index status\n  wikijs-mcp index status --json"
     )]
@@ -31,12 +31,12 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Remove the index of the configured wiki and key from the disk; the next search that
-    /// needs it makes it anew
+    /// Remove the index of the configured wiki and key from the disk; the next search that needs it
+    /// rebuilds it
     #[command(after_help = "Examples:\n  wikijs-mcp index clear\n  wikijs-mcp index clear --all")]
     Clear {
-        /// Remove every index below `WIKI_INDEX_DIR`, of whatever wiki and key; one that a server
-        /// is filling at the moment stays
+        /// Remove every index below `WIKI_INDEX_DIR`, of any wiki and key; an index that a server
+        /// is filling stays
         #[arg(long)]
         all: bool,
         /// Answer in JSON

@@ -57,7 +57,7 @@ struct Arguments {
 enum Command {
     /// Serve the configured wiki over standard input and output (the default), or HTTP
     Serve(serve::Arguments),
-    /// Take a write back, with the page as it was kept in the audit log
+    /// Undo a write, with the page state kept in the audit log
     Undo(undo::Arguments),
     /// Review, apply and reject what agents proposed in a dry run
     Proposals(proposals::Arguments),
@@ -65,26 +65,25 @@ enum Command {
     Review(review::Arguments),
     /// Stop the writes of all servers on this audit directory within a second, without a restart
     Pause(pause::Pause),
-    /// Let writes go on after a pause
+    /// Resume writes after a pause
     Resume(pause::Resume),
     /// Review what was written, through which client, and what was refused
     Audit(audit::Arguments),
-    /// See what the rules of the settings file hold for
+    /// Show which changes the rules of the settings file match
     Rules(rules::Arguments),
-    /// Look whether the wiki, the key, the policy and the audit log are as a server needs them;
-    /// writes nothing
+    /// Check the wiki, the key, its rights, the policy and the audit log; writes nothing
     Doctor(doctor::Arguments),
-    /// Ask a server over HTTP whether it lives, as a supervisor does
+    /// Ask a server over HTTP whether it is alive, for supervisors
     Health(health::Arguments),
-    /// Call a tool as an agent does, through the same gates, answered for people
+    /// Call a tool like an agent, through the same gates, with output for people
     Tool(tool::Arguments),
-    /// The named clients of a server over HTTP, and their tokens
+    /// Manage the named clients of a server over HTTP, and their tokens
     Token(token::Arguments),
-    /// The content index that searches use, where it is kept on the disk
+    /// Manage the content indexes on the disk, which searches use
     Index(index::Arguments),
-    /// The settings: write a file of them, check them, show where each comes from
+    /// Write, check and show the settings
     Config(config::Arguments),
-    /// Print what a shell needs to complete commands and flags
+    /// Print the completion script of a shell
     Completions(completions::Arguments),
     /// Show in a few seconds what this program is for, on an embedded wiki
     #[cfg(feature = "demo")]
@@ -97,15 +96,16 @@ pub fn csv_columns() -> String {
     audit::csv_columns()
 }
 
-/// How long the threads of the runtime may take to end, when all that matters is done.
+/// How long the runtime's threads may take to end once all work is done.
 const LAST_WAIT: Duration = Duration::from_millis(200);
 
-/// Parses the command line, runs the command, prints its error if it has one: the one place
-/// that picks an exit code.
+/// Parses the command line, runs the command and prints its error. Only here an exit code is
+/// chosen.
 #[must_use]
 pub fn main() -> ExitCode {
     memory::keep_private();
-    // Whole commands with all their flags take time and memory to make: only where one is told.
+    // Building every command with all its flags takes time and memory, so it is done only for help
+    // and errors.
     let matches = every_flag()
         .try_get_matches()
         .or_else(|_| command().try_get_matches());
@@ -137,7 +137,7 @@ pub fn main() -> ExitCode {
     runtime.shutdown_timeout(LAST_WAIT);
     exit.unwrap_or_else(|(exit, message)| {
         print::error(&message);
-        // A program that was promised JSON gets some, unless it was answered already.
+        // With `--json` an error is JSON, too, unless there was an answer already.
         if wants_json && !print::has_said() {
             print::line(&json!({ "error": { "message": message } }).to_string());
         }
@@ -168,7 +168,7 @@ fn every_flag() -> clap::Command {
     flags::add_to(Arguments::command())
 }
 
-/// The same, as they are told.
+/// The same, as help shows them.
 fn command() -> clap::Command {
     flags::only_at_the_top(every_flag())
 }

@@ -1,5 +1,5 @@
-//! How every command begins: the layers of settings, the program's own log, then the settings, and
-//! who it is.
+//! How every command begins: it reads the layers of settings, starts the program's own log, and
+//! reads the settings.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -15,7 +15,7 @@ use crate::server::http::check_start;
 use crate::tools::Registry;
 use crate::write::{Asker, Caller, Extent, Patience};
 
-/// What the command line says of settings; as much the whole process's as its environment.
+/// The command line's settings; global to the process like its environment.
 static GIVEN: OnceLock<Given> = OnceLock::new();
 
 /// Keeps what the command line says of settings, once.
@@ -28,7 +28,7 @@ pub(super) fn given() -> &'static Given {
     GIVEN.get_or_init(Given::default)
 }
 
-/// Starts the log and reads the settings of a server, which tells of its writes.
+/// Starts the log and reads the settings of a server, whose log shows its writes.
 ///
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
@@ -37,8 +37,8 @@ pub(super) fn server_settings() -> Result<Settings, (Exit, String)> {
     load()
 }
 
-/// Starts the log and reads the settings of a command that works with the wiki, and says what is
-/// worth knowing about them.
+/// Starts the log and reads the settings of a command that works with the wiki, and logs their
+/// warnings.
 ///
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
@@ -50,7 +50,7 @@ pub(super) fn settings_to_work_with() -> Result<Settings, (Exit, String)> {
     Ok(settings)
 }
 
-/// Starts the log and reads the settings of a command, whose output says all but warnings.
+/// Starts the log and reads the settings of a command, which logs only warnings.
 ///
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
@@ -63,22 +63,21 @@ fn load() -> Result<Settings, (Exit, String)> {
     Settings::load(&layers()?).map_err(|faults| first(&faults))
 }
 
-/// How many other wikis are named where the log of one is not there.
+/// How many other wikis are named if a wiki has no log.
 const SHOWN_WIKIS: usize = 10;
 
-/// Starts the log and gives the audit log of the configured wiki, to be read back; no key is
-/// needed for that.
+/// Starts the log and opens the audit log of the configured wiki for reading; needs no key.
 ///
 /// # Errors
-/// The setting that is missing or bad, with the exit code for it; also if there is no log, since
-/// a mistyped address or directory would look like one in which all is well.
+/// The setting that is missing or bad, with its exit code. Also if there is no log, since a
+/// mistyped address or directory would otherwise look like an empty log.
 pub(super) fn audit_log() -> Result<AuditLog, (Exit, String)> {
     let log = audit_log_to_come()?;
     missing(&log).map_or(Ok(log), |message| Err((Exit::Usage, message)))
 }
 
-/// The same for a list: where nothing was ever put on record, nothing is listed, and a note says
-/// so. Where only other wikis have logs, the settings are more likely wrong.
+/// The same for a list: a missing log is empty, with a note. If only other wikis have logs, it is
+/// an error, since the settings are more likely wrong.
 ///
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
@@ -95,7 +94,7 @@ pub(super) fn audit_log_maybe_empty() -> Result<AuditLog, (Exit, String)> {
     missing(&log).map_or(Ok(log), |message| Err((Exit::Usage, message)))
 }
 
-/// The same for who waits for what is to come: that there is no log yet is a note.
+/// The same for `tail --follow`: a missing log is only a note.
 ///
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
@@ -114,7 +113,7 @@ pub(super) fn audit_log_to_come() -> Result<AuditLog, (Exit, String)> {
     Ok(AuditLog::new(&settings.dir, &settings.wiki))
 }
 
-/// That there is no log, and of which wikis there are some at that place; nothing if there is.
+/// The message that there is no log, with the wikis that have one there; `None` if there is a log.
 fn missing(log: &AuditLog) -> Option<String> {
     if log.is_there() {
         return None;
@@ -145,7 +144,7 @@ fn missing(log: &AuditLog) -> Option<String> {
     Some(print::harmless(&message))
 }
 
-/// Starts the log and gives the tools that the settings offer; no wiki is needed for that.
+/// Starts the log and returns the tools that the settings offer; needs no wiki.
 ///
 /// # Errors
 /// The setting that is bad, with the exit code for it.
@@ -180,8 +179,8 @@ fn first(faults: &[impl ToString]) -> (Exit, String) {
     (Exit::Usage, told)
 }
 
-/// All that an operator's command works with. The operator's yes stands for the confirm and for
-/// the end of a dry run; all else of the settings holds.
+/// The app for an operator's command. The operator's yes replaces the confirm and overrides a dry
+/// run; all other settings apply.
 ///
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
@@ -205,8 +204,8 @@ fn operators_app(patience: Patience) -> Result<Arc<App>, (Exit, String)> {
     Ok(Arc::new(app))
 }
 
-/// Checks that nobody but its owner may write the directory of an audit log: others could take it
-/// away, or put another in its place.
+/// Checks that only its owner may write the directory of an audit log: others could remove or
+/// replace it.
 ///
 /// # Errors
 /// Which directory, and what to do.
@@ -224,8 +223,8 @@ pub(super) fn check_audit_dir(log: &AuditLog) -> Result<(), (Exit, String)> {
     ))
 }
 
-/// Checks what a server over HTTP checks at its start; where no address is set, what would stop it
-/// at any.
+/// Checks what a server over HTTP checks at its start; without an address, what would stop it at
+/// every address.
 ///
 /// # Errors
 /// One sentence about what would stop the start.
@@ -234,7 +233,7 @@ pub(super) fn check_http(settings: &ServeSettings) -> Result<(), String> {
     check_start(settings, settings.address.unwrap_or(any))
 }
 
-/// The operator, who calls by a command.
+/// The operator as the caller of a command.
 pub(super) fn operator(command: &'static str) -> Caller {
     Caller {
         tool: command,

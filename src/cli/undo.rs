@@ -20,11 +20,11 @@ pub(super) struct Arguments {
     /// newest applied write that was not taken back
     #[arg(required_unless_present = "client", conflicts_with = "client")]
     call: Option<String>,
-    /// All that this client, or user of the machine, wrote since `--since`, as one set: the
-    /// writes of a page become one change. What cannot go back is named and left out
+    /// Undo all that this client, or user of the machine, wrote since `--since`, as one set: the
+    /// writes of a page become one change. Pages that cannot be taken back are named and left out
     #[arg(long, value_name = "NAME", requires = "since", conflicts_with = "path")]
     client: Option<String>,
-    /// Since when: a date, a time, or how long ago (`7d`, `24h`, `30m`)
+    /// The time for `--client`: a date, a time, or how long ago (`7d`, `24h`, `30m`)
     #[arg(long, value_name = "WHEN", value_parser = When::parse, requires = "client")]
     since: Option<When>,
     /// Do not ask
@@ -33,8 +33,8 @@ pub(super) struct Arguments {
     /// Take fields back even if they changed since the write
     #[arg(long)]
     force: bool,
-    /// Bring a deleted or moved page back here: where its old path is taken, or one at which the
-    /// wiki makes no page any more
+    /// Bring a deleted or moved page back to this path, if its old path is taken or the wiki no
+    /// longer accepts it
     #[arg(long, value_name = "PATH", value_parser = place)]
     path: Option<NewPath>,
     /// Why, in one line of at most 200 characters: on record with the write
@@ -63,7 +63,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         )
     })?;
     let app = start::app_for_operator()?;
-    // Who asks for JSON is shown nothing to say yes to.
+    // With `--json` nothing is shown that somebody could approve.
     if !arguments.yes && (arguments.json || !print::can_ask()) {
         if let Some(call) = &call {
             let found = app.desk.past().story(call, None).await;
@@ -128,7 +128,7 @@ async fn take_back(app: &App, plan: Plan, arguments: &Arguments) -> Outcome {
     }
 }
 
-/// A person sees what changed of the page since.
+/// Shows a person what changed in the page since.
 fn refused(mut failure: Failure, is_json: bool) -> (Exit, String) {
     if !is_json && failure.code == Code::EditConflict {
         since(&failure);

@@ -1,4 +1,4 @@
-//! Which calls are meant, as flags.
+//! Flags that select calls.
 
 use crate::audit::{Ending, Filter};
 use crate::change::Operation;
@@ -8,7 +8,7 @@ use crate::gates::Gate;
 use crate::page::Prefix;
 use crate::tools::{Registry, Surface, Toolset, did_you_mean, nearest};
 
-/// The commands that are on record where a call has its tool.
+/// Commands that are recorded in place of a call's tool.
 const COMMANDS: [&str; 5] = [
     "undo",
     "proposals apply",
@@ -17,13 +17,13 @@ const COMMANDS: [&str; 5] = [
     "resume",
 ];
 
-/// Which calls are meant; several flags narrow them further.
+/// Flags that select calls; each further flag narrows the selection.
 #[derive(Debug, clap::Args)]
 pub(super) struct Filters {
-    /// Begun then or later: a date, an RFC 3339 time, or how long ago (`7d`, `24h`, `30m`)
+    /// Begun at this time or later: a date, an RFC 3339 time, or how long ago (`7d`, `24h`, `30m`)
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     since: Option<When>,
-    /// Begun before then; a date means to the end of that day, in UTC
+    /// Begun before this time; a date means the end of that day, in UTC
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     until: Option<When>,
     /// Of this tool, with or without `wikijs_` before its name
@@ -35,23 +35,23 @@ pub(super) struct Filters {
     /// Of pages at or below this path, which may begin with a locale (`docs`, `de:docs`)
     #[arg(long, value_name = "PREFIX", value_parser = Prefix::sought)]
     path: Option<Prefix>,
-    /// By this client or user of the machine (`alice`), or deciding on what the client proposed
+    /// By this client or user of the machine (`alice`), or deciding on the client's proposals
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
-    /// Where this gate decided last, such as enabled, paths, confirm or operator
+    /// Last decided by this gate, such as enabled, paths, confirm or operator
     #[arg(long, value_name = "NAME", value_parser = one_of(gates, gate), hide_possible_values = true)]
     gate: Option<Gate>,
     /// Of this set of changes, named by its id or four or more of its first characters
     #[arg(long, value_name = "ID", value_parser = set)]
     set: Option<String>,
-    /// That ended so: `applied`, `unchanged`, `not_applied`, `partly_applied`, `unknown`, `open`,
-    /// `refused`, `preview`, `approval`, `proposal`, `rejected`, `pause` or `purge`
+    /// With this outcome: `applied`, `unchanged`, `not_applied`, `partly_applied`, `unknown`,
+    /// `open`, `refused`, `preview`, `approval`, `proposal`, `rejected`, `pause` or `purge`
     #[arg(long, value_name = "WORD", value_parser = one_of(endings, ending), hide_possible_values = true)]
     outcome: Option<Ending>,
 }
 
 impl Filters {
-    /// What narrows it, but the time, in words.
+    /// The selection except the time, in words.
     pub(super) fn in_words(&self) -> Vec<String> {
         let named =
             |name: &str, value: Option<String>| value.map(|value| format!("{name} {value}"));

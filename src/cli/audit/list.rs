@@ -19,13 +19,13 @@ use crate::cli::{Outcome, print, start};
 pub(super) struct Arguments {
     #[command(flatten)]
     filters: Filters,
-    /// How many at most: 50 where nothing is said, 10000 with --csv
+    /// How many at most: 50 by default, 10000 with --csv
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
     limit: Option<u16>,
-    /// Begun before this call: the last one of the page before
+    /// Only calls begun before this one: the last of the previous page
     #[arg(long, value_name = "CALL", value_parser = selector)]
     before: Option<CallSelector>,
-    /// Answer in JSON: one object with `calls`, and `next` where there are older ones
+    /// Answer in JSON: one object with `calls`, and `next` if there are older ones
     #[arg(long)]
     json: bool,
     /// Answer in CSV for spreadsheets: one call a line, the columns named in the first
@@ -33,7 +33,7 @@ pub(super) struct Arguments {
     csv: bool,
 }
 
-/// How many calls are listed where nothing is said.
+/// How many calls are listed by default.
 const USUAL_LIMIT: u16 = 50;
 
 #[derive(Serialize)]

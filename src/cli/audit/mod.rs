@@ -1,6 +1,6 @@
 //! `wikijs-mcp audit`: what was written, through which client, and what was refused.
 //!
-//! All of it reads; the wiki is not asked, and no key is needed.
+//! All of these only read; they send nothing to the wiki and need no key.
 
 mod change;
 mod csv;
@@ -34,13 +34,13 @@ enum Command {
     List(list::Arguments),
     /// Show one call from its attempt to its outcome, with what it changed
     Show(show::Arguments),
-    /// Show events as they are put on record
+    /// Show events as they are recorded
     Tail(tail::Arguments),
     /// Count calls by outcome, gate, client and day
     Stats(stats::Arguments),
-    /// Write a page for a browser: figures, a chart, and every call to unfold
+    /// Write an HTML page: figures, a chart, and every call in detail
     Report(report::Arguments),
-    /// Print the head of every run, to be kept where nobody who may write the log can change it
+    /// Print the head of every run, to keep where nobody with write access to the log can change it
     Head(head::Arguments),
     /// Make a key that signs anchors, or show its public key
     Key(key::Arguments),
@@ -61,7 +61,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     }
 }
 
-/// Reads which call is meant.
+/// Parses the selector of a call.
 fn selector(text: &str) -> Result<CallSelector, String> {
     CallSelector::parse(text).map_err(|fault| fault.to_string())
 }
@@ -89,7 +89,7 @@ fn not_found(error: &StoryError) -> (Exit, String) {
     }
 }
 
-/// Says on stderr that some of the log could not be read.
+/// Reports on stderr that some of the log could not be read.
 fn note_unreadable(lines: u64) {
     if lines > 0 {
         print::note(&format!(

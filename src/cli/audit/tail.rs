@@ -1,4 +1,4 @@
-//! `wikijs-mcp audit tail`: events as they are put on record.
+//! `wikijs-mcp audit tail`: events as they are recorded.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub(super) struct Arguments {
         default_value_t = 10
     )]
     count: u16,
-    /// Go on until interrupted, with runs that begin later too
+    /// Continue until interrupted, also with runs that begin later
     #[arg(short, long)]
     follow: bool,
     /// Answer in JSON lines: the records as they stand in the log

@@ -16,7 +16,7 @@ use crate::cli::print::{self, Paint};
 use crate::cli::progress::Progress;
 use crate::cli::{Outcome, files, start};
 
-/// The most that are said to people, of each kind.
+/// The most faults of each kind that people are shown.
 const SHOWN: usize = 100;
 
 /// Arguments of `audit verify`.

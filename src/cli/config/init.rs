@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     /// Read the key from standard input and keep it in the file
     #[arg(long)]
     key_stdin: bool,
-    /// Write the file without asking the wiki whether address and key are good
+    /// Write the file without testing address and key at the wiki
     #[arg(long)]
     untested: bool,
     /// Answer in JSON

@@ -1,4 +1,4 @@
-//! `wikijs-mcp config`: the settings, from where they come, and a file for them.
+//! `wikijs-mcp config`: the settings, their origins, and a file for them.
 
 mod check;
 mod init;
@@ -17,12 +17,12 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Write a settings file with a comment on every setting; asks on a terminal for what is
-    /// needed and not given as a flag
+    /// Write a settings file with a comment on every setting; on a terminal, asks for required
+    /// settings that no flag gives
     Init(init::Arguments),
     /// Check all that `serve` checks at its start, and name every fault
     Check(check::Arguments),
-    /// Show every setting with its value and where that comes from; secrets stay hidden
+    /// Show every setting with its value and its origin; secrets stay hidden
     Show(show::Arguments),
     /// Print the JSON schema of the settings file
     Schema,

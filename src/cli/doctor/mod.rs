@@ -1,4 +1,4 @@
-//! `wikijs-mcp doctor`: looks at everything that a server needs, in order, and writes nothing.
+//! `wikijs-mcp doctor`: checks everything that a server needs, in order, and writes nothing.
 
 mod address;
 mod audit;
@@ -32,8 +32,8 @@ use report::Report;
     after_help = "Examples:\n  wikijs-mcp doctor\n  wikijs-mcp doctor --page docs/configuration --json"
 )]
 pub(super) struct Arguments {
-    /// The page at which the key's rights are looked at: its path, address or title; by default
-    /// the page changed last, below the first allowed prefix
+    /// The page at which to check the key's rights: its path, address or title; by default the last
+    /// changed page, below the first allowed prefix
     #[arg(long, value_name = "REFERENCE")]
     page: Option<String>,
     /// Answer in JSON
@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// The checks behind the settings.
+/// The checks after the settings.
 const OTHERS: [&str; 9] = [
     "address", "key", "rights", "locales", "search", "policy", "rules", "audit", "clock",
 ];

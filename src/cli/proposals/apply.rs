@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     /// Do not ask
     #[arg(long)]
     yes: bool,
-    /// Make those whose page changed since on top of that, where the two do not touch
+    /// Merge with changes made to the page since, if they do not overlap
     #[arg(long)]
     merge: bool,
     /// Leave out these changes of a set, by their numbers as `proposals show` has them, and what
@@ -46,7 +46,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// What came of one.
+/// The result for one proposal.
 enum Said {
     Applied(Box<Done>),
     Declined,
@@ -54,7 +54,7 @@ enum Said {
 }
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
-    // Who asks for JSON is shown nothing to say yes to.
+    // With `--json` nothing is shown that somebody could approve.
     if !arguments.yes && (arguments.json || !print::can_ask()) {
         return Err((
             Exit::Usage,
@@ -77,7 +77,7 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
         print::line("no proposals");
     }
     let mut caller = start::operator("proposals apply");
-    // With --yes nobody looks.
+    // With --yes nobody looks at the change.
     caller.is_decided = !arguments.yes;
     let (mut results, mut applied, mut exit) = (Vec::new(), Vec::new(), Exit::Done);
     for id in &ids {
@@ -88,7 +88,7 @@ async fn apply(app: &App, arguments: &Arguments) -> Result<Exit, Failure> {
         results.push(tell(*id, &said, arguments.json));
         let worse = match said {
             Said::Applied(done) => {
-                // What had nothing to do cannot be taken back.
+                // A proposal with nothing to do cannot be taken back.
                 applied.extend(done.call());
                 continue;
             }
@@ -155,7 +155,7 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
     if failure.code != Code::ProposalOutdated || !failure.details.contains_key("merged") {
         return said;
     }
-    // Whoever is asked is shown the merged change itself, and says yes to that.
+    // A person who is asked sees the merged change itself and approves that.
     let goes_on = arguments.merge || !arguments.yes;
     if goes_on && !arguments.json {
         // What it is merged with that, the preview shows.
@@ -170,7 +170,7 @@ async fn apply_one(app: &App, caller: &Caller, id: ProposalId, arguments: &Argum
     said
 }
 
-/// Tells what came of one, and gives the same for programs.
+/// Prints the result for one proposal, and returns it for programs.
 fn tell(id: ProposalId, said: &Said, is_json: bool) -> Value {
     let mut told = match said {
         Said::Applied(done) => show_change::done_json(done),
@@ -203,7 +203,7 @@ fn left(ids: &[ProposalId], done: usize) -> Vec<String> {
     ids.iter().skip(done).map(ToString::to_string).collect()
 }
 
-/// Where not all were applied, those that were can go back at once.
+/// If not all were applied, offers to take the applied ones back.
 async fn offer_undo(app: &App, applied: &[CallId], exit: Exit) -> Result<(), Failure> {
     let count = applied.len();
     let is_wanted = exit != Exit::Done

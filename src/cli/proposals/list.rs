@@ -18,15 +18,15 @@ use crate::server::App;
     after_help = "Examples:\n  wikijs-mcp proposals list\n  wikijs-mcp proposals list --all --path docs --since 2030-01-31"
 )]
 pub(super) struct Arguments {
-    /// Only those that nobody has decided (the default)
+    /// Only undecided proposals (the default)
     #[arg(long, conflicts_with = "all")]
     open: bool,
-    /// Those that were decided, too
+    /// Also decided proposals
     #[arg(long)]
     all: bool,
     #[command(flatten)]
     filter: Filter,
-    /// Only those made since then: a date, a time, or how long ago (`7d`, `24h`)
+    /// Only proposals made since this time: a date, a time, or how long ago (`7d`, `24h`)
     #[arg(long, value_name = "TIME", value_parser = When::parse)]
     since: Option<When>,
     /// Answer in JSON

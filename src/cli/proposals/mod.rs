@@ -32,7 +32,7 @@ enum Command {
     List(list::Arguments),
     /// Show a proposal: what it changes, and what changed since
     Show(show::Arguments),
-    /// Apply proposals, each with a look at what it changes
+    /// Apply proposals, after showing what each changes
     Apply(apply::Arguments),
     /// Reject proposals, with a reason that the agent can read
     Reject(reject::Arguments),
@@ -47,13 +47,13 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     }
 }
 
-/// Which proposals are meant where they are not named.
+/// Selects proposals that are not named.
 #[derive(Debug, clap::Args)]
 struct Filter {
-    /// Only those of this client
+    /// Only proposals of this client
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
-    /// Only those of pages at or below this path (`docs`, `de:docs`)
+    /// Only proposals for pages at or below this path (`docs`, `de:docs`)
     #[arg(long, value_name = "PREFIX", value_parser = Prefix::sought)]
     path: Option<Prefix>,
 }
@@ -136,7 +136,7 @@ fn no_such_proposal() -> Failure {
         .hint("`wikijs-mcp proposals list --all` has all of them.")
 }
 
-/// Why a proposal cannot be applied as things are, what changed since, and both in one.
+/// Prints why a proposal cannot be applied, what changed since, and the merge of both.
 fn hindered(failure: &Failure) {
     print::line(&print::painted(&failure.to_string(), Paint::Yellow));
     since(failure);
@@ -146,7 +146,7 @@ fn hindered(failure: &Failure) {
     }
 }
 
-/// What changed of the page since a proposal was made, where its failure says so.
+/// Prints what changed in the page since a proposal was made, if its failure says so.
 pub(super) fn since(failure: &Failure) {
     let (fields, diff) = (failure.details.get("changes"), failure.details.get("diff"));
     if fields.is_some() || diff.is_some() {
@@ -164,7 +164,7 @@ fn changes(fields: Option<&Value>, diff: Option<&Value>) {
     ));
 }
 
-/// Who proposed: the client as it names itself, and its name here if it has one.
+/// Who proposed: the client's own name for itself, and its authenticated name, if it has one.
 fn client(client: &Client) -> String {
     let named = print::client(client);
     match &client.subject {

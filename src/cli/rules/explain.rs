@@ -1,4 +1,4 @@
-//! `wikijs-mcp rules explain`: which rules hold for a change of which this much is known.
+//! `wikijs-mcp rules explain`: which rules match a change of which this much is known.
 
 use serde::Serialize;
 use serde_json::json;
@@ -24,7 +24,7 @@ pub(super) struct Arguments {
     /// The page, with its locale where that matters (`docs/setup`, `de:docs/setup`)
     #[arg(long, value_name = "PATH", value_parser = Prefix::sought)]
     path: Option<Prefix>,
-    /// What is done: create, update, move or delete
+    /// The operation: create, update, move or delete
     #[arg(long, value_name = "KIND", value_parser = one_of(operations, operation), hide_possible_values = true)]
     operation: Option<Operation>,
     /// Answer in JSON
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
 struct Told<'a> {
     rule: &'a str,
     then: Then,
-    /// `always`, or `may`: it asks for more than is known.
+    /// `always`, or `may` if the rule depends on more than is known.
     holds: &'static str,
     says: String,
 }

@@ -1,4 +1,4 @@
-//! `wikijs-mcp rules`: what an operator's rules hold for, before and after.
+//! `wikijs-mcp rules`: which changes an operator's rules match.
 
 mod explain;
 mod test;
@@ -17,9 +17,9 @@ pub(super) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Hold the rules against the writes that are on record: what they would have stopped
+    /// Apply the rules to the recorded writes: show which they would have stopped
     Test(test::Arguments),
-    /// Say which rules hold, or may hold, for a change
+    /// Show which rules match, or may match, a change
     Explain(explain::Arguments),
 }
 

@@ -1,4 +1,4 @@
-//! `wikijs-mcp rules test`: the writes on record, held against the rules of today.
+//! `wikijs-mcp rules test`: applies today's rules to the recorded writes.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -27,7 +27,7 @@ const MOST_SHOWN: usize = 200;
     after_help = "Each write and proposal on record counts as a set of one; checks run again on the pages as they were\nkept, but those that ask the wiki (dead_link, same_title, …) and an operator's own. Takings back are\nexempt from rules.\n\nExamples:\n  wikijs-mcp rules test --since 30d\n  wikijs-mcp rules test --since 2030-01-31 --json"
 )]
 pub(super) struct Arguments {
-    /// Begun then or later: a date, an RFC 3339 time, or how long ago (`7d`, `24h`, `30m`)
+    /// Begun at this time or later: a date, an RFC 3339 time, or how long ago (`7d`, `24h`, `30m`)
     #[arg(long, value_name = "WHEN", value_parser = When::parse)]
     since: Option<When>,
     /// Answer in JSON
@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// A call for which a rule would have held.
+/// A call that a rule would have matched.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Met {
@@ -56,7 +56,7 @@ struct Found {
     met: BTreeMap<String, (u64, &'static str)>,
     /// The newest.
     calls: VecDeque<Met>,
-    /// Whose pages are not kept any more: of them only the record was looked at.
+    /// Calls whose pages are not kept any more: only their records were checked.
     without_pages: u64,
 }
 
@@ -128,7 +128,7 @@ impl Replay<'_> {
         fault.map_or(Ok(found), Err)
     }
 
-    /// Holds the rules against a call.
+    /// Applies the rules to a call.
     fn hold(
         &self,
         call: &CallStory,
@@ -202,7 +202,7 @@ fn page(call: &CallStory) -> String {
     }
 }
 
-/// What the record alone tells of a change.
+/// The facts of a change that its record alone has.
 fn of_record(call: &CallStory) -> Option<ChangeFacts> {
     let record = call.records.last()?;
     let locale = call.latest(|record| record.locale.clone())?;

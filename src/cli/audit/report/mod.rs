@@ -1,4 +1,4 @@
-//! `wikijs-mcp audit report`: one page for a browser, with all it needs in it.
+//! `wikijs-mcp audit report`: one self-contained page for a browser.
 
 mod page;
 
@@ -22,7 +22,7 @@ use crate::cli::progress::Progress;
 use crate::cli::{Outcome, files, print, start};
 use crate::private_files;
 
-/// The most calls that are listed; what is older is counted alone.
+/// The most calls that are listed; older ones are only counted.
 const MAX_CALLS: usize = 10_000;
 /// The most bytes of changes that a page holds.
 const MAX_CHANGES: usize = 16 << 20;
@@ -33,7 +33,7 @@ const MAX_CHANGES: usize = 16 << 20;
     after_help = "The page holds text of the wiki: the file is readable by its owner alone.\n\nExamples:\n  wikijs-mcp audit report --html report.html\n  wikijs-mcp audit report --html march.html --since 2030-03-01 --until 2030-03-31"
 )]
 pub(super) struct Arguments {
-    /// The file to write; one that is there is written anew, and is its owner's alone from then on
+    /// The file to write; an existing one is overwritten and becomes private to its owner
     #[arg(long, value_name = "FILE")]
     html: PathBuf,
     #[command(flatten)]
@@ -43,14 +43,14 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-/// What the page tells, before its calls.
+/// The page's data before the calls.
 #[derive(Debug, Serialize)]
 struct Head<'a> {
     wiki: &'a str,
     made: Option<String>,
     since: Option<String>,
     until: Option<String>,
-    /// What narrows it further, in words.
+    /// The selection in words.
     filters: Vec<String>,
     figures: &'a Figures,
     older: u64,
@@ -62,7 +62,7 @@ struct Head<'a> {
 struct Unfolding<'a> {
     #[serde(flatten)]
     row: Row<'a>,
-    /// Why it was wanted, named as the words of whoever asked for it.
+    /// Why it was wanted, marked as the caller's own words.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
     /// Time, event and what it says, of each record.

@@ -1,8 +1,8 @@
 //! The page around the data.
 //!
-//! Nothing of the log or the wiki is put into it as HTML: the data stand in a script element of
-//! a type that no browser runs, and the page's own script shows them as text. The policy lets
-//! that script and that style through by their hashes, and nothing else, from nowhere.
+//! No text of the log or the wiki enters it as HTML: the data are in a script element of a type
+//! that no browser runs, and the page's own script shows them as text. The content security policy
+//! allows only that script and that style, by their hashes, and no other source.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
