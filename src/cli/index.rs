@@ -124,7 +124,7 @@ fn status(dir: &Path, own: &Path, is_json: bool) -> Outcome {
                     "digest": index.digest,
                     "pages": index.pages,
                     "bytes": index.bytes,
-                    "changed": told(index.changed),
+                    "changed": utc_time(index.changed),
                     "ofThisKey": index.file == own,
                 })
             })
@@ -150,7 +150,7 @@ fn status(dir: &Path, own: &Path, is_json: bool) -> Outcome {
             index.digest.clone().into(),
             pages.unwrap_or_else(|| "unreadable".to_owned()).into(),
             index.bytes.to_string().into(),
-            told(index.changed).unwrap_or_default().into(),
+            utc_time(index.changed).unwrap_or_default().into(),
             whose.into(),
         ]);
     }
@@ -173,7 +173,7 @@ fn removed(file: &Path) -> Result<bool, Failed> {
 }
 
 /// A time in UTC, to the second.
-fn told(time: Option<SystemTime>) -> Option<String> {
+fn utc_time(time: Option<SystemTime>) -> Option<String> {
     let time = OffsetDateTime::from(time?).replace_nanosecond(0).ok()?;
     time.format(&Rfc3339).ok()
 }

@@ -6,7 +6,7 @@ use super::rule::{Rule, Then, When};
 
 impl Then {
     /// What becomes of a change, as the end of a sentence.
-    const fn told(self) -> &'static str {
+    const fn consequence(self) -> &'static str {
         match self {
             Self::Preview => "needs the token of a preview",
             Self::Person => "needs a person's yes",
@@ -25,7 +25,7 @@ impl fmt::Display for Rule {
             self.name,
             self.then.as_str(),
             self.when,
-            self.then.told()
+            self.then.consequence()
         )?;
         match self.why.as_str() {
             "" => Ok(()),

@@ -85,7 +85,7 @@ impl Handler {
     }
 
     /// What this server is and can do, for one session.
-    fn told(&self, visit: &Visit, can_ask: bool) -> ServerConfig {
+    fn server_config(&self, visit: &Visit, can_ask: bool) -> ServerConfig {
         let terms = Terms::of(visit, can_ask).sentence();
         self.get_info().with_instructions(format!(
             "{} {terms} {NOT_KNOWN}",
@@ -216,7 +216,7 @@ impl ServerHandler for Handler {
         let visit = self.visit(&context)?;
         // The session for answers is just being opened.
         let can_ask = elicit::asks(&request.capabilities);
-        told.instructions = self.told(&visit, can_ask).instructions;
+        told.instructions = self.server_config(&visit, can_ask).instructions;
         Ok(told)
     }
 
@@ -228,7 +228,7 @@ impl ServerHandler for Handler {
         let can_ask = elicit::can_ask(&context, visit.session.lasts());
         Ok(DiscoverResult::from_server_info(
             self.supported_protocol_versions().into_owned(),
-            self.told(&visit, can_ask),
+            self.server_config(&visit, can_ask),
         ))
     }
 

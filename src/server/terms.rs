@@ -86,7 +86,7 @@ impl Terms {
     /// All of it in one sentence.
     pub(super) fn sentence(&self) -> String {
         let mut told = format!("In this session {}; ", self.of_writes());
-        told.push_str(&self.index.told());
+        told.push_str(&self.index.in_words());
         if let Some(key) = self.of_key() {
             let _ = write!(told, "; {key}");
         }
@@ -201,7 +201,7 @@ impl IndexState {
         }
     }
 
-    fn told(self) -> String {
+    fn in_words(self) -> String {
         match self {
             Self::Off => "the content of pages is not indexed".to_owned(),
             Self::NotBegun => "the content index is begun by the first search".to_owned(),

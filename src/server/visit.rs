@@ -11,7 +11,7 @@ use super::app::App;
 use crate::audit::{Client, ClientId, Proposal, Role};
 use crate::error::Failure;
 use crate::gates::{Narrowing, SessionId};
-use crate::tools::{Definition, Offered, is_told};
+use crate::tools::{Definition, Offered, may_see};
 use crate::write::{Asker, Caller, Extent};
 
 /// The tools without which a session may not read pages as resources either.
@@ -137,7 +137,7 @@ impl Visit {
     /// The open proposals of a caller, oldest first.
     pub(super) async fn open_proposals(&self, caller: &Caller) -> Result<Vec<Proposal>, Failure> {
         let mut open = self.app.desk.proposals().all().await?;
-        open.retain(|proposal| proposal.is_open() && is_told(caller, proposal));
+        open.retain(|proposal| proposal.is_open() && may_see(caller, proposal));
         Ok(open)
     }
 }

@@ -181,12 +181,12 @@ async fn state(
         Point::Time(time) => at(context, id, &time, now).await?,
     };
     let Some(version) = version else {
-        return Ok((told(None, now), now.clone()));
+        return Ok((state_of(None, now), now.clone()));
     };
     let version_id = version.id;
     let mut then = PageReading::from(version);
     context.desk.past().remember(id, &mut then, now).await;
-    Ok((told(Some(version_id), &then), then))
+    Ok((state_of(Some(version_id), &then), then))
 }
 
 /// The version that was the page at a time; none where the page still is as it was.
@@ -216,7 +216,7 @@ fn not_found(message: &str) -> Failure {
     Failure::new(Code::VersionNotFound, message)
 }
 
-fn told(version_id: Option<i64>, page: &PageReading) -> State {
+fn state_of(version_id: Option<i64>, page: &PageReading) -> State {
     State {
         version_id,
         updated_at: page.updated_at.clone().map(String::from),

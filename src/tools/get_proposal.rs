@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::context::Context;
 use super::input;
-use super::proposal_view::{View, is_told};
+use super::proposal_view::{View, may_see};
 use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::audit::ProposalId;
 use crate::change::{Warning, cut, short};
@@ -55,7 +55,7 @@ impl Tool for GetProposal {
         let none = || input::invalid_argument("id", "names no proposal of this client");
         let id: ProposalId = input.id.parse().map_err(|_| none())?;
         let review = match context.desk.review(id).await {
-            Ok(review) if is_told(&context.caller, &review.proposal) => review,
+            Ok(review) if may_see(&context.caller, &review.proposal) => review,
             Ok(_) => return Err(none()),
             Err(failure) if failure.code == Code::InvalidInput => return Err(none()),
             Err(failure) => return Err(failure),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::context::Context;
 use super::input;
 use super::output::some_count;
-use super::proposal_view::{View, is_told};
+use super::proposal_view::{View, may_see};
 use super::tool::{Kind, Tool};
 use crate::audit::Proposal;
 use crate::error::Failure;
@@ -85,7 +85,7 @@ impl Tool for ListProposals {
         });
         let mut proposals = context.desk.proposals().all().await?;
         proposals.retain(|proposal| {
-            is_told(&context.caller, proposal)
+            may_see(&context.caller, proposal)
                 && input
                     .state
                     .is_none_or(|state| state.as_str() == proposal.state.as_str())

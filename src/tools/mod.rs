@@ -48,7 +48,7 @@ pub use context::Context;
 pub use meant::meant;
 pub(crate) use nearest::{did_you_mean, nearest};
 pub use offered::Offered;
-pub(crate) use proposal_view::is_told;
+pub(crate) use proposal_view::may_see;
 pub use registry::{Definition, DuplicateTool, Registry};
 pub use surface::Surface;
 pub use tool::{DescribedBy, Kind, Tool};

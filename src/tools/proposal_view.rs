@@ -177,7 +177,7 @@ impl View {
 /// Whether the caller is told of a proposal: one of its own. A named client is known by its id.
 /// All others say themselves what they are called, so this keeps different agents of one user
 /// apart and guards nothing; the text of a page is told only as far as the key may read it.
-pub(crate) fn is_told(caller: &Caller, proposal: &Proposal) -> bool {
+pub(crate) fn may_see(caller: &Caller, proposal: &Proposal) -> bool {
     let (own, its) = (&caller.client, &proposal.client);
     own.is_same_owner(its) && (own.is_known() || own.name == its.name)
 }

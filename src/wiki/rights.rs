@@ -98,7 +98,7 @@ impl Rights {
     }
 
     /// Reads a reader's view, if it is this page's.
-    fn told(html: &str, id: Option<i64>) -> Option<Self> {
+    fn from_view(html: &str, id: Option<i64>) -> Option<Self> {
         let (attributes, _) = element(html, id)?;
         let (_, told) = attributes.split_once(" effective-permissions=\"")?;
         let told = STANDARD.decode(told.split('"').next()?).ok()?;
@@ -114,7 +114,7 @@ impl Wiki {
     /// # Errors
     /// If the wiki cannot be asked at all; a refusal is no error.
     pub async fn rights(&self, page: &PageReading) -> Result<Rights, WikiError> {
-        match self.read_in_view(page, Rights::told).await {
+        match self.read_in_view(page, Rights::from_view).await {
             Err(WikiError::Forbidden { .. }) => self.rights_by_reading(page).await,
             told => told,
         }
@@ -179,10 +179,10 @@ mod tests {
     fn what_the_view_tells_is_read_and_the_rest_stays_unknown() {
         let html = view(r#"{"pages":{"read":true,"write":false}}"#, " ");
         let known = [(Right::ReadPages, true), (Right::WritePages, false)];
-        assert_eq!(Rights::told(&html, Some(7)), Some(Rights::new(known)));
-        assert_eq!(Rights::told(&html, Some(8)), None);
-        assert_eq!(Rights::told("<page >", None), None);
-        assert_eq!(Rights::told(&view("no JSON", " "), Some(7)), None);
+        assert_eq!(Rights::from_view(&html, Some(7)), Some(Rights::new(known)));
+        assert_eq!(Rights::from_view(&html, Some(8)), None);
+        assert_eq!(Rights::from_view("<page >", None), None);
+        assert_eq!(Rights::from_view(&view("no JSON", " "), Some(7)), None);
     }
 
     #[test]
@@ -190,6 +190,6 @@ mod tests {
         let title = " title=\" effective-permissions=&quot;e30=&quot;\"";
         let html = view(r#"{"pages":{"read":true}}"#, title);
         let known = [(Right::ReadPages, true)];
-        assert_eq!(Rights::told(&html, Some(7)), Some(Rights::new(known)));
+        assert_eq!(Rights::from_view(&html, Some(7)), Some(Rights::new(known)));
     }
 }

@@ -310,7 +310,7 @@ impl SetMember {
     }
 
     /// Its JSON in the details of a failure.
-    pub(super) fn told(&self) -> Value {
+    pub(super) fn as_detail(&self) -> Value {
         let mut told = json!({
             "callId": self.call.to_string(),
             "id": self.target.id,

@@ -11,7 +11,7 @@ use super::answer::SetLine;
 use super::caller::Caller;
 use super::desk::Desk;
 use super::docket::{Docket, unavailable};
-use super::source::draft::told;
+use super::source::draft::draft_failure;
 use super::stages::many;
 
 /// The part of a draft to discard.
@@ -57,7 +57,7 @@ impl Desk {
         for page in draft.changes.iter().filter_map(|one| one.before.as_ref()) {
             let admitted = self.wiki.admits_record(page.id, &page.locale, &page.path);
             if !admitted.await? {
-                return Err(told(&AuditError::NoDraft));
+                return Err(draft_failure(&AuditError::NoDraft));
             }
         }
         Ok(())
@@ -69,9 +69,9 @@ impl Desk {
     /// `INVALID_INPUT`, where there is none; what the wiki says.
     pub async fn draft(&self, caller: &Caller, name: DraftName) -> Result<Draft, Failure> {
         let draft = self.audit.draft(self.draft_owner(caller), name).await;
-        let draft = draft.map_err(|error| told(&error))?;
+        let draft = draft.map_err(|error| draft_failure(&error))?;
         if draft.changes.is_empty() {
-            return Err(told(&AuditError::NoDraft));
+            return Err(draft_failure(&AuditError::NoDraft));
         }
         self.admits_draft(&draft).await?;
         Ok(draft)
@@ -147,7 +147,7 @@ impl Desk {
     ) -> Result<(usize, usize), Failure> {
         let owner = self.draft_owner(caller);
         let held = self.audit.hold_draft(owner, name.clone(), false).await;
-        let held = held.map_err(|error| told(&error))?;
+        let held = held.map_err(|error| draft_failure(&error))?;
         let all = held.draft().changes.len();
         let gone = held
             .draft()
@@ -156,7 +156,7 @@ impl Desk {
             .filter(|one| which.is(one))
             .count();
         if gone == 0 {
-            return Err(told(&AuditError::NoDraft));
+            return Err(draft_failure(&AuditError::NoDraft));
         }
         let call = CallId::current_or_new().map_err(|error| unavailable(&error))?;
         let docket = Docket::open(call, caller, self.past.key());
@@ -168,7 +168,7 @@ impl Desk {
         } else {
             held.leave(|one| which.is(one)).await
         };
-        done.map_err(|error| told(&error))?;
+        done.map_err(|error| draft_failure(&error))?;
         Ok((gone, left))
     }
 }

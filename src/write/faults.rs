@@ -15,7 +15,7 @@ const MAX_HEADINGS: usize = 100;
 const MAX_NEAREST: usize = 5;
 
 /// The failure for a fault, with the section that was searched for, and in which text.
-pub(super) fn told(fault: ContentFault, sought: Option<(&Selector, &str)>) -> Failure {
+pub(super) fn content_failure(fault: ContentFault, sought: Option<(&Selector, &str)>) -> Failure {
     match fault {
         ContentFault::Edit(fault) => edit(fault),
         ContentFault::Patch(fault) => patch(fault),

@@ -108,7 +108,9 @@ impl WikiLinks {
                 .copied()
                 .filter(|id| Some(*id) != own && listed.contains(id) && still_links(id))
                 .collect();
-            let mut warnings: Vec<Warning> = told(ids.len(), gap.as_deref()).into_iter().collect();
+            let mut warnings: Vec<Warning> = break_warning(ids.len(), gap.as_deref())
+                .into_iter()
+                .collect();
             // A set that mends links names each link that is left.
             if set.mending().is_none() {
                 warnings.extend(self.own_links(one, &place, &moves));
@@ -190,7 +192,7 @@ fn moves(set: &ChangeSet) -> Moves {
 }
 
 /// The warning about this many pages that link to a place.
-fn told(count: usize, gap: Option<&str>) -> Option<Warning> {
+fn break_warning(count: usize, gap: Option<&str>) -> Option<Warning> {
     let message = match (count, gap) {
         (0, None) => return None,
         (0, Some(gap)) => format!("no page is known to link here, but {gap}."),
@@ -209,12 +211,12 @@ fn told(count: usize, gap: Option<&str>) -> Option<Warning> {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::break_warning;
 
     #[test]
     fn nothing_is_warned_of_only_where_all_was_looked_at() {
-        assert_eq!(told(0, None), None);
-        let message = |count, gap| told(count, gap).unwrap().message;
+        assert_eq!(break_warning(0, None), None);
+        let message = |count, gap| break_warning(count, gap).unwrap().message;
         assert!(message(0, Some("x")).ends_with("but x."));
         assert!(message(1, None).starts_with("1 page links here"));
         assert!(message(2, Some("x")).ends_with("nowhere; x."));

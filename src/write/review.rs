@@ -75,9 +75,9 @@ impl Desk {
             Ok(held) => (held.proposal().clone(), None),
             Err(failure) => {
                 let found = self.audit.proposal(id).await;
-                let found = found.map_err(|error| told(&error))?;
+                let found = found.map_err(|error| proposal_failure(&error))?;
                 if !self.past.admits_proposal(&found).await? {
-                    return Err(told(&AuditError::NoProposal));
+                    return Err(proposal_failure(&AuditError::NoProposal));
                 }
                 (found, Some(failure))
             }

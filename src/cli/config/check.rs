@@ -21,7 +21,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let checked = Layers::load(start::given())
-        .map_err(|faults| told(&faults))
+        .map_err(|faults| texts(&faults))
         .and_then(|layers| Ok((check(&layers)?, layers)));
     if arguments.json {
         let answer = match &checked {
@@ -46,7 +46,7 @@ fn check(layers: &Layers) -> Result<Vec<String>, Vec<String>> {
     let log = log_settings(&layers.source(), None)
         .map_err(|fault| fault.to_string())
         .and_then(|settings| log::start(&settings));
-    let settings = Settings::load(layers).map_err(|faults| told(&faults));
+    let settings = Settings::load(layers).map_err(|faults| texts(&faults));
     let (settings, mut faults) = match settings {
         Ok(settings) => (Some(settings), Vec::new()),
         Err(faults) => (None, faults),
@@ -67,6 +67,6 @@ fn check(layers: &Layers) -> Result<Vec<String>, Vec<String>> {
     }
 }
 
-fn told(faults: &[impl ToString]) -> Vec<String> {
+fn texts(faults: &[impl ToString]) -> Vec<String> {
     faults.iter().map(ToString::to_string).collect()
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use tokio::runtime::Handle;
 
-use crate::cli::doctor::{Wrong, what_is_wrong};
+use crate::cli::doctor::{Wrong, test_connection};
 use crate::cli::exit::Exit;
 use crate::cli::typing::{Typing, is_like_key};
 use crate::cli::{Outcome, files, print, start};
@@ -83,7 +83,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
         is_whole(&draft).map_err(wrong)?;
         let settings = draft.check(&path).map_err(wrong)?;
         if !arguments.untested
-            && let Some(found) = what_is_wrong(settings.wiki).await.map_err(wrong)?
+            && let Some(found) = test_connection(settings.wiki).await.map_err(wrong)?
         {
             let (seen, todo) = (print::harmless(&found.seen), found.todo);
             return Err((
@@ -105,7 +105,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
 
 async fn test(draft: &Draft, path: &Path) -> Result<Option<Wrong>, String> {
     let settings = draft.check(path)?;
-    print::in_progress("asking the wiki", what_is_wrong(settings.wiki)).await
+    print::in_progress("asking the wiki", test_connection(settings.wiki)).await
 }
 
 /// Fills a draft from flags, then from stdin.

@@ -256,7 +256,7 @@ impl<'a> Story<'a> {
         }
         events.sort_by(|a: &Record, b| a.time.cmp(&b.time));
         for record in &events {
-            self.show(&told(record));
+            self.show(&record_line(record));
         }
         let names: Vec<String> = events.iter().map(|record| word(record.event)).collect();
         if names != ["refusal", "preview", "refusal", "attempt", "outcome"] {
@@ -357,7 +357,7 @@ fn number(value: &Value, name: &str) -> i64 {
 }
 
 /// A record in one line for a person.
-fn told(record: &Record) -> String {
+fn record_line(record: &Record) -> String {
     let operation = record
         .operation
         .map_or("", crate::change::Operation::as_str);

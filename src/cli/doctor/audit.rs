@@ -36,7 +36,7 @@ pub(super) async fn found(
     }
 }
 
-fn told(health: &Health) -> Vec<Finding> {
+fn findings(health: &Health) -> Vec<Finding> {
     let directory = health.directory.display();
     let mut found = Vec::new();
     if !health.is_writable {

@@ -79,7 +79,7 @@ pub(in crate::cli) struct Wrong {
 ///
 /// # Errors
 /// One sentence, if it cannot be asked with these settings.
-pub(in crate::cli) async fn what_is_wrong(
+pub(in crate::cli) async fn test_connection(
     mut settings: WikiSettings,
 ) -> Result<Option<Wrong>, String> {
     let time = Time::until(settings.retry.total);

@@ -77,7 +77,7 @@ pub(super) async fn found(
         Err(error) => return failed(error.into()),
     };
     let place = format!("{}:{}", page.locale, page.path);
-    let found = told(&rights, policy, &place);
+    let found = findings(&rights, policy, &place);
     let seen = Seen {
         page: place,
         tools: with(&rights),
@@ -85,7 +85,7 @@ pub(super) async fn found(
     (found, Some(seen))
 }
 
-fn told(rights: &Rights, policy: &Policy, place: &str) -> Vec<Finding> {
+fn findings(rights: &Rights, policy: &Policy, place: &str) -> Vec<Finding> {
     let had = Right::ALL
         .into_iter()
         .filter(|right| rights.has(*right) == Some(true));

@@ -16,12 +16,17 @@ pub(super) fn found(tables: &Tables) -> Vec<Finding> {
     rules
         .map(|rule| Finding::good(rule.to_string()))
         .chain(off)
-        .chain(tables.checks.iter().map(|check| Finding::good(told(check))))
+        .chain(
+            tables
+                .checks
+                .iter()
+                .map(|check| Finding::good(in_words(check))),
+        )
         .collect()
 }
 
 /// A check in words; its arguments may hold what they should not.
-fn told(check: &CheckCommand) -> String {
+fn in_words(check: &CheckCommand) -> String {
     let program = check.argv.first().map_or("", String::as_str);
     let paths = check.paths.as_ref().map_or_else(String::new, |paths| {
         let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();

@@ -70,15 +70,18 @@ pub(super) fn details(failure: &Failure, is_json: bool) {
         return;
     }
     for (name, value) in &failure.details {
-        if is_told_already(value) {
+        if is_sole_fault(value) {
             continue;
         }
         if let (Some(diff), "diff") = (value.as_str(), name.as_str()) {
             print::lines(&show_change::diff(diff));
-        } else if let Some(items) = value.as_array().filter(|items| items.iter().all(is_told)) {
+        } else if let Some(items) = value
+            .as_array()
+            .filter(|items| items.iter().all(is_fault_or_page))
+        {
             print::note(&format!("  {name}:"));
             for item in items {
-                print::note(&format!("    {}", told(item)));
+                print::note(&format!("    {}", fault_line(item)));
             }
         } else {
             print::note(&format!("  {name}: {}", text(value)));
@@ -87,13 +90,13 @@ pub(super) fn details(failure: &Failure, is_json: bool) {
 }
 
 /// Whether a detail names the one faulty argument, which the failure's own sentence is about.
-fn is_told_already(value: &Value) -> bool {
+fn is_sole_fault(value: &Value) -> bool {
     let members = value.as_array().map(Vec::as_slice);
     matches!(members, Some([Value::Object(fault)]) if fault.len() == 1 && fault.contains_key("path"))
 }
 
 /// Whether a detail is a fault of an argument, or a page.
-fn is_told(item: &Value) -> bool {
+fn is_fault_or_page(item: &Value) -> bool {
     item.get("path").is_some()
         && ["message", "locale"]
             .iter()
@@ -101,7 +104,7 @@ fn is_told(item: &Value) -> bool {
 }
 
 /// A fault of an argument, or a page, in a line.
-fn told(item: &Value) -> String {
+fn fault_line(item: &Value) -> String {
     match item.get("message") {
         Some(message) => format!("{}: {}", of(item, "path"), text(message)),
         None => page_in_line(item),

@@ -128,10 +128,10 @@ impl Proposals {
             .audit
             .hold_proposal(id, wait)
             .await
-            .map_err(|error| told(&error))?;
+            .map_err(|error| proposal_failure(&error))?;
         let proposal = held.proposal();
         if !self.past.admits_proposal(proposal).await? {
-            return Err(told(&AuditError::NoProposal));
+            return Err(proposal_failure(&AuditError::NoProposal));
         }
         if proposal.state != ProposalState::Open {
             return Err(decided(&proposal.state));
@@ -367,7 +367,7 @@ impl Proposals {
 }
 
 /// Why a proposal cannot be found or held.
-pub(super) fn told(error: &AuditError) -> Failure {
+pub(super) fn proposal_failure(error: &AuditError) -> Failure {
     match error {
         AuditError::NoProposal => Failure::new(Code::InvalidInput, "There is no such proposal.")
             .detail("fields", json!([{ "path": "id" }])),

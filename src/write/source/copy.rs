@@ -45,9 +45,10 @@ impl Copy {
             (Some(said), _) => said,
             (None, Some(copied)) => {
                 let replaced = replace_all(&copied, &self.replace_all);
-                let content = replaced.map_err(|fault| faults::told(fault.into(), None))?;
+                let content =
+                    replaced.map_err(|fault| faults::content_failure(fault.into(), None))?;
                 if check_content(&content).is_err() {
-                    return Err(faults::told(ContentFault::Blank, None));
+                    return Err(faults::content_failure(ContentFault::Blank, None));
                 }
                 content
             }

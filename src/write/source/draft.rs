@@ -138,9 +138,9 @@ pub struct Submit {
 impl Submit {
     async fn draft(&self, desk: &Desk) -> Result<Draft, Failure> {
         let draft = desk.audit.draft(self.owner.clone(), self.draft.clone());
-        let draft = draft.await.map_err(|error| told(&error))?;
+        let draft = draft.await.map_err(|error| draft_failure(&error))?;
         if draft.changes.is_empty() {
-            return Err(told(&AuditError::NoDraft));
+            return Err(draft_failure(&AuditError::NoDraft));
         }
         desk.admits_draft(&draft).await?;
         Ok(draft)
@@ -262,7 +262,7 @@ async fn fitting(call: Call<'_>, one: DraftChange) -> Result<Fitting, Failure> {
 
 async fn held_against(call: Call<'_>, one: DraftChange) -> Result<Fitting, Failure> {
     let change = match (one.before, one.after) {
-        (None, None) => return Err(told(&AuditError::BadDraft)),
+        (None, None) => return Err(draft_failure(&AuditError::BadDraft)),
         (None, Some(after)) => Change::recreate(after),
         (Some(before), None) => Change::delete(before),
         (Some(before), Some(after)) => Change::between(before, after),
@@ -347,7 +347,7 @@ pub(super) fn deleted() -> Failure {
 }
 
 /// Why a draft cannot be found, held or changed.
-pub(in crate::write) fn told(error: &AuditError) -> Failure {
+pub(in crate::write) fn draft_failure(error: &AuditError) -> Failure {
     let of_input = |message: &str| {
         Failure::new(Code::InvalidInput, message).detail("fields", json!([{ "path": "draft" }]))
     };

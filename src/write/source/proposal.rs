@@ -63,7 +63,7 @@ impl Apply {
                 merged: Some(merged),
                 ..
             }) if self.merge => *merged,
-            Err(outdated) => return Err(outdated.told().into()),
+            Err(outdated) => return Err(outdated.into_failure().into()),
         };
         is_free(desk, &change).await?;
         let undoes = one.undoes;

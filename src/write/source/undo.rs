@@ -166,7 +166,7 @@ async fn change_of(desk: &Desk, undo: &Undo, story: CallStory) -> Result<SetChan
         _ => None,
     };
     let change = Change::undo(before, after.clone(), now.clone(), undo.force)
-        .map_err(|fault| told(fault, after, now))?;
+        .map_err(|fault| undo_failure(fault, after, now))?;
     Ok(SetChange {
         undoes: Some(story.call),
         ..SetChange::from(change)
@@ -381,7 +381,7 @@ fn bad_path(message: &str, fault: &str) -> Failure {
         .detail("fields", json!([{ "path": "path", "message": fault }]))
 }
 
-fn told(fault: UndoFault, left: Option<PageState>, now: Option<PageState>) -> Failure {
+fn undo_failure(fault: UndoFault, left: Option<PageState>, now: Option<PageState>) -> Failure {
     match fault {
         UndoFault::Nothing => nothing("That write changed nothing."),
         UndoFault::NotKnown(fields) => {

@@ -163,7 +163,7 @@ fn back(now: Option<PageState>, writes: Vec<Around>, force: bool) -> Result<Chan
         if before.is_some() && after.is_none() && page.is_some() {
             return Err("it was deleted, and is there again");
         }
-        let change = Change::undo(before, after, page, force).map_err(|fault| told(&fault))?;
+        let change = Change::undo(before, after, page, force).map_err(|fault| reason(&fault))?;
         left_alone.extend(change.left_alone());
         page = change.after().cloned();
     }
@@ -189,7 +189,7 @@ fn back(now: Option<PageState>, writes: Vec<Around>, force: bool) -> Result<Chan
     }
 }
 
-fn told(fault: &UndoFault) -> &'static str {
+fn reason(fault: &UndoFault) -> &'static str {
     match fault {
         UndoFault::Nothing => "nothing is on record that a write of it changed",
         UndoFault::NotKnown(_) => "what a write of it replaced could not be read then",

@@ -45,7 +45,7 @@ impl Update {
             .map(|selector| (selector.clone(), before.content.clone()));
         Change::update(before, edits).map_err(|fault| {
             let sought = sought.as_ref().map(|(selector, text)| (selector, &**text));
-            faults::told(fault, sought)
+            faults::content_failure(fault, sought)
         })
     }
 

@@ -84,12 +84,12 @@ pub(in crate::write) async fn in_its_own_task(
     match tokio::time::timeout(desk.patience.answering, task).await {
         Ok(Err(_)) => Ok(Err(broke_off())),
         // If the set is still being sent, the answer gives its progress.
-        Ok(Ok(())) | Err(_) => Ok(told(&progress)),
+        Ok(Ok(())) | Err(_) => Ok(answer_of(&progress)),
     }
 }
 
 /// The answer for a set's present state.
-pub(in crate::write) fn told(progress: &Progress) -> Result<Answer, Failure> {
+pub(in crate::write) fn answer_of(progress: &Progress) -> Result<Answer, Failure> {
     let answer = progress
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -390,7 +390,7 @@ fn failure_of(answer: &SetAnswer) -> Option<Failure> {
             format!("The server ended while the set was sent; {applied} of {all} changes stay."),
         ),
     };
-    let changes: Vec<_> = answer.members.iter().map(SetMember::told).collect();
+    let changes: Vec<_> = answer.members.iter().map(SetMember::as_detail).collect();
     let failure = Failure::new(code, message.trim_end())
         .hint("Look at details.changes. Call again without confirm for what is left, or have the set taken back by its callId.")
         .detail("outcome", answer.outcome.as_str())

@@ -12,13 +12,13 @@ use crate::write::answer::{Joined, Preview};
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
 use crate::write::source::Drafting;
-use crate::write::source::draft::told;
+use crate::write::source::draft::draft_failure;
 
 /// Holds the draft that a change shall join.
 pub(in crate::write) async fn hold(desk: &Desk, drafting: &Drafting) -> Result<HeldDraft, Refusal> {
     let (owner, name) = (drafting.owner.clone(), drafting.draft.clone());
     let held = desk.audit.hold_draft(owner, name, true).await;
-    let held = held.map_err(|error| Refusal::at(Gate::Input, told(&error)))?;
+    let held = held.map_err(|error| Refusal::at(Gate::Input, draft_failure(&error)))?;
     let admitted = desk.admits_draft(held.draft()).await;
     admitted.map_err(|failure| Refusal::at(Gate::Input, failure))?;
     Ok(held)
@@ -38,7 +38,7 @@ pub(in crate::write) async fn join(
     let recorded = desk.audit.record(docket.joined(&drafting.draft)).await;
     recorded.map_err(|error| Refusal::at(Gate::Record, unavailable(&error)))?;
     let joined = held.join(drafting.as_drafted(set)).await;
-    let draft = joined.map_err(|error| Refusal::at(Gate::Record, told(&error)))?;
+    let draft = joined.map_err(|error| Refusal::at(Gate::Record, draft_failure(&error)))?;
     checked.notes.warnings.push(Warning::new(
         "drafted",
         "nothing was sent; wikijs_submit_draft writes the draft.",

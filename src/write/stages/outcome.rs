@@ -36,7 +36,7 @@ pub(super) fn said_of(settled: &Settled) -> Vec<Warning> {
         )),
         None => {}
     }
-    warnings.extend(settled.since.as_ref().map(|since| since.told()));
+    warnings.extend(settled.since.as_ref().map(|since| since.warning()));
     match &settled.proof {
         Some(proof) if !proof.css_dropped.idle.is_empty() => warnings.push(Warning::new(
             "css_rules_dropped",

@@ -107,7 +107,7 @@ impl Settling<'_> {
                     };
                     let is_stable = since.elapsed() >= self.patience.apart;
                     if let Some(outcome) = self.outcome(&seen, is_stable).await {
-                        return self.told(outcome, seen);
+                        return self.settled(outcome, seen);
                     }
                     stable = Some((seen, since));
                 }
@@ -155,7 +155,7 @@ impl Settling<'_> {
     }
 
     /// A page that may not be ours is not claimed: undo would remove it.
-    fn told(self, outcome: Outcome, seen: Seen) -> Settled {
+    fn settled(self, outcome: Outcome, seen: Seen) -> Settled {
         if let (Outcome::Applied, Some((_, Trail::Applied(since)))) = (outcome, self.trail)
             && !self.step.promise.is_kept(&seen)
         {

@@ -83,7 +83,7 @@ pub(in crate::write) async fn is_free(desk: &Desk, change: &Change) -> Result<()
 
 impl Outdated {
     /// The failure for the caller, with the merged change.
-    pub(in crate::write) fn told(self) -> Failure {
+    pub(in crate::write) fn into_failure(self) -> Failure {
         let Some(merged) = self.merged else {
             return self.failure;
         };

@@ -56,7 +56,7 @@ pub(in crate::write) enum Trail {
 
 impl ChangedSince {
     /// The warning.
-    pub(in crate::write) fn told(&self) -> Warning {
+    pub(in crate::write) fn warning(&self) -> Warning {
         let names: Vec<&str> = self.fields.iter().map(|field| field.name()).collect();
         let who = self.author.as_ref().map_or_else(
             || "somebody".to_owned(),
