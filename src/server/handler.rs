@@ -374,12 +374,10 @@ impl ServerHandler for Handler {
         // Boxed, since it is many times as large as everything else of a connection.
         let call = Box::pin(self.call(&visit, tool, request, context));
         let registry = self.app.registry();
-        let found = registry.find(tool);
-        let name = visit.client.as_ref().map(|client| &*client.name);
         let called = Called {
             tool,
-            can_write: found.is_some_and(|tool| tool.can_write()),
-            client: name,
+            can_write: registry.find(tool).is_some_and(Definition::can_write),
+            client: visit.client.as_ref().map(|client| &*client.name),
         };
         let timed = self.app.metrics.call(called, id.during(call));
         timed.instrument(span).await

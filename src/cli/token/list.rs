@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use serde_json::json;
-use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
+use time::{Duration, OffsetDateTime};
 
 use super::super::Outcome;
 use super::super::exit::Exit;
@@ -93,6 +93,9 @@ impl Used {
         match (&self.0, self.of(client)) {
             (None, _) => "not known".to_owned(),
             (Some(_), None) => "none yet".to_owned(),
+            (Some(_), Some(at)) if OffsetDateTime::now_utc() - at < Duration::MINUTE => {
+                "just now".to_owned()
+            }
             (Some(_), Some(at)) => from_now(at),
         }
     }

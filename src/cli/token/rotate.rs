@@ -106,12 +106,13 @@ impl Rotate {
         let rotation = Rotation {
             to: Shown::Link(&secret),
             keep: Duration::ZERO,
-            expires: expires.clone(),
+            expires,
         };
         file.rotate(&self.name, &rotation).map_err(failed(file))?;
         let link = link(&address, &secret);
         if self.json {
-            let answer = json!({ "name": self.name, "signInLink": link, "expires": expires });
+            let answer =
+                json!({ "name": self.name, "signInLink": link, "expires": rotation.expires });
             print::line(&answer.to_string());
         } else {
             tell(&link);

@@ -133,15 +133,15 @@ fn parse(text: &str) -> HashMap<ClientId, OffsetDateTime> {
     text.lines().filter_map(line).collect()
 }
 
-fn lines(uses: HashMap<ClientId, OffsetDateTime>) -> Vec<String> {
-    let mut uses: Vec<_> = uses.into_iter().collect();
-    uses.sort_by_key(|(_, used)| *used);
-    let line = |(client, used): (ClientId, OffsetDateTime)| {
-        let used = used.replace_nanosecond(0).unwrap_or(used);
-        let used = used.format(&Rfc3339).ok()?;
+fn lines(all: HashMap<ClientId, OffsetDateTime>) -> Vec<String> {
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.sort_by_key(|(_, at)| *at);
+    let line = |(client, at): (ClientId, OffsetDateTime)| {
+        let at = at.replace_nanosecond(0).unwrap_or(at);
+        let used = at.format(&Rfc3339).ok()?;
         serde_json::to_string(&Line { client, used }).ok()
     };
-    uses.into_iter().filter_map(line).collect()
+    all.into_iter().filter_map(line).collect()
 }
 
 #[cfg(test)]
