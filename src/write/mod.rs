@@ -33,6 +33,8 @@ mod sets;
 mod shown;
 mod source;
 mod stages;
+#[cfg(test)]
+mod testing;
 mod used;
 mod wiki_links;
 

@@ -217,3 +217,6 @@ fn refusal(reply: Reply) -> Refusal {
 fn refused(failure: Failure) -> Refusal {
     Refusal::at(Gate::Confirm, failure)
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,3 +61,6 @@ pub(in crate::write) async fn open(
         (None, proposal),
     ))
 }
+
+#[cfg(test)]
+mod tests;

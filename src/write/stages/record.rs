@@ -83,3 +83,6 @@ pub(super) async fn failed(
         .detail("operation", change.operation().as_str()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -163,3 +163,87 @@ pub(in crate::write) fn broke_off() -> Failure {
     )
     .detail("outcome", Outcome::Unknown.as_str())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::note_written;
+    use crate::audit::Outcome;
+    use crate::change::Proof;
+    use crate::gates::ConfirmMode;
+    use crate::page::testing::page;
+    use crate::page::{DroppedRules, Field, PageState};
+    use crate::write::memory::Knowing;
+    use crate::write::stages::settle::Settled;
+    use crate::write::testing::{Office, policy, session};
+
+    const AT: &str = "2026-01-01T00:00:00.000Z";
+
+    /// Whether the session knows the page after a step that ended so.
+    fn knows(outcome: Outcome, proof: Option<Proof>) -> bool {
+        let settled = Settled {
+            outcome,
+            proof,
+            cause: None,
+            since: None,
+            is_misnamed: false,
+            was_sent: true,
+        };
+        let knowing = Knowing {
+            session: session(),
+            wrote_whole: true,
+        };
+        let office = Office::new(policy(ConfirmMode::Preview));
+        let memory = &*office.desk.memory;
+        note_written(memory, &knowing, &settled);
+        let seen = memory.last_read(&session(), 1);
+        seen.is_some_and(|seen| seen.knows_of(&AT.to_owned().into()))
+    }
+
+    fn proof(differing: Vec<Field>, found: PageState) -> Option<Proof> {
+        Some(Proof {
+            differing,
+            unverified: Vec::new(),
+            css_minified: false,
+            css_dropped: DroppedRules::default(),
+            found,
+        })
+    }
+
+    fn found() -> PageState {
+        PageState {
+            updated_at: Some(AT.to_owned().into()),
+            ..page()
+        }
+    }
+
+    #[test]
+    fn a_session_knows_the_page_that_it_wrote_if_the_text_is_its_own() {
+        for (outcome, expected) in [
+            (Outcome::Applied, true),
+            (Outcome::PartlyApplied, true),
+            (Outcome::NotApplied, false),
+            (Outcome::Unknown, false),
+        ] {
+            let is_known = knows(outcome, proof(Vec::new(), found()));
+            assert_eq!(is_known, expected, "{outcome:?}");
+        }
+        let partly = |field| knows(Outcome::PartlyApplied, proof(vec![field], found()));
+        assert!(partly(Field::Title));
+        assert!(!partly(Field::Content));
+    }
+
+    #[test]
+    fn a_session_knows_no_page_that_was_not_read_back() {
+        assert!(!knows(Outcome::Applied, None));
+        let undated = PageState {
+            updated_at: None,
+            ..found()
+        };
+        assert!(!knows(Outcome::Applied, proof(Vec::new(), undated)));
+        let nameless = PageState {
+            id: None,
+            ..found()
+        };
+        assert!(!knows(Outcome::Applied, proof(Vec::new(), nameless)));
+    }
+}

@@ -190,3 +190,6 @@ pub(super) fn target(wiki: &Wiki, page: &PageState) -> Target {
         url: wiki.page_url(&page.locale, &page.path),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -95,3 +95,6 @@ async fn locks(
         proposal: None,
     })
 }
+
+#[cfg(test)]
+mod tests;

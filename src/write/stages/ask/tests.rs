@@ -1,0 +1,222 @@
+use std::future::pending;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{ToAsk, approval, brought};
+use crate::change::Change;
+use crate::error::{Code, Failure};
+use crate::gates::{Approved, ChangeSet, ConfirmMode, Gate, Policy, Refusal, Scope};
+use crate::page::testing::page;
+use crate::write::asker::{Ask, Asker, Handout, Question, Reply};
+use crate::write::route::Brought;
+use crate::write::testing::{
+    Office, caller, checked, docket, person, policy, session, set, update,
+};
+
+const LONG: Duration = Duration::from_mins(1);
+
+/// A person who answers so, or never.
+#[derive(Debug)]
+struct Person(Option<Reply>);
+
+impl Ask for Person {
+    fn ask(&self, _: Question) -> Pin<Box<dyn Future<Output = Reply> + Send + '_>> {
+        Box::pin(async {
+            match self.0 {
+                Some(reply) => reply,
+                None => pending().await,
+            }
+        })
+    }
+}
+
+fn office() -> Office {
+    Office::new(policy(person()))
+}
+
+fn within(reply: Option<Reply>) -> Asker {
+    Asker::Within(Arc::new(Person(reply)))
+}
+
+/// Asks about a set within a call.
+async fn asked(
+    office: &Office,
+    asker: Asker,
+    set: &ChangeSet,
+    limit: Duration,
+) -> Result<Approved, Refusal> {
+    let to_ask = ToAsk::of(set, checked());
+    approval(&office.desk, &docket(set), &caller(asker), to_ask, limit).await
+}
+
+/// Brings an answer to a question that was handed out.
+async fn answer(
+    office: &Office,
+    policy: &Policy,
+    question: &str,
+    reply: Reply,
+) -> Result<Brought, Refusal> {
+    let asker = Asker::Answered {
+        question: question.to_owned(),
+        reply,
+    };
+    let mut docket = docket(&set(update(1)));
+    brought(&office.desk, policy, &mut docket, &caller(asker)).await
+}
+
+/// The reason of a refusal for want of a yes.
+fn reason(refusal: Refusal) -> String {
+    let Refusal { gate, failure } = refusal;
+    let Failure { code, details, .. } = failure;
+    assert_eq!((gate, code), (Gate::Confirm, Code::ApprovalDenied));
+    details["reason"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn only_a_yes_of_an_offered_scope_approves_and_each_answer_is_on_record() {
+    let delete = set(Change::delete(page()));
+    for (reply, expected) in [
+        (Reply::Yes(Scope::Once), Ok("once")),
+        (Reply::Yes(Scope::Kind), Err("failed")),
+        (Reply::Yes(Scope::Page), Err("failed")),
+        (Reply::No, Err("no")),
+        (Reply::Closed, Err("closed")),
+        (Reply::Failed, Err("failed")),
+        (Reply::NotOurs, Err("not_ours")),
+    ] {
+        let office = office();
+        let given = asked(&office, within(Some(reply)), &delete, LONG).await;
+        match &given {
+            Ok(approved) => assert!(approved.set().is_same_write(&delete)),
+            Err(_) => assert!(expected.is_err(), "{reply:?}"),
+        }
+        let word = given.map(|_| "once".to_owned()).map_err(reason);
+        assert_eq!(word.as_deref().map_err(String::as_str), expected);
+        assert_eq!(office.words("event"), ["approval"]);
+        assert_eq!(
+            office.words("decision"),
+            [expected.unwrap_or_else(|word| word)]
+        );
+        let is_yes = !office.words("approval")[0].is_empty();
+        assert_eq!(is_yes, expected.is_ok(), "{reply:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_standing_yes_covers_later_writes_of_its_kind_without_a_question() {
+    let office = office();
+    let yes = within(Some(Reply::Yes(Scope::Kind)));
+    let first = asked(&office, yes, &set(update(1)), LONG).await.unwrap();
+    let second = asked(&office, Asker::Nobody, &set(update(2)), LONG).await;
+    assert_eq!(second.unwrap().approval(), first.approval());
+    let delete = set(Change::delete(page()));
+    let refused = asked(&office, Asker::Nobody, &delete, LONG).await;
+    assert_eq!(reason(refused.unwrap_err()), "cannot_ask");
+}
+
+#[tokio::test]
+async fn a_yes_that_is_not_on_record_counts_neither_now_nor_later() {
+    let office = office();
+    office.without_log().await;
+    let yes = within(Some(Reply::Yes(Scope::Kind)));
+    let refused = asked(&office, yes, &set(update(1)), LONG).await;
+    assert_eq!(refused.unwrap_err().gate, Gate::Record);
+    let refused = asked(&office, Asker::Nobody, &set(update(1)), LONG).await;
+    assert_eq!(reason(refused.unwrap_err()), "cannot_ask");
+}
+
+#[tokio::test]
+async fn a_person_who_takes_too_long_has_not_said_yes() {
+    let office = office();
+    let refused = asked(&office, within(None), &set(update(1)), Duration::ZERO).await;
+    assert_eq!(reason(refused.unwrap_err()), "timed_out");
+    assert_eq!(office.words("decision"), ["timed_out"]);
+}
+
+#[tokio::test]
+async fn a_question_whose_call_ends_is_on_record_as_cancelled() {
+    let office = office();
+    let update = set(update(1));
+    let ended = {
+        let asking = asked(&office, within(None), &update, LONG);
+        tokio::time::timeout(Duration::ZERO, asking).await
+    };
+    assert!(ended.is_err());
+    let tasks = &office.desk.house.tasks;
+    tasks.close();
+    tasks.wait().await;
+    assert_eq!(office.words("decision"), ["cancelled"]);
+}
+
+#[tokio::test]
+async fn a_question_that_was_handed_out_is_answered_once_by_its_name() {
+    let office = office();
+    let update = set(update(1));
+    let (handout, mut questions) = Handout::new();
+    let name = {
+        let asking = asked(&office, Asker::Between(handout), &update, LONG);
+        tokio::select! {
+            _ = asking => panic!("the receiver ends the call"),
+            handed_out = questions.recv() => handed_out.unwrap().name,
+        }
+    };
+    assert_eq!(office.words("decision"), ["asked"]);
+    let yes = Reply::Yes(Scope::Once);
+    let policy = &office.desk.policy;
+    let Ok(Brought::Yes(approved)) = answer(&office, policy, &name, yes).await else {
+        panic!("a yes");
+    };
+    assert!(approved.set().is_same_write(&update));
+    let again = answer(&office, policy, &name, yes).await.err().unwrap();
+    assert_eq!(reason(again), "not_ours");
+    assert_eq!(office.words("decision"), ["asked", "once", "not_ours"]);
+}
+
+#[tokio::test]
+async fn an_answer_to_an_unknown_question_is_no_yes_but_may_be_late() {
+    let office = office();
+    for (reply, expected) in [
+        (Reply::Yes(Scope::Once), "not_ours"),
+        (Reply::No, "not_ours"),
+        (Reply::TimedOut, "timed_out"),
+    ] {
+        let answered = answer(&office, &office.desk.policy, "unknown", reply).await;
+        assert_eq!(reason(answered.err().unwrap()), expected, "{reply:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_is_left_alone_where_nobody_would_be_asked() {
+    let office = office();
+    let question = office.desk.memory.question(&session(), set(update(1)));
+    let question = question.unwrap();
+    let off = Policy {
+        is_enabled: false,
+        ..policy(person())
+    };
+    let dry = Policy {
+        is_dry_run: true,
+        ..policy(person())
+    };
+    let yes = Reply::Yes(Scope::Once);
+    for policy in [off, dry] {
+        let left = answer(&office, &policy, &question, yes).await;
+        assert!(matches!(left, Ok(Brought::Nothing)), "{policy:?}");
+    }
+    assert_eq!(office.records().len(), 0);
+    // So the question still waits for it.
+    let answered = answer(&office, &policy(person()), &question, yes).await;
+    assert!(matches!(answered, Ok(Brought::Yes(_))));
+}
+
+#[tokio::test]
+async fn a_call_that_brings_no_answer_brings_nothing() {
+    let office = Office::new(policy(ConfirmMode::Preview));
+    for asker in [Asker::Nobody, within(Some(Reply::Yes(Scope::Once)))] {
+        let mut docket = docket(&set(update(1)));
+        let policy = &office.desk.policy;
+        let nothing = brought(&office.desk, policy, &mut docket, &caller(asker)).await;
+        assert!(matches!(nothing, Ok(Brought::Nothing)));
+    }
+}

@@ -1,0 +1,128 @@
+use super::{attempt, failed, outcome};
+use crate::audit::{AuditError, Outcome};
+use crate::change::{Change, Proof, StepKind};
+use crate::error::Code;
+use crate::gates::ConfirmMode;
+use crate::page::testing::page;
+use crate::page::{DroppedRules, PageState};
+use crate::write::stages::settle::Settled;
+use crate::write::testing::{Office, docket, move_and_update, permit, policy, set, update};
+
+fn office() -> Office {
+    Office::new(policy(ConfirmMode::Preview))
+}
+
+/// The step was applied, and the page read back like this.
+fn settled(found: Option<PageState>) -> Settled {
+    Settled {
+        outcome: Outcome::Applied,
+        proof: found.map(|found| Proof {
+            differing: Vec::new(),
+            unverified: Vec::new(),
+            css_minified: false,
+            css_dropped: DroppedRules::default(),
+            found,
+        }),
+        cause: None,
+        since: None,
+        is_misnamed: false,
+        was_sent: true,
+    }
+}
+
+#[tokio::test]
+async fn each_step_is_taken_once_in_order_and_is_on_record_first() {
+    let office = office();
+    let mut permit = permit(move_and_update());
+    let docket = docket(permit.set());
+    let audit = &office.desk.audit;
+    for (number, kind) in [(1, StepKind::Move), (2, StepKind::Update)] {
+        let step = attempt(audit, &docket, &mut permit).await.unwrap();
+        assert_eq!(step.unwrap().kind(), kind);
+        assert_eq!(office.words("event"), vec!["attempt"; number]);
+    }
+    assert_eq!(office.words("step"), ["move", "update"]);
+    let none = attempt(audit, &docket, &mut permit).await.unwrap();
+    assert!(none.is_none());
+    assert_eq!(office.records().len(), 2, "an attempt of nothing");
+}
+
+#[tokio::test]
+async fn an_attempt_that_is_not_on_record_yields_no_step() {
+    let office = office();
+    office.without_log().await;
+    let mut permit = permit(update(1));
+    let docket = docket(permit.set());
+    let refused = attempt(&office.desk.audit, &docket, &mut permit).await;
+    assert_eq!(refused.unwrap_err(), AuditError::Ended);
+    assert_eq!(permit.upcoming(), Some(StepKind::Update));
+}
+
+#[tokio::test]
+async fn the_page_as_found_is_kept_only_if_it_is_not_as_promised() {
+    let change = update(1);
+    let promised = change.after().unwrap().clone();
+    let other = PageState {
+        title: "C".to_owned(),
+        ..promised.clone()
+    };
+    // When the wiki wrote it is no field.
+    let later = PageState {
+        updated_at: Some("2026-01-01T00:00:00.000Z".to_owned().into()),
+        ..promised
+    };
+    for (found, is_kept) in [(Some(later), false), (Some(other), true), (None, false)] {
+        let office = office();
+        let docket = docket(&set(change.clone()));
+        let settled = settled(found);
+        let (audit, kind) = (&office.desk.audit, StepKind::Update);
+        assert!(outcome(audit, &docket, kind, &settled, None, &change).await);
+        let records = office.records();
+        assert_eq!(records[0]["outcome"], "applied");
+        assert_eq!(records[0].get("found").is_some(), is_kept, "{settled:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_outcome_of_a_create_names_the_page_that_was_made() {
+    let change = Change::recreate(page());
+    let made = PageState {
+        id: Some(41),
+        ..page()
+    };
+    for (found, id) in [(Some(made), Some(41)), (None, None)] {
+        let office = office();
+        let docket = docket(&set(change.clone()));
+        let (audit, kind) = (&office.desk.audit, StepKind::Create);
+        assert!(outcome(audit, &docket, kind, &settled(found), None, &change).await);
+        assert_eq!(office.records()[0]["id"].as_i64(), id);
+    }
+}
+
+#[tokio::test]
+async fn an_outcome_that_is_not_on_record_is_told() {
+    let office = office();
+    office.without_log().await;
+    let (change, docket) = (update(1), docket(&set(update(1))));
+    let (audit, kind) = (&office.desk.audit, StepKind::Update);
+    assert!(!outcome(audit, &docket, kind, &settled(None), None, &change).await);
+}
+
+#[tokio::test]
+async fn a_log_that_fails_behind_the_move_leaves_a_page_partly_written() {
+    let office = office();
+    let (change, error) = (move_and_update(), AuditError::Ended);
+    let (audit, docket) = (&office.desk.audit, docket(&set(move_and_update())));
+    let before = failed(audit, &docket, &error, &change, None).await;
+    assert_eq!(before.code, Code::AuditUnavailable);
+    assert!(!before.details.contains_key("outcome"), "{before:?}");
+    let moved = settled(None);
+    let behind = failed(audit, &docket, &error, &change, Some(&moved)).await;
+    assert_eq!(behind.code, Code::PartlyApplied);
+    assert_eq!(behind.details["fields"], serde_json::json!(["scriptCss"]));
+    assert_eq!(behind.details["outcome"], "partly_applied");
+    // Both times the record says why nothing more was sent.
+    assert_eq!(office.words("event"), ["refusal", "refusal"]);
+    assert_eq!(office.words("gate"), ["record", "record"]);
+    assert_eq!(office.words("code"), ["AUDIT_UNAVAILABLE"; 2]);
+}

@@ -1,0 +1,204 @@
+//! A desk for tests, with a log of its own and a wiki that nobody reaches.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::answer::Notes;
+use super::asker::Asker;
+use super::caller::{Caller, Extent};
+use super::desk::Desk;
+use super::docket::Docket;
+use super::patience::Patience;
+use super::stages::check::Checked;
+use crate::audit::{AuditLog, CallId, Client, Keep};
+use crate::change::Change;
+use crate::gates::{
+    ChangeSet, ConfirmMode, Confirmation, Decided, Fallback, Permit, Policy, Ruled, SessionId,
+    StaticToken, confirm, enabled, paths, rules,
+};
+use crate::index::{ContentIndex, IndexMode, IndexSettings, Load, Pace};
+use crate::page::testing::page;
+use crate::page::{LineCounts, Locale, PagePath, PageState, ReadScope};
+use crate::rules::Facts;
+use crate::wiki::{ApiKey, Network, RetryLimits, TimeLimits, Wiki, WikiSettings};
+
+const TOKEN: &str = "open sesame, please";
+
+/// A desk and the directory of its log.
+pub(super) struct Office {
+    pub(super) desk: Desk,
+    dir: TempDir,
+}
+
+impl Office {
+    /// A desk whose writes do not wait for others.
+    pub(super) fn new(policy: Policy) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let audit = Arc::new(AuditLog::new(dir.path(), "docs"));
+        let wiki = Arc::new(Wiki::new(wiki_settings(), "test").unwrap());
+        let index = ContentIndex::new(
+            Arc::clone(&wiki),
+            IndexSettings {
+                mode: IndexMode::Off,
+                dir: None,
+                most: 0,
+                callers_bytes: 0,
+                pace: Pace::of(Load::FULL),
+            },
+        );
+        let patience = Patience {
+            queueing: Duration::ZERO,
+            ..Patience::default()
+        };
+        let keep = Keep {
+            days: 90,
+            proposal_days: 30,
+            bytes: 1 << 30,
+        };
+        let desk = Desk::new(wiki, Arc::new(index), audit, policy, patience, keep);
+        Self { desk, dir }
+    }
+
+    /// The records so far, but for the one that begins a run.
+    pub(super) fn records(&self) -> Vec<Value> {
+        let Ok(runs) = std::fs::read_dir(self.dir.path().join("docs/runs")) else {
+            return Vec::new();
+        };
+        let run = |file: std::io::Result<std::fs::DirEntry>| {
+            std::fs::read_to_string(file.unwrap().path()).unwrap()
+        };
+        let text: String = runs.map(run).collect();
+        let records = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        records
+            .filter(|record: &Value| record["event"] != "start" && record["event"] != "closed")
+            .collect()
+    }
+
+    /// One member of each record, as a word; empty where a record has no such member.
+    pub(super) fn words(&self, member: &str) -> Vec<String> {
+        let word = |record: &Value| record[member].as_str().unwrap_or_default().to_owned();
+        self.records().iter().map(word).collect()
+    }
+
+    /// From now on nothing can be put on record.
+    pub(super) async fn without_log(&self) {
+        self.desk.audit.close().await.unwrap();
+    }
+}
+
+fn wiki_settings() -> WikiSettings {
+    let second = Duration::from_secs(1);
+    WikiSettings {
+        name: "docs".to_owned(),
+        // Nobody listens there.
+        base_url: "http://127.0.0.1:9/".parse().unwrap(),
+        graphql_path: "graphql".to_owned(),
+        key: ApiKey::new("key".into()),
+        network: Box::new(Network::default()),
+        default_locale: Locale::as_stored("en"),
+        default_editor: "markdown".to_owned(),
+        time: TimeLimits {
+            read: second,
+            write: second,
+        },
+        retry: RetryLimits::new(0, second),
+        reads: ReadScope::default(),
+    }
+}
+
+/// Writes are on, and confirmed in this way.
+pub(super) fn policy(confirm: ConfirmMode) -> Policy {
+    Policy {
+        is_enabled: true,
+        is_dry_run: false,
+        confirm,
+        ..Policy::default()
+    }
+}
+
+/// A person is asked, who may think for a minute.
+pub(super) fn person() -> ConfirmMode {
+    ConfirmMode::Person {
+        limit: Duration::from_mins(1),
+        fallback: Fallback::None,
+    }
+}
+
+pub(super) fn session() -> SessionId {
+    SessionId::new("s")
+}
+
+/// A caller of the session with this way to ask a person.
+pub(super) fn caller(asker: Asker) -> Caller {
+    Caller {
+        tool: "wikijs_update_page",
+        client: Client::default(),
+        actor: None,
+        session: session(),
+        asker,
+        narrowing: None,
+        extent: Extent::Bounded,
+        is_decided: false,
+        note: None,
+    }
+}
+
+/// The record of a call about a set.
+pub(super) fn docket(set: &ChangeSet) -> Docket {
+    let key = ApiKey::new("key".into()).digest_on_record();
+    let mut docket = Docket::open(set.id(), &caller(Asker::Nobody), key);
+    docket.about(set);
+    docket
+}
+
+pub(super) fn set(change: Change) -> ChangeSet {
+    ChangeSet::of(CallId::new().unwrap(), change)
+}
+
+/// A page gets another title.
+pub(super) fn update(id: i64) -> Change {
+    let page = || PageState {
+        id: Some(id),
+        ..page()
+    };
+    let after = PageState {
+        title: "B".to_owned(),
+        ..page()
+    };
+    Change::between(page(), after)
+}
+
+/// A page gets another place and another style: two steps.
+pub(super) fn move_and_update() -> Change {
+    let after = PageState {
+        path: PagePath::as_stored("docs/b"),
+        script_css: "a{}".to_owned(),
+        ..page()
+    };
+    Change::between(page(), after)
+}
+
+/// Checks that found nothing.
+pub(super) fn checked() -> Checked {
+    Checked {
+        notes: Notes::default(),
+        each: Vec::new(),
+        diff: String::new(),
+        lines: LineCounts::default(),
+        facts: Vec::new(),
+    }
+}
+
+/// The permit of a change, by way of all gates.
+pub(super) fn permit(change: Change) -> Permit {
+    let policy = policy(ConfirmMode::Token(StaticToken::new(TOKEN.into()).unwrap()));
+    let enabled = enabled(&policy, &session(), Some(TOKEN)).unwrap();
+    let allowed = paths(enabled, set(change)).unwrap();
+    match rules(allowed, &Facts::default(), Decided::Nobody).unwrap() {
+        Ruled::Cleared(cleared) => confirm(cleared, Confirmation::StaticToken).unwrap(),
+        Ruled::Demands(..) => panic!("no rule stands"),
+    }
+}
