@@ -194,10 +194,14 @@ mod tests {
     #[test]
     fn what_depends_on_what_is_left_out_is_left_out() {
         let section = [
-            moved(1, "a/x", "b/x"),
-            moved(2, "a/y", "b/y"),
-            mended(3, "[x](/a/x)\n", "[x](/b/x)\n"),
-            mended(4, "[x](/a/x) [y](/a/y)\n", "[x](/b/x) [y](/b/y)\n"),
+            moved(1, "docs/x", "guide/x"),
+            moved(2, "docs/y", "guide/y"),
+            mended(3, "[x](/docs/x)\n", "[x](/guide/x)\n"),
+            mended(
+                4,
+                "[x](/docs/x) [y](/docs/y)\n",
+                "[x](/guide/x) [y](/guide/y)\n",
+            ),
         ];
         let chain = [
             moved(1, "c", "d"),
@@ -252,16 +256,24 @@ mod tests {
 
     #[test]
     fn links_to_what_is_left_out_lead_to_where_it_stays() {
-        let left_out = moved(1, "a/x", "b/x").0;
+        let left_out = moved(1, "docs/x", "guide/x").0;
         let content = |change: &Change| change.after().unwrap().content.clone();
-        let both = mended(4, "[x](/a/x) [y](/a/y)\n", "[x](/b/x) [y](/b/y)\n").0;
+        let both = mended(
+            4,
+            "[x](/docs/x) [y](/docs/y)\n",
+            "[x](/guide/x) [y](/guide/y)\n",
+        )
+        .0;
         let anew = without(both, &[&left_out], &site());
-        assert_eq!(content(&anew), "[x](/a/x) [y](/b/y)\n");
-        let own = Change::between(at(5, "a/z", "[x](x)\n"), at(5, "b/z", "[x](/b/x#s)\n"));
+        assert_eq!(content(&anew), "[x](/docs/x) [y](/guide/y)\n");
+        let own = Change::between(
+            at(5, "docs/z", "[x](x)\n"),
+            at(5, "guide/z", "[x](/guide/x#s)\n"),
+        );
         let anew = without(own, &[&left_out], &site());
-        assert_eq!(content(&anew), "[x](/a/x#s)\n");
-        assert_eq!(anew.after().unwrap().path.as_str(), "b/z");
-        let other = mended(6, "[y](/a/y)\n", "[y](/b/y)\n").0;
+        assert_eq!(content(&anew), "[x](/docs/x#s)\n");
+        assert_eq!(anew.after().unwrap().path.as_str(), "guide/z");
+        let other = mended(6, "[y](/docs/y)\n", "[y](/guide/y)\n").0;
         assert_eq!(without(other.clone(), &[&left_out], &site()), other);
     }
 }
