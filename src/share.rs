@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// OneByOne at what takes much memory: one call has its turn at a time.
+/// Turns at what takes much memory: one call has its turn at a time.
 #[derive(Debug)]
 pub(crate) struct OneByOne(Arc<Semaphore>);
 

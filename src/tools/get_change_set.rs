@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::context::Context;
 use super::input::{self, rule};
 use super::output::{ChangeShown, Written, is_default};
-use super::proposal_view::is_told;
+use super::proposal_view::may_see;
 use super::tool::{Kind, TEXT_BYTES, Tool};
 use crate::audit::{CallId, Draft, MAX_WHY, Proposal, ProposalState};
 use crate::error::Failure;
@@ -151,7 +151,7 @@ impl Tool for GetChangeSet {
                     (from, lines),
                 )));
             }
-            let own = |proposal: &Proposal| is_told(caller, proposal);
+            let own = |proposal: &Proposal| may_see(caller, proposal);
             if let Some((proposal, lines)) = desk.proposed_set(call, own, from).await? {
                 let pages = proposal.changes().count();
                 let shown = ChangesShown::of(id, None, pages, (from, lines));

@@ -19,7 +19,7 @@ const MAX_REQUESTS: usize = 8;
 pub struct Traffic {
     /// A place for each request under way.
     pub(super) places: Semaphore,
-    /// OneByOne at whole lists of pages, with whatever keys: one of 10,000 pages takes 20 MB until it
+    /// Turns at whole lists of pages, with whatever keys: one of 10,000 pages takes 20 MB until it
     /// is shared.
     pub(super) lists: OneByOne,
     /// What such lists hold in common.

@@ -38,10 +38,12 @@ impl Writer {
         plan: Plan,
         says_yes: impl FnOnce(&Shown) -> bool,
     ) -> Result<Option<Done>, Failure> {
-        let write = async |confirm| match self.write(caller.clone(), plan.clone(), confirm).await {
-            Ok(answer) => Ok(answer),
-            Err(failure) => Err(self.desk().wiki.explained(failure).await),
-        };
+        let write =
+            async |confirm| match Box::pin(self.write(caller.clone(), plan.clone(), confirm)).await
+            {
+                Ok(answer) => Ok(answer),
+                Err(failure) => Err(self.desk().wiki.explained(failure).await),
+            };
         let shown = match write(None).await? {
             Answer::Preview(preview) => Shown::One(preview),
             Answer::SetPreview(preview) => Shown::Set(preview),

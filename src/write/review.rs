@@ -10,7 +10,7 @@ use crate::gates::{ChangeSet, SetChange};
 use super::answer::SetLine;
 use super::desk::Desk;
 use super::docket::unavailable;
-use super::proposals::told;
+use super::proposals::proposal_failure;
 use super::source::conflict::ConflictCheck;
 use super::source::proposal::Needs;
 use super::source::proposal::set::{Kept, Looked, digest_of, look, needs_of};
@@ -195,7 +195,11 @@ impl Desk {
         is_meant: impl Fn(&Proposal) -> bool,
         from: usize,
     ) -> Result<Option<(Proposal, Vec<SetLine>)>, Failure> {
-        let all = self.audit.proposals().await.map_err(|error| told(&error))?;
+        let all = self
+            .audit
+            .proposals()
+            .await
+            .map_err(|error| proposal_failure(&error))?;
         let mut found = all.into_iter();
         let Some(proposal) = found.find(|one| one.call == call && is_meant(one)) else {
             return Ok(None);

@@ -447,7 +447,7 @@ const TAMPERINGS: [Tampering; 13] = [
             fs::remove_file(kept.run(2)).unwrap();
             fs::write(kept.wiki().join("runs.count"), format!("{:020}\n", 1)).unwrap();
             lines(&kept.anchors(), |lines| {
-                lines.retain(|line| !line.contains(&gone))
+                lines.retain(|line| !line.contains(&gone));
             });
         },
     ),

@@ -1,4 +1,5 @@
 //! People decide in a browser: the page that `wikijs-mcp review` serves on loopback.
+#![expect(clippy::disallowed_types, reason = "a browser is no client of ours")]
 
 use std::env;
 use std::net::SocketAddr;
@@ -94,7 +95,11 @@ impl Browser {
         let signed_in = self.send("/review/sign-in", &form).await;
         if let Some(cookie) = signed_in.headers.get(SET_COOKIE) {
             let cookie = cookie.to_str().unwrap();
-            self.cookie = cookie.split(';').next().unwrap().to_owned();
+            cookie
+                .split(';')
+                .next()
+                .unwrap()
+                .clone_into(&mut self.cookie);
         }
         signed_in
     }
@@ -411,6 +416,11 @@ fn hard_pages() -> Vec<(String, String)> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Chromium and Node; `just heavy` runs it"]
+#[expect(
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "says why it did nothing; where pictures go"
+)]
 async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
     let is_there = |program: &str| Process::new(program).arg("--version").output().is_ok();
     if !is_there("chromium") || !is_there("node") {

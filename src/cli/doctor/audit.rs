@@ -21,7 +21,7 @@ pub(super) async fn found(
     let log = AuditLog::new(dir, wiki);
     match log.health().await {
         Ok(health) => {
-            let mut found = told(&health);
+            let mut found = findings(&health);
             found.extend(anchors.map(|anchors| anchored(&log, anchors)));
             found
         }

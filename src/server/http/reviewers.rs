@@ -54,13 +54,12 @@ impl Reviewers {
     fn bench(&self, client: &Arc<KnownClient>) -> Bench {
         let mut benches = self.benches.lock().unwrap_or_else(PoisonError::into_inner);
         let known = benches.iter().position(|(own, _)| Arc::ptr_eq(own, client));
-        let (own, bench) = match known {
-            Some(at) => benches.remove(at),
-            None => {
-                let may_apply_in_dry_run = client.may_apply_in_dry_run();
-                let bench = self.app.bench_for(client.narrowing(), may_apply_in_dry_run);
-                (Arc::clone(client), bench)
-            }
+        let (own, bench) = if let Some(at) = known {
+            benches.remove(at)
+        } else {
+            let may_apply_in_dry_run = client.may_apply_in_dry_run();
+            let bench = self.app.bench_for(client.narrowing(), may_apply_in_dry_run);
+            (Arc::clone(client), bench)
         };
         if benches.len() >= MOST_BENCHES {
             benches.remove(0);

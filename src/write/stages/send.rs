@@ -199,14 +199,14 @@ mod tests {
         seen.is_some_and(|seen| seen.knows_of(&AT.to_owned().into()))
     }
 
-    fn proof(differing: Vec<Field>, found: PageState) -> Option<Proof> {
-        Some(Proof {
+    fn proof(differing: Vec<Field>, found: PageState) -> Proof {
+        Proof {
             differing,
             unverified: Vec::new(),
             css_minified: false,
             css_dropped: DroppedRules::default(),
             found,
-        })
+        }
     }
 
     fn found() -> PageState {
@@ -224,10 +224,10 @@ mod tests {
             (Outcome::NotApplied, false),
             (Outcome::Unknown, false),
         ] {
-            let is_known = knows(outcome, proof(Vec::new(), found()));
+            let is_known = knows(outcome, Some(proof(Vec::new(), found())));
             assert_eq!(is_known, expected, "{outcome:?}");
         }
-        let partly = |field| knows(Outcome::PartlyApplied, proof(vec![field], found()));
+        let partly = |field| knows(Outcome::PartlyApplied, Some(proof(vec![field], found())));
         assert!(partly(Field::Title));
         assert!(!partly(Field::Content));
     }
@@ -239,11 +239,11 @@ mod tests {
             updated_at: None,
             ..found()
         };
-        assert!(!knows(Outcome::Applied, proof(Vec::new(), undated)));
+        assert!(!knows(Outcome::Applied, Some(proof(Vec::new(), undated))));
         let nameless = PageState {
             id: None,
             ..found()
         };
-        assert!(!knows(Outcome::Applied, proof(Vec::new(), nameless)));
+        assert!(!knows(Outcome::Applied, Some(proof(Vec::new(), nameless))));
     }
 }

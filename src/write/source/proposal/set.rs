@@ -66,7 +66,7 @@ pub(super) async fn made(
             continue;
         }
         let change = fitting(desk, &one, kept, merge, &freed).await;
-        let change = change.map_err(|outdated| about(outdated.told(), &one))?;
+        let change = change.map_err(|outdated| about(outdated.into_failure(), &one))?;
         made.push(SetChange {
             undoes: one.undoes,
             ..SetChange::from(change)
@@ -176,7 +176,7 @@ pub(in crate::write) async fn look(desk: &Desk, changes: &Kept) -> Vec<Looked> {
             continue;
         };
         let merged = outdated.merged.clone();
-        let fault = outdated.told();
+        let fault = outdated.into_failure();
         let is_end = fault.code != Code::ProposalOutdated;
         all.push(Looked {
             merged,
