@@ -602,7 +602,7 @@ async fn a_new_page_of_a_draft_links_to_what_the_draft_moves() {
     joins(
         &served,
         CREATE,
-        new("docs/n", "[a](/docs/a#x) [near](../docs/a) [c](/docs/c)\n"),
+        new("docs/n", "[a](/docs/a#x) [c](/docs/c)\n"),
     )
     .await;
     joins(
@@ -616,7 +616,7 @@ async fn a_new_page_of_a_draft_links_to_what_the_draft_moves() {
     assert_eq!(done["outcome"], "applied", "{done}");
     assert_eq!(
         texts(&wiki)["docs/n"],
-        "[a](/docs/deep/first#x) [near](../docs/deep/first) [c](/docs/c)\n"
+        "[a](/docs/deep/first#x) [c](/docs/c)\n"
     );
     // A place that a new page takes is that page's: what new pages say of it stays.
     let first = json!({ "id": a, "path": "docs/a", "updateLinks": true });
@@ -626,8 +626,5 @@ async fn a_new_page_of_a_draft_links_to_what_the_draft_moves() {
     let done = served.confirmed(SUBMIT, submit).await.unwrap();
     assert_eq!(done["outcome"], "applied", "{done}");
     assert_eq!(texts(&wiki)["docs/deep/first"], taken);
-    assert_eq!(
-        texts(&wiki)["docs/n"],
-        "[a](/docs/a#x) [near](../docs/a) [c](/docs/c)\n"
-    );
+    assert_eq!(texts(&wiki)["docs/n"], "[a](/docs/a#x) [c](/docs/c)\n");
 }

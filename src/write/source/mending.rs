@@ -10,7 +10,7 @@ use crate::page::{Format, LeftLink, LinkedSite, Moves, PagePlace, PageState, men
 use crate::wiki::{LinksOfPage, Wiki};
 use futures_util::{StreamExt as _, stream};
 
-use super::order::{in_order_of_need, keeps_place, places_first};
+use super::order::in_order_of_need;
 use super::{Call, whole_page};
 use crate::write::wiki_links::{LOOKING, Wanted, WikiLinks, busy};
 
@@ -67,7 +67,7 @@ pub(super) async fn with_links(
         let line = |left: &LinkLeft| left.link.as_ref().map(|(_, line)| *line);
         (a.id, line(a)).cmp(&(b.id, line(b)))
     });
-    let changes = in_order_of_need(places_first(changes, keeps_place)).into_iter();
+    let changes = in_order_of_need(changes).into_iter();
     Ok((changes.map(SetChange::from).collect(), mending))
 }
 

@@ -38,20 +38,6 @@ pub(super) fn in_order_of_need(changes: Vec<Change>) -> Vec<Change> {
     taken.collect()
 }
 
-/// Whether a change leaves its page where it is.
-pub(super) fn keeps_place(change: &Change) -> bool {
-    change.before().is_some() && change.after().is_some() && !change.moves()
-}
-
-/// The same in two parts: first what makes, moves or deletes pages, then what keeps them in place.
-/// Wiki.js looks once, when it stores a page, whether its links lead to a page, and shows them as
-/// dead from then on if not.
-pub(super) fn places_first<T>(all: Vec<T>, mut keeps_place: impl FnMut(&T) -> bool) -> Vec<T> {
-    let (last, mut first): (Vec<T>, Vec<T>) = all.into_iter().partition(|one| keeps_place(one));
-    first.extend(last);
-    first
-}
-
 /// The place that a change leaves.
 pub(super) fn left_by(change: &Change) -> Option<PagePlace> {
     let leaves = change.moves() || change.after().is_none();

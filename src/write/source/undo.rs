@@ -11,7 +11,6 @@ use crate::gates::{ChangeSet, SessionId, SetChange};
 use crate::page::{Field, PagePath, PageState};
 use crate::wiki::{Wiki, WikiError};
 
-use super::order::{keeps_place, places_first};
 use super::{Call, Later, Read, Source, Stopped, again, checked, whole_page};
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
@@ -262,7 +261,7 @@ async fn left_of_set(desk: &Desk, undo: &Undo, set: CallId) -> Result<Vec<CallSt
     Ok(left)
 }
 
-/// The set that takes a set back: in reverse order, but pages go to their places before texts.
+/// The set that takes a set back.
 async fn of_set(call: Call<'_>, undo: &Undo, set: CallId) -> Result<ChangeSet, Failure> {
     if undo.path.is_some() {
         return Err(stays());
@@ -273,7 +272,6 @@ async fn of_set(call: Call<'_>, undo: &Undo, set: CallId) -> Result<ChangeSet, F
         let change = change_of(call.desk, undo, story).await;
         changes.push(change.map_err(|failure| failure.detail("call", of_change.to_string()))?);
     }
-    let changes = places_first(changes, |one| keeps_place(&one.change));
     ChangeSet::list(call.id, changes)
         .map(|back| back.undoing(set))
         .ok_or_else(|| nothing("Nothing of that set is left to take back."))
