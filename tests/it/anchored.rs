@@ -132,6 +132,18 @@ async fn a_log_without_numbers_or_count_is_read_as_before_and_a_lost_count_is_sa
     assert_eq!(number(&runs(&place(dir.path()))[1]), 2);
 }
 
+/// Purges until one run went. A child that another test is just starting holds the lock of a run
+/// for a moment, and such a run stays.
+async fn purged_one(log: &AuditLog, keep: Keep) {
+    let purging = async {
+        while log.purge(keep).await.unwrap().runs == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    let patience = std::time::Duration::from_secs(30);
+    tokio::time::timeout(patience, purging).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_number_that_was_purged_is_not_missed_whoever_is_purged_later() {
     let all = Keep {
@@ -146,11 +158,11 @@ async fn a_number_that_was_purged_is_not_missed_whoever_is_purged_later() {
     refusal(&second).await;
     ended(&dir).await;
     // The newest goes, and the run that tells of it goes later, while the first still lives.
-    assert_eq!(second.purge(all).await.unwrap().runs, 1);
+    purged_one(&second, all).await;
     second.close().await.unwrap();
     let fourth = log(&dir);
     refusal(&fourth).await;
-    assert_eq!(fourth.purge(all).await.unwrap().runs, 1);
+    purged_one(&fourth, all).await;
     let numbers: Vec<u64> = runs(&place(dir.path()))
         .iter()
         .map(|it| number(it))
@@ -159,7 +171,7 @@ async fn a_number_that_was_purged_is_not_missed_whoever_is_purged_later() {
     let told = verify(ADDRESS, dir.path(), &[]);
     assert_eq!(told.code, 0, "{}", told.told);
     first.close().await.unwrap();
-    assert_eq!(fourth.purge(all).await.unwrap().runs, 1);
+    purged_one(&fourth, all).await;
     fourth.close().await.unwrap();
     let told = verify(ADDRESS, dir.path(), &[]);
     assert_eq!(told.code, 0, "{}", told.told);

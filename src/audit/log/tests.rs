@@ -82,7 +82,7 @@ async fn a_run_tells_its_story_from_start_to_closed() {
     );
     assert!(records.iter().all(|record| record.wiki == "docs"));
     let name = path.file_name().unwrap().to_str().unwrap();
-    let end = format!("Z-{}.jsonl", records[0].run);
+    let end = format!("Z-000001-{}.jsonl", records[0].run);
     assert!(name.ends_with(&end), "{name}");
     assert_eq!(name.len(), "20300102T030405".len() + end.len());
 }
