@@ -102,6 +102,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             .as_ref()
             .map_or_else(String::new, |actor| actor.as_str().to_owned()),
         may_decide: true,
+        may_apply: true,
         prefixes: None,
         bench: Bench {
             wiki: Arc::clone(&app.wiki),

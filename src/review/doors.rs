@@ -31,6 +31,8 @@ pub struct Reviewer {
     pub name: String,
     /// Whether they decide; else they only look.
     pub may_decide: bool,
+    /// Whether they apply; else, in a dry run, they only reject.
+    pub may_apply: bool,
     /// Below which prefixes they decide; everywhere if none.
     pub prefixes: Option<Vec<Prefix>>,
     /// What their decisions are made with.

@@ -179,6 +179,7 @@ impl Reviews {
             is_side_by_side: visitor.session.is_side_by_side,
             form_token: &visitor.session.form_token,
             may_decide: visitor.reviewer.may_decide,
+            may_apply: visitor.reviewer.may_apply,
             left_out,
             wrong,
         };
@@ -273,6 +274,12 @@ async fn decide(State(reviews): Site, Path(id): Path<String>, request: Request) 
             Ok(decision) => decision,
             Err(wrong) => return Ok(shown_again(StatusCode::UNPROCESSABLE_ENTITY, &wrong)),
         };
+        if matches!(decision, Decision::Apply { .. }) && !visitor.reviewer.may_apply {
+            return Ok(shown_again(
+                StatusCode::FORBIDDEN,
+                "The server is in a dry run: you can reject this, and not apply it.",
+            ));
+        }
         let queue = reviews.queue_of(&visitor).await?;
         let came = decision::carry_out(&visitor.reviewer, &review.proposal, decision).await;
         let came = match came {

@@ -30,6 +30,8 @@ pub(super) struct Shown<'a> {
     pub form_token: &'a str,
     /// Whether the person decides; else they only look.
     pub may_decide: bool,
+    /// Whether the person applies; else, in a dry run, they only reject.
+    pub may_apply: bool,
     /// The changes that the person leaves out.
     pub left_out: &'a HashSet<usize>,
     /// What was wrong with the last decision.
@@ -299,9 +301,12 @@ fn decide(shown: &Shown) -> Markup {
     // Of a set, a change that does not fit can be left out.
     let fits = sheet.changes.len() > 1 || hindered().all(|change| change.merged.is_some());
     let is_held = sheet.review.hindrance.is_some() && hindered().next().is_none();
-    let can_apply = sheet.review.unseen.is_none() && fits && !is_held;
+    let can_apply = shown.may_apply && sheet.review.unseen.is_none() && fits && !is_held;
     html! {
         div.decide role="group" aria-label="Your decision" {
+            @if !shown.may_apply {
+                p.unseen { "The server is in a dry run: you can reject this, and not apply it." }
+            }
             @if can_apply && shown.unseen.lines > 0 {
                 p.unseen {
                     label {

@@ -123,6 +123,11 @@ impl App {
         }
     }
 
+    /// Whether what such a reviewer applies goes out, as far as a dry run is concerned.
+    pub(super) fn goes_out_for(&self, may_apply_in_dry_run: bool) -> bool {
+        may_apply_in_dry_run || !self.desk.narrowed_policy(None, false).is_dry_run
+    }
+
     fn apart(&self, wiki: Arc<Wiki>, key_watch: Option<Arc<KeyWatch>>) -> Result<Self, String> {
         let index = Arc::new(self.index.for_key(Arc::clone(&wiki)));
         let writer = Arc::new(self.writer.for_key(&wiki, &index));

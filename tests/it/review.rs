@@ -12,8 +12,11 @@ use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
 use wikijs_mcp::audit::Event;
 use wikijs_mcp::demo::DemoWiki;
+use wikijs_mcp::server::http::Grant;
 
+use crate::command::Command;
 use crate::harness::{Served, Setup, id_of, wiki_of};
+use crate::hosted::{Hosted, Names};
 use crate::process::Program;
 
 /// A browser at the page, as far as a person without JavaScript has one.
@@ -464,4 +467,100 @@ async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
         "The new words of a short page.\n"
     );
     desk.program.kill();
+}
+
+/// Signs a reviewer in at a server over HTTP.
+async fn reviewer(hosted: &Hosted, names: &Names, arguments: &[&str]) -> Browser {
+    let url = format!("http://{}", hosted.address);
+    let arguments = [&["token", "new"], arguments, &["--url", &url]].concat();
+    let made =
+        Command::new(&arguments).with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap());
+    let made = tokio::task::spawn_blocking(|| made.run()).await.unwrap();
+    assert_eq!(made.code, 0, "{}", made.told);
+    let (mut browser, path) = Browser::at(made.stdout.trim());
+    let signed_in = browser.sign_in(&path).await;
+    assert_eq!(
+        signed_in.status,
+        StatusCode::SEE_OTHER,
+        "{}",
+        signed_in.text
+    );
+    browser
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reviewers_over_http_decide_below_their_prefixes_and_agents_nothing() {
+    let wiki = wiki_of(&[("docs/a", "The old word.\n"), ("team/b", "Other.\n")]).await;
+    let setup = || {
+        Setup::of(&wiki, |keys| &keys.scripter)
+            .with("WIKI_MUTATION_DRY_RUN", "true")
+            .with("WIKI_TOOLSETS", "pages,proposals")
+    };
+    let agent = setup().serve().await;
+    let names = Names::new();
+    let token = names.add("agent", Grant::default());
+    let hosted = setup().in_dir_of(&agent).naming(&names).host().await;
+    let propose = async |path: &str, old: &str| {
+        let edit = json!({ "oldText": old, "newText": "New" });
+        let arguments = json!({ "id": id_of(&wiki, path), "edits": [edit] });
+        let preview = agent.call("wikijs_update_page", arguments).await.unwrap();
+        preview["proposal"].as_str().unwrap().to_owned()
+    };
+    let (docs, team) = (
+        propose("docs/a", "old").await,
+        propose("team/b", "Other").await,
+    );
+    let content = |path: &str| {
+        let id = id_of(&wiki, path);
+        wiki.with_store(|store| store.page(id).unwrap().content.clone())
+    };
+    let anna = [
+        "anna",
+        "--reviewer",
+        "--prefixes",
+        "docs",
+        "--may-apply-in-dry-run",
+    ];
+    let anna = reviewer(&hosted, &names, &anna).await;
+    let queue = anna.open("/review").await.text;
+    assert!(
+        queue.contains(&docs) && !queue.contains(&team) && !queue.contains("team/b"),
+        "{queue}"
+    );
+    let hidden = anna.open(&format!("/review/sets/{team}")).await;
+    assert_eq!(hidden.status, StatusCode::NOT_FOUND);
+    assert!(!hidden.text.contains("team/b"), "{}", hidden.text);
+    // In a dry run a reviewer applies nothing without that right.
+    let ben = reviewer(&hosted, &names, &["ben", "--reviewer"]).await;
+    let refused = ben.decide(&docs, "apply", &[]).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text);
+    assert!(refused.text.contains("in a dry run"), "{}", refused.text);
+    assert_eq!(content("docs/a"), "The old word.\n");
+    // An auditor looks.
+    let carla = reviewer(&hosted, &names, &["carla", "--auditor"]).await;
+    let seen = carla.open(&format!("/review/sets/{docs}")).await;
+    assert_eq!(seen.status, StatusCode::OK);
+    assert!(!seen.text.contains("id=\"decide\""), "{}", seen.text);
+    // What an agent was given opens nothing.
+    for path in ["/review", &format!("/review/sets/{docs}")] {
+        let answer = hosted.send("GET", path, &token, "").await;
+        assert_eq!(answer.status, 401, "{}", answer.body);
+        assert!(!answer.body.contains("docs/a"), "{}", answer.body);
+    }
+    let done = anna.decide(&docs, "apply", &[]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    assert_eq!(content("docs/a"), "The New word.\n");
+    let records = agent.records();
+    let outcome = records.iter().rev().find(|one| one.event == Event::Outcome);
+    let actor = outcome.and_then(|one| one.actor.clone()).unwrap();
+    assert!(
+        actor.as_str().starts_with("reviewer:anna/client:"),
+        "{actor:?}"
+    );
+    // Who may decide no more is out with the next request.
+    let revoke = Command::new(&["token", "revoke", "anna"])
+        .with("WIKI_SERVE_TOKENS_FILE", names.path().to_str().unwrap());
+    let revoked = tokio::task::spawn_blocking(|| revoke.run()).await.unwrap();
+    assert_eq!(revoked.code, 0, "{}", revoked.told);
+    assert_eq!(anna.open("/review").await.status, StatusCode::UNAUTHORIZED);
 }

@@ -45,6 +45,7 @@ impl Reviewers {
             id: client.id().to_string(),
             name: client.name().to_owned(),
             may_decide,
+            may_apply: may_decide && self.app.goes_out_for(client.may_apply_in_dry_run()),
             prefixes: client.narrowing().prefixes.clone(),
             bench: self.bench(client),
             caller: caller(client),
