@@ -13,10 +13,10 @@ use crate::page::{Prefix, ReadRule};
 /// How long before it its end is told.
 const NOTICE: time::Duration = time::Duration::days(14);
 
-/// Whether an end is to come, and soon enough to be told: within 14 days.
+/// Whether an end is to come, and soon enough to be told: within 14 days from now.
 #[must_use]
-pub fn ends_soon(end: OffsetDateTime) -> bool {
-    let left = end - OffsetDateTime::now_utc();
+pub fn ends_soon(end: OffsetDateTime, now: OffsetDateTime) -> bool {
+    let left = end - now;
     left.is_positive() && left <= NOTICE
 }
 
@@ -182,10 +182,11 @@ mod tests {
 
     #[test]
     fn an_end_is_told_in_its_last_14_days() {
-        let soon = |left| ends_soon(OffsetDateTime::now_utc() + left);
-        assert!(soon(Duration::days(14)) && soon(Duration::MINUTE));
-        assert!(!soon(Duration::days(14) + Duration::MINUTE));
-        assert!(!soon(-Duration::MINUTE));
+        let now = OffsetDateTime::UNIX_EPOCH;
+        let soon = |left| ends_soon(now + left, now);
+        assert!(soon(Duration::days(14)) && soon(Duration::SECOND));
+        assert!(!soon(Duration::days(14) + Duration::SECOND));
+        assert!(!soon(Duration::ZERO) && !soon(-Duration::SECOND));
     }
 
     #[test]

@@ -16,11 +16,14 @@ mod place;
 mod queue;
 mod reply;
 mod routes;
+mod rows;
 mod session;
 mod set_page;
 mod sheet;
 mod sign_in;
+mod visit;
 
 pub use doors::{Bench, Doors, Reviewer};
 pub use place::Place;
-pub use routes::{Reviews, router};
+pub use routes::router;
+pub use visit::Reviews;

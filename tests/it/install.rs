@@ -187,6 +187,7 @@ fn commands_and_flags_that_pages_name_are_the_programs() {
         "operations",
         "operators",
         "reading",
+        "review",
         "rules",
         "settings",
         "writes",

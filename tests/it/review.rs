@@ -564,3 +564,54 @@ async fn reviewers_over_http_decide_below_their_prefixes_and_agents_nothing() {
     assert_eq!(revoked.code, 0, "{}", revoked.told);
     assert_eq!(anna.open("/review").await.status, StatusCode::UNAUTHORIZED);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_is_left_out_with_what_depends_on_it() {
+    let desk = Desk::of(PAGES).await;
+    let bulk = json!({
+        "ids": [id_of(&desk.wiki, "docs/a"), id_of(&desk.wiki, "docs/b")],
+        "addTags": ["seen"],
+    });
+    let id = desk.propose("wikijs_bulk_update_pages", bulk).await;
+    let browser = desk.signed_in().await;
+    let both = [("leave_out", "0"), ("leave_out", "1")];
+    let refused = browser.decide(&id, "apply", &both).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT, "{}", refused.text);
+    let done = browser.decide(&id, "apply", &[("leave_out", "0")]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    let tags = |path: &str| {
+        let id = id_of(&desk.wiki, path);
+        desk.wiki
+            .with_store(|store| store.page(id).unwrap().tags.clone())
+    };
+    assert!(tags("docs/a").is_empty());
+    assert_eq!(tags("docs/b").len(), 1);
+    desk.program.kill();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_changed_since_is_shown_with_both_together_and_applied_so() {
+    let text = "The old word.\n\nOne.\n\nTwo.\n\nThree.\n\nThe end.\n";
+    let desk = Desk::of(&[("docs/a", text)]).await;
+    let id = desk.edit("docs/a", "old", "new").await;
+    let browser = desk.signed_in().await;
+    let before = browser.open(&format!("/review/sets/{id}")).await;
+    // Somebody edits the end of the page meanwhile.
+    let page = id_of(&desk.wiki, "docs/a");
+    let changed = text.replace("The end", "The very end");
+    desk.wiki
+        .with_store(|store| store.rewrite(page, |page| page.content.clone_from(&changed)));
+    let form = [
+        ("form_token", &*before.hidden("form_token")),
+        ("digest", &*before.hidden("digest")),
+        ("decision", "apply"),
+    ];
+    let refused = browser.send(&format!("/review/sets/{id}"), &form).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(refused.text.contains("both together"), "{}", refused.text);
+    assert_eq!(desk.content("docs/a"), changed);
+    let done = browser.decide(&id, "apply", &[("merge", "yes")]).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    assert_eq!(desk.content("docs/a"), changed.replace("old", "new"));
+    desk.program.kill();
+}

@@ -45,5 +45,5 @@ fn ending(client: &NamedClient) -> Option<Finding> {
         return Some(Finding::warning(seen, todo));
     }
     let seen = format!("{name} ends {away}, at {at}");
-    ends_soon(end).then(|| Finding::warning(seen, ROTATE))
+    ends_soon(end, OffsetDateTime::now_utc()).then(|| Finding::warning(seen, ROTATE))
 }

@@ -53,7 +53,7 @@ pub(super) fn list(file: &TokensFile, is_json: bool) -> Outcome {
             Some(end) if has_ended(client) => {
                 Cell::painted(format!("ended {}", from_now(end)), Paint::Red)
             }
-            Some(end) if ends_soon(end) => {
+            Some(end) if ends_soon(end, OffsetDateTime::now_utc()) => {
                 Cell::painted(format!("{}, {}", from_now(end), minute(end)), Paint::Yellow)
             }
             Some(end) => format!("{}, {}", from_now(end), minute(end)).into(),
@@ -107,7 +107,7 @@ fn soon(client: &NamedClient) -> Option<OffsetDateTime> {
         .expires()
         .ok()
         .flatten()
-        .filter(|end| ends_soon(*end))
+        .filter(|end| ends_soon(*end, OffsetDateTime::now_utc()))
 }
 
 fn has_ended(client: &NamedClient) -> bool {

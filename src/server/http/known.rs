@@ -78,7 +78,8 @@ impl KnownClient {
 
     /// When it ends, if that is soon enough to be said.
     pub(super) fn ends_soon(&self) -> Option<OffsetDateTime> {
-        self.expires.filter(|end| ends_soon(*end))
+        self.expires
+            .filter(|end| ends_soon(*end, OffsetDateTime::now_utc()))
     }
 
     /// Whether it has ended.

@@ -235,7 +235,9 @@ async fn proposals(reader: &Reader<'_>) -> Result<Proposals, Failure> {
 impl OwnClient {
     fn of(client: &Named) -> Self {
         let left = |end| in_words(end - OffsetDateTime::now_utc());
-        let soon = client.ends.filter(|end| ends_soon(*end));
+        let soon = client
+            .ends
+            .filter(|end| ends_soon(*end, OffsetDateTime::now_utc()));
         Self {
             name: client.name.clone(),
             expires_at: client.ends.and_then(|at| at.format(&Rfc3339).ok()),

@@ -1,0 +1,210 @@
+//! Whoever asks for a page: signed in or not, and what they are shown of a set.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode, header};
+
+use super::decision::{self, Seen};
+use super::doors::{Doors, Reviewer};
+use super::form::Form;
+use super::markup::{self, Frame};
+use super::part;
+use super::place::Place;
+use super::queue::Queue;
+use super::reply::{Reply, page};
+use super::session::{Sessions, SignedIn};
+use super::set_page::{self, Shown};
+use super::sheet::Sheet;
+use super::sign_in::{self, COOKIE, WrongLinks};
+
+/// Asked a second time by the page itself, since a browser that comes from elsewhere leaves a strict
+/// cookie at home.
+const AGAIN: &str = "own";
+
+/// A page where people decide.
+#[derive(Debug)]
+pub struct Reviews {
+    pub(super) doors: Arc<dyn Doors>,
+    pub(super) place: Place,
+    pub(super) sessions: Sessions,
+    pub(super) wrong_links: WrongLinks,
+}
+
+impl Reviews {
+    /// A page at a place, for those whom the doors let in.
+    #[must_use]
+    pub fn new(doors: Arc<dyn Doors>, place: Place) -> Self {
+        Self {
+            doors,
+            place,
+            sessions: Sessions::default(),
+            wrong_links: WrongLinks::default(),
+        }
+    }
+}
+
+/// Whoever is signed in.
+pub(super) struct Visitor {
+    pub(super) session: SignedIn,
+    pub(super) reviewer: Reviewer,
+}
+
+impl Reviews {
+    /// Who asks; else what they are answered.
+    pub(super) fn enter(&self, request: &Parts) -> Result<Visitor, Reply> {
+        self.is_meant(&request.headers)?;
+        let cookie = cookie(&request.headers);
+        if let Some(session) = cookie.and_then(|cookie| self.sessions.of(cookie)) {
+            let Some(reviewer) = self.doors.still(&session.reviewer) else {
+                self.sessions.close(&session);
+                return Err(page(StatusCode::UNAUTHORIZED, sign_in::needed()));
+            };
+            return Ok(Visitor { session, reviewer });
+        }
+        let query = Form::of_query(request.uri.query());
+        let is_first = cookie.is_none() && query.text(AGAIN).is_empty();
+        if is_first && request.method == Method::GET && is_from_elsewhere(request) {
+            return Err(page(StatusCode::OK, again(request)));
+        }
+        Err(page(StatusCode::UNAUTHORIZED, sign_in::needed()))
+    }
+
+    /// Who sent a form of ours, and what it says; else what they are answered.
+    pub(super) async fn enter_by_form(&self, request: Request) -> Result<(Visitor, Form), Reply> {
+        let (request, body) = request.into_parts();
+        let visitor = self.enter(&request)?;
+        let is_own = Place::is_own(&request.headers);
+        let form = self.form(body).await?;
+        if is_own && visitor.session.is_own_form(form.text("form_token")) {
+            return Ok((visitor, form));
+        }
+        Err(page(
+            StatusCode::FORBIDDEN,
+            markup::trouble(
+                "This form is not yours",
+                &Frame::none(),
+                "It was sent by another page, or your session ended meanwhile. Nothing was decided.",
+                "Open the set again from the queue.",
+            ),
+        ))
+    }
+
+    pub(super) async fn form(&self, body: Body) -> Result<Form, Reply> {
+        Form::read(body).await.map_err(|(status, what)| {
+            page(
+                status,
+                markup::trouble("Not taken", &Frame::none(), what, "Nothing was decided."),
+            )
+        })
+    }
+
+    pub(super) fn is_meant(&self, headers: &HeaderMap) -> Result<(), Reply> {
+        if self.place.is_meant(headers) {
+            return Ok(());
+        }
+        Err(page(
+            StatusCode::FORBIDDEN,
+            markup::trouble(
+                "Not here",
+                &Frame::none(),
+                "The page is not reached by this name.",
+                "Use the address that `wikijs-mcp review` told.",
+            ),
+        ))
+    }
+
+    pub(super) fn frame(&self, visitor: &Visitor) -> Frame {
+        Frame {
+            signed_in: Some((
+                visitor.reviewer.name.clone(),
+                visitor.session.form_token.clone(),
+            )),
+            news: self.sessions.take_news(&visitor.session),
+            again_in: None,
+        }
+    }
+
+    pub(super) async fn queue_of(&self, visitor: &Visitor) -> Result<Queue, Reply> {
+        let all = visitor.reviewer.bench.desk.proposals().all().await;
+        let mut all = all.map_err(|failure| broken(&failure.to_string()))?;
+        all.retain(|one| decision::is_within(&visitor.reviewer, one));
+        Ok(Queue::of(all))
+    }
+
+    /// A set as a page, from one of its parts on.
+    pub(super) fn set(
+        &self,
+        visitor: &Visitor,
+        seen: &Seen,
+        from: usize,
+        said: (Option<&str>, &HashSet<usize>),
+        frame: &Frame,
+    ) -> maud::Markup {
+        let review = &seen.review;
+        let sheet = Sheet::of(review);
+        let id = review.proposal.id;
+        let parts = part::of_page(&sheet.parts, from);
+        let shown = parts.clone().map(|part| (id, review.digest.clone(), part));
+        self.sessions.saw(&visitor.session, shown);
+        let shown_parts = self.sessions.seen(&visitor.session, id, &review.digest);
+        let (wrong, left_out) = said;
+        let shown = Shown {
+            unseen: part::unseen(&sheet.parts, &shown_parts),
+            warnings: &seen.warnings,
+            sheet: &sheet,
+            parts,
+            is_side_by_side: visitor.session.is_side_by_side,
+            form_token: &visitor.session.form_token,
+            may_decide: visitor.reviewer.may_decide,
+            may_apply: visitor.reviewer.may_apply,
+            left_out,
+            wrong,
+        };
+        set_page::page(&shown, frame)
+    }
+}
+
+/// The value of our cookie.
+fn cookie(headers: &HeaderMap) -> Option<&str> {
+    let all = headers.get_all(header::COOKIE).iter();
+    all.filter_map(|cookies| cookies.to_str().ok())
+        .flat_map(|cookies| cookies.split(';'))
+        .filter_map(|cookie| cookie.trim().split_once('='))
+        .find_map(|(name, value)| (name == COOKIE && !value.is_empty()).then_some(value))
+}
+
+/// Whether a browser comes from a page of another site: then it leaves a strict cookie at home.
+fn is_from_elsewhere(request: &Parts) -> bool {
+    let site = request.headers.get("sec-fetch-site");
+    site.is_some_and(|site| matches!(site.as_bytes(), b"cross-site" | b"same-site"))
+}
+
+/// The same address again, this time from a page of ours.
+fn again(request: &Parts) -> maud::Markup {
+    let path = request.uri.path();
+    let frame = Frame::none();
+    let body = maud::html! {
+        main.narrow {
+            p { a href=(format!("{path}?{AGAIN}=1")) { "Go on" } }
+        }
+        meta http-equiv="refresh" content=(format!("0; url={path}?{AGAIN}=1"));
+    };
+    markup::page("One moment", &frame, &body)
+}
+
+/// Says that something did not work, and what.
+pub(super) fn broken(what: &str) -> Reply {
+    page(
+        StatusCode::SERVICE_UNAVAILABLE,
+        markup::trouble(
+            "That did not work",
+            &Frame::none(),
+            what,
+            "Try again in a moment.",
+        ),
+    )
+}
