@@ -22,11 +22,11 @@ conformance:
 clients:
     tests/clients/run
 
-# The conformance suite, other people's clients, a report in headless Chromium (skipped where there is none), a wiki
-# of 10,000 pages and 50 MB (the embedded one, or a real one at HEAVY_WIKI_URL that examples/large_wiki filled, with
+# The conformance suite, other people's clients, a report and the review page in headless Chromium (skipped where
+# there is none), a wiki of 10,000 pages and 50 MB (the embedded one, or a real one at HEAVY_WIKI_URL that examples/large_wiki filled, with
 # HEAVY_WIKI_KEY), and the soak (ten minutes).
 heavy: conformance clients
-    cargo test --test it report_in_a_browser -- --ignored --nocapture
+    cargo test --test it in_a_browser -- --ignored --nocapture
     cargo bench --bench budgets -- --only heavy --only soak --write
 
 # What the unit tests of gates, changes and stages let through when the code is changed (needs cargo-mutants).
