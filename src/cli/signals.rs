@@ -1,8 +1,10 @@
 //! SIGINT and SIGTERM: the first asks to end, the second ends. SIGHUP never ends a server.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, LazyLock};
 
+use signal_hook::consts::SIGINT;
+use signal_hook::flag::register_conditional_shutdown;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -55,31 +57,32 @@ pub(super) struct Interrupts;
 
 /// How many hold it.
 static HELD: AtomicU8 = AtomicU8::new(0);
+/// Whether SIGINT ends the process: looked at when it comes, since a task that learned of it later
+/// would find the pager gone.
+static ENDS: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// Whether somebody listens to SIGINT already: for the rest of the process's life.
 static LISTENS: AtomicBool = AtomicBool::new(false);
 
 impl Interrupts {
-    /// Holds it, within a runtime; nothing if signals cannot be listened for.
+    /// Holds it; nothing if signals cannot be listened for.
     pub(super) fn hold() -> Option<Self> {
-        if !LISTENS.load(Ordering::SeqCst) {
-            let mut interrupt = signal(SignalKind::interrupt()).ok()?;
-            LISTENS.store(true, Ordering::SeqCst);
-            tokio::spawn(async move {
-                while interrupt.recv().await.is_some() {
-                    if HELD.load(Ordering::SeqCst) == 0 {
-                        end_at_once(Exit::Interrupted);
-                    }
-                }
-            });
-        }
         HELD.fetch_add(1, Ordering::SeqCst);
-        Some(Self)
+        ENDS.store(false, Ordering::SeqCst);
+        let held = Self;
+        if !LISTENS.load(Ordering::SeqCst) {
+            let code = Exit::Interrupted.code().into();
+            register_conditional_shutdown(SIGINT, code, Arc::clone(&ENDS)).ok()?;
+            LISTENS.store(true, Ordering::SeqCst);
+        }
+        Some(held)
     }
 }
 
 impl Drop for Interrupts {
     fn drop(&mut self) {
-        HELD.fetch_sub(1, Ordering::SeqCst);
+        if HELD.fetch_sub(1, Ordering::SeqCst) == 1 {
+            ENDS.store(true, Ordering::SeqCst);
+        }
     }
 }
 
