@@ -10,6 +10,14 @@ test:
 bench:
     cargo bench --bench budgets -- --write
 
+# The binary of before change sets, which `bench` compares an edit with: FORMER_BINARY=$(just former) just bench
+former:
+    #!/usr/bin/env bash
+    set -euo pipefail
+    [ -d target/former ] || git worktree add --detach target/former 8556681 >&2
+    (cd target/former && CARGO_TARGET_DIR=target cargo build --release --locked >&2)
+    echo "$PWD/target/former/target/release/wikijs-mcp"
+
 # A mix of calls over stdio and HTTP for minutes; fails if memory, descriptors or tasks grow.
 soak minutes="10":
     cargo bench --bench budgets -- --only soak --minutes {{minutes}} --write

@@ -48,6 +48,7 @@ mod start;
 mod stats;
 mod watched;
 mod wiki;
+mod writes;
 
 use std::process::ExitCode;
 
@@ -98,6 +99,8 @@ enum Measurement {
     Definitions,
     /// One line changed in a page of 2 MB
     Large,
+    /// What writes ask of the wiki, and an edit beside the former binary (`just former`)
+    Writes,
     /// The audit log of 100,000 events, as the commands read it
     Audit,
     /// A wiki of 10,000 pages (`just heavy`); only where it is named, since it takes minutes
@@ -119,6 +122,7 @@ impl Measurement {
             Self::Size => size::measure(),
             Self::Definitions => definitions::measure(),
             Self::Large => large::measure(),
+            Self::Writes => writes::measure(),
             Self::Audit => audit::measure(),
             Self::Heavy => heavy::measure(),
             Self::Soak => soak::measure(minutes),

@@ -1,6 +1,7 @@
 //! The release binary as a process, and what Linux tells of it.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
@@ -32,8 +33,19 @@ impl Process {
         key: &str,
         settings: &[(&str, &str)],
     ) -> Self {
+        Self::start_of(Path::new(BINARY), arguments, address, key, settings)
+    }
+
+    /// The same with another binary.
+    pub(crate) fn start_of(
+        binary: &Path,
+        arguments: &[&str],
+        address: &str,
+        key: &str,
+        settings: &[(&str, &str)],
+    ) -> Self {
         let audit = TempDir::new().expect("a temporary directory");
-        let child = Command::new(BINARY)
+        let child = Command::new(binary)
             .args(arguments)
             .env_clear()
             .env("WIKI_BASE_URL", address)

@@ -1,12 +1,13 @@
 //! The release binary, driven over its pipes without a library in between.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{ChildStdin, ChildStdout};
 use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::process::{Memory, Process};
+use crate::process::{BINARY, Memory, Process};
 
 /// A running server that has shaken hands.
 pub(crate) struct Server {
@@ -24,7 +25,17 @@ impl Server {
 
     /// The same with more settings.
     pub(crate) fn start_with(address: &str, key: &str, settings: &[(&str, &str)]) -> Self {
-        let mut process = Process::start(&[], address, key, settings);
+        Self::start_of(Path::new(BINARY), address, key, settings)
+    }
+
+    /// The same with another binary.
+    pub(crate) fn start_of(
+        binary: &Path,
+        address: &str,
+        key: &str,
+        settings: &[(&str, &str)],
+    ) -> Self {
+        let mut process = Process::start_of(binary, &[], address, key, settings);
         let mut server = Self {
             stdin: process.child.stdin.take(),
             stdout: BufReader::with_capacity(1 << 16, process.child.stdout.take().expect("a pipe")),

@@ -40,6 +40,18 @@ impl Wiki {
         });
     }
 
+    /// What was asked of it since [`forget_requests`](Self::forget_requests): of each operation
+    /// the fields that it names.
+    pub(crate) fn requests(&self) -> Vec<Vec<String>> {
+        let seen = self.demo.requests().into_iter();
+        seen.map(|request| request.fields).collect()
+    }
+
+    /// Counts requests anew.
+    pub(crate) fn forget_requests(&self) {
+        self.demo.clear_requests();
+    }
+
     /// The id of the page.
     pub(crate) fn page(&self) -> i64 {
         self.demo.with_store(|store| {
