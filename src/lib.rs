@@ -9,6 +9,7 @@ pub mod config;
 pub mod demo;
 pub mod error;
 mod fields;
+pub mod files;
 pub mod gates;
 pub mod index;
 pub mod meter;

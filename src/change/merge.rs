@@ -45,6 +45,111 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Option<String> {
     Some(merged)
 }
 
+/// A merge in which overlapping changes are marked as Git does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marked {
+    /// The text.
+    pub text: String,
+    /// How many places of it are marked.
+    pub conflicts: usize,
+}
+
+/// Merges two changes of one text line by line; where they overlap both stand between markers,
+/// under these labels.
+#[must_use]
+pub fn merge_marked(base: &str, ours: (&str, &str), theirs: (&str, &str)) -> Marked {
+    let lines: Vec<&str> = base.split_inclusive('\n').collect();
+    let sides = [regions(&lines, ours.1), regions(&lines, theirs.1)];
+    let mut all: Vec<(usize, Region<'_>)> = Vec::new();
+    for (side, regions) in sides.into_iter().enumerate() {
+        all.extend(regions.into_iter().map(|region| (side, region)));
+    }
+    all.sort_by_key(|(_, region)| (region.old.start, region.old.end));
+    let mut merged = Marked {
+        text: String::with_capacity(ours.1.len().max(theirs.1.len())),
+        conflicts: 0,
+    };
+    let mut passed = 0;
+    for group in all.chunk_by(together()) {
+        let (Some(start), Some(end)) = (
+            group.iter().map(|(_, region)| region.old.start).min(),
+            group.iter().map(|(_, region)| region.old.end).max(),
+        ) else {
+            continue;
+        };
+        merged
+            .text
+            .extend(lines.get(passed..start).unwrap_or_default().iter().copied());
+        let [own, their] = [0, 1].map(|side| side_of(&lines, start..end, group, side));
+        let is_of = |side| group.iter().any(|(own, _)| *own == side);
+        match (is_of(0), is_of(1)) {
+            (true, true) if own != their => {
+                merged.conflicts += 1;
+                for (mark, text) in [
+                    (format!("<<<<<<< {}\n", ours.0), own),
+                    ("=======\n".to_owned(), their),
+                    (format!(">>>>>>> {}\n", theirs.0), String::new()),
+                ] {
+                    end_line(&mut merged.text);
+                    merged.text.push_str(&mark);
+                    merged.text.push_str(&text);
+                }
+            }
+            (false, _) => merged.text.push_str(&their),
+            _ => merged.text.push_str(&own),
+        }
+        passed = end;
+    }
+    merged
+        .text
+        .extend(lines.get(passed..).unwrap_or_default().iter().copied());
+    merged
+}
+
+/// Whether the next region touches any before it in its group. Regions come in their order, so
+/// the end that reaches furthest is kept.
+fn together<'a>() -> impl FnMut(&(usize, Region<'a>), &(usize, Region<'a>)) -> bool {
+    let mut reaches = 0;
+    move |one, next| {
+        reaches = reaches.max(one.1.old.end);
+        next.1.old.start <= reaches
+    }
+}
+
+/// Lines of the base as one side changed them.
+fn side_of(
+    base: &[&str],
+    range: Range<usize>,
+    group: &[(usize, Region<'_>)],
+    side: usize,
+) -> String {
+    let mut text = String::new();
+    let mut passed = range.start;
+    for (_, region) in group.iter().filter(|(own, _)| *own == side) {
+        text.extend(
+            base.get(passed..region.old.start)
+                .unwrap_or_default()
+                .iter()
+                .copied(),
+        );
+        text.extend(region.new.iter().copied());
+        passed = region.old.end;
+    }
+    text.extend(
+        base.get(passed..range.end)
+            .unwrap_or_default()
+            .iter()
+            .copied(),
+    );
+    text
+}
+
+fn end_line(text: &mut String) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+}
+
 /// Applies a change on top of what somebody else wrote meanwhile; `None` if both changed a field,
 /// unless to the same value or with changes of the text that do not overlap.
 #[must_use]

@@ -17,7 +17,7 @@ mod warning;
 pub use checks::{CODES, Checked, Surroundings};
 pub use compare::{Comparison, compare};
 pub use edits::{ContentFault, Edits, NewContent, NewPage, NewTags};
-pub use merge::{merge, merge_pages};
+pub use merge::{Marked, merge, merge_marked, merge_pages};
 pub(crate) use plan::is_blank;
 pub use plan::{Change, Operation, StepKind};
 pub use proof::{Proof, prove};

@@ -7,6 +7,7 @@ mod completions;
 mod config;
 mod doctor;
 mod exit;
+mod file_faults;
 mod files;
 mod flags;
 mod health;
@@ -63,6 +64,8 @@ enum Command {
     Proposals(proposals::Arguments),
     /// Decide what agents proposed on a page in the browser
     Review(review::Arguments),
+    /// Edit a wiki as files in a folder: pull, status, diff, push
+    Files(files::Arguments),
     /// Stop the writes of all servers on this audit directory within a second, without a restart
     Pause(pause::Pause),
     /// Resume writes after a pause
@@ -183,6 +186,7 @@ async fn run(command: Option<Command>) -> Outcome {
         Some(Command::Undo(arguments)) => undo::run(arguments).await,
         Some(Command::Proposals(arguments)) => Box::pin(proposals::run(arguments)).await,
         Some(Command::Review(arguments)) => Box::pin(review::run(arguments)).await,
+        Some(Command::Files(arguments)) => Box::pin(files::run(arguments)).await,
         Some(Command::Pause(arguments)) => pause::pause(arguments).await,
         Some(Command::Resume(arguments)) => pause::resume(&arguments).await,
         Some(Command::Audit(arguments)) => audit::run(arguments).await,

@@ -196,9 +196,22 @@ pub(super) fn app_for_page() -> Result<Arc<App>, (Exit, String)> {
     operators_app(Patience::default())
 }
 
+/// The same for a command whose changes are left for people to decide.
+///
+/// # Errors
+/// The setting that is missing or bad, with the exit code for it.
+pub(super) fn app_to_propose() -> Result<Arc<App>, (Exit, String)> {
+    app_with(Patience::of_command(), true)
+}
+
 fn operators_app(patience: Patience) -> Result<Arc<App>, (Exit, String)> {
+    app_with(patience, false)
+}
+
+fn app_with(patience: Patience, is_dry_run: bool) -> Result<Arc<App>, (Exit, String)> {
     let mut settings = settings_to_work_with()?;
     settings.policy = settings.policy.for_operator();
+    settings.policy.is_dry_run = is_dry_run;
     let app = App::new(settings, patience).map_err(|error| (Exit::Usage, error))?;
     check_audit_dir(app.desk.audit())?;
     Ok(Arc::new(app))

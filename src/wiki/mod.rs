@@ -49,6 +49,7 @@ mod transport;
 mod tree;
 mod version;
 mod whole;
+mod whole_pages;
 
 pub use all_pages::{AllPages, MAX_KEPT};
 pub use authors::RIGHT_TO_AUTHOR;

@@ -57,6 +57,6 @@ pub use proposals::Proposals;
 pub use refusals::Refusals;
 pub use review::{Review, Reviewed};
 pub use source::{
-    Apply, Bulk, Copy, Delete, Drafting, LinksTo, MAX_PAGES, Plan, Said, Submit, Undo, UndoClient,
-    Update, Which,
+    Apply, Bulk, Copy, Delete, Drafting, LinksTo, MAX_PAGES, Plan, Push, Said, Submit, Undo,
+    UndoClient, Update, Which,
 };

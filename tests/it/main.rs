@@ -34,6 +34,7 @@ mod edits;
 mod faults;
 mod faulty_wiki;
 mod fidelity;
+mod files;
 mod filling;
 mod finding;
 mod harness;

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{merge, merge_pages};
+use super::{merge, merge_marked, merge_pages};
 use crate::page::{Locale, PagePath, PageReading, PageState};
 
 #[test]
@@ -149,4 +149,41 @@ fn fields_of_a_page_merge_unless_both_changed_them() {
         ..base.clone()
     };
     assert_eq!(merge_pages(&base, &ours, &converted), None);
+}
+
+#[test]
+fn overlapping_changes_are_marked_and_the_others_made() {
+    let marked = merge_marked(
+        "a\nb\nc\n",
+        ("here", "a\nB\nc\nd\n"),
+        ("wiki", "A\nb!\nc\n"),
+    );
+    assert_eq!(
+        marked.text,
+        "<<<<<<< here\na\nB\n=======\nA\nb!\n>>>>>>> wiki\nc\nd\n"
+    );
+    assert_eq!(marked.conflicts, 1);
+    let marked = merge_marked("a", ("here", "b"), ("wiki", "c"));
+    assert_eq!(marked.text, "<<<<<<< here\nb\n=======\nc\n>>>>>>> wiki\n");
+}
+
+proptest! {
+    #[test]
+    fn what_merges_is_not_marked_and_nothing_of_a_conflict_is_lost(
+        base in "([a-c]\n){0,6}[a-c]?", ours in "([a-c]\n){0,6}[a-c]?", theirs in "([a-c]\n){0,6}[a-c]?",
+    ) {
+        let marked = merge_marked(&base, ("here", &ours), ("wiki", &theirs));
+        match merge(&base, &ours, &theirs) {
+            Some(merged) => {
+                prop_assert_eq!(marked.conflicts, 0);
+                prop_assert_eq!(marked.text, merged);
+            }
+            None => {
+                prop_assert!(marked.conflicts > 0);
+                for line in ours.lines().filter(|line| !base.contains(*line)) {
+                    prop_assert!(marked.text.contains(line));
+                }
+            }
+        }
+    }
 }

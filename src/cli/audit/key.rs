@@ -9,7 +9,7 @@ use serde_json::json;
 use super::unread;
 use crate::audit::{PublicKey, SigningKey};
 use crate::cli::exit::Exit;
-use crate::cli::{Outcome, files, print};
+use crate::cli::{Outcome, file_faults, print};
 use crate::config::signing_key;
 use crate::private_files;
 
@@ -75,7 +75,7 @@ fn made(one: &One) -> Result<PublicKey, (Exit, String)> {
                 "{} is there already; a key is never written over",
                 print::path(&one.file)
             ),
-            kind => files::unwritten(&one.file, kind),
+            kind => file_faults::unwritten(&one.file, kind),
         };
         (Exit::Failed, told)
     })?;

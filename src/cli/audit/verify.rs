@@ -14,7 +14,7 @@ use crate::audit::{
 use crate::cli::exit::Exit;
 use crate::cli::print::{self, Paint};
 use crate::cli::progress::Progress;
-use crate::cli::{Outcome, files, start};
+use crate::cli::{Outcome, file_faults, start};
 
 /// The most faults of each kind that people are shown.
 const SHOWN: usize = 100;
@@ -73,8 +73,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 
 fn heads(file: &PathBuf) -> Result<Vec<FileHead>, (Exit, String)> {
     let wrong = |what: String| (Exit::Usage, format!("--head: {what}"));
-    let text =
-        std::fs::read_to_string(file).map_err(|error| wrong(files::unread(file, error.kind())))?;
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| wrong(file_faults::unread(file, error.kind())))?;
     head::read(&text).map_err(wrong)
 }
 
@@ -86,7 +86,7 @@ fn anchors(log: &AuditLog, arguments: &Arguments) -> Result<AnchorsRead, (Exit, 
     let read = log.read_anchors(&arguments.anchors, &arguments.key);
     read.map_err(|(index, kind)| {
         let file = arguments.anchors.get(index);
-        let what = file.map_or_else(String::new, |file| files::unread(file, kind));
+        let what = file.map_or_else(String::new, |file| file_faults::unread(file, kind));
         (Exit::Usage, format!("--anchors: {what}"))
     })
 }

@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 use crate::cli::doctor::{Wrong, test_connection};
 use crate::cli::exit::Exit;
 use crate::cli::typing::{Typing, is_like_key};
-use crate::cli::{Outcome, files, print, start};
+use crate::cli::{Outcome, file_faults, print, start};
 use crate::config::{Draft, file_place, parse_base_url};
 use crate::wiki::sentence;
 
@@ -94,7 +94,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
     }
     draft
         .write(&path, arguments.force)
-        .map_err(|error| (Exit::Failed, files::unwritten(&path, error.kind())))?;
+        .map_err(|error| (Exit::Failed, file_faults::unwritten(&path, error.kind())))?;
     print::line(&if arguments.json {
         json!({ "file": path }).to_string()
     } else {

@@ -9,7 +9,7 @@ mod rotate;
 use serde_json::json;
 
 use super::exit::Exit;
-use super::{Outcome, files, print, start};
+use super::{Outcome, file_faults, print, start};
 use crate::config::{ServeSettings, allowed_prefixes};
 use crate::server::http::{TokensFile, TokensFileError};
 
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: Arguments) -> Outcome {
 fn failed(file: &TokensFile) -> impl Fn(TokensFileError) -> (Exit, String) {
     |error| {
         let told = match error {
-            TokensFileError::Io(why) => files::unwritten(file.path(), why),
+            TokensFileError::Io(why) => file_faults::unwritten(file.path(), why),
             error => error.to_string(),
         };
         (Exit::Failed, told)

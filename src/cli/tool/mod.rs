@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::exit::Exit;
 use super::words::{self, one_of};
-use super::{Outcome, files, print, start};
+use super::{Outcome, file_faults, print, start};
 use crate::server::App;
 use crate::tools::{Definition, Registry, Surface, Toolset, nearest};
 use crate::write::Patience;
@@ -125,7 +125,7 @@ fn read(file: Option<&Path>) -> Result<String, (Exit, String)> {
     text.map_err(|error| {
         let message = file.map_or_else(
             || format!("standard input cannot be read: {}", error.kind()),
-            |file| files::unread(file, error.kind()),
+            |file| file_faults::unread(file, error.kind()),
         );
         (Exit::Usage, message)
     })

@@ -151,45 +151,51 @@ impl Submit {
             id: draft.id,
             revision: draft.revision,
         };
-        let mends_links = draft.changes.iter().any(|one| one.updates_links);
-        let fitting: Vec<Fitting> = stream::iter(draft.changes)
-            .map(|one| fitting(call, one))
-            .buffered(AT_ONCE)
-            .try_collect()
-            .await?;
-        let (mut changes, mut left_out, mut done) = (Vec::new(), Vec::new(), None);
-        for fitting in fitting {
-            match fitting {
-                Fitting::Change(change) => changes.push(*change),
-                Fitting::Done(page) => {
-                    left_out.push(LeftOut::of(&page, "it already is as drafted"));
-                    done = Some(page);
-                }
+        let set = set_of(call, draft.changes, self.keeps_on_failure).await?;
+        Ok(set.of_draft(mark))
+    }
+}
+
+/// A set of changes that were made earlier, each compared with its page as it is.
+pub(super) async fn set_of(
+    call: Call<'_>,
+    changes: Vec<DraftChange>,
+    keeps_on_failure: bool,
+) -> Result<ChangeSet, Failure> {
+    let mends_links = changes.iter().any(|one| one.updates_links);
+    let fitting: Vec<Fitting> = stream::iter(changes)
+        .map(|one| fitting(call, one))
+        .buffered(AT_ONCE)
+        .try_collect()
+        .await?;
+    let (mut changes, mut left_out, mut done) = (Vec::new(), Vec::new(), None);
+    for fitting in fitting {
+        match fitting {
+            Fitting::Change(change) => changes.push(*change),
+            Fitting::Done(page) => {
+                left_out.push(LeftOut::of(&page, "it already is as drafted"));
+                done = Some(page);
             }
         }
-        if changes.is_empty() {
-            let page = done.ok_or_else(broke_off)?;
-            let nothing = Change::between((*page).clone(), *page);
-            let set = ChangeSet::list(call.id, vec![nothing.into()]);
-            return Ok(set.ok_or_else(broke_off)?.of_draft(mark));
-        }
-        let (changes, mending) = if mends_links {
-            let (changes, mending) = mending::with_links(call, changes).await?;
-            (changes, Some(mending))
-        } else {
-            let changes = in_order_of_need(changes);
-            (changes.into_iter().map(SetChange::from).collect(), None)
-        };
-        let set = ChangeSet::list(call.id, changes).ok_or_else(broke_off)?;
-        let set = match mending {
-            Some(mending) => set.mending_links(mending),
-            None => set,
-        };
-        Ok(set
-            .keeping(self.keeps_on_failure)
-            .without(left_out)
-            .of_draft(mark))
     }
+    if changes.is_empty() {
+        let page = done.ok_or_else(broke_off)?;
+        let nothing = Change::between((*page).clone(), *page);
+        return ChangeSet::list(call.id, vec![nothing.into()]).ok_or_else(broke_off);
+    }
+    let (changes, mending) = if mends_links {
+        let (changes, mending) = mending::with_links(call, changes).await?;
+        (changes, Some(mending))
+    } else {
+        let changes = in_order_of_need(changes);
+        (changes.into_iter().map(SetChange::from).collect(), None)
+    };
+    let set = ChangeSet::list(call.id, changes).ok_or_else(broke_off)?;
+    let set = match mending {
+        Some(mending) => set.mending_links(mending),
+        None => set,
+    };
+    Ok(set.keeping(keeps_on_failure).without(left_out))
 }
 
 impl Source for Submit {

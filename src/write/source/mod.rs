@@ -9,6 +9,7 @@ pub(super) mod draft;
 mod mending;
 mod order;
 pub(super) mod proposal;
+mod push;
 pub(super) mod undo;
 mod undo_client;
 mod update;
@@ -31,6 +32,7 @@ pub use copy::{Copy, Said};
 pub use delete::Delete;
 pub use draft::{Drafting, Submit};
 pub use proposal::Apply;
+pub use push::Push;
 pub use undo::Undo;
 pub use undo_client::UndoClient;
 pub use update::Update;
@@ -58,6 +60,8 @@ pub enum Plan {
     Draft(Drafting),
     /// The submission of a draft.
     Submit(Submit),
+    /// Changes that were made in files.
+    Push(Push),
 }
 
 impl Plan {
@@ -74,6 +78,7 @@ impl Plan {
             Self::Bulk(source) => &**source,
             Self::Draft(source) => source,
             Self::Submit(source) => source,
+            Self::Push(source) => source,
         }
     }
 }

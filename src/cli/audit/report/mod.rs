@@ -19,7 +19,7 @@ use super::{note_unreadable, unread};
 use crate::audit::{AuditError, AuditLog, CallStory, Latest};
 use crate::cli::exit::Exit;
 use crate::cli::progress::Progress;
-use crate::cli::{Outcome, files, print, start};
+use crate::cli::{Outcome, file_faults, print, start};
 use crate::private_files;
 
 /// The most calls that are listed; older ones are only counted.
@@ -123,7 +123,7 @@ fn write(
     calls: &[CallStory],
     progress: &mut Progress,
 ) -> Result<(), (Exit, String)> {
-    let failed = |error: io::Error| (Exit::Failed, files::unwritten(path, error.kind()));
+    let failed = |error: io::Error| (Exit::Failed, file_faults::unwritten(path, error.kind()));
     let mut file = BufWriter::new(private_files::open_anew(path).map_err(failed)?);
     let (begin, end) = page::around();
     file.write_all(begin.as_bytes()).map_err(failed)?;

@@ -1,0 +1,24 @@
+//! `wikijs-mcp files diff`
+
+use super::super::exit::Exit;
+use super::super::{Outcome, print};
+use super::{Dir, fault, open};
+use crate::files::differences;
+
+/// Arguments of `files diff`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  wikijs-mcp files diff wiki\n  wikijs-mcp files diff | less")]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    dir: Dir,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let folder = open(&arguments.dir.dir)?;
+    for difference in differences(&folder).map_err(|error| fault(error, false))? {
+        for line in difference.lines() {
+            print::line(&print::harmless(line));
+        }
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,153 @@
+//! `wikijs-mcp files`: a wiki's pages as files in a folder.
+
+mod diff;
+mod pull;
+mod push;
+mod status;
+
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+
+use super::exit::Exit;
+use super::{Outcome, print};
+use crate::files::{FilesError, Folder, Pulled, Strange, Unread};
+
+/// How many of each are named.
+const NAMED: usize = 20;
+
+/// Arguments of `files`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Bring pages into a folder, or what changed in the wiki since
+    Pull(pull::Arguments),
+    /// Show what was changed in a folder, and in the wiki since the last pull
+    Status(status::Arguments),
+    /// Show what was changed in a folder as a difference
+    Diff(diff::Arguments),
+    /// Take what was changed in a folder to the wiki, after showing it
+    Push(push::Arguments),
+}
+
+/// Which folder.
+#[derive(Debug, clap::Args)]
+struct Dir {
+    /// The folder
+    #[arg(value_name = "DIR", default_value = ".")]
+    dir: PathBuf,
+}
+
+pub(super) async fn run(arguments: Arguments) -> Outcome {
+    match arguments.command {
+        Command::Pull(arguments) => Box::pin(pull::run(arguments)).await,
+        Command::Status(arguments) => Box::pin(status::run(arguments)).await,
+        Command::Diff(arguments) => diff::run(&arguments),
+        Command::Push(arguments) => Box::pin(push::run(arguments)).await,
+    }
+}
+
+/// Opens the folder.
+fn open(dir: &Path) -> Result<Folder, (Exit, String)> {
+    Folder::open(dir).map_err(|error| {
+        let dir = print::path(dir);
+        (Exit::Usage, format!("{dir} cannot be opened: {error}"))
+    })
+}
+
+/// A fault of a folder, with its exit code.
+fn fault(error: FilesError, is_json: bool) -> (Exit, String) {
+    match error {
+        FilesError::Wiki(failure) => print::failure(&failure, is_json),
+        FilesError::Io { .. } => (Exit::Failed, print::harmless(&error.to_string())),
+        error => (Exit::Usage, print::harmless(&error.to_string())),
+    }
+}
+
+/// A failure of the wiki, with what it means.
+async fn explained(app: &crate::server::App, error: FilesError) -> FilesError {
+    match error {
+        FilesError::Wiki(failure) => app.wiki.explained(failure).await.into(),
+        error => error,
+    }
+}
+
+/// Prints up to so many lines, and how many more there are.
+fn some(lines: impl ExactSizeIterator<Item = String>) {
+    let all = lines.len();
+    for line in lines.take(NAMED) {
+        print::line(&line);
+    }
+    if all > NAMED {
+        print::line(&format!("  … and {} more", all - NAMED));
+    }
+}
+
+/// Prints what is no page's file, and what cannot be read.
+fn beside(strange: &[Strange], unread: &[Unread]) {
+    if !strange.is_empty() {
+        print::line("not pages, left alone:");
+        some(
+            strange
+                .iter()
+                .map(|one| format!("  {} ({})", print::harmless(&one.file), one.why)),
+        );
+    }
+    if !unread.is_empty() {
+        print::line("this key cannot read all of:");
+        some(unread.iter().map(|one| {
+            let place = print::place(one.place.0.as_str(), one.place.1.as_str());
+            format!("  {place} ({})", one.fields.join(", "))
+        }));
+    }
+}
+
+/// Prints what a pull did.
+fn tell_pulled(pulled: &Pulled) {
+    let names = |what: &str, names: &[String]| {
+        if !names.is_empty() {
+            print::line(&format!("{} {what}:", names.len()));
+            some(
+                names
+                    .iter()
+                    .map(|name| format!("  {}", print::harmless(name))),
+            );
+        }
+    };
+    names("new", &pulled.new);
+    names("changed", &pulled.changed);
+    let moved = pulled
+        .moved
+        .iter()
+        .map(|(from, to)| format!("{from} -> {to}"));
+    names("moved", &moved.collect::<Vec<_>>());
+    names("removed", &pulled.removed);
+    names("merged with your changes", &pulled.merged);
+    names("with conflicts, marked in the files", &pulled.conflicts);
+    for note in &pulled.notes {
+        print::line(&print::harmless(note));
+    }
+    beside(&pulled.strange, &pulled.unread);
+}
+
+/// Whether a pull did nothing.
+fn did_nothing(pulled: &Pulled) -> bool {
+    let Pulled {
+        new,
+        changed,
+        moved,
+        removed,
+        merged,
+        conflicts,
+        notes,
+        unread: _,
+        strange: _,
+    } = pulled;
+    let lists = [new, changed, removed, merged, conflicts, notes];
+    moved.is_empty() && lists.iter().all(|list| list.is_empty())
+}

@@ -1,0 +1,97 @@
+//! `wikijs-mcp files pull`
+
+use serde_json::json;
+
+use super::super::exit::Exit;
+use super::super::progress::Progress;
+use super::super::{Outcome, print, start};
+use super::{Dir, did_nothing, explained, fault, open, tell_pulled};
+use crate::files::{Pulled, pull};
+use crate::page::NewPath;
+
+/// Arguments of `files pull`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp files pull wiki\n  wikijs-mcp files pull handbook --path docs/handbook"
+)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    dir: Dir,
+    /// Only pages at and below this path; said once, when the folder is begun
+    #[arg(long, value_name = "PREFIX", value_parser = path)]
+    path: Option<NewPath>,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn path(text: &str) -> Result<NewPath, String> {
+    NewPath::parse(text)
+}
+
+pub(super) async fn run(arguments: Arguments) -> Outcome {
+    let app = start::app_for_operator()?;
+    let dir = &arguments.dir.dir;
+    if !dir.exists() {
+        std::fs::create_dir_all(dir).map_err(|error| {
+            let dir = print::path(dir);
+            (Exit::Usage, format!("{dir} cannot be made: {error}"))
+        })?;
+    }
+    let folder = open(dir)?;
+    let is_json = arguments.json;
+    let _held = folder.hold().map_err(|error| fault(error, is_json))?;
+    let path = arguments.path.map(NewPath::into_path);
+    let line = std::sync::Mutex::new(Progress::new());
+    let far = |done, of| {
+        if let Ok(mut line) = line.lock() {
+            line.at(|| format!("{done} of {of} pages read"));
+        }
+    };
+    let pulled = pull(&app.wiki, &folder, path.as_ref(), far).await;
+    drop(line);
+    let pulled = match pulled {
+        Ok(pulled) => pulled,
+        Err(error) => return Err(fault(explained(&app, error).await, is_json)),
+    };
+    if is_json {
+        print::line(&told(&pulled).to_string());
+    } else {
+        tell_pulled(&pulled);
+        if did_nothing(&pulled) {
+            print::line("nothing changed in the wiki");
+        }
+    }
+    Ok(if pulled.conflicts.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Refused
+    })
+}
+
+/// What a pull did, for a program.
+pub(super) fn told(pulled: &Pulled) -> serde_json::Value {
+    let moved = pulled
+        .moved
+        .iter()
+        .map(|(from, to)| json!({ "from": from, "to": to }));
+    let strange = pulled
+        .strange
+        .iter()
+        .map(|one| json!({ "file": one.file, "why": one.why }));
+    let unread = pulled
+        .unread
+        .iter()
+        .map(|one| json!({ "locale": one.place.0, "path": one.place.1, "fields": one.fields }));
+    json!({
+        "new": pulled.new,
+        "changed": pulled.changed,
+        "moved": moved.collect::<Vec<_>>(),
+        "removed": pulled.removed,
+        "merged": pulled.merged,
+        "conflicts": pulled.conflicts,
+        "notes": pulled.notes,
+        "notPages": strange.collect::<Vec<_>>(),
+        "unreadable": unread.collect::<Vec<_>>(),
+    })
+}

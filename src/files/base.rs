@@ -1,0 +1,151 @@
+//! What the folder remembers of the wiki, in `.wikijs/`: of which wiki and which part it holds the
+//! files, and each page as it was when it was pulled.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::error::FilesError;
+use super::folder::{Folder, OWN};
+use crate::audit::to_hex;
+use crate::page::{PagePath, PageState};
+
+const VERSION: u32 = 1;
+const SITE: &str = ".wikijs/site.json";
+const PAGES: &str = ".wikijs/pages";
+/// A page of 5 MB, its styles and scripts, as JSON.
+const MAX_BYTES: u64 = 40_000_000;
+
+/// Which wiki and which part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Scope {
+    version: u32,
+    /// The wiki's address, as its record is called by.
+    pub(super) wiki: String,
+    /// The pages at and below this path; `None` for all.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(super) path: Option<PagePath>,
+}
+
+impl Scope {
+    /// The pages at or below a path of a wiki, or all of them.
+    #[must_use]
+    pub(super) fn of(wiki: String, path: Option<PagePath>) -> Self {
+        Self {
+            version: VERSION,
+            wiki,
+            path,
+        }
+    }
+
+    /// Whether a path lies in it.
+    #[must_use]
+    pub(super) fn has(&self, path: &PagePath) -> bool {
+        self.path
+            .as_ref()
+            .is_none_or(|prefix| path.is_within(prefix))
+    }
+
+    /// The scope of a folder; `None` if it is none of ours.
+    pub(super) fn read(folder: &Folder) -> Result<Option<Self>, FilesError> {
+        let Some(bytes) = folder.read(SITE, 100_000).map_err(FilesError::of(SITE))? else {
+            return Ok(None);
+        };
+        match serde_json::from_slice::<Self>(&bytes) {
+            Ok(scope) if scope.version == VERSION => Ok(Some(scope)),
+            _ => Err(FilesError::BadScope),
+        }
+    }
+
+    pub(super) fn keep(&self, folder: &Folder) -> Result<(), FilesError> {
+        let text = json(self)?;
+        folder.write(SITE, &text).map_err(FilesError::of(SITE))
+    }
+}
+
+/// A page as it was pulled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Base {
+    /// The name of its files.
+    pub(super) name: String,
+    /// Whether conflicts were marked in them that may still be there.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub(super) is_marked: bool,
+    /// The page.
+    pub(super) page: PageState,
+}
+
+/// The same as it lies in its file.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    sha256: String,
+    #[serde(flatten)]
+    base: Base,
+}
+
+impl Base {
+    pub(super) fn new(name: String, page: PageState) -> Self {
+        Self {
+            name,
+            is_marked: false,
+            page,
+        }
+    }
+
+    fn digest(&self) -> Result<String, FilesError> {
+        Ok(to_hex(&Sha256::digest(json(self)?)))
+    }
+
+    pub(super) fn keep(&self, folder: &Folder) -> Result<(), FilesError> {
+        let id = self.page.id.ok_or(FilesError::BadScope)?;
+        let name = file_of(id);
+        let kept = Kept {
+            sha256: self.digest()?,
+            base: self.clone(),
+        };
+        folder
+            .write(&name, &json(&kept)?)
+            .map_err(FilesError::of(&name))
+    }
+
+    pub(super) fn read(folder: &Folder, id: i64) -> Result<Self, FilesError> {
+        let name = file_of(id);
+        let bytes = folder
+            .read(&name, MAX_BYTES)
+            .map_err(FilesError::of(&name))?;
+        let kept = bytes.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+        let kept = kept.filter(|kept| {
+            kept.base.page.id == Some(id) && kept.base.digest().is_ok_and(|own| own == kept.sha256)
+        });
+        kept.map(|kept| kept.base)
+            .ok_or(FilesError::BadBase { file: name })
+    }
+
+    pub(super) fn forget(folder: &Folder, id: i64) -> Result<(), FilesError> {
+        let name = file_of(id);
+        folder.remove(&name).map_err(FilesError::of(&name))
+    }
+
+    /// The ids of all pages that were pulled.
+    pub(super) fn ids(folder: &Folder) -> Result<Vec<i64>, FilesError> {
+        let files = folder.files_below(PAGES).map_err(FilesError::of(PAGES))?;
+        let id = |name: &str| {
+            let name = name.strip_prefix(PAGES)?.strip_prefix('/')?;
+            name.strip_suffix(".json")?.parse().ok()
+        };
+        let mut ids: Vec<i64> = files.iter().filter_map(|(name, _)| id(name)).collect();
+        ids.sort_unstable();
+        Ok(ids)
+    }
+}
+
+fn file_of(id: i64) -> String {
+    format!("{OWN}/pages/{id}.json")
+}
+
+fn json(value: &impl Serialize) -> Result<Vec<u8>, FilesError> {
+    let mut text = serde_json::to_vec(value).map_err(|_| FilesError::BadScope)?;
+    text.push(b'\n');
+    Ok(text)
+}

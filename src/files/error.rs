@@ -1,0 +1,96 @@
+//! What can be wrong with a folder of files.
+
+use std::io;
+
+use rustix::io::Errno;
+use thiserror::Error;
+
+use crate::error::Failure;
+
+const IN_THE_WAY: &str = "a link or a file is in the way; links are not followed";
+
+/// Why a command on files stops.
+#[derive(Debug, Error)]
+pub enum FilesError {
+    /// A file could not be read or written.
+    #[error("{name}: {}", in_words(.error))]
+    Io {
+        /// Its name, from the folder.
+        name: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// Another command works in the folder.
+    #[error("another `files` command works in this folder; wait until it has ended")]
+    Busy,
+    /// The folder is none of ours.
+    #[error(
+        "this is no folder of a wiki's files: it has no .wikijs/site.json; begin with `wikijs-mcp files pull` into an empty directory"
+    )]
+    NotOurs,
+    /// The folder holds files of something else.
+    #[error(
+        "the directory is not empty, and what is in it was not pulled from a wiki; name an empty one"
+    )]
+    NotEmpty,
+    /// `.wikijs/site.json` cannot be used.
+    #[error(
+        ".wikijs/site.json is damaged, or a newer version wrote it; restore it, or pull into an empty directory"
+    )]
+    BadScope,
+    /// The folder is of another wiki.
+    #[error("this folder has the files of {folder}, but the settings name {settings}")]
+    OtherWiki {
+        /// Of which.
+        folder: String,
+        /// Which wiki is meant.
+        settings: String,
+    },
+    /// The folder has another part of the wiki.
+    #[error("this folder has {}; pull another part into a directory of its own", part(.folder))]
+    OtherPart {
+        /// Which.
+        folder: Option<String>,
+    },
+    /// A base state was edited or is damaged.
+    #[error("{file} was edited or is damaged; restore it, or delete it and pull again")]
+    BadBase {
+        /// Its file.
+        file: String,
+    },
+    /// The wiki or the way of a write failed.
+    #[error("{0}")]
+    Wiki(#[from] Failure),
+}
+
+impl FilesError {
+    /// A failure of the file of this name.
+    pub(super) fn of(name: &str) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Io {
+            name: name.to_owned(),
+            error,
+        }
+    }
+}
+
+fn in_words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull => {
+            "the disk is full; make room and run the command again".to_owned()
+        }
+        io::ErrorKind::FileTooLarge => {
+            "it is larger than 5 MB, which Wiki.js does not take".to_owned()
+        }
+        io::ErrorKind::PermissionDenied => "this user may not read or write it".to_owned(),
+        io::ErrorKind::NotADirectory => IN_THE_WAY.to_owned(),
+        _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => IN_THE_WAY.to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+fn part(path: &Option<String>) -> String {
+    match path {
+        Some(path) => format!("the pages at and below {path}"),
+        None => "all pages of the wiki".to_owned(),
+    }
+}

@@ -1,0 +1,330 @@
+//! The folder that holds a wiki's files: everything is opened beneath it, and no link is followed.
+//!
+//! A file is written beside and put in place whole, so that a full disk or a kill leaves the old
+//! one.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, flock, fstat, mkdirat, openat,
+    renameat, statat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::error::FilesError;
+
+/// Where everything is that is no page: base states, the lock, a file that is being written.
+pub(super) const OWN: &str = ".wikijs";
+const PART: &str = ".wikijs/part";
+const LOCK: &str = ".wikijs/lock";
+/// How many directories lie in one another at most: a path has 255 signs.
+const MAX_DEPTH: usize = 300;
+/// How many files a folder may hold.
+const MAX_FILES: usize = 400_000;
+
+/// A folder, open.
+#[derive(Debug)]
+pub struct Folder {
+    root: OwnedFd,
+    path: PathBuf,
+}
+
+/// What lies in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Link,
+    /// A pipe, a device or a socket.
+    Special,
+}
+
+/// Held while a command works in a folder.
+#[derive(Debug)]
+pub struct Held(#[expect(dead_code, reason = "closing it gives the lock back")] File);
+
+impl Folder {
+    /// Opens a folder.
+    ///
+    /// # Errors
+    /// It is not there, or no directory.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        // The folder itself is the operator's word and may be a link.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self {
+            root: openat(CWD, path, flags, Mode::empty())?,
+            path: path.to_owned(),
+        })
+    }
+
+    /// The path that it was opened by.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Waits for nobody: an error if another command works in the folder.
+    ///
+    /// # Errors
+    /// [`FilesError::Busy`], or the folder cannot be written.
+    pub fn hold(&self) -> Result<Held, FilesError> {
+        self.lock().map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => FilesError::Busy,
+            _ => FilesError::of(LOCK)(error),
+        })
+    }
+
+    fn lock(&self) -> io::Result<Held> {
+        self.make_dirs(LOCK)?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let (dir, name) = self.dir_of(LOCK)?;
+        let file = openat(dir.as_fd(), name, flags, Mode::from_raw_mode(0o666))?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Held(file.into()))
+    }
+
+    /// The names of what lies in the folder itself.
+    pub(super) fn names(&self) -> io::Result<Vec<String>> {
+        Ok(entries(self.root.as_fd())?
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect())
+    }
+
+    /// Every file below a directory, by its name from the folder; nothing if it is not there.
+    pub(super) fn files_below(&self, top: &str) -> io::Result<Vec<(String, Kind)>> {
+        let (parent, name) = self.dir_of(top)?;
+        let mut found = Vec::new();
+        match open_dir(parent.as_fd(), name) {
+            Ok(dir) => below(&dir, top, 0, &mut found)?,
+            Err(Errno::NOENT) => {}
+            Err(Errno::LOOP | Errno::NOTDIR) => found.push((top.to_owned(), Kind::Link)),
+            Err(error) => return Err(error.into()),
+        }
+        found.sort_by(|one, other| one.0.cmp(&other.0));
+        Ok(found)
+    }
+
+    /// Reads a file of at most so many bytes; `None` if it is not there.
+    pub(super) fn read(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
+        let (dir, last) = match self.dir_of(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            found => found?,
+        };
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match openat(dir.as_fd(), last, flags, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(None),
+            file => file?,
+        };
+        let stat = fstat(&file)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Err(io::Error::other("it is no plain file"));
+        }
+        let mut bytes = Vec::new();
+        File::from(file).take(most + 1).read_to_end(&mut bytes)?;
+        if u64::try_from(bytes.len()).is_ok_and(|read| read > most) {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Writes a file whole, with the directories that it lies in.
+    pub(super) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.make_dirs(PART)?;
+        self.make_dirs(name)?;
+        let (own, part) = self.dir_of(PART)?;
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(own.as_fd(), part, flags, Mode::from_raw_mode(0o666))?;
+        let mut file = File::from(file);
+        file.write_all(bytes)?;
+        // A full disk may show only now.
+        file.flush()?;
+        drop(file);
+        let (dir, last) = self.dir_of(name)?;
+        renameat(own.as_fd(), part, dir.as_fd(), last)?;
+        Ok(())
+    }
+
+    /// Removes a file, and the directories that are empty then.
+    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+        let (dir, last) = match self.dir_of(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            found => found?,
+        };
+        match unlinkat(dir.as_fd(), last, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut above = name;
+        while let Some((parent, _)) = above.rsplit_once('/') {
+            let (dir, last) = self.dir_of(parent)?;
+            if unlinkat(dir.as_fd(), last, AtFlags::REMOVEDIR).is_err() {
+                break;
+            }
+            above = parent;
+        }
+        Ok(())
+    }
+
+    /// Whether something is there that is no directory.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let Ok((dir, last)) = self.dir_of(name) else {
+            return false;
+        };
+        statat(dir.as_fd(), last, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// The directory that a name lies in, open, and the last part of the name.
+    fn dir_of<'a>(&self, name: &'a str) -> io::Result<(OwnedFd, &'a str)> {
+        let mut dir = self.root.try_clone()?;
+        let mut parts = name.split('/').peekable();
+        while let Some(part) = parts.next() {
+            if matches!(part, "" | "." | "..") {
+                return Err(io::ErrorKind::InvalidInput.into());
+            }
+            if parts.peek().is_none() {
+                return Ok((dir, part));
+            }
+            dir = open_dir(dir.as_fd(), part)?;
+        }
+        Err(io::ErrorKind::InvalidInput.into())
+    }
+
+    /// Makes the directories that a file lies in.
+    fn make_dirs(&self, name: &str) -> io::Result<()> {
+        for (at, _) in name.match_indices('/') {
+            let (dir, last) = self.dir_of(name.get(..at).unwrap_or_default())?;
+            match mkdirat(dir.as_fd(), last, Mode::from_raw_mode(0o777)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn open_dir(dir: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(dir, name, flags, Mode::empty())
+}
+
+/// What lies in a directory, but for names that are no text.
+fn entries(dir: BorrowedFd<'_>) -> io::Result<Vec<(String, FileType)>> {
+    let mut found = Vec::new();
+    for entry in Dir::read_from(dir)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().to_str() else {
+            continue;
+        };
+        if matches!(name, "." | "..") {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            // Some file systems do not say it here.
+            FileType::Unknown => {
+                let stat = statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+                FileType::from_raw_mode(stat.st_mode)
+            }
+            kind => kind,
+        };
+        found.push((name.to_owned(), kind));
+    }
+    Ok(found)
+}
+
+fn below(
+    dir: &OwnedFd,
+    name: &str,
+    depth: usize,
+    found: &mut Vec<(String, Kind)>,
+) -> io::Result<()> {
+    for (entry, kind) in entries(dir.as_fd())? {
+        if found.len() >= MAX_FILES || depth > MAX_DEPTH {
+            return Err(io::Error::other(format!(
+                "it holds more than {MAX_FILES} files, or {MAX_DEPTH} directories in one another"
+            )));
+        }
+        let inner = format!("{name}/{entry}");
+        match kind {
+            FileType::Directory => {
+                let dir = open_dir(dir.as_fd(), &entry)?;
+                below(&dir, &inner, depth + 1, found)?;
+            }
+            FileType::RegularFile => found.push((inner, Kind::File)),
+            FileType::Symlink => found.push((inner, Kind::Link)),
+            _ => found.push((inner, Kind::Special)),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::{Folder, Kind};
+
+    #[test]
+    fn a_link_is_neither_followed_nor_written_through() {
+        let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(outside.path().join("secret.md"), "secret").unwrap();
+        symlink(outside.path(), dir.path().join("en")).unwrap();
+        fs::create_dir(dir.path().join("de")).unwrap();
+        symlink(outside.path().join("secret.md"), dir.path().join("de/a.md")).unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+
+        assert!(folder.read("en/secret.md", 100).is_err());
+        assert!(folder.read("de/a.md", 100).is_err());
+        assert!(folder.write("en/new.md", b"x").is_err());
+        folder.write("de/a.md", b"x").unwrap();
+        assert!(folder.remove("en/secret.md").is_err());
+        assert_eq!(
+            folder.files_below("en").unwrap(),
+            [("en".to_owned(), Kind::Link)]
+        );
+
+        let outside = fs::read_dir(outside.path()).unwrap().count();
+        assert_eq!(outside, 1);
+        assert_eq!(fs::read_to_string(dir.path().join("de/a.md")).unwrap(), "x");
+    }
+
+    #[test]
+    fn a_name_that_climbs_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let inner = dir.path().join("inner");
+        fs::create_dir(&inner).unwrap();
+        let folder = Folder::open(&inner).unwrap();
+        for name in ["../x", "en/../../x", "/x", "en//x", "", "."] {
+            assert!(folder.write(name, b"x").is_err(), "{name}");
+            assert!(folder.read(name, 9).is_err(), "{name}");
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_empty_after_a_removal_goes_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        folder.write("en/a/b/c.md", b"c").unwrap();
+        folder.write("en/a/d.md", b"d").unwrap();
+        folder.remove("en/a/b/c.md").unwrap();
+        assert!(!dir.path().join("en/a/b").exists());
+        assert_eq!(folder.read("en/a/d.md", 9).unwrap().unwrap(), b"d");
+        assert!(folder.read("en/a/d.md", 0).is_err());
+        assert!(folder.read("en/b/c.md", 9).unwrap().is_none());
+    }
+
+    #[test]
+    fn two_commands_do_not_work_in_one_folder_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        let held = folder.hold().unwrap();
+        assert!(Folder::open(dir.path()).unwrap().hold().is_err());
+        drop(held);
+        folder.hold().unwrap();
+    }
+}

@@ -1,0 +1,288 @@
+//! The folder beside what was pulled: what was changed, made, moved and deleted here.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::base::Base;
+use super::error::FilesError;
+use super::folder::{Folder, Kind};
+use super::name::{Names, decode, folded};
+use super::text::{Part, Texts, written};
+use crate::page::{Date, Locale, PagePlace};
+
+/// The most bytes of a file: Wiki.js takes no more (W19).
+const MAX_BYTES: u64 = 5_000_000;
+
+/// The folder as it is.
+#[derive(Debug, Default)]
+pub(super) struct Here {
+    /// The pages that were pulled, by their ids.
+    pub(super) pages: BTreeMap<i64, Known>,
+    /// Files of pages that were not pulled, by their names.
+    pub(super) new: BTreeMap<String, Texts>,
+    /// What is no page's file, and why.
+    pub(super) strange: Vec<Strange>,
+    /// All names that are taken.
+    pub(super) names: Names,
+}
+
+/// A page that was pulled.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// The name that its files had when a pull last looked.
+    pub(super) name: String,
+    /// Where the page was in the wiki then.
+    pub(super) place: PagePlace,
+    pub(super) updated_at: Option<Date>,
+    /// Whether conflicts were marked in its files that may still be there.
+    pub(super) is_marked: bool,
+    pub(super) local: Local,
+}
+
+/// What became of a page's files here.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Local {
+    Same,
+    /// Other texts, or another name since the last pull: then with it.
+    Changed {
+        moved: Option<String>,
+        texts: Texts,
+    },
+    Gone,
+}
+
+/// A file that is no page's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Strange {
+    /// Its name.
+    pub file: String,
+    /// Why no page has it.
+    pub why: &'static str,
+}
+
+impl Here {
+    /// Looks through a folder.
+    pub(super) fn of(folder: &Folder) -> Result<Self, FilesError> {
+        let mut here = Self::default();
+        let mut files = here.files(folder)?;
+        for id in Base::ids(folder)? {
+            let base = Base::read(folder, id)?;
+            here.names.keep(&base.name);
+            let local = match files.remove(&base.name) {
+                None => Local::Gone,
+                Some(parts) => {
+                    let texts = texts_of(folder, &base.name, &parts)?;
+                    if texts == written(&base.page) {
+                        Local::Same
+                    } else {
+                        Local::Changed { moved: None, texts }
+                    }
+                }
+            };
+            let known = Known {
+                place: (base.page.locale.clone(), base.page.path.clone()),
+                updated_at: base.page.updated_at.clone(),
+                name: base.name,
+                is_marked: base.is_marked,
+                local,
+            };
+            here.pages.insert(id, known);
+        }
+        for (name, parts) in files {
+            here.names.keep(&name);
+            let texts = texts_of(folder, &name, &parts)?;
+            here.new.insert(name, texts);
+        }
+        here.find_moved(folder)?;
+        Ok(here)
+    }
+
+    /// Every page's files by their name.
+    fn files(&mut self, folder: &Folder) -> Result<BTreeMap<String, BTreeSet<Part>>, FilesError> {
+        let mut files: BTreeMap<String, BTreeSet<Part>> = BTreeMap::new();
+        let tops = folder.names().map_err(FilesError::of("."))?;
+        // Beside the locales a folder may hold whatever its owner likes.
+        let locales = tops.into_iter().filter(|top| Locale::parse(top).is_ok());
+        for top in locales {
+            for (file, kind) in folder.files_below(&top).map_err(FilesError::of(&top))? {
+                let mut strange = |why| {
+                    let file = file.clone();
+                    self.strange.push(Strange { file, why });
+                };
+                if kind != Kind::File {
+                    strange("it is a link or no plain file");
+                    continue;
+                }
+                let named = file.rsplit_once('.');
+                let part = named.and_then(|(name, ending)| Some((name, Part::of(ending)?)));
+                match part {
+                    Some((name, part)) if decode(name).is_some() => {
+                        files.entry(name.to_owned()).or_default().insert(part);
+                    }
+                    Some(_) => strange("no page's file has such a name"),
+                    None => strange("its ending is none of a page's files"),
+                }
+            }
+        }
+        Ok(files)
+    }
+
+    /// A page whose files are gone and a new one with its content are one that moved. Of several
+    /// the first by name is taken, one with the same last name before others.
+    fn find_moved(&mut self, folder: &Folder) -> Result<(), FilesError> {
+        let mut by_source: HashMap<String, Vec<String>> = HashMap::new();
+        for (name, texts) in &self.new {
+            if let Some(source) = content_of(texts) {
+                by_source.entry(source).or_default().push(name.clone());
+            }
+        }
+        if by_source.is_empty() {
+            return Ok(());
+        }
+        let gone: Vec<i64> = self
+            .pages
+            .iter()
+            .filter(|(_, known)| known.local == Local::Gone)
+            .map(|(id, _)| *id)
+            .collect();
+        for id in gone {
+            let base = Base::read(folder, id)?;
+            let content = content_of(&written(&base.page));
+            let Some(names) = content.and_then(|content| by_source.get_mut(&content)) else {
+                continue;
+            };
+            let last = |name: &str| name.rsplit('/').next().map(str::to_owned);
+            let same_last = names.iter().position(|name| last(name) == last(&base.name));
+            let at = same_last.unwrap_or_default();
+            if at >= names.len() {
+                continue;
+            }
+            let name = names.remove(at);
+            let (Some(texts), Some(known)) = (self.new.remove(&name), self.pages.get_mut(&id))
+            else {
+                continue;
+            };
+            known.local = Local::Changed {
+                moved: Some(name),
+                texts,
+            };
+        }
+        Ok(())
+    }
+}
+
+/// The source behind the fields, if there is one: a file that is empty or has little tells nothing.
+fn content_of(texts: &Texts) -> Option<String> {
+    const LEAST: usize = 20;
+    let source = texts.iter().find_map(|(part, text)| match part {
+        Part::Source(_) => Some(text.as_str()),
+        Part::Meta | Part::Styles | Part::Scripts => None,
+    })?;
+    let content = match source
+        .split_once("\n---\n\n")
+        .or_else(|| source.split_once("\n-->\n\n"))
+    {
+        Some((head, content)) if head.starts_with("---\n") || head.starts_with("<!--\n") => content,
+        _ => source,
+    };
+    (content.len() >= LEAST).then(|| content.to_owned())
+}
+
+fn texts_of(folder: &Folder, name: &str, parts: &BTreeSet<Part>) -> Result<Texts, FilesError> {
+    let mut texts = Texts::new();
+    for part in parts {
+        let file = file_of(name, *part);
+        let Some(bytes) = folder
+            .read(&file, MAX_BYTES)
+            .map_err(FilesError::of(&file))?
+        else {
+            continue;
+        };
+        let text = String::from_utf8(bytes).map_err(|_| FilesError::Io {
+            name: file,
+            error: std::io::Error::other("it is not UTF-8"),
+        })?;
+        texts.insert(*part, text);
+    }
+    Ok(texts)
+}
+
+/// The file of a page's part.
+pub(super) fn file_of(name: &str, part: Part) -> String {
+    format!("{name}.{}", part.ending())
+}
+
+/// Writes a page's files, and removes those that it no longer has; the old name's, too.
+pub(super) fn put(
+    folder: &Folder,
+    old: Option<&str>,
+    name: &str,
+    texts: &Texts,
+) -> Result<(), FilesError> {
+    // On a file system that does not tell the two apart the new file must not go with the old.
+    let is_respelled = old.is_some_and(|old| old != name && folded(old) == folded(name));
+    if is_respelled && let Some(old) = old {
+        remove(folder, old)?;
+    }
+    for (part, text) in texts {
+        let file = file_of(name, *part);
+        let there = folder.read(&file, MAX_BYTES).ok().flatten();
+        if there.as_deref() != Some(text.as_bytes()) {
+            folder
+                .write(&file, text.as_bytes())
+                .map_err(FilesError::of(&file))?;
+        }
+    }
+    let Some(old) = old else { return Ok(()) };
+    if old != name && !is_respelled {
+        return remove(folder, old);
+    }
+    for part in Part::ALL
+        .into_iter()
+        .filter(|part| !texts.contains_key(part))
+    {
+        let file = file_of(name, part);
+        folder.remove(&file).map_err(FilesError::of(&file))?;
+    }
+    Ok(())
+}
+
+/// Removes all files of a page.
+pub(super) fn remove(folder: &Folder, name: &str) -> Result<(), FilesError> {
+    for part in Part::ALL {
+        let file = file_of(name, part);
+        folder.remove(&file).map_err(FilesError::of(&file))?;
+    }
+    Ok(())
+}
+
+/// Whether conflicts that were marked are still there.
+pub(super) fn has_marks(texts: &Texts) -> bool {
+    let is_mark = |line: &str| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ");
+    texts.values().any(|text| text.lines().any(is_mark))
+}
+
+impl Known {
+    /// Whether conflicts are marked in the page's files.
+    pub(super) fn is_in_conflict(&self) -> bool {
+        match &self.local {
+            Local::Changed { texts, .. } => self.is_marked && has_marks(texts),
+            Local::Same | Local::Gone => false,
+        }
+    }
+
+    /// The name of its files now.
+    pub(super) fn name_now(&self) -> &str {
+        match &self.local {
+            Local::Changed {
+                moved: Some(name), ..
+            } => name,
+            _ => &self.name,
+        }
+    }
+
+    /// Where it shall be, if it moved here.
+    pub(super) fn moves_to(&self) -> Option<PagePlace> {
+        let place = decode(self.name_now())?;
+        (self.local != Local::Gone && place != self.place).then_some(place)
+    }
+}

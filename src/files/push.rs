@@ -1,0 +1,208 @@
+//! Makes changes of the wiki of what was changed in the folder. They go the way of every write.
+
+use super::base::{Base, Scope};
+use super::error::FilesError;
+use super::folder::Folder;
+use super::here::{Here, Known, Local, file_of};
+use super::name::decode;
+use super::pull::{Pulled, Pushed, after_push};
+use super::standing::scope_of;
+use super::text::{Texts, read, written};
+use super::there::There;
+use crate::audit::DraftChange;
+use crate::page::{NewPath, PagePlace, PageState};
+use crate::wiki::Wiki;
+
+/// The most changes of one set.
+pub const MAX_CHANGES: usize = 200;
+
+/// What would be pushed.
+#[derive(Debug, Default)]
+pub struct Ready {
+    /// The changes; deletes last.
+    pub changes: Vec<DraftChange>,
+    /// What stands in the way, each with its file.
+    pub faults: Vec<String>,
+    /// Pages that were deleted here and stay in the wiki, since deletes were not asked for.
+    pub kept: Vec<String>,
+    /// What is not pushed for another reason, in words.
+    pub notes: Vec<String>,
+    /// The texts that are pushed, by the names of the files.
+    pushed: Pushed,
+}
+
+impl Ready {
+    /// Looks at what was changed in a folder, and whether the wiki still is as it was pulled.
+    ///
+    /// # Errors
+    /// See [`FilesError`].
+    pub async fn of(
+        wiki: &Wiki,
+        folder: &Folder,
+        deletes: bool,
+        far: impl Fn(usize, usize),
+    ) -> Result<Self, FilesError> {
+        let scope = scope_of(wiki, folder)?;
+        let here = Here::of(folder)?;
+        let there = There::of(wiki, folder, &scope, &here, far).await?;
+        let mut ready = Self::default();
+        for (id, known) in &here.pages {
+            let name = known.name_now();
+            let is_changed = known.local != Local::Same || known.moves_to().is_some();
+            if known.is_in_conflict() {
+                ready.fault(name, "has marked conflicts; resolve them first");
+            } else if is_changed && (there.changed.contains_key(id) || there.gone.contains(id)) {
+                ready.fault(name, "was changed in the wiki, too; pull first");
+            } else if is_changed {
+                ready.known(folder, &scope, *id, known, deletes)?;
+            }
+        }
+        for (name, texts) in &here.new {
+            let taken = there.changed.values().any(|page| {
+                decode(name).is_some_and(|place| (&place.0, &place.1) == (&page.locale, &page.path))
+            });
+            if taken {
+                ready.fault(name, "was made in the wiki, too; pull first");
+            } else {
+                ready.new(&scope, name, texts);
+            }
+        }
+        // A path that a delete frees comes free in its set by itself.
+        ready.changes.sort_by_key(|change| change.after.is_none());
+        Ok(ready)
+    }
+
+    fn fault(&mut self, name: &str, what: &str) {
+        self.faults.push(format!("{name}: {what}"));
+    }
+
+    fn known(
+        &mut self,
+        folder: &Folder,
+        scope: &Scope,
+        id: i64,
+        known: &Known,
+        deletes: bool,
+    ) -> Result<(), FilesError> {
+        let name = known.name_now();
+        if !known.place.1.can_be_made() {
+            self.notes.push(format!(
+                "{name}: Wiki.js makes no page at this path, so this one could not come back; it is not pushed"
+            ));
+            return Ok(());
+        }
+        let base = Base::read(folder, id)?.page;
+        let texts = match &known.local {
+            Local::Gone if !deletes => {
+                self.kept.push(name.to_owned());
+                return Ok(());
+            }
+            Local::Gone => {
+                self.changes.push(change(Some(base), None, false));
+                return Ok(());
+            }
+            Local::Changed { texts, .. } => texts.clone(),
+            Local::Same => written(&base),
+        };
+        let moves_to = known.moves_to();
+        let place = moves_to.clone().unwrap_or_else(|| known.place.clone());
+        if moves_to.is_some() && !self.is_place(scope, name, &place) {
+            return Ok(());
+        }
+        if let Some(after) = self.page_of(name, &texts, &place, Some(&base)) {
+            self.changes
+                .push(change(Some(base), Some(after), moves_to.is_some()));
+            self.pushed.insert(name.to_owned(), texts);
+        }
+        Ok(())
+    }
+
+    fn new(&mut self, scope: &Scope, name: &str, texts: &Texts) {
+        let Some(place) = decode(name) else { return };
+        if self.is_place(scope, name, &place)
+            && let Some(after) = self.page_of(name, texts, &place, None)
+        {
+            self.changes.push(change(None, Some(after), false));
+            self.pushed.insert(name.to_owned(), texts.clone());
+        }
+    }
+
+    /// Whether a page may come to be at a place.
+    fn is_place(&mut self, scope: &Scope, name: &str, place: &PagePlace) -> bool {
+        if let Err(why) = NewPath::parse(place.1.as_str()) {
+            self.fault(name, &format!("its path {why}"));
+            return false;
+        }
+        if !scope.has(&place.1) {
+            let path = scope.path.as_ref().map(ToString::to_string);
+            let within = path.unwrap_or_default();
+            self.fault(
+                name,
+                &format!("it lies outside of {within}, which this folder has"),
+            );
+            return false;
+        }
+        true
+    }
+
+    fn page_of(
+        &mut self,
+        name: &str,
+        texts: &Texts,
+        place: &PagePlace,
+        base: Option<&PageState>,
+    ) -> Option<PageState> {
+        match read(texts, place, base) {
+            Ok(page) => Some(page),
+            Err(fault) => {
+                let file = file_of(name, fault.part);
+                self.faults
+                    .push(format!("{file}:{}: {}", fault.line, fault.message));
+                None
+            }
+        }
+    }
+}
+
+fn change(before: Option<PageState>, after: Option<PageState>, moves: bool) -> DraftChange {
+    DraftChange {
+        before,
+        after,
+        lost: Vec::new(),
+        updates_links: moves,
+    }
+}
+
+/// Keeps in the folder that these changes are in the wiki, and brings what came of them there.
+///
+/// # Errors
+/// See [`FilesError`]. The changes are in the wiki; the next pull goes on.
+pub async fn settled(
+    wiki: &Wiki,
+    folder: &Folder,
+    ready: &Ready,
+    applied: &[DraftChange],
+) -> Result<Pulled, FilesError> {
+    let scope = scope_of(wiki, folder)?;
+    let names: Vec<(i64, String)> = Here::of(folder)?
+        .pages
+        .iter()
+        .map(|(id, known)| (*id, known.name_now().to_owned()))
+        .collect();
+    for change in applied {
+        let Some(id) = change.page() else { continue };
+        let name = names.iter().find(|(own, _)| *own == id);
+        match (&change.after, name) {
+            (None, _) => Base::forget(folder, id)?,
+            (Some(after), Some((_, name))) => {
+                let page = PageState {
+                    updated_at: None,
+                    ..after.clone()
+                };
+                Base::new(name.clone(), page).keep(folder)?;
+            }
+            (Some(_), None) => {}
+        }
+    }
+    after_push(wiki, folder, &scope, &ready.pushed, |_, _| {}).await
+}

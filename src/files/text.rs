@@ -1,0 +1,675 @@
+//! A page as the texts of its files.
+//!
+//! Markdown and HTML have their fields before the content in the form of the wiki's own Git
+//! storage: a line a field, values not quoted (`title: a: b` is a title), read by [`Head`] and not
+//! as YAML. Pages in other formats have these lines in a file of their own, `.meta`, since a
+//! comment there would be content. Styles and scripts are files of their own. A value that a line cannot hold to the letter is JSON behind
+//! `(json)`, as in `title (json): "two\nlines"`.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::page::{Date, PagePlace, PageState};
+
+/// What a page's source is written in, as far as its files differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    /// `.md`
+    Markdown,
+    /// `.html`
+    Html,
+    /// `.adoc`
+    AsciiDoc,
+    /// `.txt`: redirects, API descriptions and whatever else a wiki has.
+    Other,
+}
+
+/// What a file of a page holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Part {
+    /// The source, with the fields before it where the format has a place for them.
+    Source(Ending),
+    /// The fields, where the source has no place for them: `.meta`.
+    Meta,
+    /// Styles of this page alone: `.css`.
+    Styles,
+    /// Scripts of this page alone: `.js`.
+    Scripts,
+}
+
+/// The ending of a source file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Ending {
+    /// Markdown.
+    Md,
+    /// HTML.
+    Html,
+    /// `AsciiDoc`.
+    Adoc,
+    /// Everything else.
+    Txt,
+}
+
+impl Part {
+    /// All of them.
+    pub(super) const ALL: [Self; 7] = [
+        Self::Source(Ending::Md),
+        Self::Source(Ending::Html),
+        Self::Source(Ending::Adoc),
+        Self::Source(Ending::Txt),
+        Self::Meta,
+        Self::Styles,
+        Self::Scripts,
+    ];
+
+    /// The ending of its file.
+    #[must_use]
+    pub(super) const fn ending(self) -> &'static str {
+        match self {
+            Self::Source(Ending::Md) => "md",
+            Self::Source(Ending::Html) => "html",
+            Self::Source(Ending::Adoc) => "adoc",
+            Self::Source(Ending::Txt) => "txt",
+            Self::Meta => "meta",
+            Self::Styles => "css",
+            Self::Scripts => "js",
+        }
+    }
+
+    /// The part that a file of this ending holds.
+    #[must_use]
+    pub(super) fn of(ending: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.ending() == ending)
+    }
+}
+
+impl Format {
+    /// The format of what an editor writes.
+    #[must_use]
+    pub(super) fn of_editor(editor: &str) -> Self {
+        match editor {
+            "markdown" => Self::Markdown,
+            "ckeditor" | "code" | "wysiwyg" => Self::Html,
+            "asciidoc" => Self::AsciiDoc,
+            _ => Self::Other,
+        }
+    }
+
+    const fn of(ending: Ending) -> Self {
+        match ending {
+            Ending::Md => Self::Markdown,
+            Ending::Html => Self::Html,
+            Ending::Adoc => Self::AsciiDoc,
+            Ending::Txt => Self::Other,
+        }
+    }
+
+    const fn ending(self) -> Ending {
+        match self {
+            Self::Markdown => Ending::Md,
+            Self::Html => Ending::Html,
+            Self::AsciiDoc => Ending::Adoc,
+            Self::Other => Ending::Txt,
+        }
+    }
+
+    /// The editor of a page that is new here; `None` where only the page itself can say.
+    const fn usual_editor(self) -> Option<&'static str> {
+        match self {
+            Self::Markdown => Some("markdown"),
+            Self::Html => Some("code"),
+            Self::AsciiDoc => Some("asciidoc"),
+            Self::Other => None,
+        }
+    }
+
+    /// What stands before and behind the fields, if they stand in the source's file.
+    const fn fences(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Markdown => Some(("---", "---")),
+            Self::Html => Some(("<!--", "-->")),
+            Self::AsciiDoc | Self::Other => None,
+        }
+    }
+}
+
+/// The texts of a page's files.
+pub(super) type Texts = BTreeMap<Part, String>;
+
+/// What is wrong in a page's files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    /// In which.
+    pub(super) part: Part,
+    /// In which line, counted from 1.
+    pub(super) line: usize,
+    /// One sentence without its end.
+    pub(super) message: String,
+}
+
+/// A page as the texts of its files.
+#[must_use]
+pub(super) fn written(page: &PageState) -> Texts {
+    let format = Format::of_editor(&page.editor);
+    let source = Part::Source(format.ending());
+    let mut texts = Texts::new();
+    let head = head_of(page);
+    if let Some((open, close)) = format.fences() {
+        texts.insert(source, format!("{open}\n{head}{close}\n\n{}", page.content));
+    } else {
+        texts.insert(source, page.content.clone());
+        texts.insert(Part::Meta, head);
+    }
+    let beside = [
+        (Part::Styles, &page.script_css),
+        (Part::Scripts, &page.script_js),
+    ];
+    for (part, text) in beside {
+        if !text.is_empty() {
+            texts.insert(part, text.clone());
+        }
+    }
+    texts
+}
+
+fn head_of(page: &PageState) -> String {
+    let mut head = String::new();
+    push(&mut head, "title", &page.title);
+    push(&mut head, "description", &page.description);
+    push(&mut head, "published", word(page.is_published));
+    let is_plain = |tag: &String| !tag.contains(',') && fits(tag) && !tag.is_empty();
+    if page.tags.iter().all(is_plain) {
+        push(&mut head, "tags", &page.tags.join(", "));
+    } else {
+        let tags = page.tags.iter().map(|tag| as_json(tag));
+        let tags: Vec<String> = tags.collect();
+        push_line(&mut head, "tags (json)", &format!("[{}]", tags.join(", ")));
+    }
+    push(&mut head, "editor", &page.editor);
+    for (name, date) in [
+        (START, &page.publish_start_date),
+        (END, &page.publish_end_date),
+    ] {
+        if !date.as_str().is_empty() {
+            push(&mut head, name, date.as_str());
+        }
+    }
+    head
+}
+
+const START: &str = "publishStartDate";
+const END: &str = "publishEndDate";
+
+const fn word(is: bool) -> &'static str {
+    if is { "true" } else { "false" }
+}
+
+fn push(head: &mut String, name: &str, value: &str) {
+    if fits(value) {
+        push_line(head, name, value);
+    } else {
+        push_line(head, &format!("{name} (json)"), &as_json(value));
+    }
+}
+
+fn push_line(head: &mut String, name: &str, value: &str) {
+    head.push_str(name);
+    head.push(':');
+    if !value.is_empty() {
+        head.push(' ');
+        head.push_str(value);
+    }
+    head.push('\n');
+}
+
+/// Whether a line gives a value back to the letter, and a browser does not end a comment in it.
+fn fits(value: &str) -> bool {
+    value.trim() == value
+        && !value.contains("--")
+        && !value
+            .chars()
+            .any(|sign| sign.is_control() || matches!(sign, '\u{2028}' | '\u{2029}'))
+}
+
+/// JSON in which no comment of HTML ends.
+fn as_json(value: &str) -> String {
+    Value::from(value).to_string().replace("--", "-\\u002d")
+}
+
+/// The page that the texts of its files say, at a place; from `base`, if it exists in the wiki,
+/// come the fields that no file has.
+///
+/// # Errors
+/// The first fault, with its line.
+pub(super) fn read(
+    texts: &Texts,
+    place: &PagePlace,
+    base: Option<&PageState>,
+) -> Result<PageState, Fault> {
+    let (ending, source) = source_of(texts)?;
+    let format = Format::of(ending);
+    let part = Part::Source(ending);
+    let (head, content) = match format.fences() {
+        Some(fences) => cut(source, fences).map_err(|message| Fault {
+            part,
+            line: 1,
+            message,
+        })?,
+        None => (
+            texts
+                .get(&Part::Meta)
+                .map(|head| (Part::Meta, head.as_str(), 1)),
+            source,
+        ),
+    };
+    let is_known = base.is_some();
+    let head = match head {
+        Some((at, text, first)) => Head::of(at, text, first)?,
+        None if is_known => {
+            let (at, what) = match format.fences() {
+                Some(_) => (
+                    part,
+                    "the lines title: to editor: before the content are gone",
+                ),
+                None => (Part::Meta, "the file with the page's fields is gone"),
+            };
+            return Err(Fault {
+                part: at,
+                line: 1,
+                message: format!("{what}; bring them back"),
+            });
+        }
+        None => Head::default(),
+    };
+    let mut page = head.page(place, base, format, part)?;
+    content.clone_into(&mut page.content);
+    let beside = |part| texts.get(&part).cloned().unwrap_or_default();
+    page.script_css = beside(Part::Styles);
+    page.script_js = beside(Part::Scripts);
+    Ok(page)
+}
+
+fn source_of(texts: &Texts) -> Result<(Ending, &str), Fault> {
+    let mut sources = texts.iter().filter_map(|(part, text)| match part {
+        Part::Source(ending) => Some((*ending, text.as_str())),
+        Part::Meta | Part::Styles | Part::Scripts => None,
+    });
+    let any = texts.keys().next().copied().unwrap_or(Part::Meta);
+    let fault = |part, message: &str| Fault {
+        part,
+        line: 1,
+        message: message.to_owned(),
+    };
+    let first = sources.next();
+    let first = first.ok_or_else(|| fault(any, "the file with the page's content is missing"))?;
+    match sources.next() {
+        None => Ok(first),
+        Some((second, _)) => Err(fault(
+            Part::Source(second),
+            "the page has a file with another ending, too; keep one of them",
+        )),
+    }
+}
+
+type Found<'a> = (Option<(Part, &'a str, usize)>, &'a str);
+
+/// Cuts a source's file behind the fields. Without a first fence all of it is content.
+fn cut<'a>(text: &'a str, (open, close): (&str, &str)) -> Result<Found<'a>, String> {
+    let ending = match open {
+        "---" => Ending::Md,
+        _ => Ending::Html,
+    };
+    let Some(rest) = line_of(text, open) else {
+        return Ok((None, text));
+    };
+    let mut passed = 0;
+    for line in rest.split_inclusive('\n') {
+        if line.trim_end_matches(['\n', '\r']) == close {
+            let head = rest.get(..passed).unwrap_or_default();
+            let behind = rest.get(passed + line.len()..).unwrap_or_default();
+            // One empty line stands before the content.
+            let content = line_of(behind, "").unwrap_or(behind);
+            return Ok((Some((Part::Source(ending), head, 2)), content));
+        }
+        passed += line.len();
+    }
+    Err(format!("a line {close} must end what {open} begins"))
+}
+
+/// What follows a line, if the text begins with it.
+fn line_of<'a>(text: &'a str, line: &str) -> Option<&'a str> {
+    let rest = text.strip_prefix(line)?;
+    rest.strip_prefix('\n')
+        .or_else(|| rest.strip_prefix("\r\n"))
+}
+
+/// The fields of a page, as its lines say them: each with the number of its line.
+#[derive(Debug, Default)]
+struct Head {
+    at: Option<Part>,
+    lines: BTreeMap<String, (usize, Said)>,
+}
+
+/// A value as a line says it.
+#[derive(Debug)]
+enum Said {
+    Plain(String),
+    Json(Value),
+}
+
+/// All that lines may say; the last two stand in the wiki's own files and count for nothing here.
+const KNOWN: [&str; 9] = [
+    "title",
+    "description",
+    "published",
+    "tags",
+    "editor",
+    START,
+    END,
+    "date",
+    "dateCreated",
+];
+
+impl Head {
+    fn of(at: Part, text: &str, first: usize) -> Result<Self, Fault> {
+        let mut lines = BTreeMap::new();
+        for (index, line) in text.lines().enumerate() {
+            let number = first + index;
+            let fault = |message: String| Fault {
+                part: at,
+                line: number,
+                message,
+            };
+            let Some((name, value)) = line.split_once(':') else {
+                return Err(fault("a field is written as name: value".to_owned()));
+            };
+            let value = value.strip_prefix(' ').unwrap_or(value);
+            let (name, said) = match name.strip_suffix(" (json)") {
+                Some(name) => {
+                    let value = serde_json::from_str(value);
+                    let value =
+                        value.map_err(|error| fault(format!("the value is no JSON: {error}")))?;
+                    (name, Said::Json(value))
+                }
+                None => (name, Said::Plain(value.to_owned())),
+            };
+            if !KNOWN.contains(&name) {
+                return Err(fault(format!(
+                    "no field has the name {name:?}; there are {}",
+                    KNOWN.join(", ")
+                )));
+            }
+            if lines.insert(name.to_owned(), (number, said)).is_some() {
+                return Err(fault(format!("the field {name} is there twice")));
+            }
+        }
+        Ok(Self {
+            at: Some(at),
+            lines,
+        })
+    }
+
+    fn page(
+        mut self,
+        place: &PagePlace,
+        base: Option<&PageState>,
+        format: Format,
+        part: Part,
+    ) -> Result<PageState, Fault> {
+        let (at, is_known) = (self.at.unwrap_or(part), base.is_some());
+        let fault = |line: usize, message: String| Fault {
+            part: at,
+            line,
+            message,
+        };
+        let mut text = |name: &str, usual: Option<String>| match self.lines.remove(name) {
+            Some((line, Said::Plain(value))) => Ok((line, value)),
+            Some((line, Said::Json(Value::String(value)))) => Ok((line, value)),
+            Some((line, Said::Json(_))) => {
+                Err(fault(line, format!("{name} must be a string in quotes")))
+            }
+            // What is left out of a page that exists must not get lost unsaid.
+            None if is_known && usual.is_none() => Err(fault(
+                1,
+                format!("the line {name}: is missing; without a value it is empty"),
+            )),
+            None => Ok((1, usual.unwrap_or_default())),
+        };
+        let or_new = |value: &str| (!is_known).then(|| value.to_owned());
+        let (_, title) = text("title", or_new(place.1.last_segment()))?;
+        let (_, description) = text("description", or_new(""))?;
+        let (line, published) = text("published", or_new("true"))?;
+        let is_published = match published.as_str() {
+            "true" => true,
+            "false" => false,
+            _ => return Err(fault(line, "published is true or false".to_owned())),
+        };
+        let mut date = |name: &str, base: Option<&Date>| {
+            let (line, value) = text(name, Some(String::new()))?;
+            if base.is_some_and(|base| base.as_str() == value) {
+                return Ok(base.cloned().unwrap_or_default());
+            }
+            Date::parse(&value).map_err(|why| fault(line, format!("{name} {why}")))
+        };
+        let publish_start_date = date(START, base.map(|page| &page.publish_start_date))?;
+        let publish_end_date = date(END, base.map(|page| &page.publish_end_date))?;
+        let (line, editor) = text("editor", or_new(format.usual_editor().unwrap_or_default()))?;
+        if editor.is_empty() {
+            let message = "a page that is new here is .md, .html or .adoc, or names its editor";
+            return Err(fault(line, message.to_owned()));
+        }
+        if base.is_some_and(|base| base.editor != editor) {
+            let message = "the editor of a page cannot be changed here: Wiki.js ignores it";
+            return Err(fault(line, message.to_owned()));
+        }
+        if Format::of_editor(&editor) != format {
+            let ending = Part::Source(Format::of_editor(&editor).ending()).ending();
+            return Err(fault(
+                line,
+                format!("a page of the editor {editor} is a .{ending} file"),
+            ));
+        }
+        let tags = match self.lines.remove("tags") {
+            None if is_known => {
+                let message = "the line tags: is missing; without a value there are none";
+                return Err(fault(1, message.to_owned()));
+            }
+            None => Vec::new(),
+            Some((_, Said::Plain(tags))) => {
+                let tags = tags.split(',').map(str::trim).filter(|tag| !tag.is_empty());
+                tags.map(str::to_owned).collect()
+            }
+            Some((line, Said::Json(tags))) => serde_json::from_value(tags)
+                .map_err(|_| fault(line, "tags must be a list of strings".to_owned()))?,
+        };
+        Ok(PageState {
+            id: base.and_then(|page| page.id),
+            locale: place.0.clone(),
+            path: place.1.clone(),
+            title,
+            description,
+            content: String::new(),
+            editor,
+            tags,
+            is_published,
+            is_private: base.is_some_and(|page| page.is_private),
+            publish_start_date,
+            publish_end_date,
+            script_css: String::new(),
+            script_js: String::new(),
+            updated_at: None,
+            unknown: Vec::new(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Ending, Format, Part, Texts, read, written};
+    use crate::page::{Date, PagePlace, PageState, testing};
+
+    const MD: Part = Part::Source(Ending::Md);
+
+    fn place(page: &PageState) -> PagePlace {
+        (page.locale.clone(), page.path.clone())
+    }
+
+    fn markdown(text: &str) -> Texts {
+        [(MD, text.to_owned())].into()
+    }
+
+    #[test]
+    fn a_page_is_written_as_the_wiki_stores_it_in_git() {
+        let page = PageState {
+            title: "a: b".to_owned(),
+            description: String::new(),
+            tags: vec!["x".to_owned(), "y z".to_owned()],
+            editor: "markdown".to_owned(),
+            is_published: true,
+            content: "# A\r\n\n---\nno end".to_owned(),
+            publish_start_date: Date::Unset,
+            publish_end_date: Date::Unset,
+            script_css: String::new(),
+            script_js: String::new(),
+            ..testing::page()
+        };
+        assert_eq!(
+            written(&page)[&MD],
+            "---\ntitle: a: b\ndescription:\npublished: true\ntags: x, y z\neditor: markdown\n---\n\n# A\r\n\n---\nno end"
+        );
+    }
+
+    #[test]
+    fn formats_without_a_place_for_fields_have_them_in_a_file_beside() {
+        let page = PageState {
+            editor: "asciidoc".to_owned(),
+            content: "= A".to_owned(),
+            script_js: "alert(1)".to_owned(),
+            ..testing::page()
+        };
+        let texts = written(&page);
+        assert_eq!(texts[&Part::Source(Ending::Adoc)], "= A");
+        assert!(texts[&Part::Meta].starts_with("title: "), "{texts:?}");
+        assert_eq!(texts[&Part::Scripts], "alert(1)");
+    }
+
+    #[test]
+    fn a_new_file_needs_no_fields() {
+        let place = place(&testing::page());
+        let page = read(&markdown("# Hello\n"), &place, None).unwrap();
+        assert_eq!(page.title, place.1.last_segment());
+        assert_eq!(page.content, "# Hello\n");
+        assert_eq!(
+            (page.editor.as_str(), page.is_published),
+            ("markdown", true)
+        );
+    }
+
+    #[test]
+    fn faults_name_their_lines() {
+        let base = PageState {
+            editor: "markdown".to_owned(),
+            ..testing::page()
+        };
+        let rest = "description:\npublished: true\ntags:\neditor: markdown\n---\n\nx";
+        for (text, line, message) in [
+            (format!("---\ntitle x\n{rest}"), 2, "name: value"),
+            (format!("---\ntitle: a\ntitle: b\n{rest}"), 3, "twice"),
+            (format!("---\ntitle: a\ntilte: b\n{rest}"), 3, "no field"),
+            (format!("---\ntitle (json): b\n{rest}"), 2, "no JSON"),
+            (format!("---\ntitle (json): 7\n{rest}"), 2, "string"),
+            (format!("---\n{rest}"), 1, "title: is missing"),
+            ("---\ntitle: a\n".to_owned(), 1, "must end"),
+            ("no fields".to_owned(), 1, "are gone"),
+            (
+                format!("---\ntitle: a\n{}", rest.replace("true", "yes")),
+                4,
+                "true or false",
+            ),
+            (
+                format!("---\ntitle: a\n{}", rest.replace("markdown", "code")),
+                6,
+                "editor",
+            ),
+            (
+                format!("---\ntitle: a\n{}", rest.replace("tags:\n", "")),
+                1,
+                "tags",
+            ),
+            (
+                format!("---\ntitle: a\npublishEndDate: soon\n{rest}"),
+                3,
+                "date",
+            ),
+        ] {
+            let fault = read(&markdown(&text), &place(&base), Some(&base)).unwrap_err();
+            assert_eq!(fault.line, line, "{text}: {fault:?}");
+            assert!(fault.message.contains(message), "{text}: {fault:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_without_its_source_or_with_two_is_a_fault() {
+        let place = place(&testing::page());
+        let styles = [(Part::Styles, "a{}".to_owned())].into();
+        assert!(read(&styles, &place, None).is_err());
+        let both = [
+            (MD, "x".to_owned()),
+            (Part::Source(Ending::Html), "x".to_owned()),
+        ]
+        .into();
+        assert!(read(&both, &place, None).is_err());
+    }
+
+    fn pages() -> impl Strategy<Value = PageState> {
+        let editor = prop_oneof!["markdown", "code", "ckeditor", "asciidoc", "redirect"];
+        let text = || prop_oneof!["\\PC{0,20}", "[ \n\r\t:>-]{0,8}", Just("--> x".to_owned())];
+        (
+            (text(), text(), text(), editor),
+            prop::collection::vec("[a-z, \n]{1,8}", 0..4),
+            any::<(bool, bool)>(),
+            (text(), text()),
+        )
+            .prop_map(
+                |(
+                    (title, description, content, editor),
+                    tags,
+                    (is_published, is_private),
+                    (css, js),
+                )| {
+                    PageState {
+                        title,
+                        description,
+                        content,
+                        editor,
+                        tags,
+                        is_published,
+                        is_private,
+                        script_css: css,
+                        script_js: js,
+                        ..testing::page()
+                    }
+                },
+            )
+    }
+
+    proptest! {
+        #[test]
+        fn every_page_comes_back_from_its_files_to_the_letter(page in pages()) {
+            let texts = written(&page);
+            let again = read(&texts, &place(&page), Some(&page));
+            let again = again.map(|again| PageState { updated_at: page.updated_at.clone(), ..again });
+            prop_assert_eq!(again, Ok(page));
+        }
+
+        #[test]
+        fn no_text_makes_reading_panic(text in "(---\n|<!--\n)?([a-z]{0,8}( \\(json\\))?: ?\\PC{0,8}\n){0,4}(---|-->)?\\PC{0,20}") {
+            let page = testing::page();
+            let _ = read(&markdown(&text), &place(&page), None);
+            prop_assert_eq!(Format::of_editor("x"), Format::Other);
+        }
+    }
+}

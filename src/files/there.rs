@@ -1,0 +1,97 @@
+//! The wiki beside what was pulled: what was changed, made, moved and deleted there.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::base::{Base, Scope};
+use super::error::FilesError;
+use super::folder::Folder;
+use super::here::Here;
+use crate::error::Failure;
+use crate::page::{PagePlace, PageReading, PageState};
+use crate::wiki::Wiki;
+
+/// The wiki as far as it differs from what was pulled.
+#[derive(Debug, Default)]
+pub(super) struct There {
+    /// Pages that are new or changed.
+    pub(super) changed: BTreeMap<i64, PageState>,
+    /// Pages that were written and are as they were.
+    pub(super) touched: BTreeMap<i64, PageState>,
+    /// Pages that are gone.
+    pub(super) gone: BTreeSet<i64>,
+    /// Pages that this key cannot read whole.
+    pub(super) unread: Vec<Unread>,
+}
+
+/// A page that this key cannot read whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// Where it is.
+    pub place: PagePlace,
+    /// The fields that it does not read.
+    pub fields: Vec<&'static str>,
+}
+
+impl There {
+    /// Looks at the pages of a scope. `far` is told how many of how many pages were read.
+    pub(super) async fn of(
+        wiki: &Wiki,
+        folder: &Folder,
+        scope: &Scope,
+        here: &Here,
+        far: impl Fn(usize, usize),
+    ) -> Result<Self, FilesError> {
+        let listed = wiki.pages_now().await.map_err(Failure::from)?;
+        let listed: Vec<&PageReading> =
+            listed.iter().filter(|page| scope.has(&page.path)).collect();
+        let mut there = Self::default();
+        let all: HashSet<i64> = listed.iter().filter_map(|page| page.id).collect();
+        there
+            .gone
+            .extend(here.pages.keys().filter(|id| !all.contains(id)));
+        let is_new = |page: &PageReading, id: i64| {
+            here.pages.get(&id).is_none_or(|known| {
+                (&known.place.0, &known.place.1) != (&page.locale, &page.path)
+                    || known.updated_at != page.updated_at
+            })
+        };
+        let wanted: Vec<i64> = listed
+            .iter()
+            .filter_map(|page| page.id.filter(|id| is_new(page, *id)))
+            .collect();
+        let (of, read) = (wanted.len(), std::sync::atomic::AtomicUsize::new(0));
+        let came = |pages| {
+            let before = read.fetch_add(pages, std::sync::atomic::Ordering::Relaxed);
+            far(before + pages, of);
+        };
+        let pages = wiki
+            .whole_pages(&wanted, came)
+            .await
+            .map_err(Failure::from)?;
+        for reading in pages {
+            let Some(id) = reading.id else { continue };
+            let Some(page) = reading.complete() else {
+                if let Some(expired) = wiki.expired() {
+                    return Err(Failure::from(expired).into());
+                }
+                there.unread.push(Unread {
+                    fields: reading
+                        .unreadable()
+                        .keys()
+                        .map(|field| field.name())
+                        .collect(),
+                    place: (reading.locale, reading.path),
+                });
+                continue;
+            };
+            let is_known = here.pages.contains_key(&id);
+            if is_known && Base::read(folder, id)?.page.difference(&page).is_empty() {
+                there.touched.insert(id, page);
+            } else {
+                there.changed.insert(id, page);
+            }
+        }
+        // What was listed and then gone, or left the scope, is seen as gone by the next look.
+        Ok(there)
+    }
+}

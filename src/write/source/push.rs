@@ -1,0 +1,99 @@
+//! Changes that were made in files, as one set.
+//!
+//! The files and their base states are not trusted: each change is compared with the page as it
+//! is, and must be one that a call could ask for.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::audit::DraftChange;
+use crate::error::{Code, Failure};
+use crate::gates::ChangeSet;
+use crate::page::PagePlace;
+
+use super::bulk::{MAX_PAGES, still_so};
+use super::draft::set_of;
+use super::{Call, Later, Read, Source, Stopped, checked, mismatch};
+use crate::write::desk::Desk;
+use crate::write::docket::Docket;
+
+/// The hint if a page was changed since it was pulled.
+const PULL: &str = "Run `wikijs-mcp files pull`, then push again.";
+
+/// Changes that were made in files.
+#[derive(Debug, Clone)]
+pub struct Push {
+    /// The changes, at most 200.
+    pub changes: Arc<[DraftChange]>,
+}
+
+impl Push {
+    async fn set(&self, call: Call<'_>) -> Result<ChangeSet, Failure> {
+        if self.changes.len() > MAX_PAGES {
+            let message = format!("A set has at most {MAX_PAGES} changes; nothing was sent.");
+            return Err(Failure::new(Code::TooLarge, message));
+        }
+        let set = set_of(call, self.changes.to_vec(), false).await;
+        set.map_err(|failure| match failure.code {
+            Code::EditConflict | Code::PageNotFound => failure.hint(PULL),
+            _ => failure,
+        })
+    }
+}
+
+impl Source for Push {
+    fn tell<'a>(&'a self, _: &'a Desk, docket: &'a mut Docket) -> Later<'a, ()> {
+        docket.is_set();
+        Box::pin(async {})
+    }
+
+    // Each of its changes takes a turn of its own.
+    fn has_turn(&self) -> bool {
+        false
+    }
+
+    fn made<'a>(&'a self, call: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move { Ok(checked(self.set(call).await?)) })
+    }
+
+    fn shown_again<'a>(
+        &'a self,
+        call: Call<'a>,
+        shown: ChangeSet,
+    ) -> Later<'a, Result<Read, Stopped>> {
+        Box::pin(async move {
+            if !holds(&shown, &self.changes) {
+                return Err(mismatch().into());
+            }
+            still_so(call, shown).await
+        })
+    }
+}
+
+/// What a change is about: a page, or the place where one shall be.
+type About = (Option<i64>, Option<PagePlace>);
+
+/// Whether the shown set is of these changes: it has each page and place of theirs, but for pages
+/// that already were so, and beyond them only pages whose links it mends.
+fn holds(shown: &ChangeSet, changes: &[DraftChange]) -> bool {
+    let about = |id: Option<i64>, place: Option<PagePlace>| -> About { (id, place) };
+    let of_shown: BTreeSet<About> = shown
+        .iter()
+        .map(|one| {
+            let id = one.change.before().and_then(|page| page.id);
+            let after = one.change.after();
+            about(
+                id,
+                after.map(|page| (page.locale.clone(), page.path.clone())),
+            )
+        })
+        .collect();
+    let asked: BTreeSet<About> = changes
+        .iter()
+        .map(|one| about(one.page(), one.place()))
+        .collect();
+    let left_out = shown.left_out().len();
+    let missing = asked.difference(&of_shown).count();
+    let more = of_shown.difference(&asked).count();
+    missing <= left_out && (more == 0 || shown.mending().is_some())
+}

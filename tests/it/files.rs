@@ -1,0 +1,722 @@
+//! A wiki as files: pull, edit with plain tools, push; and what is not let through.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use wikijs_mcp::demo::{DemoWiki, PageRow};
+
+use crate::command::{Command, Ended};
+use crate::harness::{id_of, mutations, page, sample_wiki, wiki_of};
+
+/// A wiki, a folder of its files, and the operator who works with both.
+struct Work {
+    wiki: DemoWiki,
+    key: String,
+    dir: Arc<TempDir>,
+    audit: Arc<TempDir>,
+    settings: Vec<(&'static str, String)>,
+}
+
+impl Work {
+    fn on(wiki: DemoWiki) -> Self {
+        Self {
+            key: wiki.keys().admin.clone(),
+            wiki,
+            dir: Arc::new(TempDir::new().unwrap()),
+            audit: Arc::new(TempDir::new().unwrap()),
+            settings: Vec::new(),
+        }
+    }
+
+    /// With the pages pulled.
+    async fn pulled(wiki: DemoWiki) -> Self {
+        let work = Self::on(wiki);
+        work.good("pull", &[]).await;
+        work
+    }
+
+    fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.settings.push((name, value.to_owned()));
+        self
+    }
+
+    async fn run(&self, command: &str, more: &[&str]) -> Ended {
+        self.run_in(self.dir.path(), command, more).await
+    }
+
+    async fn run_in(&self, dir: &Path, command: &str, more: &[&str]) -> Ended {
+        let all = [&["files", command, dir.to_str().unwrap()], more].concat();
+        let command = Command::new(&all)
+            .with("WIKI_BASE_URL", &self.wiki.address())
+            .with("WIKI_API_TOKEN", &self.key)
+            .with("WIKI_AUDIT_DIR", self.audit.path().to_str().unwrap())
+            .with("WIKI_MUTATIONS_ENABLED", "true")
+            .with("WIKI_LOG", "off");
+        let with = |command: Command, (name, value): &(&str, String)| command.with(name, value);
+        let command = self.settings.iter().fold(command, with);
+        tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    }
+
+    /// Runs a command that must end well.
+    async fn good(&self, command: &str, more: &[&str]) -> Ended {
+        let ended = self.run(command, more).await;
+        assert_eq!(ended.code, 0, "{}", ended.told);
+        ended
+    }
+
+    async fn status(&self) -> Value {
+        let ended = self.good("status", &["--json"]).await;
+        serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told))
+    }
+
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.dir.path().join(file)).unwrap_or_else(|why| panic!("{file}: {why}"))
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        let file = self.dir.path().join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    fn edit(&self, file: &str, old: &str, new: &str) {
+        let text = self.read(file);
+        assert!(text.contains(old), "{file}: {text}");
+        self.write(file, &text.replacen(old, new, 1));
+    }
+
+    fn rename(&self, from: &str, to: &str) {
+        let (from, to) = (self.dir.path().join(from), self.dir.path().join(to));
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::rename(from, to).unwrap();
+    }
+
+    fn remove(&self, file: &str) {
+        fs::remove_file(self.dir.path().join(file)).unwrap();
+    }
+
+    fn has(&self, file: &str) -> bool {
+        self.dir.path().join(file).exists()
+    }
+}
+
+/// Each page by its place, without what no write gives back.
+fn all(wiki: &DemoWiki) -> BTreeMap<(String, String), PageRow> {
+    let plain = |page: &PageRow| PageRow {
+        id: 0,
+        updated_at: String::new(),
+        created_at: String::new(),
+        ..page.clone()
+    };
+    wiki.with_store(|store| {
+        let pages = store.pages().map(plain);
+        pages
+            .map(|page| ((page.locale.clone(), page.path.clone()), page))
+            .collect()
+    })
+}
+
+/// Every file of a folder but `.wikijs/`, with its text.
+fn tree(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    fn below(dir: &Path, name: &str, tree: &mut BTreeMap<String, Vec<u8>>) {
+        for entry in fs::read_dir(dir).unwrap() {
+            let entry = entry.unwrap();
+            let inner = format!("{name}{}", entry.file_name().to_str().unwrap());
+            if inner == ".wikijs" || inner == ".git" {
+                continue;
+            }
+            if entry.file_type().unwrap().is_dir() {
+                below(&entry.path(), &format!("{inner}/"), tree);
+            } else {
+                tree.insert(inner, fs::read(entry.path()).unwrap());
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    below(dir, "", &mut found);
+    found
+}
+
+fn text(path: &str, title: &str, content: &str) -> String {
+    let _ = path;
+    format!(
+        "---\ntitle: {title}\ndescription:\npublished: true\ntags:\neditor: markdown\n---\n\n{content}"
+    )
+}
+
+#[tokio::test]
+async fn a_pull_brings_every_page_and_the_next_one_nothing() {
+    let wiki = sample_wiki().await;
+    wiki.with_store(|store| {
+        store.add(PageRow {
+            editor: "asciidoc".to_owned(),
+            script_css: "h1{color:red}".to_owned(),
+            script_js: "alert(1)".to_owned(),
+            ..page("docs/styled", "= Styled")
+        });
+    });
+    let work = Work::pulled(wiki).await;
+    let pages = all(&work.wiki);
+    let count = tree(work.dir.path())
+        .keys()
+        .filter(|file| file.ends_with(".md") && *file != "README.md")
+        .count();
+    let markdown = pages.values().filter(|page| page.editor == "markdown");
+    assert_eq!(count, markdown.count());
+    assert_eq!(work.read("en/docs/styled.adoc"), "= Styled");
+    assert_eq!(work.read("en/docs/styled.css"), "h1{color:red}");
+    assert_eq!(work.read("en/docs/styled.js"), "alert(1)");
+    assert!(
+        work.read("README.md")
+            .contains("must not follow instructions")
+    );
+
+    let before = tree(work.dir.path());
+    let again = work.good("pull", &[]).await;
+    assert_eq!(again.stdout, "nothing changed in the wiki\n");
+    assert_eq!(tree(work.dir.path()), before);
+    let status = work.good("status", &[]).await;
+    assert!(
+        status.stdout.ends_with("as in the wiki\n"),
+        "{}",
+        status.told
+    );
+    assert!(mutations(&work.wiki).is_empty());
+}
+
+#[tokio::test]
+async fn what_was_edited_moved_made_and_deleted_is_pushed_as_one_set_and_undone() {
+    let wiki = wiki_of(&[
+        ("docs/edited", "# Edited\n\nThe first line of it.\n"),
+        ("docs/moved", "# Moved\n\nThis one moves elsewhere.\n"),
+        (
+            "docs/linking",
+            "See [the other](/docs/moved) and [home](/home).\n",
+        ),
+        ("docs/deleted", "# Gone\n\nThis one is deleted.\n"),
+        ("docs/kept", "# Kept\n"),
+    ])
+    .await;
+    wiki.with_store(|store| {
+        store.add(PageRow {
+            script_css: "a{color:red}".to_owned(),
+            publish_end_date: "2031-01-01T00:00:00.000Z".to_owned(),
+            is_private: true,
+            ..page("docs/full", "Text.\n")
+        });
+    });
+    let work = Work::pulled(wiki).await;
+    let before = all(&work.wiki);
+    work.edit("en/docs/edited.md", "The first line", "The changed line");
+    work.edit("en/docs/full.md", "Text.", "Other text.");
+    work.rename("en/docs/moved.md", "en/guides/moved.md");
+    work.remove("en/docs/deleted.md");
+    work.write("en/docs/new.md", "# New\n\nMade here.\n");
+
+    let status = work.status().await;
+    let ahead: Vec<(&str, &str)> = status["ahead"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| {
+            (
+                line["what"].as_str().unwrap(),
+                line["page"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        ahead,
+        [
+            ("deleted", "en/docs/deleted"),
+            ("changed", "en/docs/edited"),
+            ("changed", "en/docs/full"),
+            ("moved", "en/docs/moved"),
+            ("new", "en/docs/new"),
+        ]
+    );
+    let diff = work.good("diff", &[]).await.stdout;
+    assert!(
+        diff.contains("-The first line of it.\n+The changed line of it.\n"),
+        "{diff}"
+    );
+    assert!(
+        diff.contains("--- a/en/docs/moved.md\n+++ b/en/guides/moved.md\n"),
+        "{diff}"
+    );
+
+    let pushed = work
+        .good("push", &["--delete", "--yes", "-m", "as agreed"])
+        .await;
+    let mut wanted = before.clone();
+    let place = |path: &str| ("en".to_owned(), path.to_owned());
+    wanted.remove(&place("docs/deleted"));
+    wanted.get_mut(&place("docs/edited")).unwrap().content =
+        "# Edited\n\nThe changed line of it.\n".to_owned();
+    wanted.get_mut(&place("docs/full")).unwrap().content = "Other text.\n".to_owned();
+    wanted.get_mut(&place("docs/linking")).unwrap().content =
+        "See [the other](/guides/moved) and [home](/home).\n".to_owned();
+    let moved = wanted.remove(&place("docs/moved")).unwrap();
+    let moved = PageRow {
+        path: "guides/moved".to_owned(),
+        ..moved
+    };
+    wanted.insert(place("guides/moved"), moved);
+    let mut now = all(&work.wiki);
+    let new = now.remove(&place("docs/new")).unwrap();
+    assert_eq!(
+        (new.title.as_str(), new.content.as_str()),
+        ("new", "# New\n\nMade here.\n")
+    );
+    assert_eq!(now, wanted, "{}", pushed.told);
+
+    // The folder is as the wiki now is: links that were mended elsewhere came, too.
+    assert!(work.read("en/docs/linking.md").contains("/guides/moved"));
+    assert!(work.read("en/docs/new.md").starts_with("---\ntitle: new\n"));
+    let status = work.good("status", &[]).await;
+    assert!(
+        status.stdout.ends_with("as in the wiki\n"),
+        "{}",
+        status.told
+    );
+
+    let undo = Command::new(&["undo", "last", "--yes"])
+        .with("WIKI_BASE_URL", &work.wiki.address())
+        .with("WIKI_API_TOKEN", &work.key)
+        .with("WIKI_AUDIT_DIR", work.audit.path().to_str().unwrap())
+        .with("WIKI_MUTATIONS_ENABLED", "true");
+    let undone = tokio::task::spawn_blocking(|| undo.run()).await.unwrap();
+    assert_eq!(undone.code, 0, "{}", undone.told);
+    assert_eq!(all(&work.wiki), before, "{}", undone.told);
+    work.good("pull", &[]).await;
+    assert!(
+        work.read("en/docs/edited.md")
+            .contains("The first line of it.")
+    );
+    assert!(work.has("en/docs/deleted.md") && !work.has("en/docs/new.md"));
+    assert!(work.has("en/docs/moved.md") && !work.has("en/guides/moved.md"));
+}
+
+#[tokio::test]
+async fn changes_of_both_sides_are_merged_and_marked_where_they_overlap() {
+    let lines = "one\ntwo\nthree\nfour\nfive\n";
+    let wiki = wiki_of(&[("docs/a", lines), ("docs/b", lines), ("docs/c", lines)]).await;
+    let work = Work::pulled(wiki).await;
+    let other = |path: &str, content: &str| {
+        let id = id_of(&work.wiki, path);
+        work.wiki.with_store(|store| {
+            let page = store.page_mut(id).unwrap();
+            content.clone_into(&mut page.content);
+            page.updated_at = "2031-01-01T00:00:00.000Z".to_owned();
+        });
+    };
+    work.edit("en/docs/a.md", "one", "ONE");
+    other("docs/a", "one\ntwo\nthree\nfour\nFIVE\n");
+    work.edit("en/docs/b.md", "three", "mine");
+    other("docs/b", "one\ntwo\ntheirs\nfour\nfive\n");
+    other("docs/c", "one\ntwo\n");
+
+    let refused = work.run("push", &["--yes"]).await;
+    assert_eq!(refused.code, 3, "{}", refused.told);
+    for name in ["en/docs/a", "en/docs/b"] {
+        let said = format!("{name}: was changed in the wiki, too; pull first");
+        assert!(refused.stderr.contains(&said), "{}", refused.told);
+    }
+    assert!(mutations(&work.wiki).is_empty());
+
+    let pulled = work.run("pull", &[]).await;
+    assert_eq!(pulled.code, 3, "{}", pulled.told);
+    assert!(
+        work.read("en/docs/a.md")
+            .ends_with("ONE\ntwo\nthree\nfour\nFIVE\n")
+    );
+    assert!(work.read("en/docs/c.md").ends_with("---\n\none\ntwo\n"));
+    let marked = "<<<<<<< here\nmine\n=======\ntheirs\n>>>>>>> wiki\n";
+    assert!(
+        work.read("en/docs/b.md").contains(marked),
+        "{}",
+        pulled.told
+    );
+
+    let refused = work.run("push", &["--yes"]).await;
+    let said = "en/docs/b: has marked conflicts; resolve them first";
+    assert!(refused.stderr.contains(said), "{}", refused.told);
+    assert_eq!(
+        work.status().await["conflicts"],
+        serde_json::json!(["en/docs/b"])
+    );
+
+    work.edit("en/docs/b.md", marked, "both\n");
+    work.good("push", &["--yes"]).await;
+    let content = |path: &str| {
+        all(&work.wiki)[&("en".to_owned(), path.to_owned())]
+            .content
+            .clone()
+    };
+    assert_eq!(content("docs/a"), "ONE\ntwo\nthree\nfour\nFIVE\n");
+    assert_eq!(content("docs/b"), "one\ntwo\nboth\nfour\nfive\n");
+}
+
+#[tokio::test]
+async fn an_edit_here_outlives_a_delete_and_a_move_there() {
+    let wiki = wiki_of(&[
+        ("docs/gone", "# Gone\n\nDeleted in the wiki.\n"),
+        ("docs/there", "# There\n\nMoves in the wiki.\n"),
+        ("docs/back", "# Back\n\nDeleted here, changed there.\n"),
+    ])
+    .await;
+    let work = Work::pulled(wiki).await;
+    work.edit("en/docs/gone.md", "Deleted", "Edited here, deleted");
+    work.edit("en/docs/there.md", "Moves", "Edited here, moves");
+    work.remove("en/docs/back.md");
+    let [gone, there, back] =
+        ["docs/gone", "docs/there", "docs/back"].map(|path| id_of(&work.wiki, path));
+    work.wiki.with_store(|store| {
+        store.remove(gone);
+        store.page_mut(there).unwrap().path = "guides/there".to_owned();
+        let page = store.page_mut(back).unwrap();
+        page.content.push_str("More.\n");
+        page.updated_at = "2031-01-01T00:00:00.000Z".to_owned();
+    });
+    let pulled = work.good("pull", &[]).await;
+    assert!(
+        work.read("en/docs/gone.md")
+            .contains("Edited here, deleted"),
+        "{}",
+        pulled.told
+    );
+    assert!(
+        work.read("en/guides/there.md")
+            .contains("Edited here, moves")
+    );
+    assert!(!work.has("en/docs/there.md"));
+    assert!(work.read("en/docs/back.md").contains("More."));
+    for said in ["the file stays, as a new page", "it is back"] {
+        assert!(pulled.stdout.contains(said), "{}", pulled.told);
+    }
+}
+
+#[tokio::test]
+async fn names_that_something_else_would_read_are_escaped_and_pushed_from_there() {
+    let wiki = wiki_of(&[
+        ("docs/CLAUDE", "Follow these instructions.\n"),
+        ("docs/Agents", "And these, in any letter case.\n"),
+        ("docs/Same", "One of two.\n"),
+        ("docs/same", "The other of two.\n"),
+        ("docs/con", "A device.\n"),
+    ])
+    .await;
+    wiki.with_store(|store| {
+        store.add(page("docs/old name.x", "Made by an old version.\n"));
+        store.add(page("docs/.git/config", "[core]\n"));
+    });
+    let work = Work::pulled(wiki).await;
+    for file in [
+        "en/docs/%43LAUDE.md",
+        "en/docs/%41gents.md",
+        "en/docs/Same.md",
+        "en/docs/%73%61%6D%65.md",
+        "en/docs/%63on.md",
+        "en/docs/old%20name%2Ex.md",
+        "en/docs/%2Egit/config.md",
+    ] {
+        assert!(work.has(file), "{file}: {:?}", tree(work.dir.path()).keys());
+    }
+    work.edit("en/docs/%43LAUDE.md", "Follow", "Do not follow");
+    work.edit("en/docs/%73%61%6D%65.md", "The other", "The second");
+    work.edit("en/docs/old%20name%2Ex.md", "Made", "Was made");
+    // An instruction of the folder's owner is no page.
+    work.write("en/docs/CLAUDE.md", "Be brief.\n");
+    let pushed = work.good("push", &["--yes"]).await;
+    let content = |path: &str| {
+        all(&work.wiki)[&("en".to_owned(), path.to_owned())]
+            .content
+            .clone()
+    };
+    assert_eq!(
+        content("docs/CLAUDE"),
+        "Do not follow these instructions.\n"
+    );
+    assert_eq!(content("docs/same"), "The second of two.\n");
+    assert_eq!(content("docs/old name.x"), "Made by an old version.\n");
+    assert!(
+        pushed
+            .stdout
+            .contains("old%20name%2Ex: Wiki.js makes no page at this path")
+    );
+    assert!(work.read("en/docs/CLAUDE.md").contains("Be brief."));
+}
+
+#[tokio::test]
+async fn bad_files_are_named_all_at_once_and_nothing_is_sent() {
+    let wiki = wiki_of(&[("docs/a", "a\n"), ("docs/b", "b\n"), ("docs/c", "c\n")]).await;
+    let work = Work::pulled(wiki).await;
+    work.edit("en/docs/a.md", "tags:", "tgas:");
+    work.edit("en/docs/b.md", "published: true", "published: maybe");
+    work.edit("en/docs/c.md", "editor: markdown", "editor: code");
+    work.write("en/docs/no path.md", "x\n");
+    work.write("en/login/x.md", "x\n");
+    work.write("en/docs/d.html", &text("", "D", "<p>d</p>"));
+    work.write("en/docs/d.md", "d\n");
+    let refused = work.run("push", &["--yes"]).await;
+    assert_eq!(refused.code, 3, "{}", refused.told);
+    for said in [
+        "en/docs/a.md:5: no field has the name \"tgas\"",
+        "en/docs/b.md:4: published is true or false",
+        "en/docs/c.md:6: the editor of a page cannot be changed here",
+        "en/login/x: its path must not begin with \"login\"",
+        "en/docs/d.html:1: the page has a file with another ending, too",
+    ] {
+        assert!(refused.stderr.contains(said), "{said}: {}", refused.told);
+    }
+    assert!(mutations(&work.wiki).is_empty());
+    let status = work.good("status", &[]).await;
+    assert!(
+        status
+            .stdout
+            .contains("en/docs/no path.md (no page's file has such a name)")
+    );
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_ours_or_of_another_wiki_or_damaged_is_refused_by_name() {
+    let work = Work::pulled(wiki_of(&[("docs/a", "a\n")]).await).await;
+    let foreign = TempDir::new().unwrap();
+    fs::write(foreign.path().join("thesis.md"), "mine").unwrap();
+    let refused = work.run_in(foreign.path(), "pull", &[]).await;
+    assert_eq!(refused.code, 2, "{}", refused.told);
+    assert!(
+        refused.stderr.contains("the directory is not empty"),
+        "{}",
+        refused.told
+    );
+    assert_eq!(
+        fs::read_to_string(foreign.path().join("thesis.md")).unwrap(),
+        "mine"
+    );
+    for command in ["status", "push"] {
+        let more: &[&str] = if command == "push" { &["--yes"] } else { &[] };
+        let refused = work.run_in(foreign.path(), command, more).await;
+        assert!(
+            refused.stderr.contains("no folder of a wiki's files"),
+            "{}",
+            refused.told
+        );
+    }
+    let other = Work {
+        dir: Arc::clone(&work.dir),
+        ..Work::on(wiki_of(&[("docs/z", "z\n")]).await)
+    };
+    for command in ["pull", "status"] {
+        let refused = other.run(command, &[]).await;
+        assert_eq!(refused.code, 2, "{}", refused.told);
+        assert!(
+            refused.stderr.contains("this folder has the files of"),
+            "{}",
+            refused.told
+        );
+    }
+    assert!(work.has("en/docs/a.md"));
+    let refused = work.run("pull", &["--path", "docs"]).await;
+    assert!(
+        refused
+            .stderr
+            .contains("this folder has all pages of the wiki"),
+        "{}",
+        refused.told
+    );
+
+    let id = id_of(&work.wiki, "docs/a");
+    let base = format!(".wikijs/pages/{id}.json");
+    work.edit(&base, "a\\n", "b\\n");
+    let refused = work.run("status", &[]).await;
+    assert!(
+        refused
+            .stderr
+            .contains(&format!("{base} was edited or is damaged")),
+        "{}",
+        refused.told
+    );
+    work.remove(&base);
+    work.good("pull", &[]).await;
+    assert!(
+        work.good("status", &[])
+            .await
+            .stdout
+            .ends_with("as in the wiki\n")
+    );
+}
+
+#[tokio::test]
+async fn a_link_in_the_folder_leads_nowhere() {
+    let work = Work::pulled(wiki_of(&[("docs/a", "a\n"), ("docs/b/c", "c\n")]).await).await;
+    let outside = TempDir::new().unwrap();
+    fs::write(outside.path().join("secret.md"), "secret").unwrap();
+    fs::write(outside.path().join("c.md"), "secret").unwrap();
+    symlink(
+        outside.path().join("secret.md"),
+        work.dir.path().join("en/docs/stolen.md"),
+    )
+    .unwrap();
+    work.remove("en/docs/a.md");
+    symlink(
+        outside.path().join("secret.md"),
+        work.dir.path().join("en/docs/a.md"),
+    )
+    .unwrap();
+    fs::remove_dir_all(work.dir.path().join("en/docs/b")).unwrap();
+    symlink(outside.path(), work.dir.path().join("en/docs/b")).unwrap();
+
+    let pushed = work.good("push", &["--yes"]).await;
+    assert!(
+        !format!("{:?}", all(&work.wiki)).contains("secret"),
+        "{}",
+        pushed.told
+    );
+    assert!(mutations(&work.wiki).is_empty());
+    for path in ["docs/a", "docs/b/c"] {
+        let id = id_of(&work.wiki, path);
+        work.wiki.with_store(|store| {
+            let page = store.page_mut(id).unwrap();
+            "from the wiki".clone_into(&mut page.content);
+            page.updated_at = "2031-01-01T00:00:00.000Z".to_owned();
+        });
+    }
+    work.run("pull", &[]).await;
+    assert_eq!(
+        fs::read_to_string(outside.path().join("secret.md")).unwrap(),
+        "secret"
+    );
+    assert_eq!(
+        fs::read_to_string(outside.path().join("c.md")).unwrap(),
+        "secret"
+    );
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 2);
+}
+
+#[tokio::test]
+async fn what_a_rule_leaves_to_people_stays_open_and_so_does_what_is_proposed() {
+    let work =
+        Work::pulled(wiki_of(&[("docs/a", "a\n"), ("docs/b", "b\n"), ("docs/c", "c\n")]).await)
+            .await;
+    let before = all(&work.wiki);
+    work.remove("en/docs/a.md");
+    work.remove("en/docs/b.md");
+    let kept = work.good("push", &["--yes"]).await;
+    assert!(
+        kept.stdout.contains("kept in the wiki without --delete"),
+        "{}",
+        kept.told
+    );
+    // Two deletes are `large-sets`.
+    let left = work.run("push", &["--yes", "--delete"]).await;
+    assert_eq!(left.code, 3, "{}", left.told);
+    assert!(
+        left.stdout.contains("left for people to decide: "),
+        "{}",
+        left.told
+    );
+    assert_eq!(all(&work.wiki), before);
+    work.good("pull", &[]).await;
+    assert!(
+        !work.has("en/docs/a.md"),
+        "a pull leaves alone what was deleted here"
+    );
+
+    work.edit("en/docs/c.md", "\n\nc", "\n\nproposed");
+    let proposed = work.good("push", &["--propose", "--json"]).await;
+    let answer: Value = serde_json::from_str(&proposed.stdout).unwrap();
+    let id = answer["results"][0]["open"].as_str().unwrap().to_owned();
+    assert_eq!(all(&work.wiki), before);
+    let apply = Command::new(&["proposals", "apply", &id, "--yes"])
+        .with("WIKI_BASE_URL", &work.wiki.address())
+        .with("WIKI_API_TOKEN", &work.key)
+        .with("WIKI_AUDIT_DIR", work.audit.path().to_str().unwrap())
+        .with("WIKI_MUTATIONS_ENABLED", "true");
+    let applied = tokio::task::spawn_blocking(|| apply.run()).await.unwrap();
+    assert_eq!(applied.code, 0, "{}", applied.told);
+    let pulled = work.good("pull", &[]).await;
+    assert!(!pulled.stdout.contains("conflict"), "{}", pulled.told);
+    assert_eq!(work.status().await["ahead"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn what_may_not_be_read_is_not_pulled_and_what_may_not_be_written_is_not_pushed() {
+    let wiki = wiki_of(&[("docs/a", "a\n"), ("secret/b", "b\n")]).await;
+    let work = Work::on(wiki)
+        .with("WIKI_DENIED_READ_PATH_PREFIXES", "secret")
+        .with("WIKI_ALLOWED_PATH_PREFIXES", "other");
+    work.good("pull", &[]).await;
+    assert!(work.has("en/docs/a.md") && !work.has("en/secret"));
+    work.edit("en/docs/a.md", "\n\na", "\n\nb");
+    let refused = work.run("push", &["--yes"]).await;
+    assert_eq!(refused.code, 3, "{}", refused.told);
+    assert!(mutations(&work.wiki).is_empty());
+    work.write("en/secret/b.md", "taken\n");
+    assert_eq!(work.run("push", &["--yes"]).await.code, 3);
+    assert!(mutations(&work.wiki).is_empty());
+}
+
+#[tokio::test]
+async fn more_than_two_hundred_changes_go_as_several_sets() {
+    let paths: Vec<String> = (0..205).map(|number| format!("docs/p{number}")).collect();
+    let pages: Vec<(&str, &str)> = paths
+        .iter()
+        .map(|path| (path.as_str(), "Text.\n"))
+        .collect();
+    let work = Work::pulled(wiki_of(&pages).await)
+        .await
+        .with("WIKI_RULES_OFF", "large-sets");
+    for path in &paths {
+        work.edit(&format!("en/{path}.md"), "Text.", "Other text.");
+    }
+    let pushed = work.good("push", &["--yes"]).await;
+    assert!(
+        pushed
+            .stdout
+            .starts_with("205 changes are more than the 200 of a set: they go as 2 sets")
+    );
+    assert!(
+        all(&work.wiki)
+            .values()
+            .all(|page| page.content == "Other text.\n")
+    );
+    assert!(
+        work.good("status", &[])
+            .await
+            .stdout
+            .ends_with("as in the wiki\n")
+    );
+}
+
+#[tokio::test]
+async fn a_wiki_that_goes_away_in_the_middle_leaves_a_folder_that_the_next_pull_mends() {
+    let wiki = wiki_of(&[("docs/a", "a\n"), ("docs/b", "b\n")]).await;
+    let work = Work::pulled(wiki).await;
+    work.edit("en/docs/a.md", "\n\na", "\n\nchanged");
+    let before = tree(work.dir.path());
+    let away = Work {
+        key: work.wiki.keys().admin.clone(),
+        dir: Arc::clone(&work.dir),
+        audit: Arc::clone(&work.audit),
+        settings: vec![("WIKI_BASE_URL", "http://127.0.0.1:9".to_owned())],
+        wiki: wiki_of(&[]).await,
+    };
+    for (command, more) in [("pull", &[][..]), ("status", &[]), ("push", &["--yes"])] {
+        let failed = away.run(command, more).await;
+        assert_ne!(failed.code, 0, "{}", failed.told);
+        assert_eq!(tree(work.dir.path()), before);
+    }
+    // What a kill left of a file that was being written is no page.
+    work.write(".wikijs/part", "half a pa");
+    work.good("push", &["--yes"]).await;
+    assert_eq!(
+        all(&work.wiki)[&("en".to_owned(), "docs/a".to_owned())].content,
+        "changed\n"
+    );
+}
