@@ -201,15 +201,26 @@ pub(super) fn app_for_page() -> Result<Arc<App>, (Exit, String)> {
 /// # Errors
 /// The setting that is missing or bad, with the exit code for it.
 pub(super) fn app_to_propose() -> Result<Arc<App>, (Exit, String)> {
-    app_with(Patience::of_command(), true)
+    app_of(settings_to_work_with()?, Patience::of_command(), true)
+}
+
+/// The same within a command that has another app already.
+///
+/// # Errors
+/// The setting that is missing or bad, with the exit code for it.
+pub(super) fn another_app_to_propose() -> Result<Arc<App>, (Exit, String)> {
+    app_of(load()?, Patience::of_command(), true)
 }
 
 fn operators_app(patience: Patience) -> Result<Arc<App>, (Exit, String)> {
-    app_with(patience, false)
+    app_of(settings_to_work_with()?, patience, false)
 }
 
-fn app_with(patience: Patience, is_dry_run: bool) -> Result<Arc<App>, (Exit, String)> {
-    let mut settings = settings_to_work_with()?;
+fn app_of(
+    mut settings: Settings,
+    patience: Patience,
+    is_dry_run: bool,
+) -> Result<Arc<App>, (Exit, String)> {
     settings.policy = settings.policy.for_operator();
     settings.policy.is_dry_run = is_dry_run;
     let app = App::new(settings, patience).map_err(|error| (Exit::Usage, error))?;

@@ -15,7 +15,7 @@ use crate::harness::{id_of, mutations, page, sample_wiki, wiki_of};
 
 /// A wiki, a folder of its files, and the operator who works with both.
 struct Work {
-    wiki: DemoWiki,
+    wiki: Arc<DemoWiki>,
     key: String,
     dir: Arc<TempDir>,
     audit: Arc<TempDir>,
@@ -26,7 +26,7 @@ impl Work {
     fn on(wiki: DemoWiki) -> Self {
         Self {
             key: wiki.keys().admin.clone(),
-            wiki,
+            wiki: Arc::new(wiki),
             dir: Arc::new(TempDir::new().unwrap()),
             audit: Arc::new(TempDir::new().unwrap()),
             settings: Vec::new(),
@@ -43,6 +43,14 @@ impl Work {
     fn with(mut self, name: &'static str, value: &str) -> Self {
         self.settings.push((name, value.to_owned()));
         self
+    }
+
+    /// With these tables of a settings file.
+    fn with_rules(self, tables: &str) -> Self {
+        let file = self.dir.path().join(".settings.toml");
+        fs::write(&file, tables).unwrap();
+        let file = file.to_str().unwrap().to_owned();
+        self.with("WIKI_CONFIG", &file)
     }
 
     async fn run(&self, command: &str, more: &[&str]) -> Ended {
@@ -650,7 +658,7 @@ async fn what_may_not_be_read_is_not_pulled_and_what_may_not_be_written_is_not_p
     let wiki = wiki_of(&[("docs/a", "a\n"), ("secret/b", "b\n")]).await;
     let work = Work::on(wiki)
         .with("WIKI_DENIED_READ_PATH_PREFIXES", "secret")
-        .with("WIKI_ALLOWED_PATH_PREFIXES", "other");
+        .with("WIKI_ALLOWED_MUTATION_PATH_PREFIXES", "other");
     work.good("pull", &[]).await;
     assert!(work.has("en/docs/a.md") && !work.has("en/secret"));
     work.edit("en/docs/a.md", "\n\na", "\n\nb");
@@ -671,7 +679,7 @@ async fn more_than_two_hundred_changes_go_as_several_sets() {
         .collect();
     let work = Work::pulled(wiki_of(&pages).await)
         .await
-        .with("WIKI_RULES_OFF", "large-sets");
+        .with_rules("rules_off = [\"large-sets\"]\n");
     for path in &paths {
         work.edit(&format!("en/{path}.md"), "Text.", "Other text.");
     }
@@ -705,7 +713,7 @@ async fn a_wiki_that_goes_away_in_the_middle_leaves_a_folder_that_the_next_pull_
         dir: Arc::clone(&work.dir),
         audit: Arc::clone(&work.audit),
         settings: vec![("WIKI_BASE_URL", "http://127.0.0.1:9".to_owned())],
-        wiki: wiki_of(&[]).await,
+        wiki: Arc::new(wiki_of(&[]).await),
     };
     for (command, more) in [("pull", &[][..]), ("status", &[]), ("push", &["--yes"])] {
         let failed = away.run(command, more).await;
@@ -719,4 +727,161 @@ async fn a_wiki_that_goes_away_in_the_middle_leaves_a_folder_that_the_next_pull_
         all(&work.wiki)[&("en".to_owned(), "docs/a".to_owned())].content,
         "changed\n"
     );
+}
+
+/// Numbers that look random and are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        usize::try_from(self.0 >> 33).unwrap() % most
+    }
+}
+
+/// The files of pages in a folder, without their ending.
+fn names(work: &Work) -> Vec<String> {
+    let files = tree(work.dir.path()).into_keys();
+    files
+        .filter_map(|file| {
+            file.strip_prefix("en/")?
+                .strip_suffix(".md")
+                .map(str::to_owned)
+        })
+        .collect()
+}
+
+/// Takes the marks of conflicts away, and keeps both sides.
+fn resolve(work: &Work) {
+    for name in names(work) {
+        let file = format!("en/{name}.md");
+        let text = work.read(&file);
+        let is_mark = |line: &&str| {
+            line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ") || *line == "======="
+        };
+        let kept: Vec<&str> = text.lines().filter(|line| !is_mark(line)).collect();
+        // Both sides' fields may stand one below the other.
+        let mut seen: Vec<&str> = Vec::new();
+        let mut fences = 0;
+        let kept = kept.into_iter().filter(|line| {
+            fences += usize::from(*line == "---");
+            let name = line.split(':').next().unwrap();
+            let again = fences < 2 && *line != "---" && seen.contains(&name);
+            seen.push(name);
+            !again
+        });
+        let kept: Vec<&str> = kept.collect();
+        work.write(&file, &format!("{}\n", kept.join("\n")));
+    }
+}
+
+/// Two people with folders of their own and somebody in the wiki edit, move and delete in any
+/// order; every line that was written stays, unless its page was deleted by somebody who had it.
+async fn everybody_edits(seed: u64) {
+    let mut dice = Dice(seed);
+    let lines: String = (0..6)
+        .map(|number| format!("Line {number} of the beginning.\n"))
+        .collect();
+    let paths = ["docs/a", "docs/b", "docs/c", "docs/d"];
+    let wiki = wiki_of(&paths.map(|path| (path, lines.as_str()))).await;
+    let wiki = Arc::new(wiki);
+    let person = || Work {
+        key: wiki.keys().admin.clone(),
+        wiki: Arc::clone(&wiki),
+        dir: Arc::new(TempDir::new().unwrap()),
+        audit: Arc::new(TempDir::new().unwrap()),
+        settings: Vec::new(),
+    };
+    let people = [person(), person()];
+    for person in &people {
+        person.good("pull", &[]).await;
+    }
+    let mut written: Vec<String> = Vec::new();
+    let content_of_all = || -> String {
+        all(&wiki)
+            .values()
+            .map(|page| page.content.clone())
+            .collect()
+    };
+    for step in 0..24 {
+        let token = format!("written-{seed}-{step}");
+        let who = &people[dice.below(2)];
+        let names = names(who);
+        match dice.below(8) {
+            0..=2 if !names.is_empty() => {
+                let file = format!("en/{}.md", names[dice.below(names.len())]);
+                let text = who.read(&file);
+                let mut lines: Vec<&str> = text.lines().collect();
+                let at = 7 + dice.below(lines.len() - 7);
+                lines.insert(at, &token);
+                who.write(&file, &format!("{}\n", lines.join("\n")));
+                written.push(token);
+            }
+            3 if !names.is_empty() => {
+                let name = &names[dice.below(names.len())];
+                let to = format!("en/moved/{step}-by-hand.md");
+                who.rename(&format!("en/{name}.md"), &to);
+            }
+            4 => {
+                let ids: Vec<i64> =
+                    wiki.with_store(|store| store.pages().map(|page| page.id).collect());
+                if ids.is_empty() {
+                    continue;
+                }
+                let id = ids[dice.below(ids.len())];
+                let at = dice.below(6);
+                wiki.with_store(|store| {
+                    let page = store.page_mut(id).unwrap();
+                    let mut lines: Vec<&str> = page.content.lines().collect();
+                    lines.insert(at.min(lines.len()), &token);
+                    page.content = format!("{}\n", lines.join("\n"));
+                    page.updated_at = format!("2031-01-01T00:00:{step:02}.000Z");
+                });
+                written.push(token);
+            }
+            5 if names.len() > 2 => {
+                // Only what nobody else has written to since is deleted for good.
+                let file = format!("en/{}.md", names[dice.below(names.len())]);
+                if !who.read(&file).contains("written-") {
+                    who.remove(&file);
+                }
+            }
+            6 => {
+                let pulled = who.run("pull", &[]).await;
+                assert!(matches!(pulled.code, 0 | 3), "{}", pulled.told);
+                resolve(who);
+            }
+            _ => {
+                let before = all(&wiki);
+                let pushed = who.run("push", &["--yes", "--delete"]).await;
+                assert!(matches!(pushed.code, 0 | 3), "seed {seed}: {}", pushed.told);
+                if pushed.code == 3 && !pushed.stdout.contains("left for people") {
+                    assert_eq!(all(&wiki), before, "{}", pushed.told);
+                }
+            }
+        }
+    }
+    for _ in 0..3 {
+        for person in &people {
+            let pulled = person.run("pull", &[]).await;
+            assert!(matches!(pulled.code, 0 | 3), "{}", pulled.told);
+            resolve(person);
+            let pushed = person.run("push", &["--yes"]).await;
+            assert_eq!(pushed.code, 0, "seed {seed}: {}", pushed.told);
+        }
+    }
+    let now = content_of_all();
+    for line in &written {
+        assert!(now.contains(line.as_str()), "seed {seed}: {line} is lost");
+    }
+}
+
+#[tokio::test]
+async fn whoever_edits_in_whatever_order_no_line_is_lost() {
+    for seed in 1..=4 {
+        everybody_edits(seed).await;
+    }
 }

@@ -9,7 +9,7 @@ use super::super::{Outcome, pager, print, progress, show_change, start};
 use super::pull::told;
 use super::{Dir, explained, fault, open, some, tell_pulled};
 use crate::audit::DraftChange;
-use crate::error::Failure;
+use crate::error::{Code, Failure};
 use crate::files::{Folder, MAX_CHANGES, Ready, settled};
 use crate::page::{Note, Whose};
 use crate::server::App;
@@ -122,7 +122,14 @@ async fn push(app: &App, folder: &Folder, ready: &Ready, arguments: &Arguments) 
     }
     let (mut applied, mut results, mut exit) = (Vec::new(), Vec::new(), Ok(Exit::Done));
     for set in sets {
-        let came = one(app, set, arguments).await;
+        let mut came = one(app, set, arguments).await;
+        if let Err(failure) = &came
+            && failure.code == Code::RuleDenied
+            && arguments.yes
+        {
+            // A rule wants people to decide: they find it open, unless no decision satisfies it.
+            came = left_open(set, arguments).await?.or(came);
+        }
         let (result, ended) = match came {
             Ok(Came::Applied(done)) => {
                 let (result, ended) = tell_applied(&done, is_json);
@@ -164,6 +171,17 @@ async fn push(app: &App, folder: &Folder, ready: &Ready, arguments: &Arguments) 
         print::line(&left.to_string());
     }
     exit
+}
+
+/// Leaves a set open for people, as `--propose` does.
+async fn left_open(
+    set: &[DraftChange],
+    arguments: &Arguments,
+) -> Result<Result<Came, Failure>, (Exit, String)> {
+    let app = start::another_app_to_propose()?;
+    let came = one(&app, set, arguments).await;
+    app.writer.finish().await;
+    Ok(came)
 }
 
 /// Takes one set down the way of a write.
