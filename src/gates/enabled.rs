@@ -101,7 +101,9 @@ fn refused(missed: Missed) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::enabled;
+    use std::time::Duration;
+
+    use super::{Missed, enabled, refused};
     use crate::error::Code;
     use crate::gates::{ConfirmMode, Policy, SessionId, StaticToken};
 
@@ -144,5 +146,13 @@ mod tests {
     fn a_short_static_token_is_none() {
         assert!(StaticToken::new("fifteen letters".into()).is_err());
         assert!(StaticToken::new("sixteen  letters".into()).is_ok());
+    }
+
+    #[test]
+    fn a_wait_is_told_in_whole_seconds_and_never_too_short() {
+        for (wait, told) in [(0, 1), (900, 1), (1_000, 2), (59_999, 60)] {
+            let failure = refused(Missed::TooSoon(Duration::from_millis(wait)));
+            assert_eq!(failure.details["retryAfterSeconds"], told, "{wait} ms");
+        }
     }
 }

@@ -179,6 +179,7 @@ mod tests {
 
     use super::{Grant, ends_soon};
     use crate::audit::Role;
+    use crate::page::{Locale, PagePath, Prefix, ReadScope};
 
     #[test]
     fn an_end_is_told_in_its_last_14_days() {
@@ -218,5 +219,58 @@ mod tests {
             let fits: Vec<&str> = fits.map(|role| role.as_str()).collect();
             assert_eq!(fits.join(" "), fitting, "{member}");
         }
+    }
+
+    #[test]
+    fn a_grant_narrows_by_each_of_its_words_and_leaves_out_what_it_does_not_say() {
+        let thinking = std::time::Duration::from_secs(9);
+        let grant: Grant = serde_json::from_value(serde_json::json!({
+            "readOnly": true, "prefixes": ["docs"], "dryRun": true, "confirm": "person",
+            "deniedReadPrefixes": ["secret"], "expires": "2030-01-01T00:00:00Z",
+        }))
+        .expect("a grant");
+        let narrowing = grant.narrowing(thinking).expect("it means something");
+        assert!(narrowing.is_read_only && narrowing.is_dry_run);
+        assert_eq!(narrowing.person, Some(thinking));
+        let docs = Prefix::parse("docs").expect("a prefix");
+        assert_eq!(narrowing.prefixes, Some(vec![docs]));
+        let reads = ReadScope::default().narrowed_by(&narrowing.reads);
+        let en = Locale::as_stored("en");
+        assert!(!reads.admits_place(&en, &PagePath::as_stored("secret/a")));
+        assert!(reads.admits_place(&en, &PagePath::as_stored("docs/a")));
+        let ends = grant
+            .ends()
+            .expect("a time")
+            .map(OffsetDateTime::unix_timestamp);
+        assert_eq!(ends, Some(1_893_456_000));
+
+        let open = Grant::default();
+        let narrowing = open.narrowing(thinking).expect("nothing");
+        assert!(!narrowing.is_read_only && !narrowing.is_dry_run);
+        assert_eq!((narrowing.person, narrowing.prefixes), (None, None));
+        assert_eq!(
+            serde_json::to_value(&open).expect("JSON"),
+            serde_json::json!({})
+        );
+        let told = serde_json::to_value(&grant).expect("JSON");
+        assert_eq!(told["readOnly"], true);
+    }
+
+    #[test]
+    fn a_word_that_cannot_be_meant_is_a_fault() {
+        for (grant, fault) in [
+            (r#"{"rate": 0}"#, "a rate is at least 1"),
+            (r#"{"prefixes": [""]}"#, "a prefix"),
+            (r#"{"deniedReadPrefixes": ["a//b"]}"#, "a prefix"),
+            (r#"{"deniedReadTags": [" "]}"#, "a denied tag"),
+        ] {
+            let grant: Grant = serde_json::from_str(grant).expect("a grant");
+            let told = grant.narrowing(std::time::Duration::ZERO).unwrap_err();
+            assert!(told.contains(fault), "{told}");
+        }
+        let one: Grant = serde_json::from_str(r#"{"rate": 1}"#).expect("a grant");
+        assert!(one.narrowing(std::time::Duration::ZERO).is_ok());
+        let late: Grant = serde_json::from_str(r#"{"expires": "soon"}"#).expect("a grant");
+        assert!(late.ends().is_err());
     }
 }

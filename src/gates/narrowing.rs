@@ -176,4 +176,29 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_reviewer_confirms_by_the_page_and_ends_a_dry_run_only_where_that_was_granted() {
+        for (is_dry_run, may_apply, still_dry) in [
+            (true, false, true),
+            (true, true, false),
+            (false, false, false),
+            (false, true, false),
+        ] {
+            let policy = Policy {
+                is_enabled: true,
+                is_dry_run,
+                ..Policy::default()
+            };
+            let narrowing = Narrowing {
+                prefixes: Some(vec![Prefix::parse("docs").expect("a prefix")]),
+                ..Narrowing::default()
+            };
+            let own = policy.for_reviewer(&narrowing, may_apply);
+            assert_eq!(own.is_dry_run, still_dry, "{is_dry_run} {may_apply}");
+            assert!(matches!(own.confirm, ConfirmMode::Operator));
+            assert!(own.is_enabled);
+            assert_eq!(own.allowed, narrowing.prefixes);
+        }
+    }
 }

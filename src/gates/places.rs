@@ -103,9 +103,10 @@ fn not_allowed(may: &Places<'_>, locale: &Locale, path: &PagePath) -> Option<Fai
 #[cfg(test)]
 mod tests {
     use super::{denied, not_allowed};
+    use crate::change::Change;
     use crate::error::Code;
     use crate::gates::Policy;
-    use crate::page::{Locale, PagePath, Prefix};
+    use crate::page::{Locale, PagePath, PageState, Prefix, ReadRule, ReadScope, Trash, testing};
 
     fn policy(allowed: Option<&[&str]>, denied: &[&str]) -> Policy {
         let parse = |texts: &[&str]| {
@@ -185,5 +186,92 @@ mod tests {
         }
         assert_eq!(code(&policy, "en", "docs/cafes"), None);
         assert_eq!(code(&policy, "en", "docs/x"), None);
+    }
+
+    /// Why a change may not be made, by its code.
+    fn fault(policy: &Policy, change: &Change) -> Option<Code> {
+        policy.places().fault_of(change).map(|failure| failure.code)
+    }
+
+    fn at(path: &str) -> PageState {
+        PageState {
+            path: PagePath::as_stored(path),
+            ..testing::page()
+        }
+    }
+
+    #[test]
+    fn the_trash_takes_a_removed_page_alone_wherever_else_may_be_written() {
+        let policy = Policy {
+            trash: Some(Trash::parse("trash").expect("a path")),
+            ..policy(Some(&["docs"]), &[])
+        };
+        let page = at("docs/a");
+        let place = "trash/1-docs/a";
+        let removed = PageState {
+            is_published: false,
+            ..at(place)
+        };
+        let between =
+            |before: &PageState, after: &PageState| Change::between(before.clone(), after.clone());
+        assert_eq!(fault(&policy, &between(&page, &removed)), None);
+        assert_eq!(fault(&policy, &between(&removed, &page)), None);
+        let refused = Some(Code::PathNotAllowed);
+        let retitled = PageState {
+            title: "Other".to_owned(),
+            ..removed.clone()
+        };
+        let elsewhere = at("trash/2-docs/a");
+        let outside = at("secret/a");
+        for (before, after) in [
+            (&page, &retitled),
+            (&retitled, &page),
+            (&page, &elsewhere),
+            (&outside, &at("trash/1-secret/a")),
+            (&page, &outside),
+        ] {
+            assert_eq!(
+                fault(&policy, &between(before, after)),
+                refused,
+                "{after:?}"
+            );
+        }
+        assert_eq!(fault(&policy, &Change::delete(removed.clone())), refused);
+        let bare = Policy {
+            trash: None,
+            ..policy
+        };
+        assert_eq!(fault(&bare, &between(&page, &removed)), refused);
+    }
+
+    #[test]
+    fn what_may_not_be_read_may_not_be_written_by_its_path_or_its_tags() {
+        let secret = Prefix::parse("secret").expect("a prefix");
+        let rule = ReadRule::new(None, vec![secret], &["hidden".to_owned()]);
+        let policy = Policy {
+            reads: ReadScope::default().narrowed_by(&rule),
+            ..Policy::default()
+        };
+        let tagged = PageState {
+            tags: vec!["hidden".to_owned()],
+            ..at("docs/a")
+        };
+        let refused = Some(Code::PathNotAllowed);
+        assert_eq!(fault(&policy, &Change::delete(at("docs/a"))), None);
+        assert_eq!(fault(&policy, &Change::delete(at("secret/a"))), refused);
+        assert_eq!(fault(&policy, &Change::recreate(tagged.clone())), refused);
+        assert_eq!(
+            fault(&policy, &Change::between(tagged, at("docs/a"))),
+            refused
+        );
+    }
+
+    #[test]
+    fn a_fault_names_the_place() {
+        let policy = policy(Some(&["docs"]), &[]);
+        let change = Change::between(at("docs/a"), at("other/b"));
+        let failure = policy.places().fault_of(&change).expect("a fault");
+        assert_eq!(failure.details["path"], "other/b");
+        assert_eq!(failure.details["locale"], "en");
     }
 }

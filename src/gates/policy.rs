@@ -248,3 +248,128 @@ impl StaticToken {
             .into()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::{ConfirmMode, Fallback, Policy, StaticToken};
+    use crate::audit::{AuditLog, Pauses};
+    use crate::gates::SessionId;
+    use crate::page::Prefix;
+
+    const TOKEN: &str = "open sesame, please";
+    const LIMIT: Duration = Duration::from_secs(7);
+
+    fn token() -> ConfirmMode {
+        ConfirmMode::Token(StaticToken::new(TOKEN.into()).expect("long"))
+    }
+
+    fn person(fallback: Fallback) -> ConfirmMode {
+        ConfirmMode::Person {
+            limit: LIMIT,
+            fallback,
+        }
+    }
+
+    fn policy(confirm: ConfirmMode) -> Policy {
+        Policy {
+            is_enabled: true,
+            is_dry_run: false,
+            confirm,
+            allowed: Some(vec![Prefix::parse("docs").expect("a prefix")]),
+            ..Policy::default()
+        }
+    }
+
+    #[test]
+    fn the_operators_own_yes_ends_a_dry_run_and_passes_a_pause_and_no_other_gate() {
+        let log = AuditLog::new(Path::new("/nowhere"), "wiki");
+        let policy = Policy {
+            is_dry_run: true,
+            pauses: log.pauses().clone(),
+            ..policy(token())
+        };
+        let own = policy.clone().for_operator();
+        assert!(!own.is_dry_run && matches!(own.confirm, ConfirmMode::Operator));
+        assert_eq!((own.is_enabled, &own.allowed), (true, &policy.allowed));
+        assert_eq!(
+            format!("{:?}", own.pauses),
+            format!("{:?}", Pauses::default())
+        );
+        assert_ne!(
+            format!("{:?}", policy.pauses),
+            format!("{:?}", Pauses::default())
+        );
+    }
+
+    #[test]
+    fn a_client_that_cannot_ask_gets_what_the_operator_chose_for_it() {
+        for (fallback, can_ask, word, is_dry_run) in [
+            (Fallback::None, false, "person", false),
+            (Fallback::Preview, false, "preview", false),
+            (Fallback::Proposal, false, "preview", true),
+            (Fallback::Preview, true, "person", false),
+            (Fallback::Proposal, true, "person", false),
+        ] {
+            let policy = policy(person(fallback));
+            let own = policy.for_client(can_ask);
+            let found = (own.confirm.as_str(), own.is_dry_run);
+            assert_eq!(found, (word, is_dry_run), "{fallback:?} {can_ask}");
+            assert_eq!(own.allowed, policy.allowed);
+        }
+        let dry = Policy {
+            is_dry_run: true,
+            ..policy(person(Fallback::Preview))
+        };
+        assert!(dry.for_client(false).is_dry_run);
+        assert_eq!(policy(token()).for_client(false).confirm.as_str(), "token");
+    }
+
+    #[test]
+    fn only_where_a_person_is_asked_is_there_time_to_think() {
+        assert_eq!(policy(person(Fallback::None)).thinking(), Some(LIMIT));
+        for confirm in [token(), ConfirmMode::Preview, ConfirmMode::Operator] {
+            assert_eq!(policy(confirm.clone()).thinking(), None);
+            let asking = policy(confirm.clone()).asking(LIMIT);
+            assert_eq!(asking.thinking(), Some(LIMIT));
+            assert_eq!((asking.is_enabled, asking.is_dry_run), (true, false));
+            // Nobody is asked who was not before.
+            assert_eq!(policy(confirm).with_thinking(LIMIT).thinking(), None);
+        }
+        let longer = policy(person(Fallback::Preview)).with_thinking(LIMIT * 2);
+        assert_eq!(longer.thinking(), Some(LIMIT * 2));
+        assert!(longer.is_enabled && longer.allowed.is_some());
+    }
+
+    #[test]
+    fn each_way_to_confirm_has_its_word() {
+        let words = [
+            token(),
+            ConfirmMode::Preview,
+            ConfirmMode::Operator,
+            person(Fallback::None),
+        ];
+        assert_eq!(
+            words.map(|confirm| confirm.as_str()),
+            ["token", "preview", "operator", "person"]
+        );
+    }
+
+    #[test]
+    fn wrong_static_tokens_are_counted() {
+        let policy = policy(token());
+        let ConfirmMode::Token(token) = &policy.confirm else {
+            panic!("a token");
+        };
+        let session = SessionId::new("s");
+        for _ in 0..2 {
+            assert!(token.check(&session, "wrong").is_err());
+        }
+        assert!(token.check(&session, TOKEN).is_ok());
+        assert_eq!(policy.wrong_tokens(), 2);
+        assert_eq!(token.expose(), TOKEN);
+        assert_eq!(self::policy(ConfirmMode::Preview).wrong_tokens(), 0);
+    }
+}

@@ -218,3 +218,19 @@ fn the_oldest_of_too_many_goes() {
     assert!(approvals.take(&us(), &title(0)).is_none());
     assert!(approvals.take(&us(), &title(1)).is_some());
 }
+
+#[test]
+fn an_approval_that_is_used_up_does_not_hide_a_fresh_one() {
+    let approvals = Approvals::default();
+    let approver = Approver::new(&SessionId::new("s"), &Client::default());
+    let give = |call| approvals.give(approver.clone(), title(1), Scope::Page, call);
+    let (first, second) = (call(), call());
+    let _ = give(first).expect("this scope is offered");
+    for _ in 1..MAX_WRITES {
+        assert!(approvals.take(&approver, &title(1)).is_some());
+    }
+    assert!(approvals.take(&approver, &title(1)).is_none());
+    let _ = give(second).expect("this scope is offered");
+    let taken = approvals.take(&approver, &title(1)).expect("a fresh one");
+    assert_eq!(taken.approval(), second);
+}

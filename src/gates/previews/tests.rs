@@ -1,7 +1,9 @@
 use std::time::Duration;
 
-use super::Previews;
+use serde_json::json;
+
 use super::room::{MAX_BYTES, MAX_PREVIEWS};
+use super::{Asked, Previews};
 use crate::audit::CallId;
 use crate::change::Change;
 use crate::gates::{ChangeSet, SessionId};
@@ -108,4 +110,67 @@ fn large_previews_do_not_push_out_those_of_who_holds_less() {
     assert_eq!(refused.unwrap_err().code, crate::error::Code::TooLarge);
     assert!(previews.look(&late, &small).is_ok());
     assert!(previews.look(&much, &tokens[4]).is_ok());
+}
+
+#[test]
+fn the_call_that_was_previewed_is_kept_for_its_session() {
+    let previews = Previews::new(Previews::LIFE);
+    let (ours, theirs) = (SessionId::new("a"), SessionId::new("b"));
+    let set = change();
+    let id = set.id();
+    let token = previews.offer(&ours, set).expect("a token").token;
+    assert!(previews.asked(&ours, &token).expect("it counts").is_none());
+    let asked = |content: &str| {
+        let arguments = json!({ "content": content });
+        Asked::new(
+            "wikijs_update_page",
+            arguments.as_object().expect("an object").clone(),
+        )
+    };
+    previews.keep_asked(&theirs, &token, asked("theirs"));
+    assert!(previews.asked(&ours, &token).expect("it counts").is_none());
+    previews.keep_asked(&ours, &token, asked("ours"));
+    let kept = previews
+        .asked(&ours, &token)
+        .expect("it counts")
+        .expect("kept");
+    assert_eq!(kept.arguments["content"], "ours");
+    assert!(previews.asked(&theirs, &token).is_err());
+
+    assert_eq!(previews.shown(&ours, id).map(|set| set.id()), Some(id));
+    assert!(previews.shown(&theirs, id).is_none());
+    let other = CallId::new().expect("an id");
+    assert!(previews.shown(&ours, other).is_none());
+}
+
+#[test]
+fn the_call_takes_room_beside_its_preview() {
+    let previews = Previews::new(Previews::LIFE);
+    let session = SessionId::new("a");
+    let first = previews.offer(&session, change()).expect("a token").token;
+    let arguments = json!({ "content": "x".repeat(MAX_BYTES) });
+    let asked = Asked::new(
+        "wikijs_update_page",
+        arguments.as_object().expect("an object").clone(),
+    );
+    previews.keep_asked(&session, &first, asked);
+    let second = previews.offer(&session, change()).expect("a token").token;
+    assert!(previews.look(&session, &first).is_err(), "it made room");
+    assert!(previews.look(&session, &second).is_ok());
+}
+
+#[tokio::test]
+async fn the_call_that_used_a_token_up_is_known_to_its_session_alone() {
+    let previews = Previews::new(Previews::LIFE);
+    let (ours, theirs) = (SessionId::new("a"), SessionId::new("b"));
+    let [one, two] = [(); 2].map(|()| previews.offer(&ours, change()).expect("a token").token);
+    let (first, second) = (CallId::new().expect("an id"), CallId::new().expect("an id"));
+    for (call, token) in [(first, &one), (second, &two)] {
+        let spent = call.during(async { previews.spend(&ours, token) }).await;
+        assert!(spent.is_ok());
+    }
+    assert_eq!(previews.used_by(&ours, &one), Some(first));
+    assert_eq!(previews.used_by(&ours, &two), Some(second));
+    assert_eq!(previews.used_by(&theirs, &one), None);
+    assert_eq!(previews.used_by(&ours, &"0".repeat(32)), None);
 }
