@@ -10,7 +10,7 @@ test:
 bench:
     cargo bench --bench budgets -- --write
 
-# The binary of before change sets, which `bench` compares an edit with: FORMER_BINARY=$(just former) just bench
+# The binary of before change sets; compares an edit with: cargo bench --bench budgets -- --only writes --former FILE --write
 former:
     #!/usr/bin/env bash
     set -euo pipefail

@@ -26,6 +26,7 @@
 //! | `wiki/mutate.rs` | how a create and an update send it |
 //! | `change/edits.rs`, then `tools/create_page.rs` and `tools/update_page.rs` | whether a call may ask for it, and in which words |
 //! | `tools/output.rs` | how an answer tells it |
+//! | `files/text.rs` | which line or file of a page's files says it |
 //! | `write/source/proposal/values.rs` | which values of it a call may ask for |
 //! | `demo/store/page.rs`, then whatever makes a row | the demo wiki's own |
 //!

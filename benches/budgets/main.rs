@@ -50,6 +50,7 @@ mod watched;
 mod wiki;
 mod writes;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
@@ -65,6 +66,9 @@ struct Arguments {
     /// How long the soak takes
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     minutes: u32,
+    /// The binary of before change sets, which `just former` builds
+    #[arg(long, value_name = "FILE")]
+    former: Option<PathBuf>,
     /// Write what was measured into docs/figures.md too
     #[arg(long)]
     write: bool,
@@ -110,7 +114,7 @@ enum Measurement {
 }
 
 impl Measurement {
-    fn measure(self, minutes: u32) -> Vec<Figure> {
+    fn measure(self, minutes: u32, former: Option<&Path>) -> Vec<Figure> {
         match self {
             Self::Start => start::measure(),
             Self::Memory => memory::measure(),
@@ -122,7 +126,7 @@ impl Measurement {
             Self::Size => size::measure(),
             Self::Definitions => definitions::measure(),
             Self::Large => large::measure(),
-            Self::Writes => writes::measure(),
+            Self::Writes => writes::measure(former),
             Self::Audit => audit::measure(),
             Self::Heavy => heavy::measure(),
             Self::Soak => soak::measure(minutes),
@@ -146,7 +150,7 @@ fn main() -> ExitCode {
         if !is_wanted {
             continue;
         }
-        let measured = name.measure(arguments.minutes);
+        let measured = name.measure(arguments.minutes, arguments.former.as_deref());
         if arguments.write {
             let name = name.to_possible_value().expect("none is skipped");
             report::write(name.get_name(), &measured);

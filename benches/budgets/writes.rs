@@ -1,18 +1,17 @@
 //! What a write asks of the wiki, and what a plain edit costs beside the binary of before change
 //! sets, the two in turns in one run.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::calls;
 use crate::figure::{Figure, Unit};
+use crate::process::BINARY;
 use crate::server::Server;
 use crate::stats::whole;
 use crate::wiki::Wiki;
 
-/// Where the former binary is: `just former` builds it and says its path.
-const FORMER: &str = "FORMER_BINARY";
 const TOKEN: &str = "the-token-of-the-bench";
 const SETTINGS: [(&str, &str); 3] = [
     ("WIKI_MUTATIONS_ENABLED", "true"),
@@ -22,11 +21,12 @@ const SETTINGS: [(&str, &str); 3] = [
 const TURNS: usize = 16;
 const EDITS_A_TURN: usize = 50;
 
-pub(crate) fn measure() -> Vec<Figure> {
+/// Measures them; `former` is the binary of before change sets, which `just former` builds.
+pub(crate) fn measure(former: Option<&Path>) -> Vec<Figure> {
     let mut figures = requests();
-    match std::env::var_os(FORMER) {
-        Some(former) => figures.extend(beside_former(former.into())),
-        None => eprintln!("{FORMER} is not set: an edit is not compared with the former binary's"),
+    match former {
+        Some(former) => figures.extend(beside_former(former)),
+        None => eprintln!("without --former an edit is not compared with the former binary's"),
     }
     figures
 }
@@ -93,10 +93,10 @@ struct Side {
 }
 
 impl Side {
-    fn start(binary: PathBuf) -> Self {
+    fn start(binary: &Path) -> Self {
         let wiki = Wiki::start();
         wiki.write(&line(0));
-        let server = Server::start_of(&binary, &wiki.address(), wiki.key(), &SETTINGS).ready();
+        let server = Server::start_of(binary, &wiki.address(), wiki.key(), &SETTINGS).ready();
         let mut side = Self {
             wiki,
             server,
@@ -128,9 +128,9 @@ impl Side {
 }
 
 /// A text edit that touches no link, by the two binaries in turns.
-fn beside_former(former: PathBuf) -> Vec<Figure> {
+fn beside_former(former: &Path) -> Vec<Figure> {
     let mut former = Side::start(former);
-    let mut now = Side::start(crate::process::BINARY.into());
+    let mut now = Side::start(Path::new(BINARY));
     assert_eq!(now.asked(), former.asked(), "the same requests as before");
     let (mut before, mut after) = (0.0, 0.0);
     for _ in 0..TURNS {

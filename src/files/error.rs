@@ -47,7 +47,7 @@ pub enum FilesError {
         settings: String,
     },
     /// The folder has another part of the wiki.
-    #[error("this folder has {}; pull another part into a directory of its own", part(.folder))]
+    #[error("this folder has {}; pull another part into a directory of its own", part(.folder.as_deref()))]
     OtherPart {
         /// Which.
         folder: Option<String>,
@@ -88,7 +88,7 @@ fn in_words(error: &io::Error) -> String {
     }
 }
 
-fn part(path: &Option<String>) -> String {
+fn part(path: Option<&str>) -> String {
     match path {
         Some(path) => format!("the pages at and below {path}"),
         None => "all pages of the wiki".to_owned(),

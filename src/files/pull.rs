@@ -45,6 +45,26 @@ pub struct Pulled {
     pub strange: Vec<Strange>,
 }
 
+impl Pulled {
+    fn sort(&mut self) {
+        let Self {
+            new,
+            changed,
+            moved,
+            removed,
+            merged,
+            conflicts,
+            notes,
+            unread: _,
+            strange: _,
+        } = self;
+        for list in [new, changed, removed, merged, conflicts, notes] {
+            list.sort_unstable();
+        }
+        moved.sort_unstable();
+    }
+}
+
 /// What was just pushed, by the names of the files: where the wiki stores it otherwise, its form
 /// counts.
 pub(super) type Pushed = BTreeMap<String, Texts>;
@@ -103,6 +123,7 @@ pub(super) async fn after_push(
         pull.page(id, page)?;
     }
     pull.note_moves()?;
+    pull.done.sort();
     let strange = std::mem::take(&mut pull.here.strange);
     Ok(Pulled {
         unread: there.unread,
@@ -181,7 +202,7 @@ impl Pull<'_> {
     fn page(&mut self, id: i64, page: PageState) -> Result<(), FilesError> {
         let place = (page.locale.clone(), page.path.clone());
         let Some(known) = self.here.pages.remove(&id) else {
-            return self.new(page, &encode(&place));
+            return self.come(page, &encode(&place));
         };
         let now = known.name_now().to_owned();
         let moves = known.moves_to().is_some();
@@ -231,7 +252,8 @@ impl Pull<'_> {
         Base::new(name.to_owned(), page).keep(self.folder)
     }
 
-    fn new(&mut self, page: PageState, plain: &str) -> Result<(), FilesError> {
+    /// A page that was not pulled before.
+    fn come(&mut self, page: PageState, plain: &str) -> Result<(), FilesError> {
         let theirs = written(&page);
         if let Some(ours) = self.here.new.remove(plain) {
             let name = plain.to_owned();

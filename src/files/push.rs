@@ -64,7 +64,7 @@ impl Ready {
             if taken {
                 ready.fault(name, "was made in the wiki, too; pull first");
             } else {
-                ready.new(&scope, name, texts);
+                ready.made_here(&scope, name, texts);
             }
         }
         // A path that a delete frees comes free in its set by itself.
@@ -117,7 +117,7 @@ impl Ready {
         Ok(())
     }
 
-    fn new(&mut self, scope: &Scope, name: &str, texts: &Texts) {
+    fn made_here(&mut self, scope: &Scope, name: &str, texts: &Texts) {
         let Some(place) = decode(name) else { return };
         if self.is_place(scope, name, &place)
             && let Some(after) = self.page_of(name, texts, &place, None)

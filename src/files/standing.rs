@@ -66,10 +66,10 @@ impl Standing {
         let scope = scope_of(wiki, folder)?;
         let here = Here::of(folder)?;
         let there = There::of(wiki, folder, &scope, &here, far).await?;
-        Ok(Self::between(here, there))
+        Ok(Self::between(&here, there))
     }
 
-    fn between(here: Here, there: There) -> Self {
+    fn between(here: &Here, there: There) -> Self {
         let mut standing = Self {
             strange: here.strange.clone(),
             ..Self::default()

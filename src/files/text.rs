@@ -424,8 +424,9 @@ impl Head {
             message,
         };
         let mut text = |name: &str, usual: Option<String>| match self.lines.remove(name) {
-            Some((line, Said::Plain(value))) => Ok((line, value)),
-            Some((line, Said::Json(Value::String(value)))) => Ok((line, value)),
+            Some((line, Said::Plain(value) | Said::Json(Value::String(value)))) => {
+                Ok((line, value))
+            }
             Some((line, Said::Json(_))) => {
                 Err(fault(line, format!("{name} must be a string in quotes")))
             }

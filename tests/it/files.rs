@@ -11,7 +11,9 @@ use tempfile::TempDir;
 use wikijs_mcp::demo::{DemoWiki, PageRow};
 
 use crate::command::{Command, Ended};
+use crate::docs::generated;
 use crate::harness::{id_of, mutations, page, sample_wiki, wiki_of};
+use crate::operators_way::steady;
 
 /// A wiki, a folder of its files, and the operator who works with both.
 struct Work {
@@ -884,4 +886,116 @@ async fn whoever_edits_in_whatever_order_no_line_is_lost() {
     for seed in 1..=4 {
         everybody_edits(seed).await;
     }
+}
+
+/// One folder of one wiki, told step by step: what docs/files.md shows.
+#[tokio::test]
+async fn the_walk_in_the_docs_is_what_the_program_says() {
+    let lines = "# Backup\n\nTake one every night.\n";
+    let wiki = wiki_of(&[
+        ("docs/backup", lines),
+        (
+            "docs/restore",
+            "# Restore\n\nFrom a [backup](/docs/backup).\n",
+        ),
+        ("docs/old", "# Old\n\nNobody needs this.\n"),
+    ])
+    .await;
+    let dir = TempDir::new().unwrap();
+    let run = async |arguments: &[&str], stdin: &str| {
+        let bare = wiki.address().split_once("://").unwrap().1.to_owned();
+        let command = Command::new(arguments)
+            .with("WIKI_BASE_URL", &wiki.address())
+            .with("WIKI_API_TOKEN", &wiki.keys().admin)
+            .with("WIKI_AUDIT_DIR", dir.path().join("audit").to_str().unwrap())
+            .with("WIKI_MUTATIONS_ENABLED", "true")
+            .with("WIKI_LOG", "off")
+            .in_dir(dir.path())
+            .stdin(stdin)
+            .hide(bare, "wiki.lan");
+        tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    };
+    let shown = |marker: &str, told: &str| {
+        let block = format!("```console\n{told}```\n");
+        generated("docs/files.md", marker, &block, steady);
+    };
+    let good = async |marker: &str, arguments: &[&str]| {
+        let ended = run(arguments, "").await;
+        assert_eq!(ended.code, 0, "{}", ended.told);
+        shown(marker, &ended.told);
+    };
+    good("pull", &["files", "pull", "handbook"]).await;
+    let file = |name: &str| dir.path().join("handbook/en/docs").join(name);
+    let page = fs::read_to_string(file("backup.md")).unwrap();
+    generated(
+        "docs/files.md",
+        "page",
+        &format!("```text\n{page}```\n"),
+        str::to_owned,
+    );
+
+    fs::write(file("backup.md"), page.replace("every night", "every hour")).unwrap();
+    fs::create_dir(file("operations")).unwrap();
+
+    fs::rename(file("restore.md"), file("operations/restore.md")).unwrap();
+    fs::remove_file(file("old.md")).unwrap();
+    fs::write(file("new.md"), "Made with an editor.\n").unwrap();
+    good("status", &["files", "status", "handbook"]).await;
+    let push = [
+        "files",
+        "push",
+        "handbook",
+        "--delete",
+        "--yes",
+        "-m",
+        "backups every hour",
+    ];
+    good("push", &push).await;
+    good("undo", &["undo", "last", "--yes"]).await;
+}
+
+/// Git sees after a pull what changed in the wiki, and no more.
+#[tokio::test]
+async fn git_sees_after_a_pull_what_changed_and_no_more() {
+    let git = |dir: &Path, arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let identity = ["-c", "user.name=n", "-c", "user.email=n@example.org"];
+        command
+            .current_dir(dir)
+            .args(identity)
+            .args(arguments)
+            .output()
+    };
+    let work =
+        Work::pulled(wiki_of(&[("docs/a", "a\r\nb"), ("docs/b", "b\n"), ("docs/c", "c\n")]).await)
+            .await;
+    if git(work.dir.path(), &["init", "-q"]).is_err() {
+        eprintln!("skipped: there is no git");
+        return;
+    }
+    let git = |arguments: &[&str]| {
+        let output = git(work.dir.path(), arguments).unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8(output.stdout).unwrap()
+    };
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "pulled"]);
+    work.good("pull", &[]).await;
+    assert_eq!(git(&["status", "--porcelain", "--", "en", "README.md"]), "");
+    let [a, b] = ["docs/a", "docs/b"].map(|path| id_of(&work.wiki, path));
+    work.wiki.with_store(|store| {
+        let page = store.page_mut(a).unwrap();
+        "a\r\nB".clone_into(&mut page.content);
+        page.updated_at = "2031-01-01T00:00:00.000Z".to_owned();
+        // Written again as it was.
+        "2031-01-01T00:00:00.000Z".clone_into(&mut store.page_mut(b).unwrap().updated_at);
+    });
+    work.good("pull", &[]).await;
+    assert_eq!(git(&["diff", "--stat", "--", "en"]).lines().count(), 2);
+    let diff = git(&["diff", "--", "en"]);
+    assert!(diff.contains("\n-b\n") && diff.contains("\n+B\n"), "{diff}");
 }

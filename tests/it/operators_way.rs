@@ -95,7 +95,7 @@ impl Machine<'_> {
 }
 
 /// Ids, hashes, times, users and how long something took differ from run to run.
-fn steady(told: &str) -> String {
+pub(crate) fn steady(told: &str) -> String {
     // Columns are as wide as their widest cell, and a time that ends in a nought is shorter.
     told.split_whitespace()
         .map(|word| {

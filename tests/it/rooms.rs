@@ -417,6 +417,8 @@ const FIELD_BY_FIELD: &[&str] = &[
     "demo::store::restore",
     "demo::store::update",
     "fields",
+    // How a page lies in files.
+    "files::text",
     // How an answer tells them.
     "tools::output",
     // What the wiki's layers have, and what is sent.

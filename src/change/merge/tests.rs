@@ -173,17 +173,14 @@ proptest! {
         base in "([a-c]\n){0,6}[a-c]?", ours in "([a-c]\n){0,6}[a-c]?", theirs in "([a-c]\n){0,6}[a-c]?",
     ) {
         let marked = merge_marked(&base, ("here", &ours), ("wiki", &theirs));
-        match merge(&base, &ours, &theirs) {
-            Some(merged) => {
-                prop_assert_eq!(marked.conflicts, 0);
-                prop_assert_eq!(marked.text, merged);
+        let Some(merged) = merge(&base, &ours, &theirs) else {
+            prop_assert!(marked.conflicts > 0);
+            for line in ours.lines().filter(|line| !base.contains(*line)) {
+                prop_assert!(marked.text.contains(line));
             }
-            None => {
-                prop_assert!(marked.conflicts > 0);
-                for line in ours.lines().filter(|line| !base.contains(*line)) {
-                    prop_assert!(marked.text.contains(line));
-                }
-            }
-        }
+            return Ok(());
+        };
+        prop_assert_eq!(marked.conflicts, 0);
+        prop_assert_eq!(marked.text, merged);
     }
 }
