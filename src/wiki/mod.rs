@@ -51,6 +51,7 @@ mod version;
 mod whole;
 
 pub use all_pages::{AllPages, MAX_KEPT};
+pub(crate) use aside::aside;
 pub use authors::RIGHT_TO_AUTHOR;
 pub use branches::parent as parent_tag;
 pub use changes::{Before, ChangedPage, Past};
