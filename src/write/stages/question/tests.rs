@@ -1,7 +1,8 @@
 use url::Url;
 
 use super::{
-    CONTINUED, MARK, MAX_CHARS, MOST_CHANGES, Room, Text, message, message_of_set, shortened,
+    CONTINUED, MARK, MAX_CHARS, MOST_CHANGES, Room, Text, message, message_of_set, pieces,
+    shortened,
 };
 use crate::audit::CallId;
 use crate::change::{Change, Edits, NewContent, NewTags, Warning};
@@ -451,12 +452,39 @@ fn a_line_fits_to_the_last_byte_of_its_room() {
 }
 
 #[test]
+fn a_line_is_cut_into_pieces_of_the_most_that_a_window_shows() {
+    let widths = |count: usize| {
+        let line: Vec<String> = (0..count).map(|_| "x".to_owned()).collect();
+        let pieces = pieces(&line).into_iter();
+        pieces.map(|piece| piece.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(widths(0), [0]);
+    assert_eq!(widths(MAX_CHARS), [MAX_CHARS]);
+    assert_eq!(widths(MAX_CHARS + 1), [MAX_CHARS, 1]);
+    // What is shown escaped stays in one piece.
+    let escaped = vec!["x".repeat(MAX_CHARS - 3), "\\u{7}".to_owned()];
+    assert_eq!(pieces(&escaped), escaped);
+}
+
+#[test]
+fn a_common_beginning_is_left_out_from_two_characters_on() {
+    for (same, is_cut) in [(MAX_CHARS / 2 + 1, false), (MAX_CHARS / 2 + 2, true)] {
+        let line = |sign: &str, end: &str| format!("{sign}{}{end}", "a".repeat(same));
+        let lines = shortened(&format!("{}\n{}\n", line("-", "X"), line("+", "Y")));
+        assert_eq!(lines[0].starts_with("-…"), is_cut, "{lines:?}");
+    }
+}
+
+#[test]
 fn the_common_beginning_is_left_out_only_where_one_line_replaces_one() {
     let (old, new) = (
         format!("-{}X", "a".repeat(60)),
         format!("+{}Y", "a".repeat(60)),
     );
-    let cut = |line: &str| format!("{}…{}", &line[..1], &line[21..]);
+    let cut = |line: &str| {
+        let rest: String = line.chars().skip(21).collect();
+        format!("{}…{rest}", line.chars().next().unwrap_or_default())
+    };
     let lines = |all: &[&str]| shortened(&(all.join("\n") + "\n"));
     assert_eq!(lines(&["@@", &old, &new]), ["@@", &cut(&old), &cut(&new)]);
     assert_eq!(lines(&[&old, &new, " b"]), [&cut(&old), &cut(&new), " b"]);
