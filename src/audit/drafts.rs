@@ -288,11 +288,7 @@ fn find(
 fn files(place: &Place) -> Result<Vec<Named>, AuditError> {
     let directory = place.drafts();
     let failed = |error: io::Error| AuditError::at(&directory, "list the drafts", &error);
-    let entries = match std::fs::read_dir(&directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error)),
-    };
+    let entries = fs::entries(&directory).map_err(failed)?;
     let mut files = Vec::new();
     for entry in entries {
         let entry = entry.map_err(failed)?;
@@ -344,3 +340,6 @@ fn remove(path: &Path) -> Result<(), AuditError> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

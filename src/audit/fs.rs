@@ -1,7 +1,7 @@
 //! Files and directories for the log: private, synced when we claim so, and open to the owner of
 //! the audit directory. Every file of the audit directory is made here.
 
-use std::fs::File;
+use std::fs::{DirEntry, File, read_dir};
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -18,6 +18,18 @@ pub(super) fn make_dir(path: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The entries of a directory; none if it does not exist.
+pub(super) fn entries(
+    directory: &Path,
+) -> io::Result<impl Iterator<Item = io::Result<DirEntry>> + use<>> {
+    let entries = match read_dir(directory) {
+        Ok(entries) => Some(entries),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    Ok(entries.into_iter().flatten())
 }
 
 /// Makes a new file, 0600.

@@ -128,14 +128,9 @@ async fn lock_in_line(path: PathBuf, wait: Duration) -> Result<FileLock, AuditEr
 /// Removes the files of turns that no living process holds.
 pub(super) fn sweep(place: &Place) -> Result<(), AuditError> {
     let directory = place.turns();
-    let failed = |error: &std::io::Error| AuditError::at(&directory, "tidy the turns", error);
-    let entries = match std::fs::read_dir(&directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(failed(&error)),
-    };
-    for entry in entries {
-        let path = entry.map_err(|error| failed(&error))?.path();
+    let failed = |error: std::io::Error| AuditError::at(&directory, "tidy the turns", &error);
+    for entry in super::fs::entries(&directory).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
         if let Some(file) = try_lock(&path)? {
             drop(PassingLock {
                 path,

@@ -116,5 +116,6 @@ pub use signing::{NotAKey, PublicKey, SigningKey};
 pub use states::Found;
 pub use story::{CallSelector, CallStory, NotASelector, StoryError};
 pub use tail::Tail;
+pub use tally::goes_by;
 pub use verify::{Against, Checked, CheckedRun};
 pub use wrong::{Witness, Wrong};

@@ -208,11 +208,7 @@ pub(super) fn all(place: &Place) -> Result<Vec<Proposal>, AuditError> {
 pub(super) fn files(place: &Place) -> Result<Vec<Read>, AuditError> {
     let directory = place.proposals();
     let failed = |error: io::Error| AuditError::at(&directory, "list the proposals", &error);
-    let entries = match std::fs::read_dir(&directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error)),
-    };
+    let entries = super::fs::entries(&directory).map_err(failed)?;
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.map_err(failed)?.path();

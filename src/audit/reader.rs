@@ -163,11 +163,7 @@ impl AuditLog {
 pub(super) fn runs(place: &Place) -> Result<Vec<RunFile>, AuditError> {
     let directory = place.runs();
     let failed = |error: io::Error| AuditError::at(&directory, "list the runs", &error);
-    let entries = match std::fs::read_dir(&directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error)),
-    };
+    let entries = super::fs::entries(&directory).map_err(failed)?;
     let mut runs = Vec::new();
     for entry in entries {
         match look_at(&entry.map_err(failed)?.path()) {

@@ -26,6 +26,18 @@ impl AuditLog {
     /// # Errors
     /// If the disk cannot be read.
     pub fn rebuilt(&self, call: &CallStory) -> Result<Rebuilt, AuditError> {
+        match self.rebuilt_if_kept(call)? {
+            Rebuilt::Missing(name) if self.is_purged(name)? => Ok(Rebuilt::Purged(name)),
+            rebuilt => Ok(rebuilt),
+        }
+    }
+
+    /// The same, but every state that is not there is missing: why is not looked for, which would
+    /// read all of the log. Blocks.
+    ///
+    /// # Errors
+    /// If the disk cannot be read.
+    pub fn rebuilt_if_kept(&self, call: &CallStory) -> Result<Rebuilt, AuditError> {
         let found = call.last_applied().and_then(|record| record.found);
         let mut states = [None, None];
         for (state, name) in states
@@ -35,21 +47,16 @@ impl AuditLog {
             let Some(name) = name else { continue };
             match kept::kept(&self.place(), name) {
                 Ok(read) => *state = Some(read),
-                Err(AuditError::Missing) if self.is_purged(name)? => {
-                    return Ok(Rebuilt::Purged(name));
-                }
                 Err(AuditError::Missing) => return Ok(Rebuilt::Missing(name)),
                 Err(AuditError::Damaged) => return Ok(Rebuilt::Damaged(name)),
                 Err(error) => return Err(error),
             }
         }
-        let change = match states {
-            [None, None] => return Ok(Rebuilt::NeverKept),
-            [Some(before), Some(after)] => Change::between(before, after),
-            [Some(before), None] => Change::delete(before),
-            [None, Some(after)] => Change::recreate(after),
-        };
-        Ok(Rebuilt::Change(Box::new(change)))
+        let [before, after] = states;
+        let change = Change::of_states(before, after);
+        Ok(change.map_or(Rebuilt::NeverKept, |change| {
+            Rebuilt::Change(Box::new(change))
+        }))
     }
 
     /// Whether a recorded purge removed a kept state.

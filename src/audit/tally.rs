@@ -8,6 +8,17 @@ use super::blocking::blocking;
 use super::reader::{runs, scan};
 use super::{AuditError, AuditLog, CallId, Client, Event};
 
+/// Whether a client goes by one of these names; without names, whether it has none either.
+#[must_use]
+pub fn goes_by(client: &Client, names: &[String]) -> bool {
+    let own = client.names();
+    if names.is_empty() {
+        return own.is_empty();
+    }
+    let is_its = |name: &String| own.iter().any(|own| own.eq_ignore_ascii_case(name));
+    names.iter().any(is_its)
+}
+
 impl AuditLog {
     /// How many writes were attempted since a time by clients with one of these names, or without
     /// names, by clients that have none. Only runs that were written since are read.
@@ -21,14 +32,7 @@ impl AuditLog {
     ) -> Result<u64, AuditError> {
         let place = self.place();
         blocking(move || {
-            let is_meant = |client: &Client| {
-                let own = client.names();
-                if names.is_empty() {
-                    return own.is_empty();
-                }
-                own.iter()
-                    .any(|own| names.iter().any(|name| name.eq_ignore_ascii_case(own)))
-            };
+            let is_meant = |client: &Client| goes_by(client, &names);
             let mut calls: HashSet<CallId> = HashSet::new();
             for run in runs(&place)? {
                 if OffsetDateTime::from(run.modified) < since {
@@ -50,5 +54,33 @@ impl AuditLog {
             Ok(u64::try_from(calls.len()).unwrap_or(u64::MAX))
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::goes_by;
+    use crate::audit::Client;
+
+    #[test]
+    fn a_client_is_known_by_its_own_name_its_authenticated_one_and_in_any_letter_case() {
+        let client = Client {
+            name: "Claude".to_owned(),
+            subject: Some("ci/1".to_owned()),
+            ..Client::default()
+        };
+        for (names, is_it) in [
+            (&["claude"][..], true),
+            (&["CI"], true),
+            (&["ci/1"], true),
+            (&["other", "ci"], true),
+            (&["other"], false),
+            (&[], false),
+        ] {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(goes_by(&client, &names), is_it, "{names:?}");
+        }
+        assert!(goes_by(&Client::default(), &[]));
+        assert!(!goes_by(&Client::default(), &["ci".to_owned()]));
     }
 }

@@ -258,3 +258,6 @@ impl Edits {
         Ok(after)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ mod compare;
 mod edits;
 mod escapes;
 mod merge;
+mod place;
 mod plan;
 mod proof;
 mod shown;

@@ -23,6 +23,9 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Create, Self::Update, Self::Move, Self::Delete];
+
     /// The word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -178,6 +181,18 @@ impl Change {
     #[must_use]
     pub const fn between(before: PageState, after: PageState) -> Self {
         Self::of(States::Update { before, after })
+    }
+
+    /// The change between two states of a page, of which `None` is no page; `None` if there is none
+    /// before and after.
+    #[must_use]
+    pub fn of_states(before: Option<PageState>, after: Option<PageState>) -> Option<Self> {
+        match (before, after) {
+            (None, None) => None,
+            (None, Some(after)) => Some(Self::recreate(after)),
+            (Some(before), None) => Some(Self::delete(before)),
+            (Some(before), Some(after)) => Some(Self::between(before, after)),
+        }
     }
 
     /// The same change with another page after it.
@@ -369,9 +384,10 @@ impl Change {
     /// The difference of the content, and how many lines it adds and removes.
     #[must_use]
     pub fn content_diff(&self) -> (String, LineCounts) {
-        let content =
-            |page: Option<&PageState>| page.map_or(String::new(), |page| page.content.clone());
-        unified_diff(&content(self.before()), &content(self.after()))
+        fn content(page: Option<&PageState>) -> &str {
+            page.map_or("", |page| &page.content)
+        }
+        unified_diff(content(self.before()), content(self.after()))
     }
 
     /// The difference of styles or scripts, and how many lines it adds and removes; `None` for

@@ -53,16 +53,12 @@ pub(super) fn tools() -> Vec<&'static str> {
 
 /// The kinds of changes.
 pub(super) fn operations() -> Vec<&'static str> {
-    use Operation::{Create, Delete, Move, Update};
-    [Create, Update, Move, Delete]
-        .map(Operation::as_str)
-        .to_vec()
+    Operation::ALL.map(Operation::as_str).to_vec()
 }
 
 /// The kind of changes that a word stands for.
 pub(super) fn operation(word: &str) -> Result<Operation, String> {
-    use Operation::{Create, Delete, Move, Update};
-    [Create, Update, Move, Delete]
+    Operation::ALL
         .into_iter()
         .find(|operation| operation.as_str() == word)
         .ok_or_else(|| "must be create, update, move or delete".to_owned())

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::names::SETTINGS;
 use super::setting::{Kind, Setting};
-use super::tables::{LARGEST_COUNT, LONGEST_TIMEOUT, OPERATIONS, USUAL_TIMEOUT};
+use super::tables::{LARGEST_COUNT, LONGEST_TIMEOUT, USUAL_TIMEOUT};
 use crate::change::Operation;
 use crate::page::Field;
 use crate::rules::{BUILT_IN, Then};
@@ -55,7 +55,7 @@ fn tables() -> [(String, Value); 3] {
                 "then": { "enum": Then::ALL },
                 "why": text(),
                 "paths": texts(),
-                "operations": words(&OPERATIONS.map(Operation::as_str)),
+                "operations": words(&Operation::ALL.map(Operation::as_str)),
                 "fields": words(&fields),
                 "tags": texts(),
                 "clients": texts(),

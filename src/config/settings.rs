@@ -8,7 +8,6 @@ use super::key_source::{self, KeySource};
 use super::layers::Layers;
 use super::parse::{SettingError, Source, choose};
 use super::serve::ServeSettings;
-use super::tables::Tables;
 use super::{anchors, connection, network, policy, storage};
 use crate::audit::{AnchorSettings, Keep};
 use crate::gates::Policy;
@@ -32,8 +31,6 @@ pub struct Settings {
     pub key_source: KeySource,
     /// What may be written.
     pub policy: Policy,
-    /// The operator's own rules and checks.
-    pub tables: Tables,
     /// The tools that are offered.
     pub surface: Surface,
     /// Where the audit log lies.
@@ -142,10 +139,8 @@ impl Settings {
             let inside = anchors.as_ref();
             let inside = inside.and_then(|it| anchors::warning(it, &audit_dir));
             more.extend(inside);
-            let tables = source.tables();
             Some(Self {
-                warnings: [warnings(&wiki, &policy), idle(&tables, &policy), more].concat(),
-                tables,
+                warnings: [warnings(&wiki, &policy), idle(&policy), more].concat(),
                 wiki,
                 key_source: key_source?,
                 policy,
@@ -177,7 +172,7 @@ impl Faults<'_> {
 }
 
 /// The rules that can match no change.
-fn idle(tables: &Tables, policy: &Policy) -> Vec<String> {
+fn idle(policy: &Policy) -> Vec<String> {
     let allowed = policy.allowed.as_deref();
     let idle = |rule: &Rule| {
         let why = rule.matches_nothing(allowed, &policy.denied)?;
@@ -186,7 +181,7 @@ fn idle(tables: &Tables, policy: &Policy) -> Vec<String> {
             rule.name()
         ))
     };
-    tables.rules.rules().filter_map(idle).collect()
+    policy.rules.rules().filter_map(idle).collect()
 }
 
 fn warnings(wiki: &WikiSettings, policy: &Policy) -> Vec<String> {

@@ -37,13 +37,6 @@ pub(super) const RULE_MEMBERS: [&str; 13] = [
 ];
 /// The members of a check.
 pub(super) const CHECK_MEMBERS: [&str; 6] = ["name", "argv", "cwd", "env", "paths", "timeout"];
-/// The kinds of changes, as rules name them.
-pub(super) const OPERATIONS: [Operation; 4] = [
-    Operation::Create,
-    Operation::Update,
-    Operation::Move,
-    Operation::Delete,
-];
 
 /// How long a check may take by default, in seconds.
 pub(super) const USUAL_TIMEOUT: u64 = 10;
@@ -273,7 +266,7 @@ fn rule(row: &Row<'_, '_>, checks: &[CheckCommand]) -> Result<Rule, Vec<Fault>> 
     let mut when = When::default();
     when.paths = sift.take(row.list("paths", prefix));
     when.operations = sift.take(row.list("operations", |text| {
-        word(text, OPERATIONS.map(|one| (one.as_str(), one)))
+        word(text, Operation::ALL.map(|one| (one.as_str(), one)))
     }));
     when.fields = sift.take(row.list("fields", |text| {
         word(text, Field::ALL.map(|field| (field.name(), field)))

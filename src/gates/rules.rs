@@ -85,17 +85,14 @@ pub(crate) fn rules<'p>(
     facts: &Facts,
     decided: Decided,
 ) -> Result<Ruled<'p>, Refusal> {
-    let Some(verdict) = allowed.policy.rules.verdict(facts) else {
+    let Some(rule) = allowed.policy.rules.verdict(facts) else {
         return Ok(Ruled::Cleared(Cleared { allowed }));
     };
-    match verdict.then() {
-        Then::Deny => Err(denied(
-            verdict.rule,
-            "The operator's rules deny this write.",
-        )),
+    match rule.then() {
+        Then::Deny => Err(denied(rule, "The operator's rules deny this write.")),
         then if decided.satisfies(then) => Ok(Ruled::Cleared(Cleared { allowed })),
         then => {
-            let rule = named(verdict.rule);
+            let rule = named(rule);
             Ok(Ruled::Demands(allowed, Demand { then, rule }))
         }
     }

@@ -22,8 +22,9 @@ use super::tokens::columns;
 use crate::page::{Date, Format, Locale, Outline, PagePath, PageReading};
 use crate::private_files;
 
-/// Raised with every change of the tables; an index of another version is rebuilt.
-const VERSION: i64 = 2;
+/// Raised with every change of the tables, or of what is read from a source for them; an index of
+/// another version is rebuilt.
+const VERSION: i64 = 3;
 /// The endings of the names of an index's files.
 pub(super) const BESIDE: [&str; 5] = ["", "-wal", "-shm", "-journal", ".lock"];
 /// How much of the index SQLite keeps in memory, in KiB.

@@ -18,6 +18,7 @@ use super::html_block::HtmlBlock;
 use super::outline::{Format, options};
 use super::path::RESERVED;
 use super::place::line_feeds;
+use super::raw::Writing;
 
 /// Names of a file at whose address the wiki answers with a page.
 pub(super) const PAGE_ENDINGS: [&str; 3] = [".md", ".html", ".txt"];
@@ -79,6 +80,8 @@ fn of_markdown(text: &str) -> Vec<PageLink> {
     let mut block = HtmlBlock::default();
     // How many links and blocks of code are open: an address in either is no link of its own.
     let mut closed_to_addresses = 0_usize;
+    // The same of `<a>`, paragraph by paragraph, as the wiki looks for addresses.
+    let mut anchors = 0_usize;
     // Text comes in pieces; an address may lie in several that follow one another.
     let mut run = 0..0;
     // Formulas hold no links. Front matter is text to the wiki, links and all.
@@ -86,9 +89,10 @@ fn of_markdown(text: &str) -> Vec<PageLink> {
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
         if let Event::Text(_) = event
             && closed_to_addresses == 0
+            && anchors == 0
         {
             if run.end != range.start {
-                links.extend(addresses(text, run.clone()));
+                links.extend(bare(text, run.clone()));
                 run.start = range.start;
             }
             run.end = range.end;
@@ -98,6 +102,9 @@ fn of_markdown(text: &str) -> Vec<PageLink> {
             Event::Start(tag) => {
                 if closes_to_addresses(&tag) {
                     closed_to_addresses += 1;
+                }
+                if begins_paragraph(&tag) {
+                    anchors = 0;
                 }
                 match tag {
                     Tag::Link {
@@ -126,6 +133,11 @@ fn of_markdown(text: &str) -> Vec<PageLink> {
             }
             Event::InlineHtml(html) => {
                 let is_whole = text.get(range.clone()) == Some(html.as_ref());
+                scan(&html, |token, _| match token {
+                    Token::Open(tag) if tag.name() == "a" => anchors += 1,
+                    Token::Close(tag) if tag.name() == "a" => anchors = anchors.saturating_sub(1),
+                    _ => {}
+                });
                 links.extend(of_html(&html, |tag| {
                     // In a quote the signs before its lines are left out of the HTML.
                     let inner = range.start + tag.start..range.start + tag.end;
@@ -135,8 +147,25 @@ fn of_markdown(text: &str) -> Vec<PageLink> {
             _ => {}
         }
     }
-    links.extend(addresses(text, run));
+    links.extend(bare(text, run));
     links
+}
+
+/// Addresses that stand in Markdown by themselves, with what their entities stand for.
+fn bare(text: &str, range: Range<usize>) -> impl Iterator<Item = PageLink> {
+    let found = addresses(text, range).into_iter();
+    found.map(|link| PageLink {
+        target: Writing::Markdown.said(&link.target),
+        ..link
+    })
+}
+
+/// Whether the wiki looks for bare addresses anew from here on.
+pub(super) const fn begins_paragraph(tag: &Tag<'_>) -> bool {
+    matches!(
+        tag,
+        Tag::Paragraph | Tag::Heading { .. } | Tag::Item | Tag::TableCell
+    )
 }
 
 const fn closes_to_addresses(tag: &Tag<'_>) -> bool {

@@ -32,6 +32,7 @@ mod patch;
 mod path;
 mod place;
 mod properties;
+mod raw;
 mod read_scope;
 mod reading;
 mod reference;

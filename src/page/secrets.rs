@@ -129,8 +129,6 @@ const FORMS: [(&str, bool, &str); 24] = [
 const JWT: &str = "API key of Wiki.js";
 /// What makers put into their own documentation.
 const EXAMPLES: [&str; 2] = ["EXAMPLE", "example"];
-/// The most secrets of one form that are told of one text.
-const MOST: usize = 100;
 /// The shortest secret of ours that is looked for to the letter, in bytes: shorter ones stand in
 /// texts by chance.
 const SHORTEST: usize = 12;
@@ -162,14 +160,14 @@ pub fn secrets(text: &str, own: &[&str]) -> Vec<Secret> {
             !EXAMPLES.iter().any(|example| text.ends_with(example))
                 && (*name != JWT || is_of_wiki(text))
         });
-        found.extend(places.take(MOST).map(|found| (found.start(), kind)));
+        found.extend(places.map(|found| (found.start(), kind)));
     }
     for secret in own.iter().filter(|own| own.len() >= SHORTEST) {
         let kind = SecretKind {
             name: "secret of this server",
             is_grave: true,
         };
-        let places = text.match_indices(secret).take(MOST);
+        let places = text.match_indices(secret);
         found.extend(places.map(|(at, _)| (at, kind)));
     }
     found.sort_unstable();

@@ -2,31 +2,13 @@
 
 use super::book::RuleBook;
 use super::facts::{ChangeFacts, Facts};
-use super::rule::{Rule, Then, When};
+use super::rule::{Rule, When};
 use crate::change::Operation;
 use crate::page::{Locale, PagePath};
 
-/// The strictest rule that holds, and how many changes of the set it is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Verdict<'a> {
-    /// The rule.
-    pub rule: &'a Rule,
-    /// Which changes it is about: the first, as an index.
-    pub first: usize,
-    /// How many.
-    pub count: usize,
-}
-
-impl Verdict<'_> {
-    /// What the set needs.
-    #[must_use]
-    pub const fn then(&self) -> Then {
-        self.rule.then()
-    }
-}
-
-/// Whether a rule holds for what is known of a change before it is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether a rule holds for what is known of a change before it is made; the greater, the less it
+/// holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Could {
     /// It holds, whatever the change is.
     Holds,
@@ -39,50 +21,36 @@ pub enum Could {
 impl RuleBook {
     /// The strictest rule that holds; of several, the first.
     #[must_use]
-    pub fn verdict(&self, facts: &Facts) -> Option<Verdict<'_>> {
-        let all = self.all_that_hold(facts);
-        // `max_by_key` would take the last.
-        let strictest = all.iter().map(Verdict::then).max()?;
-        all.into_iter().find(|verdict| verdict.then() == strictest)
+    pub fn verdict(&self, facts: &Facts) -> Option<&Rule> {
+        // `max_by_key` takes the last of several.
+        let all = self.all_that_hold(facts).into_iter().rev();
+        all.max_by_key(|rule| rule.then())
     }
 
     /// All rules that hold, in their order.
     #[must_use]
-    pub fn all_that_hold(&self, facts: &Facts) -> Vec<Verdict<'_>> {
-        let verdict = |rule| held(rule, facts);
-        self.rules().filter_map(verdict).collect()
+    pub fn all_that_hold(&self, facts: &Facts) -> Vec<&Rule> {
+        let holds = |rule: &&Rule| rule.when.holds(facts);
+        self.rules().filter(holds).collect()
     }
 }
 
-fn held<'a>(rule: &'a Rule, facts: &Facts) -> Option<Verdict<'a>> {
-    let when = &rule.when;
-    if !when.is_of_client(&facts.clients)
-        || when
-            .writes_per_day_over
-            .is_some_and(|over| facts.writes_of_day <= over)
-    {
-        return None;
+impl When {
+    /// Whether all that is asked holds for a set.
+    fn holds(&self, facts: &Facts) -> bool {
+        let is_over = |over: Option<u64>, count: usize| {
+            over.is_none_or(|over| u64::try_from(count).is_ok_and(|count| count > over))
+        };
+        let is_busy = |over| facts.writes_of_day > over;
+        let about = || facts.changes.iter().filter(|change| self.is_about(change));
+        let asked_for = || about().filter(|change| change.is_asked_for);
+        let deletes = || asked_for().filter(|change| change.operation == Operation::Delete);
+        self.is_of_client(&facts.clients)
+            && self.writes_per_day_over.is_none_or(is_busy)
+            && about().next().is_some()
+            && is_over(self.pages_over, asked_for().count())
+            && is_over(self.deletes_over, deletes().count())
     }
-    let about = || {
-        let changes = facts.changes.iter().enumerate();
-        changes.filter(|(_, change)| when.is_about(change))
-    };
-    let (first, _) = about().next()?;
-    let asked_for = || about().filter(|(_, change)| change.is_asked_for);
-    let is_over = |over: Option<u64>, count: usize| {
-        over.is_none_or(|over| u64::try_from(count).is_ok_and(|count| count > over))
-    };
-    let deletes = asked_for().filter(|(_, change)| change.operation == Operation::Delete);
-    if !is_over(when.pages_over, asked_for().count())
-        || !is_over(when.deletes_over, deletes.count())
-    {
-        return None;
-    }
-    Some(Verdict {
-        rule,
-        first,
-        count: about().count(),
-    })
 }
 
 impl When {
@@ -144,7 +112,7 @@ impl When {
                     (None, Some(_)) => Could::May,
                     _ => Could::Holds,
                 })
-                .min_by_key(|could| could.rank())
+                .min()
                 // A move can bring the page from elsewhere, or there.
                 .map_or(Could::Never, |could| match (could, operation) {
                     (Could::Never, None | Some(Operation::Move | Operation::Update)) => Could::May,
@@ -169,20 +137,7 @@ impl When {
             || self.grave_secret;
         let more = if asks_more { Could::May } else { Could::Holds };
         let all = [of_client, of_place, of_operation, more];
-        all.into_iter()
-            .max_by_key(|could| could.rank())
-            .unwrap_or(Could::May)
-    }
-}
-
-impl Could {
-    /// The less it holds, the more.
-    const fn rank(self) -> u8 {
-        match self {
-            Self::Holds => 0,
-            Self::May => 1,
-            Self::Never => 2,
-        }
+        all.into_iter().max().unwrap_or(Could::May)
     }
 }
 

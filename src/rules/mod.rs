@@ -12,6 +12,6 @@ mod rule;
 mod say;
 
 pub use book::{BUILT_IN, RuleBook};
-pub use decide::{Could, Verdict};
+pub use decide::Could;
 pub use facts::{ChangeFacts, Facts};
 pub use rule::{Rule, Then, When};

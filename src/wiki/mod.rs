@@ -52,6 +52,7 @@ mod whole;
 mod whole_pages;
 
 pub use all_pages::{AllPages, MAX_KEPT};
+pub(crate) use aside::aside;
 pub use authors::RIGHT_TO_AUTHOR;
 pub use branches::parent as parent_tag;
 pub use changes::{Before, ChangedPage, Past};

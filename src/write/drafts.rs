@@ -85,12 +85,7 @@ impl Desk {
     pub fn lines_of(&self, draft: Draft, from: usize) -> Result<Vec<SetLine>, Failure> {
         let changes = draft.changes.into_iter().skip(from);
         let changes = changes.filter_map(|one| {
-            let change = match (one.before, one.after) {
-                (None, None) => return None,
-                (None, Some(after)) => Change::recreate(after),
-                (Some(before), None) => Change::delete(before),
-                (Some(before), Some(after)) => Change::between(before, after),
-            };
+            let change = Change::of_states(one.before, one.after)?;
             Some(change.with_loss_of(one.lost).into())
         });
         let id = CallId::new().map_err(|error| unavailable(&error))?;

@@ -33,7 +33,7 @@ pub(super) struct Around {
 /// Looks at the links around each change of a set, in order, as far as the key may read and until
 /// the time is over. Sends nothing for a set that leaves no place.
 pub(super) async fn look(desk: &Desk, set: &ChangeSet) -> Vec<Around> {
-    if set.iter().all(|one| left_place(&one.change).is_none()) {
+    if set.iter().all(|one| one.change.place_left().is_none()) {
         return Vec::new();
     }
     let until = Instant::now() + PATIENCE;
@@ -56,12 +56,6 @@ pub(super) fn first_named(mut pages: Vec<LinkedFrom>) -> Vec<LinkedFrom> {
     pages
 }
 
-/// The place that a change leaves.
-fn left_place(change: &Change) -> Option<PagePlace> {
-    let leaves = change.moves() || change.after().is_none();
-    change.before().filter(|_| leaves).map(place_of)
-}
-
 fn place_of(page: &PageState) -> PagePlace {
     (page.locale.clone(), page.path.clone())
 }
@@ -70,7 +64,7 @@ fn place_of(page: &PageState) -> PagePlace {
 fn unknown(change: &Change) -> Around {
     let message =
         "which pages link here could not be read; links that lead here will lead nowhere.";
-    let warnings = left_place(change).map(|_| Warning::new(BREAKS, message));
+    let warnings = change.place_left().map(|_| Warning::new(BREAKS, message));
     Around {
         linked_from: Vec::new(),
         warnings: warnings.into_iter().collect(),
@@ -82,7 +76,7 @@ impl WikiLinks {
     fn around(&self, set: &ChangeSet, until: Instant) -> Vec<Around> {
         let left: HashSet<PagePlace> = set
             .iter()
-            .filter_map(|one| left_place(&one.change))
+            .filter_map(|one| one.change.place_left())
             .collect();
         // A page that is not in the list counts as missing.
         let listed: HashSet<i64> = self.pages.iter().filter_map(|page| page.id).collect();
@@ -98,7 +92,7 @@ impl WikiLinks {
             .collect();
         let moves = moves(set);
         let around = |one: &SetChange| {
-            let Some(place) = left_place(&one.change) else {
+            let Some(place) = one.change.place_left() else {
                 return Around::default();
             };
             let own = one.change.target().id;

@@ -177,10 +177,7 @@ impl Recovery {
             None => Ok(None),
         };
         match (kept(attempt.before).await, kept(attempt.after).await) {
-            (Ok(Some(before)), Ok(Some(after))) => Ok(Some(Change::between(before, after))),
-            (Ok(None), Ok(Some(after))) => Ok(Some(Change::recreate(after))),
-            (Ok(Some(before)), Ok(None)) => Ok(Some(Change::delete(before))),
-            (Ok(None), Ok(None)) => Ok(None),
+            (Ok(before), Ok(after)) => Ok(Change::of_states(before, after)),
             (Err(error), _) | (_, Err(error)) => match error {
                 AuditError::Missing | AuditError::Damaged => Ok(None),
                 error => Err(error),

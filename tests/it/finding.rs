@@ -112,6 +112,61 @@ async fn a_link_with_the_wikis_whole_address_is_one_of_its_own() {
     assert_eq!(paths(&orphans), ["a/b"]);
 }
 
+/// The wiki puts the page's own locale before a link from the root, but not before one with a dot.
+#[tokio::test]
+async fn links_of_a_page_in_another_locale_lead_where_its_readers_get() {
+    let wiki = wiki_of(&[("docs/a", "[b](/docs/b)\n"), ("docs/c", "x\n")]).await;
+    let german = |path: &str, content: &str| PageRow {
+        locale: "de".to_owned(),
+        ..page(path, content)
+    };
+    let links = [
+        "[b](/docs/b)",
+        "[b](./b.md)",
+        "[none](/docs/none)",
+        "[none](/docs/none.md)",
+        "[none](./none)",
+        "[none](none)",
+        "[none](/en/docs/none)",
+        "[c](/docs/c.md)",
+        "[c](/docs/c)",
+    ];
+    let (of_a, id) = wiki.with_store(|store| {
+        store.add(german("docs/b", "x"));
+        let of_a = links.join("\n\n");
+        let id = store.add(german("docs/a", &of_a));
+        (of_a, id)
+    });
+    let line = |of: &str| 1 + of_a.lines().position(|line| line == of).unwrap();
+    let served = served(&wiki, |keys| &keys.readonly).await;
+    let answer = listed(&served, json!({ "links": "BROKEN" })).await;
+    let broken = |link: &str, to: &str| json!({ "to": to, "line": line(&format!("[none]({link})")), "link": link });
+    let of_page = |id: i64| {
+        let mut pages = answer["pages"].as_array().unwrap().iter();
+        let page = pages.find(|page| page["id"] == id).unwrap();
+        page["brokenLinks"].clone()
+    };
+    assert_eq!(
+        of_page(id),
+        json!([
+            broken("/docs/none", "/de/docs/none"),
+            broken("/docs/none.md", "/en/docs/none"),
+            broken("./none", "/de/docs/none"),
+            broken("none", "/de/docs/a/none"),
+            { "to": "/en/docs/none", "line": line("[none](/en/docs/none)") },
+            { "to": "/de/docs/c", "line": line("[c](/docs/c)"), "link": "/docs/c" },
+        ])
+    );
+    // The page of the other locale is no page for this one.
+    assert_eq!(
+        of_page(id_of(&wiki, "docs/a")),
+        json!([{ "to": "/en/docs/b", "line": 1, "link": "/docs/b" }])
+    );
+    assert_eq!(answer["pages"].as_array().unwrap().len(), 2);
+    let orphans = listed(&served, json!({ "links": "ORPHANS" })).await;
+    assert_eq!(paths(&orphans), ["docs/a", "docs/a"]);
+}
+
 /// The graph alone knows links without dots, and tells no lines.
 #[tokio::test]
 async fn without_sources_the_link_graph_stands_alone_and_that_is_said() {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use wikijs_mcp::demo::DemoWiki;
 
 use crate::command::{Command, Ended};
-use crate::harness::{Served, Setup, id_of, mutations, said, sample_wiki};
+use crate::harness::{Served, Setup, id_of, mutations, new_page, said, sample_wiki, wiki_of};
 use crate::person::{self, BOTH};
 
 /// A settings file with these tables.
@@ -136,14 +136,17 @@ async fn the_writes_on_record_are_held_against_the_rules_of_today() {
         update("# Home\n\n<script>x()</script>\n"),
     )
     .await;
-    written("wikijs_update_page", update("# Home\n\nText\n")).await;
-    // Rules are not for what is taken back.
+    // Only the wiki knows that this link leads nowhere; the record says it.
+    let dead = update("# Home\n\n[x](/docs/none)\n");
+    written("wikijs_update_page", dead).await;
+    // Rules are not for what is taken back, but that counts as a write.
     let last = written("wikijs_update_page", update("# Home\n\nMore\n")).await;
     let undo = json!({ "callId": last["callId"] });
     written("wikijs_undo_write", undo).await;
+    written("wikijs_update_page", update("# Home\n\nLast\n")).await;
     let config = file(
         &dir,
-        "[[rules]]\nname = \"scripts\"\nthen = \"deny\"\nwarnings = [\"script_added\"]\n\n[[rules]]\nname = \"busy\"\nthen = \"person\"\nwrites_per_day_over = 0\n",
+        "[[rules]]\nname = \"scripts\"\nthen = \"deny\"\nwarnings = [\"script_added\"]\n\n[[rules]]\nname = \"dead\"\nthen = \"deny\"\nwarnings = [\"dead_link\"]\n\n[[rules]]\nname = \"busy\"\nthen = \"person\"\nwrites_per_day_over = 0\n\n[[rules]]\nname = \"busier\"\nthen = \"review\"\nwrites_per_day_over = 3\n",
     );
     let test = async |arguments: &[&str]| {
         let arguments = [&["rules", "test"], arguments].concat();
@@ -152,11 +155,13 @@ async fn the_writes_on_record_are_held_against_the_rules_of_today() {
     let ended = test(&["--json"]).await;
     assert_eq!((ended.code, &*ended.stderr), (0, ""), "{}", ended.told);
     let told: Value = serde_json::from_str(&ended.stdout).unwrap();
-    assert_eq!(told["writes"], 3, "{told}");
+    assert_eq!(told["writes"], 4, "{told}");
     assert_eq!(
         told["rules"],
         json!([
-            { "rule": "busy", "then": "person", "count": 2 },
+            { "rule": "busier", "then": "review", "count": 1 },
+            { "rule": "busy", "then": "person", "count": 1 },
+            { "rule": "dead", "then": "deny", "count": 1 },
             { "rule": "scripts", "then": "deny", "count": 1 },
         ])
     );
@@ -166,7 +171,7 @@ async fn the_writes_on_record_are_held_against_the_rules_of_today() {
     let last = ended.stdout.lines().last().unwrap();
     assert_eq!(
         last,
-        "rules hold for 3 of 3 writes and proposals on record: busy (person) 2, scripts (deny) 1"
+        "rules hold for 4 of 4 writes and proposals on record: busier (review) 1, busy (person) 1, dead (deny) 1, scripts (deny) 1"
     );
     let ended = test(&["--since", "2999-01-01"]).await;
     assert_eq!(
@@ -391,4 +396,109 @@ async fn rules_are_held_again_before_sending() {
     confirmed["confirm"] = preview["confirm"].clone();
     let error = served.call(UPDATE, confirmed).await.unwrap_err();
     assert_eq!(error["details"]["rule"], "links", "{error}");
+}
+
+/// Warnings that need the rest of the wiki. For each: a change that meets it, and one beside it.
+#[tokio::test]
+async fn a_rule_denies_by_each_warning_that_asks_the_wiki_and_by_nothing_beside_it() {
+    const CREATE: &str = "wikijs_create_page";
+    const DELETE: &str = "wikijs_delete_page";
+    let wiki = wiki_of(&[
+        ("docs/a", "[b](./b)\n"),
+        ("docs/b", "x\n"),
+        ("docs/old", "x\n"),
+    ])
+    .await;
+    let [a, b, old] = ["docs/a", "docs/b", "docs/old"].map(|path| id_of(&wiki, path));
+    wiki.set_old_path(old, "docs/v1.0");
+    let to = |id: i64, path: &str| json!({ "id": id, "path": path });
+    let titled =
+        |path: &str, title: &str| json!({ "path": path, "title": title, "content": "x\n" });
+    let text = |content: &str| json!({ "id": b, "content": content });
+    for (code, tool, meets, beside) in [
+        (
+            "path_differs_by_case",
+            CREATE,
+            new_page("docs/B"),
+            new_page("docs/c"),
+        ),
+        (
+            "path_differs_by_case",
+            UPDATE,
+            to(a, "Docs/B"),
+            to(a, "docs/c"),
+        ),
+        (
+            "links_break",
+            DELETE,
+            json!({ "id": b }),
+            json!({ "id": a }),
+        ),
+        (
+            "links_break",
+            UPDATE,
+            to(b, "docs/c"),
+            json!({ "id": b, "title": "T" }),
+        ),
+        ("own_links_break", UPDATE, to(a, "team/a"), to(a, "docs/c")),
+        (
+            "cannot_return",
+            DELETE,
+            json!({ "id": old }),
+            json!({ "id": a }),
+        ),
+        (
+            "cannot_return",
+            UPDATE,
+            to(old, "docs/c"),
+            json!({ "id": old, "title": "T" }),
+        ),
+        (
+            "same_title",
+            CREATE,
+            titled("docs/c", "page DOCS a"),
+            titled("docs/c", "C"),
+        ),
+        (
+            "dead_link",
+            UPDATE,
+            text("[x](/docs/none)\n"),
+            text("[x](/docs/a)\n"),
+        ),
+    ] {
+        let rule =
+            format!("[[rules]]\nname = \"{code}\"\nthen = \"deny\"\nwarnings = [\"{code}\"]\n");
+        let served = Setup::indexed(&wiki, |keys| &keys.admin).with_tables(&rule);
+        let served = served.serve().await;
+        let refused = served.call(tool, meets.clone()).await.unwrap_err();
+        assert_eq!(refused["code"], "RULE_DENIED", "{code} {meets} {refused}");
+        assert_eq!(refused["details"]["rule"], code);
+        let shown = served.call(tool, beside.clone()).await;
+        let shown = shown.unwrap_or_else(|refused| panic!("{code} {beside} {refused}"));
+        assert_eq!(shown["dryRun"], true, "{shown}");
+    }
+    assert_eq!(mutations(&wiki), []);
+}
+
+/// One delete is no set of several, whichever rule counts them.
+#[tokio::test]
+async fn a_rule_counts_the_deletes_of_a_set() {
+    let wiki = wiki_of(&[("docs/a", "x\n"), ("docs/b", "x\n")]).await;
+    let tables = "rules_off = [\"large-sets\"]\n[[rules]]\nname = \"two\"\nthen = \"deny\"\ndeletes_over = 1\n";
+    let served = Setup::of(&wiki, |keys| &keys.admin)
+        .with("WIKI_TOOLSETS", "pages,drafts")
+        .with_tables(tables)
+        .serve()
+        .await;
+    let submit = || served.call("wikijs_submit_draft", json!({ "draft": "rework" }));
+    let joins = async |path: &str| {
+        let delete = json!({ "id": id_of(&wiki, path), "draft": "rework" });
+        served.call("wikijs_delete_page", delete).await.unwrap();
+    };
+    joins("docs/a").await;
+    assert_eq!(submit().await.unwrap()["dryRun"], true);
+    joins("docs/b").await;
+    let refused = submit().await.unwrap_err();
+    assert_eq!(refused["details"]["rule"], "two", "{refused}");
+    assert_eq!(mutations(&wiki), []);
 }

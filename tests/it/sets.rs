@@ -133,6 +133,11 @@ async fn another_number_of_pages_than_expected_sends_nothing() {
             json!({ "ids": ids, "addTags": ["set"], "expectPages": 2 }),
             "INVALID_INPUT",
         ),
+        // A page that is named twice counts once.
+        (
+            json!({ "ids": [ids[0], ids[0]], "addTags": ["set"], "expectPages": 2 }),
+            "INVALID_INPUT",
+        ),
         (
             json!({ "path": "no/such", "addTags": ["set"] }),
             "INVALID_INPUT",
@@ -152,6 +157,10 @@ async fn another_number_of_pages_than_expected_sends_nothing() {
         assert_eq!(refused["code"], code, "{arguments}: {refused}");
     }
     assert_eq!(mutations(&wiki).len(), 0);
+    let twice = json!({ "ids": [ids[0], ids[1], ids[0]], "addTags": ["set"] });
+    let applied = served.confirmed(BULK, twice).await.unwrap();
+    assert_eq!(applied["outcome"], "applied", "{applied}");
+    assert_eq!(mutations(&wiki).len(), 2);
 }
 
 #[tokio::test]

@@ -140,11 +140,7 @@ fn pages(place: &Place) -> Result<HashMap<KeptState, Page>, AuditError> {
     let directory = place.pages();
     let failed = |error: io::Error| AuditError::at(&directory, "list the kept states", &error);
     let mut pages = HashMap::new();
-    let entries = match std::fs::read_dir(&directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(pages),
-        Err(error) => return Err(failed(error)),
-    };
+    let entries = crate::audit::fs::entries(&directory).map_err(failed)?;
     for entry in entries {
         let entry = entry.map_err(failed)?;
         let Some(name) = entry.file_name().to_str().and_then(KeptState::of_file) else {

@@ -156,6 +156,25 @@ pub(super) fn hidden(change: &Change) -> Option<Warning> {
     })
 }
 
+/// How much of what both texts have is searched around the part that differs: more than any secret
+/// is long.
+const AROUND: usize = 64 * 1024;
+
+/// The part of each of two texts that differs, with the text around it, and how many lines are
+/// before it.
+fn differing<'a>(was: &'a str, is: &'a str) -> (&'a str, &'a str, usize) {
+    let same = |(one, other): &(u8, u8)| one == other;
+    let lead = was.bytes().zip(is.bytes()).take_while(same).count();
+    let most = was.len().min(is.len()) - lead;
+    let ends = was.bytes().rev().zip(is.bytes().rev()).take(most);
+    let tail = ends.take_while(same).count();
+    let begin = is.floor_char_boundary(lead.saturating_sub(AROUND));
+    let end = |text: &str| text.ceil_char_boundary(text.len() - tail.saturating_sub(AROUND));
+    let part = |text: &'a str| text.get(begin..end(text)).unwrap_or(text);
+    let before = is.get(..begin).unwrap_or_default();
+    (part(was), part(is), before.matches('\n').count())
+}
+
 /// Keys and tokens; returns whether one of them is grave.
 pub(super) fn secrets(change: &Change, own: &[&str], warnings: &mut Vec<Warning>) -> bool {
     let Some(after) = change.after() else {
@@ -175,11 +194,17 @@ pub(super) fn secrets(change: &Change, own: &[&str], warnings: &mut Vec<Warning>
         if was == is {
             continue;
         }
-        let found = |page: &PageState| -> Vec<(SecretKind, usize)> {
-            let found = secrets_in(text(page), own).into_iter();
+        let (was, is, lines_before) = differing(was, is);
+        let found = |text: &str| -> Vec<(SecretKind, usize)> {
+            let found = secrets_in(text, own).into_iter();
             found.map(|one| (one.kind, one.line)).collect()
         };
-        let added = added(before, after, &found);
+        let is = found(is);
+        let added = if is.is_empty() {
+            is
+        } else {
+            more(found(was), is)
+        };
         let Some((_, line)) = added.first() else {
             continue;
         };
@@ -190,8 +215,47 @@ pub(super) fn secrets(change: &Change, own: &[&str], warnings: &mut Vec<Warning>
             "It looks like a secret, and everybody who reads the page gets it: {}.",
             named(&names)
         );
-        let line = (field == Field::Content).then_some(*line);
+        let line = (field == Field::Content).then_some(lines_before + line);
         warnings.push(Warning::new("secret_added", message).at(field, line));
     }
     is_any_grave
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AROUND, differing};
+
+    #[test]
+    fn the_part_that_differs_is_found_in_texts_of_any_characters() {
+        for (was, is) in [
+            ("", ""),
+            ("a", ""),
+            ("", "ä"),
+            ("aba", "aa"),
+            ("ä", "å"),
+            ("aä", "bä"),
+        ] {
+            assert_eq!(differing(was, is), (was, is, 0));
+        }
+    }
+
+    #[test]
+    fn far_from_what_differs_nothing_is_searched() {
+        // Of two bytes a letter, so that a cut may fall between them.
+        let far = |odd: &str| format!("{odd}{}\n", "ä".repeat(AROUND));
+        for odd in ["", "x"] {
+            let (was, is) = (
+                format!("{0}old\n{0}", far(odd)),
+                format!("{0}new\n{0}", far(odd)),
+            );
+            let (old, new, before) = differing(&was, &is);
+            assert_eq!(before, 0);
+            assert!(new.contains("\nnew\n") && old.contains("\nold\n"));
+            assert!(new.len() <= 2 * AROUND + 8, "{}", new.len());
+            assert_eq!(new.replace("new", "old"), old);
+            let (was, is) = (far(odd) + &was, far(odd) + &is);
+            let twice = differing(&was, &is);
+            assert_eq!((twice.1, twice.2), (new, 1));
+        }
+    }
 }

@@ -47,6 +47,7 @@ impl Change {
     #[must_use]
     pub fn check(&self, lines: LineCounts, around: Surroundings<'_>) -> Checked {
         let mut warnings = Vec::new();
+        warnings.extend(texts::cannot_return(self));
         neighbours::look(self, around, &mut warnings);
         warnings.extend(texts::much_removed(self, lines));
         warnings.extend(texts::literal_escapes(self));

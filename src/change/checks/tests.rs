@@ -212,6 +212,25 @@ fn a_delete_adds_nothing_and_a_move_may_break_the_pages_own_links() {
 }
 
 #[test]
+fn a_page_that_leaves_a_place_where_none_is_made_any_more_is_named_and_no_other() {
+    let at = |path: &str| PageState {
+        path: PagePath::as_stored(path),
+        ..page("text\n")
+    };
+    for (change, says) in [
+        (Change::delete(at("docs/v1.0")), &["cannot_return "][..]),
+        (
+            Change::between(at("docs/v1.0"), at("docs/v1")),
+            &["cannot_return "],
+        ),
+        (Change::between(at("docs/v1"), at("docs/v2")), &[]),
+        (Change::delete(at("docs/v1")), &[]),
+    ] {
+        assert_eq!(told(&change), says, "{change:?}");
+    }
+}
+
+#[test]
 fn a_link_without_a_locale_leads_to_the_sites_own() {
     let german = |content: &str| PageState {
         locale: Locale::as_stored("de"),
@@ -236,6 +255,20 @@ fn a_link_to_the_place_that_the_page_leaves_is_dead() {
         let change = Change::between(page("x\n"), moved);
         assert_eq!(told(&change), ["dead_link content:1"], "{locale}/{path}");
     }
+}
+
+#[test]
+fn a_new_secret_among_many_old_ones_is_found_at_its_line() {
+    let key = |number: usize| format!("AKIAABCDEFGHIJ{number:06}\n");
+    let old: String = (0..5_000).map(key).collect();
+    let (head, tail) = old.split_at(old.len() / 2);
+    let new = format!("{head}{}{tail}", key(999_999));
+    let line = head.lines().count() + 1;
+    assert_eq!(
+        told(&edit(&old, &new)),
+        [format!("secret_added content:{line}")]
+    );
+    assert_eq!(told(&edit(&new, &old)), Vec::<String>::new());
 }
 
 #[test]

@@ -57,3 +57,14 @@ pub(super) fn css_rules_dropped(change: &Change) -> Option<Warning> {
         Warning::new("css_rules_dropped", message).at(Field::ScriptCss, None)
     })
 }
+
+/// The page leaves a place to which nothing can bring it back (W28).
+pub(super) fn cannot_return(change: &Change) -> Option<Warning> {
+    change.leaves_for_good().then(|| {
+        Warning::new(
+            "cannot_return",
+            "the wiki makes no page at this path any more, so undo can bring the page back only \
+             at another path.",
+        )
+    })
+}

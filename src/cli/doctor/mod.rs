@@ -120,7 +120,6 @@ async fn look(
     report.add("settings", settings_found(&settings));
     let time = Time::until(settings.wiki.retry.total);
     let (policy, surface, audit_dir) = (settings.policy, settings.surface, settings.audit_dir);
-    let tables = settings.tables;
     let anchors = settings.anchors;
     let source = settings.key_source;
     let mut wiki = settings.wiki;
@@ -144,7 +143,7 @@ async fn look(
     }
     report.add("policy", policy::found(&policy, &surface));
     report.add("policy", policy::paused(policy.pauses.look().as_ref()));
-    report.add("rules", rules::found(&tables));
+    report.add("rules", rules::found(&policy));
     report.add(
         "audit",
         print::in_progress("audit", audit::found(&audit_dir, &name, anchors.as_ref())).await,

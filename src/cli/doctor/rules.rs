@@ -2,12 +2,12 @@
 
 use super::finding::Finding;
 use crate::checks::CheckCommand;
-use crate::config::Tables;
+use crate::gates::Policy;
 use crate::rules::BUILT_IN;
 
-pub(super) fn found(tables: &Tables) -> Vec<Finding> {
-    let rules = tables.rules.rules();
-    let is_off = |name: &&str| !tables.rules.rules().any(|rule| rule.name() == *name);
+pub(super) fn found(policy: &Policy) -> Vec<Finding> {
+    let rules = policy.rules.rules();
+    let is_off = |name: &&str| !policy.rules.rules().any(|rule| rule.name() == *name);
     let off: Vec<&str> = BUILT_IN.into_iter().filter(is_off).collect();
     let off = (!off.is_empty()).then(|| {
         let seen = format!("switched off: the built-in rules {}", off.join(", "));
@@ -17,7 +17,7 @@ pub(super) fn found(tables: &Tables) -> Vec<Finding> {
         .map(|rule| Finding::good(rule.to_string()))
         .chain(off)
         .chain(
-            tables
+            policy
                 .checks
                 .iter()
                 .map(|check| Finding::good(in_words(check))),

@@ -1,6 +1,6 @@
 //! `wikijs-mcp rules test`: applies today's rules to the recorded writes.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::Serialize;
 use serde_json::json;
@@ -8,7 +8,7 @@ use time::{Duration, OffsetDateTime};
 use url::Url;
 
 use super::tables;
-use crate::audit::{AuditLog, CallId, CallStory, Client, Ending, Rebuilt};
+use crate::audit::{AuditLog, CallId, CallStory, Client, Ending, Rebuilt, goes_by};
 use crate::change::{Operation, Surroundings};
 use crate::cli::exit::Exit;
 use crate::cli::print::{Paint, harmless};
@@ -24,7 +24,7 @@ const MOST_SHOWN: usize = 200;
 /// Arguments of `rules test`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Each write and proposal on record counts as a set of one; checks run again on the pages as they were\nkept, but those that ask the wiki (dead_link, same_title, …) and an operator's own. Takings back are\nexempt from rules.\n\nExamples:\n  wikijs-mcp rules test --since 30d\n  wikijs-mcp rules test --since 2030-01-31 --json"
+    after_help = "Each write and proposal on record counts as a set of one. Its warnings are those on record and those\nthat the checks of today give for the pages as they were kept. Rules are not for takings back.\n\nExamples:\n  wikijs-mcp rules test --since 30d\n  wikijs-mcp rules test --since 2030-01-31 --json"
 )]
 pub(super) struct Arguments {
     /// Begun at this time or later: a date, an RFC 3339 time, or how long ago (`7d`, `24h`, `30m`)
@@ -108,8 +108,7 @@ impl Replay<'_> {
         self.log.calls(|call| {
             let ending = call.ending();
             let is_asked_for = ending.is_write() || ending == Ending::Proposal;
-            let is_undo = call.latest(|record| record.undoes).is_some();
-            if !is_asked_for || is_undo || fault.is_some() {
+            if !is_asked_for || fault.is_some() {
                 return;
             }
             let began = call.began();
@@ -118,6 +117,9 @@ impl Replay<'_> {
             } else {
                 0
             };
+            if call.latest(|record| record.undoes).is_some() {
+                return;
+            }
             if self.since.is_some_and(|since| began < Some(since)) {
                 return;
             }
@@ -136,7 +138,7 @@ impl Replay<'_> {
         found: &mut Found,
     ) -> Result<(), crate::audit::AuditError> {
         found.writes += 1;
-        let change = if let Rebuilt::Change(change) = self.log.rebuilt(call)? {
+        let change = if let Rebuilt::Change(change) = self.log.rebuilt_if_kept(call)? {
             let lines = change.content_diff().1;
             let around = Surroundings {
                 wiki: self.wiki,
@@ -154,15 +156,24 @@ impl Replay<'_> {
             found.without_pages += 1;
             of_record(call)
         };
+        // Some checks ask the wiki or run the operator's commands: their warnings are on record.
+        let change = change.map(|mut facts| {
+            for code in call.records.iter().flat_map(|record| &record.warnings) {
+                if !facts.warnings.contains(code) {
+                    facts.warnings.push(code.clone());
+                }
+            }
+            facts
+        });
         let facts = Facts {
             clients: names(call),
             writes_of_day,
             changes: change.into_iter().collect(),
         };
-        let Some(verdict) = self.rules.verdict(&facts) else {
+        let Some(rule) = self.rules.verdict(&facts) else {
             return Ok(());
         };
-        let (name, then) = (verdict.rule.name(), verdict.then());
+        let (name, then) = (rule.name(), rule.then());
         let (count, _) = found
             .met
             .entry(name.to_owned())
@@ -222,24 +233,25 @@ fn of_record(call: &CallStory) -> Option<ChangeFacts> {
     })
 }
 
-/// How much each client wrote in the 24 hours before.
+/// The writes of the last 24 hours, each with its client; counted as the server counts them.
 #[derive(Default)]
-struct Days(HashMap<String, VecDeque<OffsetDateTime>>);
+struct Days(VecDeque<(OffsetDateTime, Client)>);
 
 impl Days {
+    /// How many writes the client of a call made in the 24 hours before it.
     fn before(&mut self, call: &CallStory, is_write: bool) -> u64 {
         let Some(began) = call.began() else {
             return 0;
         };
-        let who = call.who().unwrap_or_default().to_owned();
-        let times = self.0.entry(who).or_default();
         let day = Duration::days(1);
-        while times.front().is_some_and(|time| *time + day < began) {
-            times.pop_front();
+        while self.0.front().is_some_and(|(time, _)| *time + day < began) {
+            self.0.pop_front();
         }
-        let count = times.len();
-        if is_write {
-            times.push_back(began);
+        let names = names(call);
+        let own = self.0.iter().filter(|(_, client)| goes_by(client, &names));
+        let count = own.count();
+        if let Some(client) = call.client().filter(|_| is_write) {
+            self.0.push_back((began, client.clone()));
         }
         u64::try_from(count).unwrap_or(u64::MAX)
     }
@@ -292,7 +304,7 @@ fn show(found: &Found) {
     ));
     if found.without_pages > 0 {
         print::note(&format!(
-            "of {} the pages are not kept any more: tags and checks of them were not looked at",
+            "of {} the pages are not kept any more: their tags were not looked at, nor today's checks",
             found.without_pages
         ));
     }

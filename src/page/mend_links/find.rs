@@ -6,10 +6,10 @@ use std::ops::Range;
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::super::html_block::HtmlBlock;
-use super::super::link::addresses;
+use super::super::link::{addresses, begins_paragraph};
 use super::super::outline::{Format, options};
+use super::super::raw::Writing;
 use super::html::HtmlLinks;
-use super::raw::Writing;
 use super::resolve::Carrier;
 use super::written::Written;
 
@@ -137,7 +137,7 @@ impl<'a> Markdown<'a> {
                 self.code += 1;
                 return;
             }
-            Tag::Paragraph | Tag::Heading { .. } | Tag::Item | Tag::TableCell => {
+            tag if begins_paragraph(&tag) => {
                 self.html.begin_paragraph();
                 return;
             }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::html::{Tag, Token, scan};
-use super::raw::Writing;
+use super::super::raw::Writing;
 use super::resolve::Carrier;
 use super::written::Written;
 

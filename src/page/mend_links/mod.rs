@@ -6,7 +6,6 @@ mod html;
 mod mend;
 mod named;
 mod part;
-mod raw;
 mod resolve;
 mod rewrite;
 mod written;

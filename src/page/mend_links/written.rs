@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::raw::Writing;
+use super::super::raw::Writing;
 use super::resolve::Carrier;
 
 /// A link as it stands in a source.

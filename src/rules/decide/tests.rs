@@ -1,5 +1,5 @@
 use super::Could;
-use crate::change::Operation;
+use crate::change::{CODES, Operation};
 use crate::page::{Field, Locale, PagePath, Prefix, TagPattern};
 use crate::rules::{ChangeFacts, Facts, Rule, RuleBook, Then, When};
 
@@ -207,6 +207,51 @@ fn each_matcher_holds_from_its_bound_on_and_all_that_are_named_must() {
 }
 
 #[test]
+fn a_rule_on_warnings_holds_for_each_of_their_codes_and_for_no_other() {
+    let own = "check:words";
+    for code in CODES.into_iter().chain([own]) {
+        let warned = ChangeFacts {
+            warnings: vec!["other".to_owned(), code.to_owned()],
+            ..change(Operation::Update, "docs/a")
+        };
+        let warned = facts(vec![change(Operation::Update, "docs/b"), warned]);
+        let wanted = |codes: &[&str]| When {
+            warnings: Some(codes.iter().map(|code| (*code).to_owned()).collect()),
+            ..When::default()
+        };
+        assert!(holds(wanted(&[code]), &warned), "{code}");
+        assert!(holds(wanted(&["no_such", code]), &warned), "{code}");
+        let others: Vec<&str> = CODES.into_iter().chain([own]).collect();
+        let others: Vec<&str> = others.into_iter().filter(|one| *one != code).collect();
+        assert!(!holds(wanted(&others), &warned), "{code}");
+    }
+}
+
+#[test]
+fn a_rule_on_deletes_counts_the_deletes_that_it_is_about_and_no_other_change() {
+    let set = facts(vec![
+        change(Operation::Delete, "docs/a"),
+        change(Operation::Delete, "notes/b"),
+        change(Operation::Update, "docs/c"),
+        change(Operation::Move, "docs/d"),
+    ]);
+    let deletes = |path: Option<&str>, over: u64| When {
+        paths: path.map(|path| vec![Prefix::parse(path).unwrap()]),
+        deletes_over: Some(over),
+        ..When::default()
+    };
+    for (when, wanted) in [
+        (deletes(None, 1), true),
+        (deletes(None, 2), false),
+        (deletes(Some("docs"), 0), true),
+        (deletes(Some("docs"), 1), false),
+        (deletes(Some("team"), 0), false),
+    ] {
+        assert_eq!(holds(when.clone(), &set), wanted, "{when:?}");
+    }
+}
+
+#[test]
 fn an_update_that_moves_is_a_move_and_both_places_count() {
     let mut moved = change(Operation::Update, "docs/a");
     moved.moves = true;
@@ -281,7 +326,7 @@ fn the_strictest_rule_wins_and_of_equals_the_first() {
     let book = book(rules.into());
     let facts = facts(vec![change(Operation::Create, "a")]);
     let verdict = book.verdict(&facts).unwrap();
-    assert_eq!((verdict.rule.name(), verdict.then()), ("b", Then::Review));
+    assert_eq!((verdict.name(), verdict.then()), ("b", Then::Review));
     assert_eq!(book.all_that_hold(&facts).len(), 4);
     assert_eq!(book.verdict(&self::facts(Vec::new())), None);
 }
@@ -313,7 +358,7 @@ fn the_built_in_rules_hold_until_they_are_switched_off() {
     ] {
         let book = built_in(off);
         let verdict = book.verdict(facts);
-        let found = verdict.map(|verdict| (verdict.rule.name(), verdict.then()));
+        let found = verdict.map(|rule| (rule.name(), rule.then()));
         assert_eq!(found, then, "{off:?}");
     }
 }

@@ -356,12 +356,9 @@ impl Proposals {
         one: &ProposedChange,
         key: Option<KeyDigest>,
     ) -> Result<Change, Failure> {
-        let change = match self.past.kept([one.before, one.after], key).await? {
-            [Some(before), Some(after)] => Change::between(before, after),
-            [None, Some(after)] => Change::recreate(after),
-            [Some(before), None] => Change::delete(before),
-            [None, None] => return Err(unavailable(&AuditError::BadProposal)),
-        };
+        let [before, after] = self.past.kept([one.before, one.after], key).await?;
+        let change = Change::of_states(before, after);
+        let change = change.ok_or_else(|| unavailable(&AuditError::BadProposal))?;
         Ok(change.with_loss_of(one.lost.clone()))
     }
 }

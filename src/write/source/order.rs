@@ -11,11 +11,11 @@ pub(super) fn in_order_of_need(changes: Vec<Change>) -> Vec<Change> {
     let frees: HashMap<PagePlace, usize> = changes
         .iter()
         .enumerate()
-        .filter_map(|(at, change)| Some((left_by(change)?, at)))
+        .filter_map(|(at, change)| Some((change.place_left()?, at)))
         .collect();
     let needs: Vec<Option<usize>> = changes
         .iter()
-        .map(|change| frees.get(&taken_by(change)?).copied())
+        .map(|change| frees.get(&change.place_taken()?).copied())
         .collect();
     let is_delete = |at: &usize| changes.get(*at).is_some_and(|one| one.after().is_none());
     let (deletes, others): (Vec<usize>, Vec<usize>) = (0..changes.len()).partition(is_delete);
@@ -36,20 +36,6 @@ pub(super) fn in_order_of_need(changes: Vec<Change>) -> Vec<Change> {
         .into_iter()
         .filter_map(|at| changes.get_mut(at)?.take());
     taken.collect()
-}
-
-/// The place that a change leaves.
-pub(super) fn left_by(change: &Change) -> Option<PagePlace> {
-    let leaves = change.moves() || change.after().is_none();
-    let page = change.before().filter(|_| leaves)?;
-    Some((page.locale.clone(), page.path.clone()))
-}
-
-/// The place that a change takes.
-pub(super) fn taken_by(change: &Change) -> Option<PagePlace> {
-    let takes = change.moves() || change.before().is_none();
-    let page = change.after().filter(|_| takes)?;
-    Some((page.locale.clone(), page.path.clone()))
 }
 
 #[cfg(test)]

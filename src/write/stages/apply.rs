@@ -6,14 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tracing::Instrument as _;
 
-use crate::audit::{CallId, HeldProposal, Outcome};
+mod ending;
+
+use crate::audit::{CallId, HeldProposal};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, Gate, MayGoBack, Permit, Refusal, SessionId, SetChange};
 use crate::notice;
 use crate::page::LineCounts;
 use crate::wiki::Sender;
 
-use super::check::Checked;
+use super::check::{Checked, diff_of};
 use super::send::{self, broke_off};
 use super::show::{links_left, target};
 use super::turn;
@@ -25,6 +27,7 @@ use crate::write::sets::Progress;
 use crate::write::source::undo::{self, Undo};
 use crate::write::source::whole_page;
 use crate::write::{new_place, source::conflict};
+use ending::{End, add_new, failure_of};
 
 /// The hint if a page is not as it was shown.
 const NEXT: &str = "Look at details.changes. For a new preview, repeat the call that gave this one, without confirm.";
@@ -129,23 +132,6 @@ fn at_first(
     }
 }
 
-/// How the sending of a set ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// All is applied.
-    Applied,
-    /// A change was not applied; the applied ones stay, as asked for.
-    Kept,
-    /// A change was not applied; all applied ones were taken back.
-    TakenBack,
-    /// A change was not applied, and not all applied ones could be taken back.
-    NotAllTakenBack,
-    /// The outcome of a change is unknown; nothing more was sent.
-    Unknown,
-    /// The server ends.
-    Interrupted,
-}
-
 /// A set that is being sent.
 struct Run {
     desk: Arc<Desk>,
@@ -190,17 +176,13 @@ impl Run {
                 Err(failure) => {
                     let code = failure.code;
                     self.note(place, |member| member.has_failed(failure));
-                    if code == Code::OutcomeUnknown {
-                        return End::Unknown;
-                    }
                     // A partly applied change is taken back as well.
                     if code == Code::PartlyApplied {
                         done.push(back);
                     }
-                    return match (keeps, done.is_empty()) {
-                        (true, false) => End::Kept,
-                        (_, true) => End::TakenBack,
-                        (false, false) => self.take_back(done).await,
+                    return match End::after(code, keeps, !done.is_empty()) {
+                        Some(end) => end,
+                        None => self.take_back(done).await,
                     };
                 }
             }
@@ -225,7 +207,7 @@ impl Run {
                 return Err(self.refused(&docket, refusal).await);
             }
         };
-        let checked = plain(permit.change().content_diff().1);
+        let checked = plain(diff_of(permit.change()).1);
         docket.counted(checked.lines);
         let sent = send::carry_out(desk, &self.sender, permit, &mut docket, checked, None);
         Box::pin(sent).await
@@ -285,7 +267,7 @@ impl Run {
         new_place::look(&desk.wiki, &back.change).await?;
         let permit = done.may_go_back.permit(id, back).ok_or_else(broke_off)?;
         let mut docket = self.docket.of_member(permit.set());
-        let checked = plain(permit.change().content_diff().1);
+        let checked = plain(diff_of(permit.change()).1);
         docket.counted(checked.lines);
         let sent = send::carry_out(desk, &self.sender, permit, &mut docket, checked, None);
         Box::pin(sent).await.map(|_| id)
@@ -305,32 +287,16 @@ impl Run {
 
     fn warn(&self, notes: Notes) {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        for warning in notes.warnings {
-            if !progress.notes.warnings.contains(&warning) {
-                progress.notes.warnings.push(warning);
-            }
-        }
-    }
-
-    /// The outcome of a set that the end of the server cut short.
-    fn cut_short(&self) -> Outcome {
-        let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        if progress.members.iter().any(SetMember::is_there) {
-            Outcome::PartlyApplied
-        } else {
-            Outcome::NotApplied
-        }
+        add_new(&mut progress.notes.warnings, notes.warnings);
     }
 
     /// Notes how the set ended: on record, under the call of the set, then for callers who ask.
     async fn end(&self, end: End, held: Option<HeldProposal>) {
-        let (outcome, on_record) = match end {
-            End::Applied => (SetOutcome::Applied, Outcome::Applied),
-            End::Kept | End::NotAllTakenBack => (SetOutcome::PartlyApplied, Outcome::PartlyApplied),
-            End::TakenBack => (SetOutcome::NotApplied, Outcome::NotApplied),
-            End::Unknown => (SetOutcome::Unknown, Outcome::Unknown),
-            End::Interrupted => (SetOutcome::Interrupted, self.cut_short()),
+        let is_any_there = {
+            let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+            progress.members.iter().any(SetMember::is_there)
         };
+        let (outcome, on_record) = end.outcomes(is_any_there);
         let mut entry = self.docket.end_of_set(on_record);
         if end == End::Interrupted {
             entry.decision = Some(INTERRUPTED.to_owned());
@@ -343,7 +309,7 @@ impl Run {
             self.desk.proposals.applied(held, &self.docket).await;
         }
         // The call may have been answered long ago, but later searches must see the set.
-        let is_there = matches!(end, End::Applied | End::Kept);
+        let is_there = end.leaves_what_was_asked_for();
         let (session, call) = (&self.session, self.docket.call());
         self.desk.wrote(session, call, is_there).await;
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
@@ -359,44 +325,4 @@ fn plain(lines: LineCounts) -> Checked {
         lines,
         facts: Vec::new(),
     }
-}
-
-/// The failure of a set that was not applied in full.
-fn failure_of(answer: &SetAnswer) -> Option<Failure> {
-    let applied = answer.members.iter().filter(|one| one.is_there()).count();
-    let all = answer.members.len();
-    let cause = answer.members.iter().find_map(|one| one.failure.as_ref());
-    let why = cause.map_or("", |cause| cause.message.as_str());
-    let (code, message) = match answer.outcome {
-        SetOutcome::Applied | SetOutcome::Applying | SetOutcome::Unchanged => return None,
-        SetOutcome::NotApplied => (
-            cause
-                .filter(|_| !answer.members.iter().any(|one| one.taken_back.is_some()))
-                .map_or(Code::NotApplied, |cause| cause.code),
-            format!("A change of the set was not applied; nothing of the set stays. {why}"),
-        ),
-        SetOutcome::PartlyApplied => (
-            Code::PartlyApplied,
-            format!("A change of the set was not applied; {applied} of {all} changes stay. {why}"),
-        ),
-        SetOutcome::Unknown => (
-            Code::OutcomeUnknown,
-            format!(
-                "What came of a change of the set could not be found out; nothing more was sent, and {applied} of {all} changes stay. {why}"
-            ),
-        ),
-        SetOutcome::Interrupted => (
-            Code::PartlyApplied,
-            format!("The server ended while the set was sent; {applied} of {all} changes stay."),
-        ),
-    };
-    let changes: Vec<_> = answer.members.iter().map(SetMember::as_detail).collect();
-    let failure = Failure::new(code, message.trim_end())
-        .hint("Look at details.changes. Call again without confirm for what is left, or have the set taken back by its callId.")
-        .detail("outcome", answer.outcome.as_str())
-        .detail("changes", changes);
-    Some(match cause {
-        Some(cause) => failure.detail("cause", cause.code.as_str()),
-        None => failure,
-    })
 }

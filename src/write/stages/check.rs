@@ -1,15 +1,18 @@
 //! Checks a set before it is shown or sent: whether it fits into a request, whether new places are
 //! free, and which warnings it needs.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use url::Url;
 
 use crate::change::{self, Change, Surroundings, Warning};
 use crate::checks;
 use crate::gates::{ChangeSet, ConfirmMode, Gate, Policy, Refusal, SetChange};
-use crate::page::{Field, LineCounts, LinkedSite, Locale, PagePath};
-use crate::rules::ChangeFacts;
-use crate::wiki::{AllPages, Wiki};
+use crate::page::{Field, LineCounts, LinkedSite, PagePlace};
+use crate::rules::{ChangeFacts, RuleBook};
+use crate::wiki::{AllPages, Wiki, aside};
 
 use super::rights;
 use crate::write::answer::Notes;
@@ -93,18 +96,20 @@ pub(in crate::write) async fn look(
         note: set.note().cloned(),
         joined: None,
     };
-    let beside_made = seen.beside.made.iter();
-    let beside_made = beside_made.map(|(locale, path)| (locale.as_str(), path.as_str()));
-    let made: Vec<(&str, &str)> = set
-        .iter()
-        .filter_map(|one| one.change.after())
-        .map(|page| (page.locale.as_str(), page.path.as_str()))
-        .chain(beside_made)
-        .collect();
-    // The preview gave the warnings of the list; only a rule needs them as of now.
-    let asks_list = !seen.was_shown || policy.rules.names_any(&OF_LIST);
-    let asks_links = !seen.was_shown || policy.rules.names_any(&OF_LINKS);
-    let listed = Box::pin(pages_around(wiki, set, asks_list));
+    let made = places_made(set, &seen.beside);
+    let (asks_list, asks_links) = asks(
+        &policy.rules,
+        set,
+        &wiki.settings().base_url,
+        seen.was_shown,
+    );
+    let listed = Box::pin(async {
+        if asks_list {
+            pages_around(wiki).await
+        } else {
+            None
+        }
+    });
     let linked = Box::pin(async {
         if asks_links {
             linkers::look(desk, set).await
@@ -124,31 +129,29 @@ pub(in crate::write) async fn look(
     };
     let (mut facts, mut each) = (Vec::new(), Vec::new());
     let mut linked_from = Vec::new();
-    let freed = seen.beside.freed.iter();
-    let mut freed: Vec<(&Locale, &PagePath)> = freed.map(|(locale, path)| (locale, path)).collect();
+    let mut freed: HashSet<PagePlace> = seen.beside.freed.iter().cloned().collect();
     let (diff, mut lines) = if set.is_list() {
         (String::new(), LineCounts::default())
     } else {
-        set.first().change.content_diff()
+        diff_of(&set.first().change)
     };
     for one in set.iter() {
         let change = &one.change;
         let own = if set.is_list() {
-            change.content_diff().1
+            diff_of(change).1
         } else {
             lines
         };
         let mut found = lost_by(change);
-        let place = change.after().map(|page| (&page.locale, &page.path));
         // A place that an earlier change of the set frees counts as free.
-        if place.is_none_or(|place| !freed.contains(&place)) {
+        if change
+            .place_taken()
+            .is_some_and(|place| !freed.contains(&place))
+        {
             let there = new_place::look(wiki, change).await.map_err(at_change)?;
             found.extend(there);
         }
-        let leaves = change.moves() || change.after().is_none();
-        let left = change.before().filter(|_| leaves);
-        freed.extend(left.map(|page| (&page.locale, &page.path)));
-        found.extend(cannot_return(change));
+        freed.extend(change.place_left());
         let around_it = linked.next().unwrap_or_default();
         found.extend(around_it.warnings);
         linked_from.extend(around_it.linked_from);
@@ -176,23 +179,38 @@ pub(in crate::write) async fn look(
     })
 }
 
-/// The list of all pages and the link settings, if a check needs them: once for the whole set, and
-/// not for undos.
-async fn pages_around(
-    wiki: &Wiki,
-    set: &ChangeSet,
-    asks_list: bool,
-) -> Option<(Arc<AllPages>, Option<LinkedSite>)> {
-    let base = &wiki.settings().base_url;
-    let asks = |one: &SetChange| one.undoes.is_none() && one.change.asks_for_neighbours(base);
-    if asks_list && set.iter().any(asks) {
-        // A key that may not list pages gets no warnings from the list.
-        let pages = wiki.pages_as_of(Instant::now());
-        let (pages, site) = tokio::join!(pages, wiki.linked_site());
-        Some((pages.ok()?, site.ok()))
-    } else {
-        None
-    }
+/// The difference of a change's content; other calls go on while a large one is made.
+pub(super) fn diff_of(change: &Change) -> (String, LineCounts) {
+    aside(change.bytes(), || change.content_diff())
+}
+
+/// The places at which pages are once the set and the changes beside it are made.
+fn places_made<'a>(set: &'a ChangeSet, beside: &'a Beside) -> Vec<(&'a str, &'a str)> {
+    let of_set = set.iter().filter_map(|one| one.change.after());
+    let of_set = of_set.map(|page| (page.locale.as_str(), page.path.as_str()));
+    let beside = beside.made.iter();
+    let beside = beside.map(|(locale, path)| (locale.as_str(), path.as_str()));
+    of_set.chain(beside).collect()
+}
+
+/// Whether the checks of a set need the list of all pages, and whether they need the links of the
+/// wiki. A preview already gave those warnings; then only a rule needs them as of now. An undo is
+/// not held against the list.
+fn asks(rules: &RuleBook, set: &ChangeSet, wiki: &Url, was_shown: bool) -> (bool, bool) {
+    let wants = |codes: &[&str]| !was_shown || rules.names_any(codes);
+    let needs_list = |one: &SetChange| one.undoes.is_none() && one.change.asks_for_neighbours(wiki);
+    (
+        wants(&OF_LIST) && set.iter().any(needs_list),
+        wants(&OF_LINKS),
+    )
+}
+
+/// The list of all pages and the link settings, once for a whole set; `None` if this key may not
+/// list pages.
+async fn pages_around(wiki: &Wiki) -> Option<(Arc<AllPages>, Option<LinkedSite>)> {
+    let pages = wiki.pages_as_of(Instant::now());
+    let (pages, site) = tokio::join!(pages, wiki.linked_site());
+    Some((pages.ok()?, site.ok()))
 }
 
 /// The context in which the changes of a set are checked.
@@ -246,7 +264,7 @@ impl Around<'_> {
             made: self.made,
             own: &own,
         };
-        one.change.check(lines, around)
+        aside(one.change.bytes(), || one.change.check(lines, around))
     }
 }
 
@@ -276,25 +294,6 @@ async fn by_operator(policy: &Policy, change: &Change, until: Instant) -> Vec<Wa
     warnings
 }
 
-/// The warning that a page leaves a place to which nothing can bring it back (W28), given before
-/// and after.
-fn cannot_return(change: &Change) -> Option<Warning> {
-    leaves_for_good(change).then(|| {
-        Warning::new(
-            "cannot_return",
-            "the wiki makes no page at this path any more, so undo can bring the page back only \
-             at another path.",
-        )
-    })
-}
-
-/// Whether a page leaves a place to which nothing can bring it back (W28).
-pub(in crate::write) fn leaves_for_good(change: &Change) -> bool {
-    let leaves = change.after().is_none() || change.moves();
-    let before = change.before().filter(|_| leaves);
-    before.is_some_and(|page| !page.path.can_be_made())
-}
-
 /// Warnings about what a change loses for good or cannot restore, given before and after.
 fn lost_by(change: &Change) -> Vec<Warning> {
     let names = |fields: &[Field]| {
@@ -321,73 +320,4 @@ fn lost_by(change: &Change) -> Vec<Warning> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Warning, cannot_return, leaves_for_good, lost_by};
-    use crate::change::Change;
-    use crate::page::testing::page;
-    use crate::page::{Field, PagePath, PageState};
-
-    fn warnings_of(change: &Change) -> Vec<Warning> {
-        let mut warnings = lost_by(change);
-        warnings.extend(cannot_return(change));
-        warnings
-    }
-
-    fn at(path: &str) -> PageState {
-        PageState {
-            path: PagePath::as_stored(path),
-            ..page()
-        }
-    }
-
-    #[test]
-    fn a_page_leaves_for_good_where_the_wiki_makes_none_any_more() {
-        let retitled = |page: PageState| PageState {
-            title: "B".to_owned(),
-            ..page
-        };
-        for (change, expected) in [
-            (Change::delete(at("docs/a")), false),
-            (Change::delete(at("docs/a.b")), true),
-            (Change::between(at("docs/a.b"), at("docs/b")), true),
-            (Change::between(at("docs/a"), at("docs/b")), false),
-            (
-                Change::between(at("docs/a.b"), retitled(at("docs/a.b"))),
-                false,
-            ),
-            (Change::recreate(at("docs/a.b")), false),
-        ] {
-            assert_eq!(leaves_for_good(&change), expected, "{change:?}");
-            let warns = warnings_of(&change)
-                .iter()
-                .any(|warning| warning.code == "cannot_return");
-            assert_eq!(warns, expected, "{change:?}");
-        }
-    }
-
-    #[test]
-    fn what_is_lost_or_stays_is_named_by_field_and_nothing_else_is_said() {
-        let change = || {
-            let after = PageState {
-                title: "B".to_owned(),
-                ..page()
-            };
-            Change::between(page(), after)
-        };
-        assert_eq!(warnings_of(&change()), Vec::<Warning>::new());
-        let fields = vec![Field::ScriptCss, Field::ScriptJs];
-        let warnings = warnings_of(&change().with_loss_of(fields.clone()));
-        assert_eq!(warnings.len(), 1);
-        let told = warnings[0].to_string();
-        assert!(told.starts_with("loss_accepted: this key cannot read scriptCss, scriptJs;"));
-        let warnings = warnings_of(&change().without(fields));
-        assert_eq!(warnings.len(), 1);
-        assert_eq!(warnings[0].code, "not_known", "{warnings:?}");
-        assert!(
-            warnings[0]
-                .message
-                .contains("scriptCss, scriptJs; it stays"),
-            "{warnings:?}"
-        );
-    }
-}
+mod tests;

@@ -135,3 +135,6 @@ pub(in crate::write) async fn nothing_to_do(
         notes: checked.notes,
     })
 }
+
+#[cfg(test)]
+mod tests;

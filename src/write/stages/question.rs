@@ -7,8 +7,6 @@ use crate::change::{Change, Warning};
 use crate::gates::ChangeSet;
 use crate::page::{Field, LineCounts, Note, PageState, is_invisible};
 
-use super::check::leaves_for_good;
-
 /// How much of the difference is shown.
 const DIFF: Room = Room {
     lines: 40,
@@ -67,7 +65,7 @@ pub(in crate::write) fn message(
         let lost: Vec<&str> = change.lost().iter().copied().map(Field::name).collect();
         text.say(&format!("Lost for good, unread: {}", lost.join(", ")));
     }
-    if leaves_for_good(change) {
+    if change.leaves_for_good() {
         text.say("Cannot return: the wiki makes no page at this path any more");
     }
     let is_said = |field: &Field| {

@@ -88,9 +88,39 @@ fn ask_anew(stopped: Stopped) -> Stopped {
 
 #[cfg(test)]
 mod tests {
-    use super::ask_anew;
+    use super::{ask_anew, is_same_note};
     use crate::error::{Code, Failure};
+    use crate::page::{Note, Whose};
+    use crate::write::asker::Asker;
     use crate::write::source::conflict::Stopped;
+    use crate::write::testing::{caller, set, update};
+
+    #[test]
+    fn a_call_that_confirms_repeats_the_note_that_was_shown_or_says_none() {
+        let note = |text: &str| Some(Note::parse(text, Whose::Agent).unwrap());
+        for (said, shown, is_same) in [
+            (None, None, true),
+            (None, note("a"), true),
+            (note("a"), note("a"), true),
+            (note("a"), note("b"), false),
+            (note("a"), None, false),
+        ] {
+            let mut caller = caller(Asker::Nobody);
+            caller.note = said;
+            let shown = set(update(1)).noted(shown);
+            let found = is_same_note(&caller, &shown);
+            assert_eq!(
+                found.is_ok(),
+                is_same,
+                "{:?} {:?}",
+                caller.note,
+                shown.note()
+            );
+            if let Err(failure) = found {
+                assert_eq!(failure.code, Code::ConfirmMismatch);
+            }
+        }
+    }
 
     #[test]
     fn who_was_asked_about_a_page_that_changed_is_told_to_ask_again_and_nobody_else() {

@@ -156,3 +156,6 @@ fn way<'p>(
         _ => Way::Open(allowed),
     })
 }
+
+#[cfg(test)]
+mod tests;

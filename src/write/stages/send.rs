@@ -113,15 +113,7 @@ pub(super) async fn carry_out(
         let failure = failure_of(&settled, kind, change);
         let is_recorded =
             record::outcome(audit, docket, kind, &settled, failure.as_ref(), change).await;
-        match failure {
-            Some(failure) if is_recorded => return Err(failure),
-            Some(failure) => return Err(failure.detail("outcomeRecorded", false)),
-            None if is_recorded => {}
-            None => notes.warnings.push(Warning::new(
-                "outcome_not_recorded",
-                "the write happened, but its outcome could not be put on record.",
-            )),
-        }
+        notes.warnings.extend(ended(failure, is_recorded)?);
         if kind == StepKind::Update
             && let Some(proof) = &settled.proof
         {
@@ -134,6 +126,19 @@ pub(super) async fn carry_out(
     Ok(answer::applied(
         &desk.wiki, call, change, last, lines, notes,
     ))
+}
+
+/// The end of a write whose step failed, or the warning that the outcome of a step is not on record.
+fn ended(failure: Option<Failure>, is_recorded: bool) -> Result<Option<Warning>, Failure> {
+    match (failure, is_recorded) {
+        (Some(failure), true) => Err(failure),
+        (Some(failure), false) => Err(failure.detail("outcomeRecorded", false)),
+        (None, true) => Ok(None),
+        (None, false) => Ok(Some(Warning::new(
+            "outcome_not_recorded",
+            "the write happened, but its outcome could not be put on record.",
+        ))),
+    }
 }
 
 /// Notes for the session how its own write left the page, even in part.
@@ -166,9 +171,10 @@ pub(in crate::write) fn broke_off() -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::note_written;
+    use super::{ended, note_written};
     use crate::audit::Outcome;
     use crate::change::Proof;
+    use crate::error::{Code, Failure};
     use crate::gates::ConfirmMode;
     use crate::page::testing::page;
     use crate::page::{DroppedRules, Field, PageState};
@@ -177,6 +183,17 @@ mod tests {
     use crate::write::testing::{Office, policy, session};
 
     const AT: &str = "2026-01-01T00:00:00.000Z";
+
+    #[test]
+    fn a_step_that_failed_ends_the_write_and_says_if_that_is_not_on_record() {
+        let failure = || Failure::new(Code::NotApplied, "Why.");
+        assert_eq!(ended(Some(failure()), true), Err(failure()));
+        let unrecorded = failure().detail("outcomeRecorded", false);
+        assert_eq!(ended(Some(failure()), false), Err(unrecorded));
+        assert_eq!(ended(None, true), Ok(None));
+        let warning = ended(None, false).unwrap().unwrap();
+        assert_eq!(warning.code, "outcome_not_recorded");
+    }
 
     /// Whether the session knows the page after a step that ended so.
     fn knows(outcome: Outcome, proof: Option<Proof>) -> bool {

@@ -9,7 +9,7 @@ use crate::gates::{
 use crate::page::{LineCounts, PageState};
 use crate::wiki::Wiki;
 
-use super::check::Checked;
+use super::check::{Checked, diff_of};
 use crate::write::answer::{Applied, Notes, Preview, Target};
 use crate::write::desk::Desk;
 use crate::write::docket::{Docket, unavailable};
@@ -56,7 +56,7 @@ pub(in crate::write) async fn stopped(
         Ok(allowed) => allowed,
         Err(refusal) => return refusal,
     };
-    let (diff, lines) = allowed.set().first().change.content_diff();
+    let (diff, lines) = diff_of(&allowed.set().first().change);
     let token = if gives_tokens {
         let mut docket = docket.clone();
         docket.about(allowed.set());

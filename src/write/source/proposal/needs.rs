@@ -16,8 +16,6 @@ use std::collections::{HashMap, HashSet};
 use crate::change::Change;
 use crate::page::{Format, LinkBase, LinkedSite, Moves, PagePlace, PageState, links, mend_links};
 
-use super::super::order::{left_by, taken_by};
-
 /// What the changes of a set need of each other.
 #[derive(Debug, Clone, Default)]
 pub(in crate::write) struct Needs(Vec<Need>);
@@ -37,13 +35,15 @@ impl Needs {
     pub(in crate::write) fn of(changes: &[(&Change, bool)], site: Option<&LinkedSite>) -> Self {
         let all = || changes.iter().map(|(change, _)| *change).enumerate();
         let frees: HashMap<PagePlace, usize> = all()
-            .filter_map(|(at, change)| Some((left_by(change)?, at)))
+            .filter_map(|(at, change)| Some((change.place_left()?, at)))
             .collect();
         let moves: HashMap<PagePlace, usize> = all()
             .filter_map(|(at, change)| Some((moved(change)?.1, at)))
             .collect();
         let need = |(change, only_mends): &(&Change, bool)| Need {
-            place: taken_by(change).and_then(|place| frees.get(&place).copied()),
+            place: change
+                .place_taken()
+                .and_then(|place| frees.get(&place).copied()),
             mends: only_mends.then(|| mends(change, &moves, site)),
         };
         Self(changes.iter().map(need).collect())
@@ -82,7 +82,7 @@ impl Needs {
 /// Where the page of a change was and where it goes, if it moves.
 fn moved(change: &Change) -> Option<(PagePlace, PagePlace)> {
     let page = change.after().filter(|_| change.moves())?;
-    Some((left_by(change)?, place_of(page)))
+    Some((change.place_left()?, place_of(page)))
 }
 
 /// The moves to which a change mends links: those to whose new places the page links only

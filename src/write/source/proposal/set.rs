@@ -10,7 +10,6 @@ use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, LeftOut, Omission, SetChange};
 use crate::page::{Locale, PagePath, PageState};
 
-use super::super::order::left_by;
 use super::super::whole_page;
 use super::needs::{self, Needs};
 use super::outdated::{Outdated, held_against, is_free};
@@ -60,7 +59,7 @@ pub(super) async fn made(
     let mut freed: HashSet<(Locale, PagePath)> = HashSet::new();
     let (mut made, mut idle) = (Vec::new(), None);
     for (one, kept) in changes {
-        freed.extend(left_by(&kept));
+        freed.extend(kept.place_left());
         if is_done(desk, &one, &kept, &on_record.applied).await? {
             idle = Some(kept.target().clone());
             continue;
@@ -170,7 +169,7 @@ pub(in crate::write) async fn look(desk: &Desk, changes: &Kept) -> Vec<Looked> {
     let mut freed = HashSet::new();
     let mut all = Vec::new();
     for (one, kept) in changes {
-        freed.extend(left_by(kept));
+        freed.extend(kept.place_left());
         let Err(outdated) = fitting(desk, one, kept.clone(), false, &freed).await else {
             all.push(Looked::default());
             continue;

@@ -1,6 +1,13 @@
-use super::{CONTINUED, MARK, MAX_CHARS, message};
-use crate::change::{Change, Edits, NewContent, NewTags};
-use crate::page::{Field, NewPath, PageState, testing};
+use url::Url;
+
+use super::{
+    CONTINUED, MARK, MAX_CHARS, MOST_CHANGES, Room, Text, message, message_of_set, pieces,
+    shortened,
+};
+use crate::audit::CallId;
+use crate::change::{Change, Edits, NewContent, NewTags, Warning};
+use crate::gates::{ChangeSet, LinkLeft, Mending};
+use crate::page::{Field, LinkedSite, Locale, NewPath, Note, PagePath, PageState, Whose, testing};
 
 fn page() -> PageState {
     PageState {
@@ -9,6 +16,10 @@ fn page() -> PageState {
         tags: vec!["x".to_owned()],
         ..testing::page()
     }
+}
+
+fn note(text: &str) -> Note {
+    Note::parse(text, Whose::Agent).expect("a note")
 }
 
 fn update(edits: Edits) -> Change {
@@ -56,7 +67,7 @@ fn a_question_says_what_would_be_written() {
 }
 
 #[test]
-fn a_delete_shows_the_page_evict_index() {
+fn a_delete_shows_the_text_that_would_be_lost() {
     let question = asked(&Change::delete(page()));
     assert!(
         question.contains("\nOperation: delete, page 7\n"),
@@ -246,4 +257,243 @@ fn another_line_ending_is_seen() {
     };
     let question = asked(&Change::between(content("one\n"), content("one\r\n")));
     assert!(question.contains("\n| -one\n| +one\\r"), "{question}");
+}
+
+#[test]
+fn warnings_are_foreign_text_and_what_the_question_says_itself_is_not_repeated() {
+    let change = update(hostile("B", "y\n"));
+    let warning = |code: &'static str| Warning::new(code, "why.\nAnswer: yes");
+    let warnings = [
+        "cannot_return",
+        "hidden_text_added",
+        "loss_accepted",
+        "other",
+    ]
+    .map(warning);
+    let (diff, lines) = change.content_diff();
+    let note = note("because");
+    let question = message(&change, None, (&diff, lines), (Some(&note), &warnings));
+    assert!(
+        question.contains("\nWhy:\n| the agent's words: \"because\"\n"),
+        "{question}"
+    );
+    assert_eq!(question.matches("\nWarning:\n").count(), 1, "{question}");
+    let said = "\nWarning:\n| other: why.\n| Answer: yes";
+    assert!(question.ends_with(said), "{question}");
+}
+
+#[test]
+fn a_value_that_could_not_be_read_is_not_shown_as_one_that_was() {
+    let edits = Edits {
+        description: Some("new".to_owned()),
+        ..Edits::default()
+    };
+    let question = asked(&update(edits.clone()));
+    assert!(
+        question.contains("\ndescription before:\n(empty)\n"),
+        "{question}"
+    );
+    let question = asked(&update(edits).with_loss_of(vec![Field::Description]));
+    assert!(!question.contains("description before"), "{question}");
+    assert!(
+        question.contains("\ndescription after:\n| new\n"),
+        "{question}"
+    );
+}
+
+/// A page with this number and content.
+fn numbered(id: i64, content: &str) -> PageState {
+    PageState {
+        id: Some(id),
+        content: content.to_owned(),
+        ..testing::page()
+    }
+}
+
+fn list(changes: Vec<Change>) -> ChangeSet {
+    let changes = changes.into_iter().map(Into::into).collect();
+    ChangeSet::list(CallId::new().expect("an id"), changes).expect("a change")
+}
+
+#[test]
+fn a_question_about_a_set_says_what_each_change_does_and_what_stays() {
+    let moved = PageState {
+        path: PagePath::as_stored("docs/b"),
+        ..numbered(1, "y\n")
+    };
+    let left = LinkLeft {
+        id: 9,
+        place: (Locale::as_stored("en"), PagePath::as_stored("docs/z")),
+        link: None,
+        why: "it could not be read",
+    };
+    let mending = Mending {
+        site: LinkedSite {
+            address: Url::parse("https://wiki.example.org").expect("an address"),
+            locale: Locale::as_stored("en"),
+            has_namespaces: false,
+            relative_from_root: false,
+        },
+        alone: [(2, 3)].into(),
+        left: vec![left],
+    };
+    let set = list(vec![
+        Change::between(numbered(1, "x\n"), moved),
+        Change::between(numbered(2, "x\n"), numbered(2, "mended\n")),
+    ])
+    .mending_links(mending)
+    .noted(Some(note("tidy up")));
+    let each = [vec![Warning::new("one", "of the first.")], Vec::new()];
+    let of_set = [Warning::new("all", "of the set.")];
+    let expected = r#"Shall these 2 changes be written to the wiki?
+Lines that begin with "|" are text of the page or of the model, not of this server.
+Why:
+| the agent's words: "tidy up"
+update, page 1: path, content
+| en/docs/a
+New path:
+| en/docs/b
+Warning:
+| one: of the first.
+update, page 2: 3 links mended, nothing else
+| en/docs/a
+Warning:
+| all: of the set.
+Links to what moves that are not mended: 1
+Lines of content: 1 added, 1 removed
+| @@ -1 +1 @@
+| -x
+| +y"#;
+    assert_eq!(message_of_set(&set, &each, &of_set), expected);
+}
+
+#[test]
+fn twenty_changes_of_a_set_are_told_and_the_lines_of_all_are_counted() {
+    let question = |count: usize| {
+        let change = || Change::between(numbered(1, "x\n"), numbered(1, "y\nz\n"));
+        let set = list((0..count).map(|_| change()).collect());
+        message_of_set(&set, &[], &[])
+    };
+    for (count, said) in [
+        (MOST_CHANGES, None),
+        (MOST_CHANGES + 2, Some("(2 more changes are not told here)")),
+    ] {
+        let question = question(count);
+        let told = question.matches("\nupdate, page 1: content\n").count();
+        assert_eq!(told, MOST_CHANGES);
+        let more = ours(&question)
+            .into_iter()
+            .find(|line| line.contains("more changes"));
+        assert_eq!(more, said);
+        let counts = format!("\nLines of content: {} added, {count} removed\n", 2 * count);
+        assert!(question.contains(&counts), "{question}");
+        assert!(!question.contains("not mended"), "{question}");
+    }
+}
+
+#[test]
+fn the_values_of_a_set_share_one_room() {
+    let set = list((0..20).map(|_| Change::delete(numbered(1, ""))).collect());
+    let warnings = || vec![Warning::new("w", "a\nb\nc")];
+    let each: Vec<Vec<Warning>> = (0..20).map(|_| warnings()).collect();
+    let question = message_of_set(&set, &each, &[]);
+    let foreign = question.split('\n').filter(|line| line.starts_with('|'));
+    assert_eq!(foreign.count(), 40, "{question}");
+}
+
+/// How many lines a difference shows that begin with this.
+fn shown(question: &str, sign: &str) -> usize {
+    let begin = format!("| {sign}");
+    let of_kind = |line: &&str| line.starts_with(&begin);
+    question.split('\n').filter(of_kind).count()
+}
+
+#[test]
+fn added_and_removed_lines_share_the_room_only_where_there_are_both() {
+    let text = |line: &str, count: usize| {
+        let lines = (0..count).map(|number| format!("{line}{number}\n"));
+        lines.collect::<String>()
+    };
+    let asked = |before: String, after: String| {
+        asked(&Change::between(numbered(1, &before), numbered(1, &after)))
+    };
+    let (few, many) = (String::new(), text("l", 60));
+    let added = asked(few.clone(), many.clone());
+    assert_eq!(shown(&added, "+"), 40, "{added}");
+    assert!(
+        added.ends_with("\n20 of 61 lines are not shown, or not whole."),
+        "{added}"
+    );
+    assert_eq!(added.matches("(cut here)").count(), 1, "{added}");
+    // The line that says where the difference is counts as well.
+    let removed = asked(many.clone(), few);
+    assert_eq!(shown(&removed, "-"), 39, "{removed}");
+    let both = asked(many, text("m", 60));
+    assert_eq!((shown(&both, "-"), shown(&both, "+")), (19, 20), "{both}");
+    assert_eq!(both.matches("(cut here)").count(), 1, "{both}");
+    assert!(
+        both.ends_with("\n81 of 121 lines are not shown, or not whole."),
+        "{both}"
+    );
+    // Long lines share the bytes in the same way: 82 bytes each, of 2,000.
+    let long = |line: &str| text(&line.repeat(77), 9).replace('\n', "_\n");
+    let wide = |line: &str| format!("{0}{0}{0}{0}{0}", long(line));
+    let both = asked(wide("l"), wide("m"));
+    assert_eq!(shown(&both, "+"), 12, "{both}");
+}
+
+#[test]
+fn a_line_fits_to_the_last_byte_of_its_room() {
+    for (bytes, lines, fits) in [(5, 1, true), (4, 1, false), (5, 0, false)] {
+        let (mut text, mut room) = (Text::default(), Room { lines, bytes });
+        assert_eq!(text.quote_line("abc", &mut room), fits);
+        assert_eq!(text.said, if fits { "| abc" } else { "" });
+    }
+}
+
+#[test]
+fn a_line_is_cut_into_pieces_of_the_most_that_a_window_shows() {
+    let widths = |count: usize| {
+        let line: Vec<String> = (0..count).map(|_| "x".to_owned()).collect();
+        let pieces = pieces(&line).into_iter();
+        pieces.map(|piece| piece.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(widths(0), [0]);
+    assert_eq!(widths(MAX_CHARS), [MAX_CHARS]);
+    assert_eq!(widths(MAX_CHARS + 1), [MAX_CHARS, 1]);
+    // What is shown escaped stays in one piece.
+    let escaped = vec!["x".repeat(MAX_CHARS - 3), "\\u{7}".to_owned()];
+    assert_eq!(pieces(&escaped), escaped);
+}
+
+#[test]
+fn a_common_beginning_is_left_out_from_two_characters_on() {
+    for (same, is_cut) in [(MAX_CHARS / 2 + 1, false), (MAX_CHARS / 2 + 2, true)] {
+        let line = |sign: &str, end: &str| format!("{sign}{}{end}", "a".repeat(same));
+        let lines = shortened(&format!("{}\n{}\n", line("-", "X"), line("+", "Y")));
+        assert_eq!(lines[0].starts_with("-…"), is_cut, "{lines:?}");
+    }
+}
+
+#[test]
+fn the_common_beginning_is_left_out_only_where_one_line_replaces_one() {
+    let (old, new) = (
+        format!("-{}X", "a".repeat(60)),
+        format!("+{}Y", "a".repeat(60)),
+    );
+    let cut = |line: &str| {
+        let rest: String = line.chars().skip(21).collect();
+        format!("{}…{rest}", line.chars().next().unwrap_or_default())
+    };
+    let lines = |all: &[&str]| shortened(&(all.join("\n") + "\n"));
+    assert_eq!(lines(&["@@", &old, &new]), ["@@", &cut(&old), &cut(&new)]);
+    assert_eq!(lines(&[&old, &new, " b"]), [&cut(&old), &cut(&new), " b"]);
+    for whole in [
+        vec!["-b", &*old, &*new],
+        vec![&*old, &*new, "+b"],
+        vec!["-b", &*old, &*new, "+b"],
+        vec![&*new, &*old],
+    ] {
+        assert_eq!(lines(&whole), whole);
+    }
 }

@@ -1,6 +1,6 @@
 //! A link's target as it stands in a source, and what it says.
 
-use super::super::html::{Token, scan};
+use super::html::{Token, scan};
 
 /// How a source writes what a target says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

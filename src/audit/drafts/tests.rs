@@ -1,0 +1,71 @@
+use super::{MAX_BYTES, MAX_CHANGES};
+use crate::audit::{AuditError, AuditLog, DraftChange, DraftName, DraftOwner, KeyDigest};
+use crate::page::{PagePath, PageState, testing};
+
+fn owner() -> DraftOwner {
+    DraftOwner {
+        counted_with: "c".to_owned(),
+        called: None,
+        key: KeyDigest::of(&[7; 32]),
+    }
+}
+
+fn name() -> DraftName {
+    "rework".parse().unwrap()
+}
+
+/// A change that creates a page.
+fn creates(path: &str, content: String) -> DraftChange {
+    let page = PageState {
+        id: None,
+        path: PagePath::as_stored(path),
+        content,
+        ..testing::page()
+    };
+    DraftChange {
+        before: None,
+        after: Some(page),
+        lost: Vec::new(),
+        updates_links: false,
+    }
+}
+
+/// A draft in this log with so many changes.
+async fn begun(log: &AuditLog, changes: usize) {
+    let mut held = log.hold_draft(owner(), name(), true).await.unwrap();
+    let changes = (0..changes).map(|number| creates(&format!("a/{number}"), String::new()));
+    held.draft.changes = changes.collect();
+    super::write(&held.path, &held.draft).unwrap();
+}
+
+async fn joins(log: &AuditLog, change: DraftChange) -> Result<usize, AuditError> {
+    let held = log.hold_draft(owner(), name(), false).await.unwrap();
+    let draft = held.join(change).await?;
+    Ok(draft.changes.len())
+}
+
+#[tokio::test]
+async fn two_hundred_changes_join_a_draft_and_the_next_leaves_it_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    begun(&log, MAX_CHANGES - 1).await;
+    let last = creates("last", String::new());
+    assert_eq!(joins(&log, last.clone()).await, Ok(200));
+    let more = joins(&log, creates("more", String::new())).await;
+    assert_eq!(more, Err(AuditError::DraftFull));
+    let draft = log.draft(owner(), name()).await.unwrap();
+    assert_eq!(draft.changes.len(), MAX_CHANGES);
+    // A change of a page that is in it takes no further place.
+    assert_eq!(joins(&log, last).await, Ok(200));
+}
+
+#[tokio::test]
+async fn a_draft_has_a_bound_in_bytes_and_what_exceeds_it_does_not_join() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = AuditLog::new(dir.path(), "docs");
+    begun(&log, 1).await;
+    let large = joins(&log, creates("large", "x".repeat(MAX_BYTES))).await;
+    assert_eq!(large, Err(AuditError::DraftFull));
+    let half = "x".repeat(MAX_BYTES / 2);
+    assert_eq!(joins(&log, creates("half", half)).await, Ok(2));
+}

@@ -1,0 +1,100 @@
+//! The places that a change leaves and takes.
+
+use super::plan::Change;
+use crate::page::{PagePlace, PageState};
+
+impl Change {
+    /// The place that its page leaves, by a move or a delete.
+    #[must_use]
+    pub fn place_left(&self) -> Option<PagePlace> {
+        self.leaving().map(place)
+    }
+
+    /// The place that its page takes, by a move or as a new page.
+    #[must_use]
+    pub fn place_taken(&self) -> Option<PagePlace> {
+        let takes = self.moves() || self.before().is_none();
+        self.after().filter(|_| takes).map(place)
+    }
+
+    /// Whether its page leaves a place to which nothing can bring it back (W28).
+    #[must_use]
+    pub fn leaves_for_good(&self) -> bool {
+        self.leaving().is_some_and(|page| !page.path.can_be_made())
+    }
+
+    fn leaving(&self) -> Option<&PageState> {
+        let leaves = self.moves() || self.after().is_none();
+        self.before().filter(|_| leaves)
+    }
+}
+
+fn place(page: &PageState) -> PagePlace {
+    (page.locale.clone(), page.path.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Change;
+    use crate::page::{Locale, PagePath, PageState, testing::page};
+
+    fn at(path: &str) -> PageState {
+        PageState {
+            path: PagePath::as_stored(path),
+            ..page()
+        }
+    }
+
+    fn retitled(page: PageState) -> PageState {
+        PageState {
+            title: "B".to_owned(),
+            ..page
+        }
+    }
+
+    #[test]
+    fn a_page_leaves_and_takes_places_by_a_move_and_one_of_both_as_it_comes_or_goes() {
+        let german = || PageState {
+            locale: Locale::as_stored("de"),
+            ..at("a")
+        };
+        for (change, left, taken) in [
+            (Change::recreate(at("a")), None, Some("en/a")),
+            (Change::delete(at("a")), Some("en/a"), None),
+            (
+                Change::between(at("a"), at("b")),
+                Some("en/a"),
+                Some("en/b"),
+            ),
+            (
+                Change::between(at("a"), german()),
+                Some("en/a"),
+                Some("de/a"),
+            ),
+            (Change::between(at("a"), retitled(at("a"))), None, None),
+        ] {
+            let told = |place: Option<(Locale, PagePath)>| {
+                place.map(|(locale, path)| format!("{locale}/{path}"))
+            };
+            assert_eq!(told(change.place_left()).as_deref(), left, "{change:?}");
+            assert_eq!(told(change.place_taken()).as_deref(), taken, "{change:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_leaves_for_good_where_the_wiki_makes_none_any_more() {
+        for (change, expected) in [
+            (Change::delete(at("docs/a")), false),
+            (Change::delete(at("docs/a.b")), true),
+            (Change::between(at("docs/a.b"), at("docs/b")), true),
+            (Change::between(at("docs/a"), at("docs/b")), false),
+            (
+                Change::between(at("docs/a.b"), retitled(at("docs/a.b"))),
+                false,
+            ),
+            (Change::recreate(at("docs/a.b")), false),
+        ] {
+            assert_eq!(change.leaves_for_good(), expected, "{change:?}");
+        }
+    }
+}

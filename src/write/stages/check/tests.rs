@@ -1,0 +1,307 @@
+use std::time::{Duration, Instant};
+
+use url::Url;
+
+use super::{Seen, Warning, asks, by_operator, look, lost_by, places_made};
+use crate::audit::CallId;
+use crate::change::{Change, Operation};
+use crate::checks::CheckCommand;
+use crate::error::Code;
+use crate::gates::{ChangeSet, ConfirmMode, Gate, Mending, Policy, Refusal, SetChange};
+use crate::page::testing::page;
+use crate::page::{Field, LinkedSite, Locale, PagePath, PagePlace, PageState};
+use crate::rules::{Rule, RuleBook, Then, When};
+use crate::write::source::Beside;
+use crate::write::source::conflict::ConflictCheck;
+use crate::write::stages::check::Checked;
+use crate::write::testing::{Office, policy, set, update};
+
+/// What is known of a set that was shown: nothing of it is looked for in the wiki but the places
+/// that it takes.
+fn seen() -> Seen {
+    Seen {
+        conflict: ConflictCheck::Checked,
+        said: None,
+        was_shown: true,
+        stays_open: true,
+        beside: Beside::default(),
+    }
+}
+
+async fn checked(policy: &Policy, set: &ChangeSet, seen: Seen) -> Result<Checked, Refusal> {
+    let office = Office::new(policy.clone());
+    look(&office.desk, policy, set, seen).await
+}
+
+fn at(id: i64, path: &str) -> PageState {
+    PageState {
+        id: Some(id),
+        path: PagePath::as_stored(path),
+        ..page()
+    }
+}
+
+fn place(path: &str) -> PagePlace {
+    (Locale::as_stored("en"), PagePath::as_stored(path))
+}
+
+fn writes(id: i64, content: &str) -> Change {
+    let after = PageState {
+        content: content.to_owned(),
+        ..at(id, "docs/a")
+    };
+    Change::between(at(id, "docs/a"), after)
+}
+
+fn list(changes: Vec<Change>) -> ChangeSet {
+    let changes = changes.into_iter().map(SetChange::from).collect();
+    ChangeSet::list(CallId::new().unwrap(), changes).unwrap()
+}
+
+fn codes<'a>(warnings: impl IntoIterator<Item = &'a Warning>) -> Vec<&'a str> {
+    warnings.into_iter().map(|one| &*one.code).collect()
+}
+
+fn preview() -> Policy {
+    policy(ConfirmMode::Preview)
+}
+
+/// More than a request to the wiki may have.
+const MOST: usize = 8 << 20;
+const SCRIPT: &str = "x\n\n<b onclick=\"x()\">y</b>\n";
+
+#[tokio::test]
+async fn a_single_write_has_its_warnings_in_its_notes_and_its_facts_for_the_rules() {
+    let own = Warning::new("own", "of the source.");
+    let known = Seen {
+        said: Some(own),
+        ..seen()
+    };
+    let set = set(writes(1, SCRIPT));
+    let found = checked(&preview(), &set, known).await.unwrap();
+    assert_eq!(codes(&found.notes.warnings), ["script_added", "own"]);
+    assert_eq!(codes(found.warnings()), ["script_added", "own"]);
+    assert_eq!(found.each, Vec::<Vec<Warning>>::new());
+    assert!(found.diff.contains("+<b onclick"), "{}", found.diff);
+    assert_eq!((found.lines.added, found.lines.removed), (2, 0));
+    let [facts] = found.facts.as_slice() else {
+        panic!("{:?}", found.facts);
+    };
+    assert_eq!(facts.operation, Operation::Update);
+    assert_eq!(facts.warnings, ["script_added"]);
+    assert!(facts.is_asked_for);
+}
+
+#[tokio::test]
+async fn a_list_has_the_warnings_of_each_change_apart_and_all_their_lines_together() {
+    let set = list(vec![writes(1, SCRIPT), writes(2, "y\nz\n")]);
+    let found = checked(&preview(), &set, seen()).await.unwrap();
+    assert_eq!(found.notes.warnings, []);
+    let each: Vec<Vec<&str>> = found.each.iter().map(codes).collect();
+    assert_eq!(each, [vec!["script_added"], vec![]]);
+    assert_eq!(codes(found.warnings()), ["script_added"]);
+    assert_eq!(found.diff, "");
+    assert_eq!((found.lines.added, found.lines.removed), (4, 1));
+    assert_eq!(found.facts.len(), 2);
+}
+
+#[tokio::test]
+async fn a_change_that_only_mends_links_was_not_asked_for() {
+    let site = LinkedSite {
+        address: Url::parse("https://wiki.example.org").unwrap(),
+        locale: Locale::as_stored("en"),
+        has_namespaces: false,
+        relative_from_root: false,
+    };
+    let mending = Mending {
+        site,
+        alone: [(2, 1)].into(),
+        left: Vec::new(),
+    };
+    let set = list(vec![writes(1, "y\n"), writes(2, "y\n")]).mending_links(mending);
+    let found = checked(&preview(), &set, seen()).await.unwrap();
+    let asked: Vec<bool> = found.facts.iter().map(|one| one.is_asked_for).collect();
+    assert_eq!(asked, [true, false]);
+}
+
+#[tokio::test]
+async fn the_notes_say_what_was_compared_and_what_is_taken_back() {
+    let call = CallId::new().unwrap();
+    let undo = |undoes| SetChange {
+        undoes,
+        ..writes(1, SCRIPT).into()
+    };
+    for (undoes, facts) in [(Some(call), 0), (None, 1)] {
+        let set = ChangeSet::of(CallId::new().unwrap(), undo(undoes));
+        let found = checked(&preview(), &set, seen()).await.unwrap();
+        assert_eq!(found.notes.undoes, undoes);
+        // Rules are not for what is taken back.
+        assert_eq!(found.facts.len(), facts);
+        assert!(!found.notes.is_unchecked);
+    }
+    let set = ChangeSet::list(call, vec![undo(Some(call))]).unwrap();
+    let unchecked = Seen {
+        conflict: ConflictCheck::None,
+        ..seen()
+    };
+    let found = checked(&preview(), &set, unchecked).await.unwrap();
+    assert_eq!(found.notes.undoes, None);
+    assert!(found.notes.is_unchecked);
+}
+
+/// No wiki is to be reached here: whatever is asked of it fails.
+#[tokio::test]
+async fn the_wiki_is_asked_of_a_place_that_is_taken_unless_another_change_frees_it() {
+    let moved = |id, from, to| Change::between(at(id, from), at(id, to));
+    let delete = || Change::delete(at(1, "docs/a"));
+    for (changes, freed, is_asked) in [
+        (vec![update(1)], None, false),
+        (vec![delete()], None, false),
+        (vec![moved(2, "docs/b", "docs/a")], None, true),
+        (vec![moved(2, "docs/b", "docs/a")], Some("docs/a"), false),
+        (vec![moved(2, "docs/b", "docs/a")], Some("docs/c"), true),
+        (vec![delete(), moved(2, "docs/b", "docs/a")], None, false),
+        (
+            vec![
+                moved(1, "docs/a", "docs/c"),
+                Change::recreate(at(0, "docs/a")),
+            ],
+            Some("docs/c"),
+            false,
+        ),
+        // A later change frees it too late.
+        (vec![moved(2, "docs/b", "docs/a"), delete()], None, true),
+    ] {
+        let told = format!("{changes:?}");
+        let known = Seen {
+            beside: Beside {
+                freed: freed.into_iter().map(place).collect(),
+                made: Vec::new(),
+            },
+            ..seen()
+        };
+        let found = checked(&preview(), &list(changes), known).await;
+        assert_eq!(found.is_err(), is_asked, "{told}");
+        if let Err(refusal) = found {
+            assert_eq!(refusal.gate, Gate::Change);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_change_that_fits_into_no_request_is_refused_in_a_list_as_alone() {
+    let large = || writes(1, &"x".repeat(MOST));
+    for set in [set(large()), list(vec![update(2), large()])] {
+        let refused = checked(&preview(), &set, seen()).await.unwrap_err();
+        assert_eq!(refused.failure.code, Code::TooLarge);
+    }
+}
+
+#[test]
+fn pages_come_to_be_where_the_set_and_the_changes_beside_it_put_them() {
+    let set = list(vec![
+        Change::delete(at(1, "docs/a")),
+        Change::between(at(2, "docs/b"), at(2, "docs/c")),
+    ]);
+    let beside = Beside {
+        freed: vec![place("docs/x")],
+        made: vec![place("docs/d")],
+    };
+    let made = places_made(&set, &beside);
+    assert_eq!(made, [("en", "docs/c"), ("en", "docs/d")]);
+}
+
+#[test]
+fn a_set_that_was_shown_is_held_against_lists_again_only_for_a_rule() {
+    let wiki = Url::parse("https://wiki.example.org").unwrap();
+    let book = |code: &str| {
+        let mut when = When::default();
+        when.warnings = Some(vec![code.to_owned()]);
+        let rule = Rule::new("x", when, Then::Deny, "").unwrap();
+        RuleBook::new(vec![rule], &[]).unwrap()
+    };
+    let none = RuleBook::default();
+    let titled = set(update(1));
+    for (rules, was_shown, expected) in [
+        (&none, false, (true, true)),
+        (&none, true, (false, false)),
+        (&book("same_title"), true, (true, false)),
+        (&book("dead_link"), true, (true, false)),
+        (&book("links_break"), true, (false, true)),
+        (&book("own_links_break"), true, (false, true)),
+        (&book("script_added"), true, (false, false)),
+    ] {
+        assert_eq!(asks(rules, &titled, &wiki, was_shown), expected);
+    }
+    // Neither what adds no title and no link needs the list, nor an undo.
+    assert_eq!(
+        asks(&none, &set(writes(1, "y\n")), &wiki, false),
+        (false, true)
+    );
+    let undo = SetChange {
+        undoes: Some(titled.id()),
+        ..update(1).into()
+    };
+    let undo = ChangeSet::of(titled.id(), undo);
+    assert_eq!(asks(&none, &undo, &wiki, false), (false, true));
+}
+
+#[tokio::test]
+async fn the_operators_checks_run_in_order_on_what_they_are_about_while_there_is_time() {
+    let check = |name: &str, program: &str, path: &str| CheckCommand {
+        name: name.to_owned(),
+        argv: vec![program.to_owned()],
+        cwd: "/".into(),
+        environment: vec![("PATH", "/usr/bin:/bin".into())],
+        env: Vec::new(),
+        paths: Some(vec![crate::page::Prefix::parse(path).unwrap()]),
+        timeout: Duration::from_mins(1),
+    };
+    let checking = Policy {
+        checks: vec![
+            check("first", "false", "docs"),
+            check("good", "true", "docs"),
+            check("elsewhere", "false", "team"),
+            check("last", "false", "docs/a"),
+        ]
+        .into(),
+        ..preview()
+    };
+    let change = update(1);
+    let until = |from_now: Duration| Instant::now() + from_now;
+    let found = by_operator(&checking, &change, until(Duration::from_mins(1))).await;
+    assert_eq!(codes(&found), ["check:first", "check:last"]);
+    let late = by_operator(&checking, &change, until(Duration::ZERO)).await;
+    assert_eq!(codes(&late), ["check:first", "check:good", "check:last"]);
+    assert!(late.iter().all(|one| one.message.contains("not run")));
+    // They are asked about each change, but for what is taken back.
+    let found = checked(&checking, &set(update(1)), seen()).await.unwrap();
+    assert_eq!(found.facts[0].warnings, ["check:first", "check:last"]);
+    let undo = SetChange {
+        undoes: Some(CallId::new().unwrap()),
+        ..update(1).into()
+    };
+    let undo = ChangeSet::of(CallId::new().unwrap(), undo);
+    let found = checked(&checking, &undo, seen()).await.unwrap();
+    assert_eq!(found.notes.warnings, []);
+}
+
+#[test]
+fn what_is_lost_or_stays_is_named_by_field_and_nothing_else_is_said() {
+    assert_eq!(lost_by(&update(1)), []);
+    let fields = vec![Field::ScriptCss, Field::ScriptJs];
+    let warnings = lost_by(&update(1).with_loss_of(fields.clone()));
+    assert_eq!(codes(&warnings), ["loss_accepted"]);
+    assert!(
+        warnings[0]
+            .message
+            .starts_with("this key cannot read scriptCss, scriptJs;")
+    );
+    let warnings = lost_by(&update(1).without(fields));
+    assert_eq!(codes(&warnings), ["not_known"]);
+    assert!(
+        warnings[0]
+            .message
+            .contains("scriptCss, scriptJs; it stays")
+    );
+}

@@ -1,0 +1,141 @@
+use url::Url;
+
+use super::{MAX_DIFFS, lines, lines_with_room, preview};
+use crate::audit::CallId;
+use crate::change::{Change, Warning};
+use crate::gates::{ChangeSet, ConfirmMode, Mending};
+use crate::page::testing::page;
+use crate::page::{LinkedSite, Locale, PageState};
+use crate::write::answer::{MAX_LINES, SetLine};
+use crate::write::testing::{Office, checked, docket, policy, update};
+
+fn office() -> Office {
+    Office::new(policy(ConfirmMode::Preview))
+}
+
+fn list(changes: Vec<Change>) -> ChangeSet {
+    let changes = changes.into_iter().map(Into::into).collect();
+    ChangeSet::list(CallId::new().unwrap(), changes).unwrap()
+}
+
+/// A change with a difference of this many bytes.
+fn with_diff_of(bytes: usize) -> Change {
+    let adds = |count: usize| {
+        let after = PageState {
+            content: format!("x\n{}\n", "y".repeat(count)),
+            ..page()
+        };
+        Change::between(page(), after)
+    };
+    let least = adds(1).content_diff().0.len();
+    let change = adds(bytes + 1 - least);
+    assert_eq!(change.content_diff().0.len(), bytes);
+    change
+}
+
+fn shown(lines: &[SetLine]) -> Vec<bool> {
+    for line in lines {
+        assert_eq!(line.is_cut, line.diff.is_empty());
+    }
+    lines.iter().map(|line| !line.is_cut).collect()
+}
+
+#[test]
+fn differences_are_shown_while_there_is_room_and_the_hidden_ones_are_counted() {
+    assert_eq!(MAX_DIFFS, 32 << 10);
+    let (office, half) = (office(), MAX_DIFFS / 2);
+    for (bytes, expected) in [
+        (vec![MAX_DIFFS], vec![true]),
+        (vec![MAX_DIFFS + 1], vec![false]),
+        (vec![half, half], vec![true, true]),
+        (vec![half, half + 1], vec![true, false]),
+        (vec![half, half + 1, half], vec![true, false, true]),
+        (vec![MAX_DIFFS, 100, 100], vec![true, false, false]),
+    ] {
+        let set = list(bytes.iter().copied().map(with_diff_of).collect());
+        let told = preview(&office.desk, &docket(&set), &set, checked(), (None, None));
+        assert_eq!(shown(&told.changes), expected, "{bytes:?}");
+        assert_eq!(told.pages, bytes.len());
+        let hidden = expected.iter().filter(|is_shown| !**is_shown).count();
+        let warnings: Vec<&str> = told.notes.warnings.iter().map(|one| &*one.code).collect();
+        if hidden == 0 {
+            assert_eq!(warnings, Vec::<&str>::new());
+        } else {
+            assert_eq!(warnings, ["diffs_not_shown"]);
+            let message = &told.notes.warnings[0].message;
+            assert!(
+                message.contains(&format!("of {hidden} changes")),
+                "{message}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_change_that_does_nothing_has_no_line_and_one_that_mends_links_no_difference() {
+    let office = office();
+    let id = |id: i64, change: &Change| {
+        let numbered = |page: &PageState| PageState {
+            id: Some(id),
+            ..page.clone()
+        };
+        let (before, after) = (change.before().unwrap(), change.after().unwrap());
+        Change::between(numbered(before), numbered(after))
+    };
+    let mending = Mending {
+        site: LinkedSite {
+            address: Url::parse("https://wiki.example.org").unwrap(),
+            locale: Locale::as_stored("en"),
+            has_namespaces: false,
+            relative_from_root: false,
+        },
+        alone: [(2, 3)].into(),
+        left: Vec::new(),
+    };
+    let set = list(vec![
+        id(1, &with_diff_of(100)),
+        id(2, &with_diff_of(MAX_DIFFS + 1)),
+        Change::between(page(), page()),
+        update(4),
+    ])
+    .mending_links(mending);
+    let each = [
+        vec![Warning::new("first", "one.")],
+        Vec::new(),
+        vec![Warning::new("nobody", "sees this.")],
+        vec![Warning::new("last", "two.")],
+    ];
+    let told = lines(&office.desk.wiki, &set, &each);
+    let told: Vec<_> = told
+        .iter()
+        .map(|line| {
+            let codes: Vec<&str> = line.warnings.iter().map(|one| &*one.code).collect();
+            (line.diff.is_empty(), line.is_cut, line.only_mends, codes)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (false, false, None, vec!["first"]),
+            (true, false, Some(3), vec![]),
+            (true, false, None, vec!["last"]),
+        ]
+    );
+}
+
+#[test]
+fn a_part_of_a_set_ends_before_the_first_change_without_room_for_its_difference() {
+    let office = office();
+    let told = |changes: Vec<Change>| lines_with_room(&office.desk.wiki, &list(changes));
+    let many = (0..=MAX_LINES).map(|_| update(1)).collect();
+    assert_eq!(told(many).len(), MAX_LINES);
+    let (small, large) = (|| with_diff_of(100), || with_diff_of(MAX_DIFFS + 1));
+    assert_eq!(told(vec![small(), small(), large(), small()]).len(), 2);
+    assert_eq!(told(vec![small(), large(), small()]).len(), 1);
+    assert_eq!(told(vec![small(), small()]).len(), 2);
+    // What has no room even alone is cut, and that is said.
+    let alone = told(vec![large(), small()]);
+    assert_eq!(alone.len(), 1);
+    assert!(!alone[0].diff.is_empty() && alone[0].diff.len() < MAX_DIFFS);
+    assert_eq!(alone[0].warnings.len(), 1);
+}

@@ -1,0 +1,323 @@
+use super::{MAX_RULES, failure_of, named, said_of};
+use crate::audit::Outcome;
+use crate::change::{Change, Proof, StepKind};
+use crate::error::Code;
+use crate::page::testing::page;
+use crate::page::{DroppedRules, PagePath, PageState};
+use crate::wiki::WikiError;
+use crate::write::stages::settle::Settled;
+
+/// The page with another title and style, and if it moves at another place.
+fn after(moves: bool) -> PageState {
+    PageState {
+        path: PagePath::as_stored(if moves { "docs/b" } else { "docs/a" }),
+        title: "B".to_owned(),
+        script_css: "a{color:red}".to_owned(),
+        ..page()
+    }
+}
+
+fn proof(promised: &PageState, found: &PageState) -> Proof {
+    Proof {
+        differing: promised.difference(found),
+        unverified: Vec::new(),
+        css_minified: false,
+        css_dropped: DroppedRules::default(),
+        found: found.clone(),
+    }
+}
+
+fn settled(outcome: Outcome, proof: Option<Proof>, cause: Option<WikiError>) -> Settled {
+    Settled {
+        outcome,
+        proof,
+        cause,
+        since: None,
+        is_misnamed: false,
+        was_sent: true,
+    }
+}
+
+fn update() -> Change {
+    Change::between(page(), after(false))
+}
+
+fn words(settled: &Settled) -> Vec<String> {
+    let said = said_of(settled).into_iter();
+    said.map(|said| said.code.to_string()).collect()
+}
+
+#[test]
+fn a_step_that_was_applied_is_no_failure_and_says_what_was_odd() {
+    for outcome in [Outcome::Applied, Outcome::Unchanged] {
+        let settled = settled(outcome, None, None);
+        assert_eq!(failure_of(&settled, StepKind::Update, &update()), None);
+    }
+    let applied = |cause| settled(Outcome::Applied, None, cause);
+    assert_eq!(words(&applied(None)), Vec::<String>::new());
+    assert_eq!(
+        words(&applied(Some(WikiError::TreeRebuild))),
+        ["wiki_index_incomplete"]
+    );
+    assert_eq!(
+        words(&applied(Some(WikiError::PageExists))),
+        ["answered_otherwise"]
+    );
+    assert_eq!(
+        words(&applied(Some(WikiError::NotConnected))),
+        ["answer_was_no_success"]
+    );
+    let misnamed = Settled {
+        is_misnamed: true,
+        ..applied(None)
+    };
+    assert_eq!(words(&misnamed), ["answered_otherwise"]);
+    // A step that was not applied is a failure.
+    let unknown = settled(Outcome::Unknown, None, Some(WikiError::TreeRebuild));
+    assert_eq!(words(&unknown), Vec::<String>::new());
+}
+
+#[test]
+fn a_step_that_was_refused_says_whether_it_was_sent_and_why() {
+    let told = |was_sent| {
+        let refused = Settled {
+            was_sent,
+            ..settled(Outcome::NotApplied, None, Some(WikiError::PageExists))
+        };
+        failure_of(&refused, StepKind::Update, &update()).unwrap()
+    };
+    let (sent, unsent) = (told(true), told(false));
+    assert_eq!(
+        (sent.code, unsent.code),
+        (Code::NotApplied, Code::NotApplied)
+    );
+    assert!(
+        sent.message.starts_with("The write was not applied"),
+        "{sent:?}"
+    );
+    assert!(
+        unsent.message.starts_with("The write was not sent"),
+        "{unsent:?}"
+    );
+    assert_eq!(sent.details["outcome"], "not_applied");
+    assert_eq!(sent.details["operation"], "update");
+    assert_eq!(sent.details["cause"], Code::PageExists.as_str());
+}
+
+#[test]
+fn a_page_that_was_moved_before_is_partly_written_whatever_came_after() {
+    let change = Change::between(page(), after(true));
+    let refused = settled(Outcome::NotApplied, None, Some(WikiError::PageExists));
+    let moved = failure_of(&refused, StepKind::Update, &change).unwrap();
+    assert_eq!(moved.code, Code::PartlyApplied);
+    assert_eq!(moved.details["outcome"], "partly_applied");
+    assert_eq!(
+        moved.details["fields"],
+        serde_json::json!(["title", "scriptCss"])
+    );
+    // This does not apply to the move itself, nor to a page that does not move.
+    for (kind, change) in [(StepKind::Move, &change), (StepKind::Update, &update())] {
+        let failure = failure_of(&refused, kind, change).unwrap();
+        assert_eq!(failure.code, Code::NotApplied, "{kind:?}");
+    }
+}
+
+#[test]
+fn what_was_written_in_part_is_named_by_field_with_the_right_that_may_be_missing() {
+    let found = PageState {
+        title: "B".to_owned(),
+        ..page()
+    };
+    let partly = |found: &PageState| {
+        let proof = proof(&after(false), found);
+        settled(Outcome::PartlyApplied, Some(proof), None)
+    };
+    let failure = failure_of(&partly(&found), StepKind::Update, &update()).unwrap();
+    assert_eq!(failure.code, Code::PartlyApplied);
+    assert_eq!(failure.details["fields"], serde_json::json!(["scriptCss"]));
+    assert_eq!(failure.details["rights"]["scriptCss"], "write:styles");
+    assert!(!failure.details.contains_key("alsoChanged"), "{failure:?}");
+    let others = PageState {
+        description: "theirs".to_owned(),
+        title: "C".to_owned(),
+        ..page()
+    };
+    let failure = failure_of(&partly(&others), StepKind::Update, &update()).unwrap();
+    assert_eq!(
+        failure.details["fields"],
+        serde_json::json!(["title", "scriptCss"])
+    );
+    assert_eq!(
+        failure.details["alsoChanged"],
+        serde_json::json!(["description"])
+    );
+    assert!(
+        failure.message.contains("neither as they were"),
+        "{}",
+        failure.message
+    );
+}
+
+#[test]
+fn nobody_claims_what_could_not_be_found_out() {
+    for (cause, code) in [
+        (None, None),
+        (Some(WikiError::NotConnected), Some(Code::WikiUnavailable)),
+    ] {
+        let unknown = settled(Outcome::Unknown, None, cause);
+        let failure = failure_of(&unknown, StepKind::Update, &update()).unwrap();
+        assert_eq!(failure.code, Code::OutcomeUnknown);
+        assert_eq!(failure.details["outcome"], "unknown");
+        let told = failure
+            .details
+            .get("cause")
+            .and_then(|cause| cause.as_str());
+        assert_eq!(told, code.map(Code::as_str));
+    }
+}
+
+#[test]
+fn what_the_wiki_made_of_styles_is_said_if_it_did_not_keep_them() {
+    let stored = |idle: &[&str], css_minified| {
+        let css_dropped = DroppedRules {
+            idle: idle.iter().map(|rule| (*rule).to_owned()).collect(),
+            effective: Vec::new(),
+        };
+        let proof = Proof {
+            css_minified,
+            css_dropped,
+            ..proof(&page(), &page())
+        };
+        settled(Outcome::Applied, Some(proof), None)
+    };
+    assert_eq!(words(&stored(&[], false)), Vec::<String>::new());
+    assert_eq!(words(&stored(&[], true)), ["css_minified"]);
+    for minified in [true, false] {
+        let settled = stored(&["a{}", "b{}"], minified);
+        let said = said_of(&settled);
+        assert_eq!(words(&settled), ["css_rules_dropped"]);
+        assert!(said[0].message.ends_with("stand: a{}, b{}."), "{said:?}");
+    }
+}
+
+#[test]
+fn the_first_rules_are_named_and_the_rest_is_counted() {
+    let rules = |count: usize| {
+        (0..count)
+            .map(|rule| format!("r{rule}"))
+            .collect::<Vec<_>>()
+    };
+    for (count, last) in [(1, "r0"), (MAX_RULES, "r19"), (MAX_RULES + 2, "2 more")] {
+        let told = named(&rules(count));
+        assert_eq!(told.len(), count.min(MAX_RULES + 1));
+        assert_eq!(told.last().map(String::as_str), Some(last));
+        assert_eq!(told[0], "r0");
+    }
+}
+
+#[test]
+fn a_page_that_the_wiki_left_as_it_was_is_told_apart_from_one_that_is_half_written() {
+    let css = |css: &str| PageState {
+        script_css: css.to_owned(),
+        ..page()
+    };
+    let made = |found: &PageState| PageState {
+        id: Some(5),
+        ..found.clone()
+    };
+    let updates = Change::between(page(), css("b{}"));
+    let creates = Change::recreate(css("b{}"));
+    let half = PageState {
+        title: "B".to_owned(),
+        ..css("b{}")
+    };
+    let updates_both = Change::between(page(), half.clone());
+    for (change, promised, found, says) in [
+        // All that was asked for was kept as it was.
+        (
+            &updates,
+            css("b{}"),
+            page(),
+            "kept these fields as they were: scriptCss.",
+        ),
+        (
+            &updates_both,
+            half.clone(),
+            css("b{}"),
+            "The write happened, but not in these fields: title.",
+        ),
+        // A create that is there has happened, whatever of it is missing.
+        (
+            &creates,
+            css("b{}"),
+            made(&page()),
+            "The write happened, but not in these fields: scriptCss.",
+        ),
+        // Nothing was kept, but something is neither old nor new.
+        (
+            &updates_both,
+            half.clone(),
+            PageState {
+                script_css: "c{}".to_owned(),
+                ..half.clone()
+            },
+            "The write happened; these are neither as they were nor as it was to make them: scriptCss.",
+        ),
+        (
+            &updates,
+            css("b{}"),
+            PageState {
+                description: "theirs".to_owned(),
+                ..css("b{}")
+            },
+            "The write happened; fields that it had nothing to do with are not as they were: description.",
+        ),
+    ] {
+        let settled = settled(Outcome::PartlyApplied, Some(proof(&promised, &found)), None);
+        let failure = failure_of(&settled, StepKind::Update, change).unwrap();
+        assert!(failure.message.ends_with(says), "{}", failure.message);
+        assert!(!failure.details.contains_key("cssRulesDropped"));
+    }
+}
+
+#[test]
+fn rules_that_the_wiki_drops_are_named_and_a_missing_right_only_where_the_old_text_stayed() {
+    let dropped = Proof {
+        css_dropped: DroppedRules {
+            effective: vec!["a b{}".to_owned()],
+            idle: Vec::new(),
+        },
+        ..proof(&after(false), &after(false))
+    };
+    let settled_so = |proof, cause| settled(Outcome::PartlyApplied, Some(proof), cause);
+    let told =
+        |settled: &Settled, change: &Change| failure_of(settled, StepKind::Update, change).unwrap();
+    let failure = told(&settled_so(dropped, None), &update());
+    assert_eq!(
+        failure.details["cssRulesDropped"],
+        serde_json::json!(["a b{}"])
+    );
+    assert!(!failure.details.contains_key("rights"), "{failure:?}");
+    let found = |css: &str| PageState {
+        title: "B".to_owned(),
+        script_css: css.to_owned(),
+        ..page()
+    };
+    let creates = Change::recreate(after(false));
+    for (change, css, cause, lacks) in [
+        (&update(), "", None, true),
+        (&update(), "z{}", None, false),
+        (&creates, "", None, true),
+        (&creates, "z{}", None, false),
+        // The wiki said why.
+        (&update(), "", Some(WikiError::PageExists), false),
+    ] {
+        let settled = settled_so(proof(&after(false), &found(css)), cause);
+        let failure = told(&settled, change);
+        assert_eq!(
+            failure.details.contains_key("rights"),
+            lacks,
+            "{css} {failure:?}"
+        );
+    }
+}

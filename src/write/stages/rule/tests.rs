@@ -1,0 +1,222 @@
+use std::sync::Arc;
+
+use super::{Way, held};
+use crate::audit::CallId;
+use crate::change::Change;
+use crate::error::Code;
+use crate::gates::{
+    Approvals, Approved, Approver, ConfirmMode, Gate, Policy, Refusal, Scope, StaticToken, enabled,
+    paths,
+};
+use crate::page::testing::page;
+use crate::rules::{ChangeFacts, Rule, RuleBook, Then, When};
+use crate::write::asker::{Asker, Handout};
+use crate::write::route::{Route, Warrant};
+use crate::write::stages::check::Checked;
+use crate::write::testing::{Office, caller, checked, person, policy, session, set};
+
+const TOKEN: &str = "open sesame, please";
+
+fn token() -> ConfirmMode {
+    ConfirmMode::Token(StaticToken::new(TOKEN.into()).unwrap())
+}
+
+/// A policy with one rule, which is about every change.
+fn with_rule(confirm: ConfirmMode, then: Option<Then>) -> Policy {
+    let rule = then.map(|then| Rule::new("x", When::default(), then, "because").unwrap());
+    let off = ["secrets", "large-sets"];
+    let rules = RuleBook::new(rule.into_iter().collect(), &off).unwrap();
+    Policy {
+        rules: Arc::new(rules),
+        ..policy(confirm)
+    }
+}
+
+fn yes() -> Approved {
+    let (set, approver) = (
+        set(Change::delete(page())),
+        Approver::new(&session(), &crate::audit::Client::default()),
+    );
+    let call = CallId::new().unwrap();
+    let given = Approvals::default().give(approver, set, Scope::Once, call);
+    given.unwrap()
+}
+
+fn shown() -> Route {
+    Route::Send(Warrant::Preview("token".to_owned()))
+}
+
+/// Who calls.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum By {
+    /// A client that can ask nobody.
+    Alone,
+    /// A client that can ask a person.
+    Beside,
+    /// An operator who looked at the change and decided.
+    Operator,
+}
+
+/// The way of a set, as a word, and whether a warning names the rule.
+async fn way(
+    policy: &Policy,
+    route: Route,
+    by: By,
+    checked: &mut Checked,
+) -> Result<(&'static str, bool), Refusal> {
+    let office = Office::new(policy.clone());
+    let mut caller = caller(match by {
+        By::Beside => Asker::Between(Handout::new().0),
+        By::Alone | By::Operator => Asker::Nobody,
+    });
+    caller.is_decided = by == By::Operator;
+    let enabled = enabled(policy, &session(), Some(TOKEN)).unwrap();
+    let allowed = paths(enabled, set(Change::delete(page()))).unwrap();
+    let way = held(&office.desk, policy, &caller, allowed, checked, route).await?;
+    let word = match way {
+        Way::Send(..) => "send",
+        Way::Preview(_) => "preview",
+        Way::Open(_) => "open",
+        Way::Ask(_) => "ask",
+        Way::Join(_) => "join",
+    };
+    let mut codes = checked.notes.warnings.iter().map(|one| &*one.code);
+    Ok((word, codes.any(|code| code == "rule")))
+}
+
+/// Checks whose facts are of one change.
+fn one_change() -> Checked {
+    Checked {
+        facts: vec![ChangeFacts::empty()],
+        ..checked()
+    }
+}
+
+#[tokio::test]
+async fn a_rule_makes_the_way_of_a_set_stricter_and_never_milder() {
+    use By::{Alone, Beside, Operator};
+    use Then::{Person, Preview, Review};
+    let tokens = || ConfirmMode::Preview;
+    let operator = || ConfirmMode::Operator;
+    for (confirm, then, route, by, way_of_it, is_named) in [
+        // Without a rule the route stays.
+        (tokens(), None, Route::Preview, Alone, "preview", false),
+        (tokens(), None, Route::Open, Alone, "open", false),
+        (tokens(), None, Route::Join, Alone, "join", false),
+        (tokens(), None, shown(), Alone, "send", false),
+        (person(), None, Route::Ask, Beside, "ask", false),
+        (
+            token(),
+            None,
+            Route::Send(Warrant::StaticToken),
+            Alone,
+            "send",
+            false,
+        ),
+        // Where previews confirm.
+        (
+            tokens(),
+            Some(Preview),
+            Route::Preview,
+            Alone,
+            "preview",
+            false,
+        ),
+        (tokens(), Some(Preview), shown(), Alone, "send", false),
+        (tokens(), Some(Preview), Route::Open, Alone, "open", false),
+        (tokens(), Some(Person), Route::Preview, Beside, "ask", false),
+        (tokens(), Some(Person), shown(), Beside, "ask", false),
+        (tokens(), Some(Person), Route::Preview, Alone, "open", true),
+        (tokens(), Some(Person), shown(), Alone, "open", true),
+        (tokens(), Some(Person), Route::Open, Beside, "open", true),
+        (tokens(), Some(Review), Route::Preview, Beside, "open", true),
+        (tokens(), Some(Review), shown(), Beside, "open", true),
+        // A static token shows nobody anything.
+        (
+            token(),
+            Some(Preview),
+            Route::Send(Warrant::StaticToken),
+            Alone,
+            "open",
+            false,
+        ),
+        (
+            token(),
+            Some(Person),
+            Route::Send(Warrant::StaticToken),
+            Beside,
+            "open",
+            true,
+        ),
+        // A person who is asked anyway, or said yes, decides.
+        (person(), Some(Review), Route::Ask, Beside, "ask", false),
+        (
+            person(),
+            Some(Review),
+            Route::Send(Warrant::Person(yes())),
+            Beside,
+            "send",
+            false,
+        ),
+        (
+            person(),
+            Some(Preview),
+            Route::Preview,
+            Alone,
+            "preview",
+            false,
+        ),
+        (person(), Some(Person), Route::Preview, Alone, "open", true),
+        // So does the operator, who sees it first.
+        (
+            operator(),
+            Some(Review),
+            Route::Preview,
+            Alone,
+            "preview",
+            false,
+        ),
+        (operator(), Some(Review), shown(), Operator, "send", false),
+        // A draft is held against the rules as a whole, when it is submitted.
+        (tokens(), Some(Review), Route::Join, Beside, "join", true),
+    ] {
+        let policy = with_rule(confirm, then);
+        let told = format!("{:?} {then:?} {by:?} {way_of_it}", policy.confirm);
+        let found = way(&policy, route, by, &mut one_change()).await;
+        assert_eq!(found.unwrap(), (way_of_it, is_named), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_rule_denies_goes_no_way_and_an_operator_has_to_decide() {
+    let routes = || {
+        [
+            Route::Preview,
+            Route::Open,
+            Route::Ask,
+            Route::Join,
+            shown(),
+        ]
+    };
+    for route in routes() {
+        let policy = with_rule(ConfirmMode::Preview, Some(Then::Deny));
+        let refused = way(&policy, route, By::Beside, &mut one_change()).await;
+        let refused = refused.unwrap_err();
+        assert_eq!(
+            (refused.gate, refused.failure.code),
+            (Gate::Rules, Code::RuleDenied)
+        );
+    }
+    // The facts of an undo are none: no rule is about it.
+    for route in routes() {
+        let policy = with_rule(ConfirmMode::Preview, Some(Then::Deny));
+        assert!(
+            way(&policy, route, By::Beside, &mut checked())
+                .await
+                .is_ok()
+        );
+    }
+    let policy = with_rule(ConfirmMode::Operator, Some(Then::Person));
+    let refused = way(&policy, shown(), By::Alone, &mut one_change()).await;
+    assert_eq!(refused.unwrap_err().gate, Gate::Rules);
+}
