@@ -14,6 +14,7 @@ mod markup;
 mod part;
 mod place;
 mod queue;
+mod record;
 mod reply;
 mod routes;
 mod rows;

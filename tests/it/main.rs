@@ -73,6 +73,7 @@ mod proposals;
 mod purge;
 mod readable;
 mod reads;
+mod recorded;
 mod recover;
 mod references;
 mod relay;

@@ -10,13 +10,10 @@ use serde_json::json;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::change::Changed;
 use super::filters::Filters;
 use super::row::Row;
-use super::show::{event, says};
-use super::stats::Figures;
 use super::{note_unreadable, unread};
-use crate::audit::{AuditError, AuditLog, CallStory, Latest};
+use crate::audit::{AuditError, AuditLog, CallStory, Changed, Figures, Latest};
 use crate::cli::exit::Exit;
 use crate::cli::progress::Progress;
 use crate::cli::{Outcome, files, print, start};
@@ -170,7 +167,7 @@ fn unfolding<'a>(
         why: row.why(),
         row,
         records: records
-            .map(|record| (record.time.as_str(), event(record), says(record)))
+            .map(|record| (record.time.as_str(), record.event_and_step(), record.says()))
             .collect(),
         changed,
     })
