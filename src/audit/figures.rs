@@ -14,6 +14,7 @@ pub struct Counts(BTreeMap<String, u64>);
 
 impl Counts {
     /// How often each was counted, by word.
+    #[must_use]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, u64)> {
         self.0.iter().map(|(word, count)| (word.as_str(), *count))
     }

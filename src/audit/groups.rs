@@ -65,8 +65,9 @@ impl CallGroup {
         let decides = |call: &&CallStory| {
             call.outcome().is_some() || matches!(call.ending(), Ending::Rejected | Ending::Open)
         };
-        let decided = self.calls.iter().find(decides);
-        decided
+        self.calls
+            .iter()
+            .find(decides)
             .or_else(|| self.calls.first())
             .or_else(|| self.changes.first())
     }
@@ -281,7 +282,7 @@ fn proposal(call: &CallStory) -> Option<ProposalId> {
 }
 
 /// Who may see a call.
-type Sees<'a> = &'a dyn Fn(&CallStory) -> Seen;
+type Admits<'a> = &'a dyn Fn(&CallStory) -> Seen;
 
 impl AuditLog {
     /// The newest groups with a call that a filter takes, begun before another call if one is given,
@@ -293,13 +294,13 @@ impl AuditLog {
     pub fn groups(
         &self,
         (filter, before): (&Filter, Option<&CallStory>),
-        sees: Sees<'_>,
+        admits: Admits<'_>,
         room: Room,
         mut each: impl FnMut(&CallStory),
     ) -> Result<Groups, AuditError> {
         let mut survey = Survey::default();
         let unreadable = self.calls(|call| {
-            let seen = sees(&call);
+            let seen = admits(&call);
             let is_taken = seen != Seen::No && filter.takes(&call);
             survey.tell(&call, seen, is_taken);
             if is_taken {
@@ -310,7 +311,7 @@ impl AuditLog {
         let mut gathered = Gathered::of(page.iter().map(|(_, group)| *group), room.changes);
         if !gathered.groups.is_empty() {
             self.calls(|call| {
-                let seen = sees(&call);
+                let seen = admits(&call);
                 gathered.take(&survey, call, seen);
             })?;
         }
@@ -330,13 +331,13 @@ impl AuditLog {
     pub fn group(
         &self,
         named: &str,
-        sees: Sees<'_>,
+        admits: Admits<'_>,
         changes: usize,
     ) -> Result<Option<CallGroup>, AuditError> {
         let mut survey = Survey::default();
         let mut found = None;
         self.calls(|call| {
-            let seen = sees(&call);
+            let seen = admits(&call);
             survey.tell(&call, seen, false);
             let set = call.set().map(|set| set.to_string());
             let proposal = call.latest(|record| record.proposal.as_deref());
@@ -352,7 +353,7 @@ impl AuditLog {
         };
         let mut gathered = Gathered::of(std::iter::once(group), changes);
         self.calls(|call| {
-            let seen = sees(&call);
+            let seen = admits(&call);
             gathered.take(&survey, call, seen);
         })?;
         Ok(gathered.in_order().pop())

@@ -72,15 +72,16 @@ fn show(figures: &Figures) {
         &figures.calls_by_client.by_count(),
         |_| Paint::Bold,
     );
-    fn newest(counts: &Counts) -> Vec<(&str, u64)> {
-        counts.iter().rev().collect()
-    }
     bars("writes by day", &newest(&figures.writes_by_day), |_| {
         Paint::Green
     });
     bars("refusals by day", &newest(&figures.refusals_by_day), |_| {
         Paint::Red
     });
+}
+
+fn newest(counts: &Counts) -> Vec<(&str, u64)> {
+    counts.iter().rev().collect()
 }
 
 /// Bars under a head, the longest as wide as there is room.

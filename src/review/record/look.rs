@@ -65,7 +65,7 @@ pub(super) async fn list(
     let mut listed = Listed::default();
     let mut kept: Vec<CallGroup> = Vec::new();
     for _ in 0..MOST_READINGS {
-        let (filter, log, own) = (filter.clone(), log.clone(), sight.clone());
+        let (filter, source, own) = (filter.clone(), log.clone(), sight.clone());
         let from = before.take();
         let read = blocking(readers, move || {
             let mut counted = own.is_all().then(<(Figures, Chart)>::default);
@@ -74,7 +74,7 @@ pub(super) async fn list(
                 changes: CHANGES_OF_ROW,
             };
             let sees = |call: &CallStory| own.sees(call);
-            let groups = log.groups((&filter, from.as_ref()), &sees, room, |call| {
+            let groups = source.groups((&filter, from.as_ref()), &sees, room, |call| {
                 if let Some((figures, chart)) = &mut counted {
                     figures.count(call);
                     chart.count(call);
@@ -94,7 +94,7 @@ pub(super) async fn list(
         }
         match listed.groups.next {
             Some(next) if kept.len() < ROWS / 2 => {
-                before = Some(story_of(&reviewer.bench.desk.audit().clone(), next).await?)
+                before = Some(story_of(&log, next).await?);
             }
             _ => break,
         }
