@@ -112,8 +112,8 @@ pub struct Survey {
     /// Sets of which a change may be seen, and of which one may not.
     shown: HashSet<CallId>,
     hidden: HashSet<CallId>,
-    /// Sets that may be seen only as their changes.
-    doubtful: HashSet<GroupId>,
+    /// The same for sets that may be seen only as their changes.
+    doubtful: HashMap<GroupId, Key>,
     /// The last shown set of a client and a tool, which a write of the same may confirm.
     previews: HashMap<(String, String), Shown>,
     dropped: usize,
@@ -147,14 +147,15 @@ impl Survey {
         if call.is_set() {
             self.tell_set(call, group);
         }
-        if seen == Seen::AsItsChanges {
-            self.doubtful.insert(group);
-        }
         if is_taken {
-            let newest = self.taken.entry(group).or_insert_with(|| key(call));
+            let groups = match seen {
+                Seen::AsItsChanges => &mut self.doubtful,
+                Seen::Yes | Seen::No => &mut self.taken,
+            };
+            let newest = groups.entry(group).or_insert_with(|| key(call));
             *newest = key(call).max(*newest);
-            if self.taken.len() > MOST_GROUPS {
-                self.drop_oldest();
+            if groups.len() > MOST_GROUPS {
+                self.dropped = self.dropped.saturating_add(drop_oldest(groups));
             }
         }
     }
@@ -185,17 +186,6 @@ impl Survey {
         {
             self.same.insert(shown.group, group);
         }
-    }
-
-    fn drop_oldest(&mut self) {
-        let mut keys: Vec<Key> = self.taken.values().copied().collect();
-        keys.sort_unstable();
-        let Some(middle) = keys.get(keys.len() / 2).copied() else {
-            return;
-        };
-        let before = self.taken.len();
-        self.taken.retain(|_, newest| *newest >= middle);
-        self.dropped = self.dropped.saturating_add(before - self.taken.len());
     }
 
     /// The group of a call.
@@ -251,10 +241,9 @@ impl Survey {
     /// The newest groups begun before a call, and how many older ones there are.
     fn newest(&self, before: Option<Key>, room: usize) -> (BTreeSet<(Key, GroupId)>, usize) {
         let mut keys: HashMap<GroupId, Key> = HashMap::new();
-        for (group, newest) in &self.taken {
-            if self.doubtful.contains(group) && !self.admits_doubtful(*group) {
-                continue;
-            }
+        let admitted = self.doubtful.iter();
+        let admitted = admitted.filter(|(group, _)| self.admits_doubtful(**group));
+        for (group, newest) in self.taken.iter().chain(admitted) {
             let of = keys.entry(self.resolved(*group)).or_insert(*newest);
             *of = (*newest).max(*of);
         }
@@ -267,6 +256,18 @@ impl Survey {
         all.truncate(room);
         (all.into_iter().collect(), older)
     }
+}
+
+/// Drops the older half; how many those are.
+fn drop_oldest(groups: &mut HashMap<GroupId, Key>) -> usize {
+    let mut keys: Vec<Key> = groups.values().copied().collect();
+    keys.sort_unstable();
+    let Some(middle) = keys.get(keys.len() / 2).copied() else {
+        return 0;
+    };
+    let before = groups.len();
+    groups.retain(|_, newest| *newest >= middle);
+    before - groups.len()
 }
 
 fn own_group(call: &CallStory) -> GroupId {

@@ -26,5 +26,6 @@ mod visit;
 
 pub use doors::{Bench, Doors, Reviewer};
 pub use place::Place;
+pub use record::{Held, NoReport, ReadReport, Report};
 pub use routes::router;
 pub use visit::Reviews;

@@ -54,7 +54,7 @@ pub use all_pages::{AllPages, MAX_KEPT};
 pub use authors::RIGHT_TO_AUTHOR;
 pub use branches::parent as parent_tag;
 pub use changes::{Before, ChangedPage, Past};
-pub use client::{Wiki, WikiSettings};
+pub use client::{Wiki, WikiSettings, page_url};
 pub use content::{ContentLayer, Contents};
 pub use error::WikiError;
 pub(crate) use error::sentence;

@@ -11,6 +11,7 @@ mod check;
 mod check_page;
 mod list_page;
 mod look;
+mod report;
 mod routes;
 mod selection;
 mod sight;
@@ -18,4 +19,5 @@ mod story;
 
 pub(super) use check::Checks;
 pub(super) use look::Readers;
+pub use report::{Held, NoReport, ReadReport, Report};
 pub(super) use routes::routes;
