@@ -19,6 +19,8 @@ pub struct Filter {
     pub operation: Option<Operation>,
     /// Of pages whose place, or intended place, is at or below this.
     pub path: Option<Prefix>,
+    /// Of the page with this id.
+    pub page: Option<i64>,
     /// Of the client with this name, authenticated or its own, of the user who ran the command, or
     /// deciding on a proposal of such a client; in any letter case.
     pub client: Option<String>,
@@ -41,6 +43,7 @@ impl Filter {
             && self.tool.as_ref().is_none_or(|tool| is_tool(call, tool))
             && fits(self.operation, || call.operation())
             && self.path.as_ref().is_none_or(|path| is_below(call, path))
+            && fits(self.page, || call.id())
             && self.client.as_ref().is_none_or(|name| is_by(call, name))
             && fits(self.gate.as_deref(), || call.gate().map(|(gate, _)| gate))
             && self.set.as_ref().is_none_or(|set| is_of_set(call, set))

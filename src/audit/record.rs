@@ -175,6 +175,31 @@ pub enum Unreadable {
 }
 
 impl Record {
+    /// The event, with the step where the write has several.
+    #[must_use]
+    pub fn event_and_step(&self) -> String {
+        let event = self.event.as_str();
+        match &self.step {
+            Some(step) => format!("{event} {step}"),
+            None => event.to_owned(),
+        }
+    }
+
+    /// What it says of its event: the outcome, what a gate decided, an error's code.
+    #[must_use]
+    pub fn says(&self) -> String {
+        let gate = self.gate.as_ref().map(|gate| {
+            let decision = self.decision.as_deref().unwrap_or_default();
+            format!("{gate}: {decision}")
+        });
+        let parts = [
+            self.outcome.map(|outcome| outcome.as_str().to_owned()),
+            gate,
+            self.code.clone(),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
     /// The calls that it takes back.
     #[must_use]
     pub fn undone_calls(&self) -> Vec<CallId> {

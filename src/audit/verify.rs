@@ -10,6 +10,7 @@
 
 mod numbers;
 mod proposals;
+mod words;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;

@@ -103,6 +103,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             .map_or_else(String::new, |actor| actor.as_str().to_owned()),
         may_decide: true,
         may_apply: true,
+        sees_all: true,
         prefixes: None,
         bench: Bench {
             wiki: Arc::clone(&app.wiki),

@@ -76,6 +76,15 @@ pub(super) fn audit_log() -> Result<AuditLog, (Exit, String)> {
     missing(&log).map_or(Ok(log), |message| Err((Exit::Usage, message)))
 }
 
+/// The same with the address of its wiki.
+///
+/// # Errors
+/// As [`audit_log`].
+pub(super) fn audit_log_at() -> Result<(AuditLog, url::Url), (Exit, String)> {
+    let log = audit_log()?;
+    Ok((log, audit_settings()?.base_url))
+}
+
 /// The same for a list: a missing log is empty, with a note. If only other wikis have logs, it is
 /// an error, since the settings are more likely wrong.
 ///
@@ -108,9 +117,13 @@ pub(super) fn audit_log_followed() -> Result<AuditLog, (Exit, String)> {
 
 pub(super) fn audit_log_to_come() -> Result<AuditLog, (Exit, String)> {
     start_log(Some("warn"))?;
-    let settings = AuditSettings::read(&layers()?.source())
-        .map_err(|error| (Exit::Usage, error.to_string()))?;
+    let settings = audit_settings()?;
     Ok(AuditLog::new(&settings.dir, &settings.wiki))
+}
+
+fn audit_settings() -> Result<AuditSettings, (Exit, String)> {
+    let settings = AuditSettings::read(&layers()?.source());
+    settings.map_err(|error| (Exit::Usage, error.to_string()))
 }
 
 /// The message that there is no log, with the wikis that have one there; `None` if there is a log.

@@ -2,9 +2,8 @@
 
 use super::exit::Exit;
 use super::proposals::since;
-use super::when::When;
 use super::{Outcome, pager, print, progress, show_change, start};
-use crate::audit::CallSelector;
+use crate::audit::{CallSelector, When};
 use crate::error::{Code, Failure};
 use crate::page::{NewPath, Note, Whose};
 use crate::server::App;

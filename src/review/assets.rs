@@ -2,7 +2,7 @@
 
 use super::reply::{Reply, asset};
 
-const STYLE: &str = include_str!("assets/review.css");
+pub(super) const STYLE: &str = include_str!("assets/review.css");
 const ICON: &str = include_str!("assets/icon.svg");
 const SCRIPT: &str = include_str!("assets/review.js");
 

@@ -33,6 +33,8 @@ pub struct Reviewer {
     pub may_decide: bool,
     /// Whether they apply; else, in a dry run, they only reject.
     pub may_apply: bool,
+    /// Whether they see all of the record, and may have it checked.
+    pub sees_all: bool,
     /// Below which prefixes they decide; everywhere if none.
     pub prefixes: Option<Vec<Prefix>>,
     /// What their decisions are made with.

@@ -46,6 +46,9 @@ pub(super) fn page(title: &str, frame: &Frame, body: &Markup) -> Markup {
                 header.top {
                     a.home href="/review" { "Review" }
                     @if let Some((name, token)) = &frame.signed_in {
+                        nav aria-label="Pages" {
+                            a href="/review" { "Queue" } " " a href="/review/record" { "Record" }
+                        }
                         span.who { (name) }
                         form method="post" action="/review/sign-out" {
                             input type="hidden" name="form_token" value=(token);

@@ -14,6 +14,7 @@ mod markup;
 mod part;
 mod place;
 mod queue;
+mod record;
 mod reply;
 mod routes;
 mod rows;
@@ -25,5 +26,6 @@ mod visit;
 
 pub use doors::{Bench, Doors, Reviewer};
 pub use place::Place;
+pub use record::{Held, NoReport, ReadReport, Report};
 pub use routes::router;
 pub use visit::Reviews;

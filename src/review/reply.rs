@@ -21,6 +21,17 @@ pub(super) fn text(word: &'static str) -> Reply {
     whole(StatusCode::OK, "text/plain; charset=utf-8", word.to_owned())
 }
 
+/// A text to read or to save.
+pub(super) fn plain(text: String) -> Reply {
+    whole(StatusCode::OK, "text/plain; charset=utf-8", text)
+}
+
+/// An answer, whichever way it came about.
+pub(super) async fn answer(work: impl Future<Output = Result<Reply, Reply>>) -> Reply {
+    // A handler's future is large where a write is made in it.
+    Box::pin(work).await.unwrap_or_else(|reply| reply)
+}
+
 /// A file that belongs to all pages.
 pub(super) fn asset(kind: &'static str, text: &'static str) -> Reply {
     let mut reply = whole(StatusCode::OK, kind, text.to_owned());

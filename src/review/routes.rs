@@ -15,7 +15,8 @@ use super::markup::{self, Frame};
 use super::part;
 use super::place::Place;
 use super::queue::{self, Queue};
-use super::reply::{Reply, not_modified, page, see_other, set, text};
+use super::record;
+use super::reply::{Reply, answer, not_modified, page, see_other, set, text};
 use super::sheet::Sheet;
 use super::sign_in;
 use super::visit::{Reviews, Visitor, broken};
@@ -31,6 +32,7 @@ pub fn router(reviews: Arc<Reviews>) -> Router {
         .route("/review/sign-out", axum::routing::post(sign_out))
         .route("/review/sets/{id}", get(show_set).post(decide))
         .route("/review/assets/{name}", get(asset))
+        .merge(record::routes())
         .with_state(reviews)
 }
 
@@ -302,12 +304,6 @@ async fn asset(State(reviews): Site, Path(name): Path<String>, headers: HeaderMa
         ),
         Err(reply) => reply,
     }
-}
-
-/// An answer, whichever way it came about.
-async fn answer(work: impl Future<Output = Result<Reply, Reply>>) -> Reply {
-    // A handler's future is large where a write is made in it.
-    Box::pin(work).await.unwrap_or_else(|reply| reply)
 }
 
 fn wrong_link(reviews: &Reviews) -> Reply {

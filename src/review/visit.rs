@@ -15,6 +15,7 @@ use super::markup::{self, Frame};
 use super::part;
 use super::place::Place;
 use super::queue::Queue;
+use super::record::{Checks, Readers};
 use super::reply::{Reply, page};
 use super::session::{Sessions, SignedIn};
 use super::set_page::{self, Shown};
@@ -32,6 +33,10 @@ pub struct Reviews {
     pub(super) place: Place,
     pub(super) sessions: Sessions,
     pub(super) wrong_links: WrongLinks,
+    /// Who reads the record now.
+    pub(super) readers: Readers,
+    /// The last check of the record.
+    pub(super) checks: Checks,
 }
 
 impl Reviews {
@@ -43,6 +48,8 @@ impl Reviews {
             place,
             sessions: Sessions::default(),
             wrong_links: WrongLinks::default(),
+            readers: Readers::default(),
+            checks: Checks::default(),
         }
     }
 }

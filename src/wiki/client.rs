@@ -187,8 +187,7 @@ impl Wiki {
     /// The address at which a person sees a page.
     #[must_use]
     pub fn page_url(&self, locale: &Locale, path: &PagePath) -> String {
-        let segments = std::iter::once(locale.as_str()).chain(path.as_str().split('/'));
-        below(&self.settings.base_url, segments).map_or_else(String::new, String::from)
+        page_url(&self.settings.base_url, locale, path)
     }
 
     /// Asks one query, with retry.
@@ -350,6 +349,13 @@ pub(super) fn encode(body: &impl Serialize) -> Result<Vec<u8>, WikiError> {
     serde_json::to_vec(body).map_err(|_| WikiError::Malformed {
         at: "the request".to_owned(),
     })
+}
+
+/// Where a person sees a page of the wiki at this address.
+#[must_use]
+pub fn page_url(wiki: &Url, locale: &Locale, path: &PagePath) -> String {
+    let segments = std::iter::once(locale.as_str()).chain(path.as_str().split('/'));
+    below(wiki, segments).map_or_else(String::new, String::from)
 }
 
 fn below<'a>(base: &Url, segments: impl Iterator<Item = &'a str>) -> Option<Url> {

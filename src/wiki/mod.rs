@@ -56,7 +56,7 @@ pub(crate) use aside::aside;
 pub use authors::RIGHT_TO_AUTHOR;
 pub use branches::parent as parent_tag;
 pub use changes::{Before, ChangedPage, Past};
-pub use client::{Wiki, WikiSettings};
+pub use client::{Wiki, WikiSettings, page_url};
 pub use content::{ContentLayer, Contents};
 pub use error::WikiError;
 pub(crate) use error::sentence;

@@ -51,7 +51,10 @@ impl Past {
 
     /// Whether a caller may know of a call: it may read all its places, and the pages as they were
     /// and are.
-    pub(super) async fn admits(&self, story: &CallStory) -> Result<bool, Failure> {
+    ///
+    /// # Errors
+    /// What the wiki says, where its pages have to be looked at.
+    pub async fn admits(&self, story: &CallStory) -> Result<bool, Failure> {
         let scope = self.wiki.scope();
         if scope.is_open() {
             return Ok(true);
@@ -66,7 +69,9 @@ impl Past {
         if !scope.asks_for_tags() {
             return Ok(true);
         }
-        for kept in [story.before(), story.after()].into_iter().flatten() {
+        let found = story.records.iter().filter_map(|record| record.found);
+        let kept = [story.before(), story.after()].into_iter().flatten();
+        for kept in kept.chain(found) {
             if !self.admits_kept(kept).await {
                 return Ok(false);
             }

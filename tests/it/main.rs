@@ -74,6 +74,7 @@ mod proposals;
 mod purge;
 mod readable;
 mod reads;
+mod recorded;
 mod recover;
 mod references;
 mod relay;

@@ -249,8 +249,9 @@ async fn the_audit_shows_each_note_with_whose_words_it_is() {
     operator(&wiki, &served, &["audit", "report", "--html", file]).await;
     let report = std::fs::read_to_string(file).unwrap();
     for words in [SHOWN, theirs] {
-        let why = format!("\"why\":{}", json!(words));
-        assert!(report.contains(&why), "{why}");
+        let words = words.replace('&', "&amp;").replace('<', "&lt;");
+        let words = words.replace('>', "&gt;").replace('"', "&quot;");
+        assert!(report.contains(&words), "{words}");
     }
 }
 

@@ -19,15 +19,30 @@ fn report(dir: &Path, arguments: &[&str]) -> PathBuf {
     path
 }
 
-/// The data of a report.
-fn data(path: &Path) -> Value {
+/// A report as a person reads it: its text, and its rows by the calls that they stand for.
+struct Read {
+    text: String,
+    rows: Vec<(String, String)>,
+}
+
+fn read(path: &Path) -> Read {
     let text = fs::read_to_string(path).unwrap();
-    let (_, data) = text
-        .split_once("<script type=\"application/json\" id=\"data\">")
-        .unwrap();
-    let (data, _) = data.split_once("</script>").unwrap();
-    assert!(!data.contains('<'));
-    serde_json::from_str(data).unwrap()
+    let rows = text.split("<li class=\"row\" data-call=\"").skip(1);
+    let row = |row: &str| {
+        let (call, rest) = row.split_once('"').unwrap();
+        let rest = rest.split("</li>").next().unwrap();
+        (call.to_owned(), rest.to_owned())
+    };
+    Read {
+        rows: rows.map(row).collect(),
+        text,
+    }
+}
+
+/// Text as it stands in the page.
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    text.replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[test]
@@ -38,46 +53,120 @@ fn a_report_has_all_that_the_commands_tell_and_is_its_owners_alone() {
         fs::metadata(&path).unwrap().permissions().mode() & 0o777,
         0o600
     );
-    let data = data(&path);
+    let found = read(&path);
     let told = |words: &[&str]| -> Value {
         serde_json::from_str(&audit(log.dir.path(), words).stdout).unwrap()
     };
-    assert_eq!(data["figures"], told(&["stats", "--json"]));
-    let listed = told(&["list", "--json"]);
-    let calls = data["calls"].as_array().unwrap();
-    assert_eq!(calls.len(), listed["calls"].as_array().unwrap().len());
-    for (call, row) in calls.iter().zip(listed["calls"].as_array().unwrap()) {
-        for (name, value) in row.as_object().unwrap() {
-            assert_eq!(&call[name], value, "{name}");
+    let figures = told(&["stats", "--json"]);
+    let calls = format!(
+        "<b class=\"calm\">{}</b> <span>calls</span>",
+        figures["calls"]
+    );
+    assert!(found.text.contains(&calls), "{}", found.text);
+    let applied = &figures["outcomes"]["applied"];
+    let applied = format!("<b class=\"good\">{applied}</b> <span>applied</span>");
+    assert!(found.text.contains(&applied), "{}", found.text);
+    for (kind, counts) in [
+        ("refusalsByGate", "Refusals by gate"),
+        ("callsByClient", "Calls by client"),
+    ] {
+        let (_, part) = found.text.split_once(counts).unwrap();
+        for (word, count) in figures[kind].as_object().unwrap() {
+            let bar = format!("<bdi>{word}</bdi><span class=\"quiet\">{count}</span>");
+            assert!(part.contains(&bar), "{bar}");
         }
     }
-    assert_eq!(calls[4]["diff"], told(&["show", "1111", "--json"])["diff"]);
-    assert_eq!(
-        calls[4]["records"][0],
-        json!([
-            "2030-01-02T09:00:01.000Z",
-            "attempt update",
-            "confirm: preview"
-        ])
+    let listed = told(&["list", "--json"]);
+    let listed = listed["calls"].as_array().unwrap();
+    assert_eq!(found.rows.len(), listed.len());
+    for ((call, row), told) in found.rows.iter().zip(listed) {
+        assert_eq!(call, told["call"].as_str().unwrap());
+        let told = told.as_object().unwrap();
+        for name in [
+            "outcome", "path", "newPath", "code", "tool", "undoneBy", "undoes", "actor",
+        ] {
+            let Some(value) = told.get(name) else {
+                continue;
+            };
+            let value = escaped(value.as_str().unwrap());
+            assert!(row.contains(&value), "{name} {value}: {row}");
+        }
+        let time = told["time"].as_str().unwrap();
+        assert!(row.contains(&format!("data-time=\"{time}\"")), "{row}");
+    }
+    let (_, changed) = &found.rows[4];
+    let diff = told(&["show", "1111", "--json"])["diff"].clone();
+    let lines: Vec<&str> = diff.as_str().unwrap().lines().skip(1).collect();
+    assert!(lines.len() > 3);
+    for line in lines {
+        let (sign, text) = line.split_at(1);
+        let shown = changed.split("<td class=\"code ").skip(1);
+        let kind = match sign {
+            "+" => "added",
+            "-" => "removed",
+            _ => "kept",
+        };
+        let is_it = |cell: &str| cell.starts_with(kind) && without_tags(cell).ends_with(text);
+        assert!(
+            { shown }.any(|cell| is_it(cell.split("</td>").next().unwrap())),
+            "{line}: {changed}"
+        );
+    }
+    let step = "<td>2030-01-02 09:00:01.000</td><td>attempt update</td><td><bdi>confirm: preview</bdi></td>";
+    assert!(changed.contains(step), "{changed}");
+    // Where the wiki has the page, what the check found, and the heads.
+    assert!(
+        changed.contains("href=\"https://wiki.example.com/en/docs/setup\""),
+        "{changed}"
     );
+    assert!(found.text.contains("All of it holds."), "{}", found.text);
+    assert!(found.text.contains("Not proven: "), "{}", found.text);
+    for line in audit(log.dir.path(), &["head"]).stdout.lines() {
+        for word in line.split(' ') {
+            assert!(found.text.contains(&format!("<td>{word}</td>")), "{word}");
+        }
+    }
+}
+
+fn without_tags(html: &str) -> String {
+    let parts = html
+        .split('<')
+        .map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+    parts.collect()
 }
 
 #[test]
 fn a_report_of_some_calls_says_of_which() {
     let log = log();
-    let data = data(&report(
+    let found = read(&report(
         log.dir.path(),
         &["--since", "2030-01-03", "--path", "docs"],
     ));
-    assert_eq!(data["since"], "2030-01-03T00:00:00Z");
-    assert_eq!(data["filters"], json!(["path docs"]));
-    assert_eq!(
-        (
-            &data["figures"]["calls"],
-            data["calls"].as_array().unwrap().len()
-        ),
-        (&json!(2), 2)
+    let about = "wiki.example.com, from 2030-01-03 00:00:00, path docs. Made ";
+    assert!(found.text.contains(about), "{}", found.text);
+    assert!(
+        found
+            .text
+            .contains("<b class=\"calm\">2</b> <span>calls</span>")
     );
+    assert_eq!(found.rows.len(), 2);
+}
+
+#[test]
+fn a_report_says_what_is_wrong_with_the_record() {
+    let log = log();
+    let runs = crate::script::place(log.dir.path()).join("runs");
+    let run = fs::read_dir(runs).unwrap().map(|run| run.unwrap().path());
+    let run = run.min().unwrap();
+    let text = fs::read_to_string(&run).unwrap();
+    fs::write(&run, text.replace("intern/plan", "intern/else")).unwrap();
+    let found = read(&report(log.dir.path(), &[]));
+    assert!(
+        found
+            .text
+            .contains("was changed: it does not have its hash")
+    );
+    assert!(!found.text.contains("All of it holds"));
 }
 
 #[test]
@@ -295,7 +384,7 @@ fn a_report_follows_no_link_and_leaves_no_right_to_others() {
         fs::set_permissions(&file, fs::Permissions::from_mode(before)).unwrap();
         assert_eq!(write(&file).code, 0);
         assert_eq!(mode(), after, "{before:o}");
-        data(&file);
+        assert!(fs::read_to_string(&file).unwrap().contains("Audit report"));
     }
     // Root may write what nobody may: its mode stays.
     fs::set_permissions(&file, fs::Permissions::from_mode(0o400)).unwrap();

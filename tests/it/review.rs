@@ -20,22 +20,22 @@ use crate::hosted::{Hosted, Names};
 use crate::process::Program;
 
 /// A browser at the page, as far as a person without JavaScript has one.
-struct Browser {
-    client: Client,
-    address: String,
-    cookie: String,
+pub(crate) struct Browser {
+    pub(crate) client: Client,
+    pub(crate) address: String,
+    pub(crate) cookie: String,
 }
 
 /// A page that was opened.
-struct Page {
-    status: StatusCode,
-    headers: HeaderMap,
-    text: String,
+pub(crate) struct Page {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
 }
 
 impl Page {
     /// The value of a hidden member of its form.
-    fn hidden(&self, name: &str) -> String {
+    pub(crate) fn hidden(&self, name: &str) -> String {
         let (_, rest) = self
             .text
             .split_once(&format!("name=\"{name}\" value=\""))
@@ -43,14 +43,14 @@ impl Page {
         rest.split('"').next().unwrap().to_owned()
     }
 
-    fn leads_to(&self) -> String {
+    pub(crate) fn leads_to(&self) -> String {
         self.headers[LOCATION].to_str().unwrap().to_owned()
     }
 }
 
 impl Browser {
     /// One that nobody signed in to, and the link that does.
-    fn at(link: &str) -> (Self, String) {
+    pub(crate) fn at(link: &str) -> (Self, String) {
         let (address, path) = link.split_at(link.find("/review").unwrap());
         let (host, port) = address
             .trim_start_matches("http://")
@@ -72,12 +72,12 @@ impl Browser {
         (browser, path.to_owned())
     }
 
-    async fn open(&self, path: &str) -> Page {
+    pub(crate) async fn open(&self, path: &str) -> Page {
         let request = self.client.get(format!("{}{path}", self.address));
         page(request.header(COOKIE, &self.cookie).send().await.unwrap()).await
     }
 
-    async fn send(&self, path: &str, form: &[(&str, &str)]) -> Page {
+    pub(crate) async fn send(&self, path: &str, form: &[(&str, &str)]) -> Page {
         let body: String = url::form_urlencoded::Serializer::new(String::new())
             .extend_pairs(form)
             .finish();
@@ -91,7 +91,7 @@ impl Browser {
         page(request.send().await.unwrap()).await
     }
 
-    async fn sign_in(&mut self, path: &str) -> Page {
+    pub(crate) async fn sign_in(&mut self, path: &str) -> Page {
         let asked = self.open(path).await;
         let (link, then) = (asked.hidden("link"), asked.hidden("then"));
         let form = [("link", &*link), ("then", &*then)];
@@ -108,7 +108,7 @@ impl Browser {
     }
 
     /// Decides on a set as its page shows it.
-    async fn decide(&self, id: &str, decision: &str, more: &[(&str, &str)]) -> Page {
+    pub(crate) async fn decide(&self, id: &str, decision: &str, more: &[(&str, &str)]) -> Page {
         let path = format!("/review/sets/{id}");
         let shown = self.open(&path).await;
         let (token, digest) = (shown.hidden("form_token"), shown.hidden("digest"));
@@ -125,7 +125,7 @@ impl Browser {
     }
 }
 
-async fn page(response: Response) -> Page {
+pub(crate) async fn page(response: Response) -> Page {
     Page {
         status: response.status(),
         headers: response.headers().clone(),
@@ -134,15 +134,15 @@ async fn page(response: Response) -> Page {
 }
 
 /// A wiki, an agent that only proposes, and a person at the page.
-struct Desk {
-    wiki: DemoWiki,
-    agent: Served,
-    program: Program,
-    link: String,
+pub(crate) struct Desk {
+    pub(crate) wiki: DemoWiki,
+    pub(crate) agent: Served,
+    pub(crate) program: Program,
+    pub(crate) link: String,
 }
 
 impl Desk {
-    async fn of(pages: &[(&str, &str)]) -> Self {
+    pub(crate) async fn of(pages: &[(&str, &str)]) -> Self {
         let wiki = wiki_of(pages).await;
         let agent = Setup::of(&wiki, |keys| &keys.scripter)
             .with("WIKI_MUTATION_DRY_RUN", "true")
@@ -171,18 +171,18 @@ impl Desk {
         }
     }
 
-    async fn signed_in(&self) -> Browser {
+    pub(crate) async fn signed_in(&self) -> Browser {
         let (mut browser, path) = Browser::at(&self.link);
         assert_eq!(browser.sign_in(&path).await.status, StatusCode::SEE_OTHER);
         browser
     }
 
-    async fn propose(&self, tool: &'static str, arguments: Value) -> String {
+    pub(crate) async fn propose(&self, tool: &'static str, arguments: Value) -> String {
         let preview = self.agent.call(tool, arguments).await.unwrap();
         preview["proposal"].as_str().unwrap().to_owned()
     }
 
-    async fn edit(&self, path: &str, old: &str, new: &str) -> String {
+    pub(crate) async fn edit(&self, path: &str, old: &str, new: &str) -> String {
         let arguments = json!({
             "id": id_of(&self.wiki, path),
             "edits": [{ "oldText": old, "newText": new }],
@@ -191,14 +191,14 @@ impl Desk {
         self.propose("wikijs_update_page", arguments).await
     }
 
-    fn content(&self, path: &str) -> String {
+    pub(crate) fn content(&self, path: &str) -> String {
         let id = id_of(&self.wiki, path);
         self.wiki
             .with_store(|store| store.page(id).unwrap().content.clone())
     }
 }
 
-const PAGES: &[(&str, &str)] = &[("docs/a", "The old word.\n"), ("docs/b", "Other.\n")];
+pub(crate) const PAGES: &[(&str, &str)] = &[("docs/a", "The old word.\n"), ("docs/b", "Other.\n")];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_signs_in_once_looks_and_applies() {
@@ -470,7 +470,7 @@ async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
 }
 
 /// Signs a reviewer in at a server over HTTP.
-async fn reviewer(hosted: &Hosted, names: &Names, arguments: &[&str]) -> Browser {
+pub(crate) async fn reviewer(hosted: &Hosted, names: &Names, arguments: &[&str]) -> Browser {
     let url = format!("http://{}", hosted.address);
     let arguments = [&["token", "new"], arguments, &["--url", &url]].concat();
     let made =

@@ -1,8 +1,7 @@
 //! Flags that select calls.
 
-use crate::audit::{Ending, Filter};
+use crate::audit::{Ending, Filter, When};
 use crate::change::Operation;
-use crate::cli::when::When;
 use crate::cli::words::{self, one_of, operation, operations};
 use crate::gates::Gate;
 use crate::page::Prefix;
@@ -35,6 +34,9 @@ pub(super) struct Filters {
     /// Of pages at or below this path, which may begin with a locale (`docs`, `de:docs`)
     #[arg(long, value_name = "PREFIX", value_parser = Prefix::sought)]
     path: Option<Prefix>,
+    /// Of the page with this id, wherever it was moved
+    #[arg(long, value_name = "ID")]
+    page: Option<i64>,
     /// By this client or user of the machine (`alice`), or deciding on the client's proposals
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
@@ -60,6 +62,7 @@ impl Filters {
             named("tool", self.tool.clone()),
             named("operation", word(self.operation.map(Operation::as_str))),
             named("path", self.path.as_ref().map(ToString::to_string)),
+            named("page", self.page.map(|page| page.to_string())),
             named("client", self.client.clone()),
             named("gate", word(self.gate.map(Gate::as_str))),
             named("set", self.set.clone()),
@@ -77,6 +80,7 @@ impl Filters {
             tool: self.tool.clone(),
             operation: self.operation,
             path: self.path.clone(),
+            page: self.page,
             client: self.client.clone(),
             gate: self.gate.map(|gate| gate.as_str().to_owned()),
             set: self.set.clone(),

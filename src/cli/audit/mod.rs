@@ -2,7 +2,6 @@
 //!
 //! All of these only read; they send nothing to the wiki and need no key.
 
-mod change;
 mod csv;
 mod filters;
 mod head;

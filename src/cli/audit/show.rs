@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::change::Changed;
 use super::row::{self, Row};
 use super::{not_found, selector, unread};
 use crate::audit::{
-    Actor, AuditError, AuditLog, CallId, CallSelector, CallStory, Client, Ending, Record, RunFile,
+    Actor, AuditError, AuditLog, CallId, CallSelector, CallStory, Changed, Client, Ending, RunFile,
     StoryError,
 };
 use crate::cli::exit::Exit;
@@ -208,8 +207,8 @@ fn records(call: &CallStory) {
     for record in &call.records {
         table.row(vec![
             print::harmless(&record.time.replace('T', " ").replace('Z', "")).into(),
-            event(record).into(),
-            says(record).into(),
+            print::harmless(&record.event_and_step()).into(),
+            print::harmless(&record.says()).into(),
             record.ms.to_string().into(),
             record.run.to_string().into(),
             record.seq.to_string().into(),
@@ -219,28 +218,4 @@ fn records(call: &CallStory) {
     if call.is_cut {
         print::line("and more, which no honest log has");
     }
-}
-
-/// The event, with the step where the write has several.
-pub(super) fn event(record: &Record) -> String {
-    let event = record.event.as_str();
-    match &record.step {
-        Some(step) => print::harmless(&format!("{event} {step}")),
-        None => event.to_owned(),
-    }
-}
-
-/// What a record says of its event.
-pub(super) fn says(record: &Record) -> String {
-    let gate = record.gate.as_ref().map(|gate| {
-        let decision = record.decision.as_deref().unwrap_or_default();
-        format!("{gate}: {decision}")
-    });
-    let parts = [
-        record.outcome.map(|outcome| outcome.as_str().to_owned()),
-        gate,
-        record.code.clone(),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    print::harmless(&parts.join(", "))
 }

@@ -6,7 +6,6 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::row;
-use super::show::{event, says};
 use super::unread;
 use crate::audit::Record;
 use crate::cli::exit::Exit;
@@ -72,7 +71,10 @@ fn line(record: &Record, is_json: bool) -> String {
     }
     let mut parts = vec![print::painted(&row::time(&record.time), Paint::Dim)];
     parts.extend(record.call.map(|call| call.to_string()));
-    parts.push(print::painted(&event(record), Paint::Bold));
+    parts.push(print::painted(
+        &print::harmless(&record.event_and_step()),
+        Paint::Bold,
+    ));
     let (client, proposer) = (record.client.as_ref(), record.proposer.as_ref());
     parts.push(row::who(client, record.actor.as_ref(), proposer));
     let is_decision = record.actor.is_some() || proposer.is_some();
@@ -85,7 +87,7 @@ fn line(record: &Record, is_json: bool) -> String {
         record.new_path.as_ref().map(PagePath::as_str),
         record.id,
     ));
-    parts.push(says(record));
+    parts.push(print::harmless(&record.says()));
     parts.retain(|part| !part.is_empty());
     parts.join("  ")
 }

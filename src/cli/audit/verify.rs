@@ -135,7 +135,7 @@ fn in_json(log: &AuditLog, checked: &Checked, against: &Against) -> Value {
             "until": anchored.since,
             "unproven": anchored.unproven,
         })),
-        "unproven": unproven(checked, against),
+        "unproven": checked.unproven(against),
         "notAnchored": log.anchors_fault_left(),
     })
 }
@@ -146,32 +146,6 @@ const fn end_word(end: End) -> &'static str {
         End::Open => "open",
         End::HalfWritten => "half_written",
     }
-}
-
-/// What nothing that was given can tell.
-fn unproven(checked: &Checked, against: &Against) -> Vec<String> {
-    let mut told = Vec::new();
-    match (&checked.anchored, &against.anchors) {
-        (Some(anchored), Some(read)) => {
-            if let Some(since) = &anchored.since {
-                told.push(format!(
-                    "{} records since {} lie behind the last anchor: they could have been cut off or rewritten",
-                    anchored.unproven,
-                    print::harmless(since),
-                ));
-            }
-            if !read.is_checked {
-                told.push(
-                    "no signature of the anchors was checked (--key): whoever may write their file as well could have rewritten both".to_owned(),
-                );
-            }
-        }
-        _ if against.heads.is_empty() => told.push(
-            "without anchors (--anchors) or heads (--head) kept elsewhere nothing shows whether the newest records were cut off, or all was rewritten with its hashes".to_owned(),
-        ),
-        _ => told.push("what came after the heads of --head was taken could have been cut off or rewritten".to_owned()),
-    }
-    told
 }
 
 fn clock_back(back: &ClockBack) -> String {
@@ -221,21 +195,26 @@ fn show_anchors(checked: &Checked, read: &AnchorsRead) {
 
 fn show(log: &AuditLog, checked: &Checked, against: &Against) {
     let wiki = log.wiki();
-    let records: u64 = checked
-        .runs
-        .iter()
-        .filter_map(|run| run.chain.as_ref().ok())
-        .map(|chain| chain.records)
-        .sum();
     print::line(&format!(
-        "{}: {} runs, {records} records, {} kept pages, {} proposals, {} files purged",
+        "{}: {} runs, {} records, {} kept pages, {} proposals, {} files purged",
         print::harmless(wiki),
         checked.runs.len(),
+        checked.records(),
         checked.pages,
         checked.proposals,
         checked.purged
     ));
-    let open: Vec<String> = checked.runs.iter().filter_map(open_end).collect();
+    let open: Vec<String> = checked
+        .runs
+        .iter()
+        .filter_map(|run| {
+            Some(format!(
+                "{} {}",
+                print::harmless(&run.file),
+                run.open_end()?
+            ))
+        })
+        .collect();
     some_of(&open, |text| {
         print::line(&format!(
             "{} {text}",
@@ -259,13 +238,15 @@ fn show(log: &AuditLog, checked: &Checked, against: &Against) {
             print::harmless(&fault.to_string())
         ));
     }
-    for text in unproven(checked, against)
+    for text in checked
+        .unproven(against)
         .iter()
         .filter(|_| !checked.runs.is_empty())
     {
         print::line(&format!(
-            "{} {text}",
-            print::painted("unproven", Paint::Yellow)
+            "{} {}",
+            print::painted("unproven", Paint::Yellow),
+            print::harmless(text)
         ));
     }
     some_of(&checked.wrong, |wrong| {
@@ -282,26 +263,6 @@ fn show(log: &AuditLog, checked: &Checked, against: &Against) {
     } else {
         print::painted(&format!("{} wrong", checked.wrong.len()), Paint::Red)
     });
-}
-
-/// What cannot be known of a run's end.
-fn open_end(run: &CheckedRun) -> Option<String> {
-    let chain = run.chain.as_ref().ok()?;
-    let says = match chain.end {
-        End::Closed => return None,
-        // Nothing is in it that could tell.
-        End::Open if chain.records == 0 && !run.is_locked => {
-            "is empty: its server is just beginning, or was ended by force before it wrote"
-        }
-        _ if run.is_locked => "is being written",
-        End::Open => {
-            "was not closed: it was ended by force, or its last lines were cut off; a later run or a head kept elsewhere can tell"
-        }
-        End::HalfWritten => {
-            "ends in a half-written record: a power cut or a full disk broke it off"
-        }
-    };
-    Some(format!("{} {says}", print::harmless(&run.file)))
 }
 
 fn some_of<T>(all: &[T], say: impl Fn(&T)) {

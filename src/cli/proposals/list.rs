@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::super::print::{self, Paint};
 use super::super::table::{Cell, Table};
-use super::super::when::{When, from_now, minute};
+use super::super::when::{from_now, minute};
 use super::super::{Outcome, start};
 use super::{Exit, Filter, is_open};
-use crate::audit::{Proposal, ProposalState};
+use crate::audit::{Proposal, ProposalState, When};
 use crate::change::Operation;
 use crate::page::Field;
 use crate::server::App;

@@ -8,12 +8,11 @@ use time::{Duration, OffsetDateTime};
 use url::Url;
 
 use super::tables;
-use crate::audit::{AuditLog, CallId, CallStory, Client, Ending, Rebuilt, goes_by};
+use crate::audit::{AuditLog, CallId, CallStory, Client, Ending, Rebuilt, When, goes_by};
 use crate::change::{Operation, Surroundings};
 use crate::cli::exit::Exit;
 use crate::cli::print::{Paint, harmless};
 use crate::cli::table::{Cell, Table};
-use crate::cli::when::When;
 use crate::cli::{Outcome, print, start};
 use crate::config::AuditSettings;
 use crate::rules::{ChangeFacts, Facts, RuleBook, Then};

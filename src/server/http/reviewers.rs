@@ -46,6 +46,7 @@ impl Reviewers {
             name: client.name().to_owned(),
             may_decide,
             may_apply: may_decide && self.app.goes_out_for(client.may_apply_in_dry_run()),
+            sees_all: client.role() == Role::Auditor,
             prefixes: client.narrowing().prefixes.clone(),
             bench: self.bench(client),
             caller: caller(client),

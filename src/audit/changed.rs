@@ -3,26 +3,27 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::audit::{AuditError, AuditLog, CallStory, KeptState, Rebuilt};
+use super::{AuditError, AuditLog, CallStory, KeptState, Rebuilt};
 use crate::change::{cut, short};
 
 /// What a call changed, in words.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Changed {
+pub struct Changed {
     /// Each changed field with its values before and after; the content left out.
     #[serde(skip_serializing_if = "Map::is_empty")]
-    pub(super) changes: Map<String, Value>,
+    pub changes: Map<String, Value>,
     /// The difference of the content.
     #[serde(skip_serializing_if = "String::is_empty")]
-    pub(super) diff: String,
+    pub diff: String,
     /// What was cut, or why there is nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 impl Changed {
     /// About how much room it takes, in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    #[must_use]
+    pub fn bytes(&self) -> usize {
         let values = self.changes.values().filter_map(Value::as_object);
         let texts = values.flat_map(|states| states.values());
         let length = |value: &Value| value.as_str().map_or(0, str::len);
@@ -32,8 +33,11 @@ impl Changed {
             .saturating_add(self.diff.len())
     }
 
-    /// What a call changed, as far as it is kept.
-    pub(super) fn of(log: &AuditLog, call: &CallStory) -> Result<Self, AuditError> {
+    /// What a call changed, as far as it is kept. Blocks.
+    ///
+    /// # Errors
+    /// If the disk cannot be read.
+    pub fn of(log: &AuditLog, call: &CallStory) -> Result<Self, AuditError> {
         let gone = |name: KeptState, why: &str| Self {
             notes: vec![format!("the kept state {name} {why}")],
             ..Self::default()

@@ -1,0 +1,63 @@
+//! What a check says, in words.
+
+use super::super::chain::End;
+use super::{Against, Checked, CheckedRun};
+
+impl Checked {
+    /// How many records hold.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        let chains = self.runs.iter().filter_map(|run| run.chain.as_ref().ok());
+        chains.map(|chain| chain.records).sum()
+    }
+
+    /// What nothing that was given can tell.
+    #[must_use]
+    pub fn unproven(&self, against: &Against) -> Vec<String> {
+        let mut told = Vec::new();
+        match (&self.anchored, &against.anchors) {
+        (Some(anchored), Some(read)) => {
+            if let Some(since) = &anchored.since {
+                told.push(format!(
+                    "{} records since {} lie behind the last anchor: they could have been cut off or rewritten",
+                    anchored.unproven,
+                    since,
+                ));
+            }
+            if !read.is_checked {
+                told.push(
+                    "no signature of the anchors was checked (--key): whoever may write their file as well could have rewritten both".to_owned(),
+                );
+            }
+        }
+        _ if against.heads.is_empty() => told.push(
+            "without anchors (--anchors) or heads (--head) kept elsewhere nothing shows whether the newest records were cut off, or all was rewritten with its hashes".to_owned(),
+        ),
+        _ => told.push("what came after the heads of --head was taken could have been cut off or rewritten".to_owned()),
+    }
+        told
+    }
+}
+
+impl CheckedRun {
+    /// What cannot be known of a run's end.
+    #[must_use]
+    pub fn open_end(&self) -> Option<&'static str> {
+        let chain = self.chain.as_ref().ok()?;
+        let says = match chain.end {
+            End::Closed => return None,
+            // Nothing is in it that could tell.
+            End::Open if chain.records == 0 && !self.is_locked => {
+                "is empty: its server is just beginning, or was ended by force before it wrote"
+            }
+            _ if self.is_locked => "is being written",
+            End::Open => {
+                "was not closed: it was ended by force, or its last lines were cut off; a later run or a head kept elsewhere can tell"
+            }
+            End::HalfWritten => {
+                "ends in a half-written record: a power cut or a full disk broke it off"
+            }
+        };
+        Some(says)
+    }
+}

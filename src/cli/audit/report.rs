@@ -1,0 +1,74 @@
+//! `wikijs-mcp audit report`: the record as one self-contained page for a browser and for paper.
+
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::filters::Filters;
+use super::{note_unreadable, unread};
+use crate::audit::CallStory;
+use crate::cli::exit::Exit;
+use crate::cli::progress::Progress;
+use crate::cli::{Outcome, file_faults, print, start};
+use crate::private_files;
+use crate::review::{NoReport, Report};
+use crate::wiki::page_url;
+
+/// Arguments of `audit report`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The page holds text of the wiki: the file is readable by its owner alone.\n\nExamples:\n  wikijs-mcp audit report --html report.html\n  wikijs-mcp audit report --html march.html --since 2030-03-01 --until 2030-03-31"
+)]
+pub(super) struct Arguments {
+    /// The file to write; an existing one is overwritten and becomes private to its owner
+    #[arg(long, value_name = "FILE")]
+    html: PathBuf,
+    #[command(flatten)]
+    filters: Filters,
+    /// Answer in JSON: one object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Outcome {
+    let (log, address) = start::audit_log_at()?;
+    let mut progress = Progress::new();
+    let path = &arguments.html;
+    let failed = |error: &std::io::Error| (Exit::Failed, file_faults::unwritten(path, error.kind()));
+    let url = |call: &CallStory| {
+        let locale = call.latest(|record| record.locale.as_ref())?;
+        Some(page_url(&address, locale, &call.place()?))
+    };
+    let report = Report {
+        log: &log,
+        filter: &arguments.filters.filter(),
+        selection: &arguments.filters.in_words(),
+        page_url: &url,
+    };
+    let read = report.read(|says| progress.at(says));
+    let read = read.map_err(|error| unread(&error))?;
+    let file = private_files::open_anew(path).map_err(|error| failed(&error))?;
+    read.write(&mut BufWriter::new(file), |says| progress.at(says))
+        .map_err(|fault| match fault {
+            NoReport::Unread(error) => unread(&error),
+            NoReport::Unwritten(error) => failed(&error),
+        })?;
+    let held = read.held();
+    drop(progress);
+    if arguments.json {
+        let answer = json!({ "file": path, "calls": held.calls, "older": held.older });
+        print::line(&answer.to_string());
+    } else {
+        print::line(&format!(
+            "{} calls, written to {}",
+            held.calls,
+            print::path(path)
+        ));
+        if held.older > 0 {
+            print::note(&format!("{} older ones are counted alone", held.older));
+        }
+    }
+    note_unreadable(held.unreadable);
+    Ok(Exit::Done)
+}

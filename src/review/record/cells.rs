@@ -1,0 +1,182 @@
+//! What the record says of a call, in few words.
+
+use maud::{Markup, html};
+
+use super::super::markup::{counted, text};
+use super::super::queue;
+use crate::audit::{Actor, CallGroup, CallStory, Client, Ending};
+use crate::page::{Locale, PagePath, Whose, own_words};
+
+/// A row of the list: one call, or calls that belong together.
+pub(super) fn row(group: &CallGroup) -> Markup {
+    html! {
+        @if let Some(head) = group.head() {
+            (time(head))
+            span class=(format!("end {}", tone(head.ending()))) { (ending(head)) }
+            span.what { (what(group, head)) }
+            span.who { (people(group)) }
+            span.size { (lines(group)) }
+            @if let Some(note) = head.latest(|record| record.note.as_deref()) {
+                span.note { (own_words(whose(head), note)) }
+            }
+        }
+    }
+}
+
+/// When a call began: to the second, in UTC.
+pub(super) fn time(call: &CallStory) -> Markup {
+    let whole = call.records.first().map_or("", |record| &record.time);
+    let second = whole.get(..19).unwrap_or(whole);
+    html! {
+        time datetime=(text(whole)) { (text(&second.replace('T', " "))) }
+    }
+}
+
+/// How an end is coloured.
+pub(super) const fn tone(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Applied => "good",
+        Ending::Refused | Ending::NotApplied | Ending::Rejected => "bad",
+        Ending::PartlyApplied | Ending::Unknown | Ending::Open => "doubt",
+        Ending::Unchanged
+        | Ending::Preview
+        | Ending::Approval
+        | Ending::Proposal
+        | Ending::Pause
+        | Ending::Purge => "calm",
+    }
+}
+
+/// How a call ended, with the gate that stopped it.
+pub(super) fn ending(call: &CallStory) -> Markup {
+    let ending = call.ending();
+    let gate = call.gate().filter(|_| ending == Ending::Refused);
+    html! {
+        b { (ending.as_str().replace('_', " ")) }
+        @if let Some((gate, _)) = gate { " by " (text(gate)) }
+        @if call.undone_by.is_some() { span.quiet { ", undone" } }
+    }
+}
+
+/// What a group does: to which page, or to how many.
+fn what(group: &CallGroup, head: &CallStory) -> Markup {
+    let named = head.latest(|record| record.path.as_ref());
+    let of_set = group.of_changes > 1 || head.is_set();
+    html! {
+        @if of_set {
+            @if let Some(first) = group.changes.first() {
+                (operation(first)) " " (place(first))
+                @if group.of_changes > 1 {
+                    " and " (counted(group.of_changes - 1, "more page", "more pages"))
+                }
+            } @else if named.is_some() {
+                (operation(head)) " " (place(head)) " and others"
+            } @else {
+                "A set of changes"
+            }
+        } @else {
+            (operation(head)) " " (place(head))
+        }
+        @if let Some(undone) = head.latest(|record| record.undoes) {
+            span.quiet { " takes back " code { (undone) } }
+        }
+    }
+}
+
+/// The word for what a call does to its page; its tool where it is about none.
+pub(super) fn operation(call: &CallStory) -> Markup {
+    html! {
+        @match call.operation() {
+            Some(operation) => (queue::verb(operation)),
+            None => (text(call.latest(|record| record.tool.as_deref()).unwrap_or_default())),
+        }
+    }
+}
+
+/// A page's place, and the one that it gets.
+pub(super) fn place(call: &CallStory) -> Markup {
+    let locale = call.latest(|record| record.locale.as_ref());
+    let path = call.latest(|record| record.path.as_ref());
+    let new = call.latest(|record| record.new_path.as_ref());
+    html! {
+        @if let (Some(locale), Some(path)) = (locale, path) {
+            bdi.path { (queue::place(locale, path)) }
+            @if let Some(new) = new { " → " bdi.path { (text(new.as_str())) } }
+        } @else if let Some(id) = call.id() {
+            span.path { "page " (id) }
+        }
+    }
+}
+
+/// Where the page of a call is now, as far as the record knows.
+pub(super) fn place_now(call: &CallStory) -> Option<(&Locale, PagePath)> {
+    let locale = call.latest(|record| record.locale.as_ref())?;
+    Some((locale, call.place()?))
+}
+
+/// Who asked, and who decided.
+fn people(group: &CallGroup) -> Markup {
+    let Some(head) = group.head() else {
+        return html! {};
+    };
+    let asked = head.proposer().or_else(|| {
+        let calls = group.calls.iter().rev();
+        { calls }.find_map(|call| call.actor().is_none().then(|| call.client())?)
+    });
+    html! {
+        @match (head.actor(), asked) {
+            (Some(actor), Some(asked)) => { (client(asked)) ", decided by " (person(actor)) },
+            (Some(actor), None) => (person(actor)),
+            (None, _) => {
+                @if let Some(own) = head.client().or(asked) { (client(own)) }
+            },
+        }
+    }
+}
+
+/// A client by the name to show.
+pub(super) fn client(client: &Client) -> Markup {
+    let name = match client.shown() {
+        "" => "an unnamed client",
+        name => name,
+    };
+    html! { bdi { (text(name)) } }
+}
+
+/// A person by their name; whole in the tooltip.
+pub(super) fn person(actor: &Actor) -> Markup {
+    let whole = actor.as_str();
+    let (kind, name) = whole.split_once(':').unwrap_or(("", whole));
+    let name = name.split("/client:").next().unwrap_or(name);
+    html! {
+        bdi.person title=(text(whole)) { strong { (text(name)) } }
+        @if kind != "user" && !kind.is_empty() { span.quiet { " (" (text(kind)) ")" } }
+    }
+}
+
+/// The lines that came and went.
+fn lines(group: &CallGroup) -> Markup {
+    let (mut added, mut removed) = (0_u64, 0_u64);
+    let of_set = group.changes.is_empty();
+    let head = group.head().filter(|_| of_set);
+    for call in group.changes.iter().chain(head) {
+        let last = call.records.last();
+        added = added.saturating_add(last.map_or(0, |record| record.lines_added));
+        removed = removed.saturating_add(last.map_or(0, |record| record.lines_removed));
+    }
+    let is_cut = group.of_changes > group.changes.len();
+    html! {
+        @if !is_cut {
+            @if added > 0 { ins title="lines added" { "+" (added) } " " }
+            @if removed > 0 { del title="lines removed" { "−" (removed) } }
+        }
+    }
+}
+
+/// Whose words a call's note is.
+pub(super) fn whose(call: &CallStory) -> Whose {
+    match (call.actor(), call.proposer()) {
+        (Some(_), None) => Whose::Operator,
+        (None, _) | (_, Some(_)) => Whose::Agent,
+    }
+}

@@ -1,0 +1,282 @@
+//! Writes and refusals over time, in steps that suit the span: hours, days, weeks, months or years.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use time::{Date, Month, OffsetDateTime, UtcOffset};
+
+use super::super::markup::counted;
+use crate::audit::{CallStory, Ending};
+
+/// The most hours that are told apart; of more only the days are.
+const MOST_HOURS: usize = 4_096;
+/// The most bars of a chart.
+const MOST_BARS: usize = 62;
+/// The size of the drawing.
+const WIDTH: usize = 960;
+const HEIGHT: usize = 130;
+/// The height of the bars.
+const ROOM: usize = 100;
+/// Seconds of an hour and of a day.
+const HOUR: i64 = 3_600;
+const DAY: i64 = 86_400;
+
+/// Writes and refusals.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+struct Counts {
+    writes: usize,
+    refusals: usize,
+}
+
+/// Calls, counted by the hour or, over a long time, by the day.
+#[derive(Debug, Default)]
+pub(super) struct Chart {
+    /// By the second at which the hour or day begins.
+    counts: BTreeMap<i64, Counts>,
+    is_by_day: bool,
+}
+
+/// How long a bar is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Hour,
+    Day,
+    Week,
+    Month,
+    Year,
+}
+
+/// One bar.
+#[derive(Debug, PartialEq, Eq)]
+struct Bar {
+    name: String,
+    counts: Counts,
+}
+
+impl Chart {
+    /// Counts a call in.
+    pub(super) fn count(&mut self, call: &CallStory) {
+        let is_set = call.is_set() && call.outcome().is_some();
+        let ending = call.ending();
+        let writes = usize::from(ending.is_write() && !is_set);
+        let refusals = usize::from(ending == Ending::Refused);
+        if let Some(began) = call.began() {
+            self.add(began.unix_timestamp(), Counts { writes, refusals });
+        }
+    }
+
+    fn add(&mut self, second: i64, more: Counts) {
+        let step = if self.is_by_day { DAY } else { HOUR };
+        let counts = self.counts.entry(second.div_euclid(step) * step);
+        let counts = counts.or_default();
+        counts.writes = counts.writes.saturating_add(more.writes);
+        counts.refusals = counts.refusals.saturating_add(more.refusals);
+        if !self.is_by_day && self.counts.len() > MOST_HOURS {
+            self.is_by_day = true;
+            for (second, counts) in std::mem::take(&mut self.counts) {
+                self.add(second, counts);
+            }
+        }
+    }
+
+    fn step(&self) -> Option<Step> {
+        let (first, _) = self.counts.first_key_value()?;
+        let (last, _) = self.counts.last_key_value()?;
+        let days = (last - first) / DAY;
+        Some(match days {
+            0..2 if !self.is_by_day => Step::Hour,
+            0..62 => Step::Day,
+            62..366 => Step::Week,
+            366..1_830 => Step::Month,
+            _ => Step::Year,
+        })
+    }
+
+    /// The bars from the first to the last, those of which nothing is known included.
+    fn bars(&self) -> Vec<Bar> {
+        let (Some(step), Some((last, _))) = (self.step(), self.counts.last_key_value()) else {
+            return Vec::new();
+        };
+        let mut told: BTreeMap<i64, Counts> = BTreeMap::new();
+        for (second, counts) in &self.counts {
+            let Some(begin) = begin(*second, step) else {
+                continue;
+            };
+            let of = told.entry(begin).or_default();
+            of.writes = of.writes.saturating_add(counts.writes);
+            of.refusals = of.refusals.saturating_add(counts.refusals);
+        }
+        let mut bars = Vec::new();
+        let mut at = told.first_key_value().map(|(first, _)| *first);
+        while let Some(second) = at.filter(|second| second <= last && bars.len() < MOST_BARS) {
+            bars.push(Bar {
+                name: name(second, step),
+                counts: told.get(&second).copied().unwrap_or_default(),
+            });
+            at = next(second, step);
+        }
+        bars
+    }
+
+    /// The drawing, which needs no script and no colour to be read.
+    pub(super) fn drawing(&self) -> Markup {
+        let bars = self.bars();
+        let step = match self.step() {
+            Some(Step::Hour) => "hour",
+            Some(Step::Day) => "day",
+            Some(Step::Week) => "week",
+            Some(Step::Month) => "month",
+            Some(Step::Year) => "year",
+            None => return html! {},
+        };
+        let most = bars
+            .iter()
+            .map(|bar| bar.counts.writes + bar.counts.refusals);
+        let most = most.max().unwrap_or(0).max(1);
+        let slot = WIDTH / bars.len().max(8);
+        let width = (slot * 7 / 10).clamp(3, 40);
+        let every = bars.len().div_ceil(8).max(1);
+        html! {
+            figure.chart {
+                figcaption {
+                    "Writes and refusals by " (step)
+                    span.key.write { "writes" } span.key.refused { "refusals" }
+                    span.quiet { "at most " (most) }
+                }
+                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img"
+                    aria-label=(format!("Writes and refusals by {step}")) {
+                    line.ground x1="0" x2=(WIDTH) y1=(ROOM) y2=(ROOM) {}
+                    @for (at, bar) in bars.iter().enumerate() {
+                        @let Counts { writes, refusals } = bar.counts;
+                        @let (low, high) = (height(writes, most), height(refusals, most));
+                        g {
+                            title {
+                                (bar.name) ": " (counted(writes, "write", "writes")) ", "
+                                (counted(refusals, "refusal", "refusals"))
+                            }
+                            rect.hit x=(at * slot) y="0" width=(slot) height=(ROOM) {}
+                            @if low > 0 {
+                                rect.write x=(at * slot + (slot - width) / 2) width=(width)
+                                    y=(ROOM - low) height=(low) {}
+                            }
+                            @if high > 0 {
+                                rect.refused x=(at * slot + (slot - width) / 2) width=(width)
+                                    y=(ROOM.saturating_sub(low + high)) height=(high) {}
+                            }
+                        }
+                        @if at % every == 0 {
+                            text x=(at * slot) y=(HEIGHT - 8) { (bar.name) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How high a bar is: at least so much that it can be seen.
+fn height(count: usize, most: usize) -> usize {
+    if count == 0 {
+        0
+    } else {
+        (count.saturating_mul(ROOM - 4) / most).max(2)
+    }
+}
+
+fn at(second: i64) -> Option<OffsetDateTime> {
+    let time = OffsetDateTime::from_unix_timestamp(second).ok()?;
+    Some(time.to_offset(UtcOffset::UTC))
+}
+
+/// When the bar of a time begins.
+fn begin(second: i64, step: Step) -> Option<i64> {
+    let date = at(second)?.date();
+    let of = |date: Date| date.midnight().assume_utc().unix_timestamp();
+    Some(match step {
+        Step::Hour => second.div_euclid(HOUR) * HOUR,
+        Step::Day => of(date),
+        Step::Week => {
+            let back = i64::from(date.weekday().number_days_from_monday());
+            of(date) - back * DAY
+        }
+        Step::Month => of(date.replace_day(1).ok()?),
+        Step::Year => of(Date::from_calendar_date(date.year(), Month::January, 1).ok()?),
+    })
+}
+
+/// When the next bar begins.
+fn next(second: i64, step: Step) -> Option<i64> {
+    match step {
+        Step::Hour => second.checked_add(HOUR),
+        Step::Day => second.checked_add(DAY),
+        Step::Week => second.checked_add(7 * DAY),
+        // Into the next one, then back to where that begins.
+        Step::Month => begin(second.checked_add(31 * DAY)?, step),
+        Step::Year => begin(second.checked_add(366 * DAY)?, step),
+    }
+}
+
+fn name(second: i64, step: Step) -> String {
+    let Some(time) = at(second) else {
+        return String::new();
+    };
+    let (date, hour) = (time.date(), time.hour());
+    match step {
+        Step::Hour => format!(
+            "{:02}-{:02} {hour:02}:00",
+            u8::from(date.month()),
+            date.day()
+        ),
+        Step::Day | Step::Week => date.to_string(),
+        Step::Month => format!("{}-{:02}", date.year(), u8::from(date.month())),
+        Step::Year => date.year().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::{Chart, Counts, DAY, HOUR, MOST_BARS, Step};
+
+    fn chart(hours: impl Iterator<Item = i64>) -> Chart {
+        let mut chart = Chart::default();
+        let begin = datetime!(2030-01-31 22:30 UTC).unix_timestamp();
+        let one = Counts {
+            writes: 1,
+            refusals: 0,
+        };
+        hours.for_each(|hour| chart.add(begin + hour * HOUR, one));
+        chart
+    }
+
+    #[test]
+    fn the_steps_suit_the_span() {
+        for (last, step, first) in [
+            (5, Step::Hour, "01-31 22:00"),
+            (24 * 20, Step::Day, "2030-01-31"),
+            (24 * 200, Step::Week, "2030-01-28"),
+            (24 * 500, Step::Month, "2030-01"),
+            (24 * 4_000, Step::Year, "2030"),
+        ] {
+            let chart = chart([0, 1, last].into_iter());
+            assert_eq!(chart.step(), Some(step));
+            let bars = chart.bars();
+            assert_eq!(bars[0].name, first);
+            assert!(bars.len() <= MOST_BARS, "{}", bars.len());
+            let writes: usize = bars.iter().map(|bar| bar.counts.writes).sum();
+            assert_eq!(writes, 3, "{step:?}");
+        }
+        assert_eq!(Chart::default().bars(), []);
+        assert_eq!(Chart::default().drawing().into_string(), "");
+    }
+
+    #[test]
+    fn many_hours_are_counted_by_the_day_and_none_is_lost() {
+        let chart = chart(0..10_000);
+        assert!(chart.is_by_day);
+        assert!(chart.counts.keys().all(|second| second % DAY == 0));
+        let writes: usize = chart.bars().iter().map(|bar| bar.counts.writes).sum();
+        assert_eq!(writes, 10_000);
+    }
+}

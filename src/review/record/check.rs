@@ -1,0 +1,94 @@
+//! Checks all of the record, when somebody asks for it: one check at a time.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use time::OffsetDateTime;
+
+use crate::audit::{Against, AuditLog, Checked};
+
+/// How far a check is.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Check {
+    /// None was asked for yet.
+    #[default]
+    None,
+    /// It is under way.
+    Running {
+        /// How many files were looked at.
+        done: usize,
+        /// Of how many.
+        whole: usize,
+    },
+    /// It is done.
+    Done(Arc<Finding>),
+    /// The log could not be read.
+    Failed(String),
+}
+
+/// What a check found.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    /// What holds and what is wrong.
+    pub(crate) checked: Checked,
+    /// What nothing that was given can tell.
+    pub(crate) unproven: Vec<String>,
+    /// When it was done.
+    pub(crate) at: OffsetDateTime,
+    /// How long it took.
+    pub(crate) took: Duration,
+}
+
+/// The last check, or the one under way; shared by all who ask.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Checks(Arc<Mutex<Check>>);
+
+impl Checks {
+    /// How far it is.
+    pub(crate) fn now(&self) -> Check {
+        self.lock().clone()
+    }
+
+    /// Begins a check, unless one is under way.
+    pub(crate) fn begin(&self, log: &AuditLog) {
+        {
+            let mut now = self.lock();
+            if matches!(*now, Check::Running { .. }) {
+                return;
+            }
+            *now = Check::Running { done: 0, whole: 0 };
+        }
+        let (own, log) = (self.clone(), log.clone());
+        // It goes on though whoever asked hangs up.
+        let work = tokio::task::spawn_blocking(move || {
+            let found = find(&log, |done, whole| {
+                *own.lock() = Check::Running { done, whole };
+            });
+            *own.lock() = found;
+        });
+        let own = self.clone();
+        tokio::spawn(async move {
+            if work.await.is_err() {
+                *own.lock() = Check::Failed("the check broke off".to_owned());
+            }
+        });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Check> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Checks all of the record. Blocks.
+pub(crate) fn find(log: &AuditLog, progress: impl FnMut(usize, usize)) -> Check {
+    let (begun, against) = (Instant::now(), Against::default());
+    match log.verify(&against, progress) {
+        Err(error) => Check::Failed(format!("{error}; {}", error.hint())),
+        Ok(checked) => Check::Done(Arc::new(Finding {
+            unproven: checked.unproven(&against),
+            checked,
+            at: OffsetDateTime::now_utc(),
+            took: begun.elapsed(),
+        })),
+    }
+}

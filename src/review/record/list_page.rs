@@ -1,0 +1,118 @@
+//! The list of what was done, the newest first.
+
+use maud::{Markup, html};
+
+use super::super::markup::{self, Frame, counted};
+use super::cells;
+use super::look::Listed;
+use super::selection::Selection;
+use crate::audit::{CallGroup, Figures};
+
+/// The page.
+pub(super) fn page(
+    listed: &Listed,
+    selection: &Selection,
+    (is_first, may_check): (bool, bool),
+    frame: &Frame,
+) -> Markup {
+    let story = selection.page().and_then(|id| {
+        let newest = listed.groups.groups.first()?.head()?;
+        Some((id, newest))
+    });
+    let body = html! {
+        main #main {
+            @if let Some((id, newest)) = story {
+                p.back { a href="/review/record" { "← Record" } }
+                h1 { "The story of " (cells::place(newest)) " " span.quiet { "(page " (id) ")" } }
+            } @else {
+                h1 { "Record" }
+                (selection.form())
+            }
+            @for wrong in &selection.wrong { p.news.bad role="alert" { (wrong) } }
+            @if is_first { (figures(listed)) }
+            (rows(&listed.groups.groups, selection))
+            @if let Some(next) = listed.groups.next {
+                p.more { a.button href=(selection.older(&next.to_string())) { "Show older ones" } }
+            }
+            @if listed.groups.unreadable > 0 && may_check {
+                p.warning { (listed.groups.unreadable) " lines of the log cannot be read." }
+            }
+            @if may_check { p.quiet.aside { a href="/review/record/check" { "Check that nothing was changed" } } }
+        }
+    };
+    markup::page("Record", frame, &body)
+}
+
+fn rows(groups: &[CallGroup], selection: &Selection) -> Markup {
+    html! {
+        @if groups.is_empty() {
+            p.empty {
+                @if selection.is_narrow() {
+                    "Nothing on record is so. " a href="/review/record" { "Show all" }
+                } @else { "Nothing is on record yet. What agents write or are refused appears here." }
+            }
+        } @else {
+            ol.calls {
+                @for group in groups {
+                    @if let Some(head) = group.head() {
+                        li { a.call href=(format!("/review/record/calls/{}", head.call)) { (cells::row(group)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn figures(listed: &Listed) -> Markup {
+    let Some((figures, chart)) = listed.figures.as_ref().filter(|(all, _)| all.calls > 0) else {
+        return html! {};
+    };
+    html! {
+        (summary(figures))
+        (chart.drawing())
+    }
+}
+
+/// How many calls there are, by what became of them.
+pub(super) fn summary(figures: &Figures) -> Markup {
+    let of = |words: &[&str]| -> u64 { words.iter().map(|word| figures.outcomes.of(word)).sum() };
+    let clients = figures.calls_by_client.iter().count();
+    html! {
+        ul.figures {
+            @for (name, count, tone) in [
+                ("calls", figures.calls, "calm"),
+                ("applied", of(&["applied"]), "good"),
+                ("refused", of(&["refused", "not_applied"]), "bad"),
+                ("in doubt", of(&["partly_applied", "unknown", "open"]), "doubt"),
+                ("previews", of(&["preview"]), "calm"),
+                ("proposals", of(&["proposal", "rejected"]), "calm"),
+            ] {
+                li { b class=(if count > 0 { tone } else { "calm" }) { (count) } " " span { (name) } }
+            }
+            li { b { (clients) } " " span { @if clients == 1 { "client" } @else { "clients" } } }
+        }
+    }
+}
+
+/// One group on a page of its own.
+pub(super) fn one(group: &CallGroup, body: &Markup, frame: &Frame) -> Markup {
+    let Some(head) = group.head() else {
+        return markup::trouble("Nothing is here", frame, "", "");
+    };
+    let is_one = group.calls.len() + group.of_changes == 1;
+    let page = html! {
+        main #main.record {
+            p.back { a href="/review/record" { "← Record" } }
+            h1 {
+                @if group.of_changes > 1 { "A set of " (counted(group.of_changes, "change", "changes")) }
+                @else { (cells::operation(head)) " " (cells::place(head)) }
+            }
+            p.by {
+                span class=(format!("end {}", cells::tone(head.ending()))) { (cells::ending(head)) }
+                " · " (cells::time(head)) " UTC"
+            }
+            div.story.whole[is_one] { (body) }
+        }
+    };
+    markup::page("Record", frame, &page)
+}

@@ -1,0 +1,223 @@
+//! One call, or calls that belong together, with all that is on record of them.
+
+use std::collections::HashMap;
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::super::difference::rows;
+use super::super::markup::{counted, text};
+use super::super::{fields, rows as shown_rows};
+use super::cells;
+use crate::audit::{CallGroup, CallId, CallStory, Changed, Client};
+use crate::page::own_words;
+
+/// How pages of the record lead on.
+pub(super) struct Links<'a> {
+    /// Whether there are other pages of the record: a report in one file has none.
+    pub is_served: bool,
+    /// Where the wiki shows the page of a call.
+    pub wiki: &'a (dyn Fn(&CallStory) -> Option<String> + Sync),
+}
+
+impl Links<'_> {
+    /// A call's id, which leads to it.
+    fn call(&self, call: CallId) -> Markup {
+        html! {
+            @if self.is_served {
+                a href=(format!("/review/record/calls/{call}")) { code { (call) } }
+            } @else { code { (call) } }
+        }
+    }
+}
+
+/// What calls changed, as far as there was room.
+pub(super) type AllChanged = HashMap<CallId, Changed>;
+
+/// All that is on record of a group.
+pub(super) fn group(group: &CallGroup, changed: &AllChanged, links: &Links) -> Markup {
+    let is_one = group.calls.len() == 1 && group.of_changes == 0;
+    html! {
+        @if is_one {
+            @for one in &group.calls { (call(one, changed.get(&one.call), links)) }
+        } @else {
+            @for one in group.calls.iter().rev() {
+                section.part {
+                    h3 { (cells::time(one)) " "
+                        span class=(format!("end {}", cells::tone(one.ending()))) { (cells::ending(one)) }
+                        " " (step(one))
+                    }
+                    (call(one, changed.get(&one.call), links))
+                }
+            }
+            @if group.of_changes > 0 {
+                h3.changes { (counted(group.of_changes, "change", "changes")) }
+                @for one in &group.changes { (change(one, changed.get(&one.call), links)) }
+                @if group.of_changes > group.changes.len() {
+                    p.quiet { "and " (group.of_changes - group.changes.len()) " more" }
+                }
+            }
+        }
+    }
+}
+
+/// Who did what in one call of a group.
+fn step(call: &CallStory) -> Markup {
+    html! {
+        span.quiet { "by " }
+        @match (call.actor(), call.client()) {
+            (Some(actor), _) => (cells::person(actor)),
+            (None, Some(client)) => (cells::client(client)),
+            (None, None) => "nobody",
+        }
+    }
+}
+
+/// One change of a set, folded.
+fn change(one: &CallStory, changed: Option<&Changed>, links: &Links) -> Markup {
+    html! {
+        details.one open[changed.is_some() && links.is_served] {
+            summary {
+                span class=(format!("end {}", cells::tone(one.ending()))) { (cells::ending(one)) }
+                " " (cells::operation(one)) " " (cells::place(one))
+            }
+            (call(one, changed, links))
+        }
+    }
+}
+
+/// All that is on record of one call.
+fn call(call: &CallStory, changed: Option<&Changed>, links: &Links) -> Markup {
+    html! {
+        (facts(call, links))
+        (records(call))
+        @if let Some(changed) = changed { (difference(changed)) }
+        @else if call.before().is_some() || call.after().is_some() {
+            p.note {
+                "What it changed is not on this page: "
+                @if links.is_served {
+                    a href=(format!("/review/record/calls/{}", call.call)) { "look at it alone" }
+                } @else { code { "wikijs-mcp audit show " (call.call) } }
+            }
+        }
+        @if call.is_cut { p.note { "There are more records, which no honest log has." } }
+    }
+}
+
+fn facts(call: &CallStory, links: &Links) -> Markup {
+    let latest = |tells: fn(&crate::audit::Record) -> Option<&str>| call.latest(tells);
+    let note = latest(|record| record.note.as_deref());
+    let last = call.records.last();
+    let fields: Vec<&str> = last.map_or_else(Vec::new, |record| {
+        record.fields.iter().map(|field| field.name()).collect()
+    });
+    let all = [
+        ("Reason", last.and_then(|record| record.reason.clone())),
+        ("Why", note.map(|note| own_words(cells::whose(call), note))),
+        ("Code", last.and_then(|record| record.code.clone())),
+        ("Client", call.client().map(whole)),
+        (
+            "Decided by",
+            call.actor().map(|actor| actor.as_str().to_owned()),
+        ),
+        ("Asked by", call.proposer().map(whole)),
+        (
+            "Tool",
+            latest(|record| record.tool.as_deref()).map(str::to_owned),
+        ),
+        ("Fields", (!fields.is_empty()).then(|| fields.join(", "))),
+    ];
+    let undoes = call.undone_calls();
+    html! {
+        dl {
+            dt { "Call" } dd { (links.call(call.call)) }
+            @if let Some(address) = (links.wiki)(call) {
+                dt { "Page" }
+                dd {
+                    (cells::place(call)) " "
+                    a href=(address) rel="noopener noreferrer" target="_blank" { "in the wiki" }
+                    @if let (Some(id), true) = (call.id(), links.is_served) {
+                        " · " a href=(format!("/review/record?page={id}")) { "its story" }
+                    }
+                }
+            }
+            @for (name, value) in &all {
+                @if let Some(value) = value { dt { (name) } dd { bdi { (text(value)) } } }
+            }
+            @if !undoes.is_empty() {
+                dt { "Takes back" }
+                dd { @for undone in undoes.iter().take(20) { (links.call(*undone)) " " } }
+            }
+            @if let Some(by) = call.undone_by { dt { "Taken back by" } dd { (links.call(by)) } }
+            @if let Some(proposal) = latest(|record| record.proposal.as_deref()) {
+                dt { "Proposal" }
+                dd {
+                    @if links.is_served {
+                        a href=(format!("/review/sets/{}", text(proposal))) { code { (text(proposal)) } }
+                    } @else { code { (text(proposal)) } }
+                }
+            }
+            @if let Some(set) = call.set().filter(|_| !call.is_set()) {
+                dt { "Of the set" } dd { (links.call(set)) }
+            }
+        }
+    }
+}
+
+/// A client with all that is known of it.
+fn whole(client: &Client) -> String {
+    let also = |name: &str, value: &Option<String>| {
+        let value = value.as_ref();
+        value.map_or_else(String::new, |value| format!(", {name} {value}"))
+    };
+    let (subject, address) = (also("as", &client.subject), also("from", &client.address));
+    format!("{} {}{subject}{address}", client.name, client.version)
+}
+
+fn records(call: &CallStory) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="records of the call" {
+            table.records {
+                thead { tr { th { "Time (UTC)" } th { "Event" } th { "Says" } th { "Run and line" } } }
+                tbody {
+                    @for record in &call.records {
+                        tr {
+                            td { (text(&record.time.replace('T', " ").replace('Z', ""))) }
+                            td { (text(&record.event_and_step())) }
+                            td { bdi { (text(&record.says())) } }
+                            td.run { (record.run) ":" (record.seq) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a call changed.
+fn difference(changed: &Changed) -> Markup {
+    let diff = |states: &Value| {
+        states
+            .get("diff")
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
+    let values: Vec<_> = changed
+        .changes
+        .iter()
+        .filter(|(_, states)| diff(states).is_none())
+        .map(|(name, states)| (name.as_str(), states.get("before"), states.get("after")))
+        .collect();
+    let texts = changed.changes.iter();
+    let texts = texts.filter_map(|(name, states)| Some((name.as_str(), diff(states)?)));
+    html! {
+        @if !values.is_empty() { div.text { (fields::table(&values)) } }
+        @for (name, diff) in texts {
+            div.text { h4 { (name) } (shown_rows::table(&rows(&diff), false)) }
+        }
+        @if !changed.diff.is_empty() {
+            div.text { h4 { "content" } (shown_rows::table(&rows(&changed.diff), false)) }
+        }
+        @for note in &changed.notes { p.note { (text(note)) } }
+    }
+}
