@@ -390,3 +390,6 @@ impl ChangeSet {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

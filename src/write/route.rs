@@ -156,7 +156,9 @@ mod tests {
     }
 
     fn word(policy: &Policy, brought: Brought) -> &'static str {
-        match Route::of(policy, &SessionId::new("s"), brought) {
+        let route = Route::of(policy, &SessionId::new("s"), brought);
+        let was_shown = route.as_ref().is_ok_and(|(_, route)| route.was_shown());
+        let word = match route {
             Err(refusal) if refusal.gate == Gate::Enabled => "off",
             Err(_) => "refused",
             Ok((_, Route::Preview)) => "preview",
@@ -169,7 +171,10 @@ mod tests {
                 "send by preview"
             }
             Ok((_, Route::Send(Warrant::Person(_)))) => "send by person",
-        }
+        };
+        let by_what_was_shown = matches!(word, "send by preview" | "send by person");
+        assert_eq!(was_shown, by_what_was_shown, "{word}");
+        word
     }
 
     fn words(policy: &Policy) -> [&'static str; 3] {

@@ -35,7 +35,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let (log, address) = start::audit_log_at()?;
     let mut progress = Progress::new();
     let path = &arguments.html;
-    let failed = |error: &std::io::Error| (Exit::Failed, file_faults::unwritten(path, error.kind()));
+    let failed =
+        |error: &std::io::Error| (Exit::Failed, file_faults::unwritten(path, error.kind()));
     let url = |call: &CallStory| {
         let locale = call.latest(|record| record.locale.as_ref())?;
         Some(page_url(&address, locale, &call.place()?))

@@ -50,3 +50,41 @@ fn weight(value: &Value) -> usize {
             .sum(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::Asked;
+
+    fn asked(arguments: &Value) -> Asked {
+        let arguments = arguments.as_object().expect("an object").clone();
+        Asked::new("wikijs_update_page", arguments)
+    }
+
+    #[test]
+    fn a_call_gives_the_whole_content_only_by_that_argument() {
+        assert!(asked(&json!({ "content": "x" })).says_whole_content());
+        assert!(!asked(&json!({ "edits": [], "title": "content" })).says_whole_content());
+    }
+
+    #[test]
+    fn each_value_and_each_name_takes_room() {
+        let own = size_of::<Value>();
+        for (arguments, bytes) in [
+            (json!({}), 0),
+            (json!({ "id": 7 }), 2 + own),
+            (json!({ "title": "abc" }), 5 + own + 3),
+            (
+                json!({ "tags": ["ab", "c"] }),
+                4 + own + (own + 2) + (own + 1),
+            ),
+            (
+                json!({ "a": { "bc": true }, "d": null }),
+                1 + own + 2 + own + 1 + own,
+            ),
+        ] {
+            assert_eq!(asked(&arguments).bytes(), bytes, "{arguments}");
+        }
+    }
+}

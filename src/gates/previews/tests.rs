@@ -174,3 +174,20 @@ async fn the_call_that_used_a_token_up_is_known_to_its_session_alone() {
     assert_eq!(previews.used_by(&theirs, &one), None);
     assert_eq!(previews.used_by(&ours, &"0".repeat(32)), None);
 }
+
+#[test]
+fn large_previews_wait_beside_each_other() {
+    let previews = Previews::new(Previews::LIFE);
+    let session = SessionId::new("a");
+    let tokens = [(); 3].map(|()| {
+        previews
+            .offer(&session, heavy(20_000_000))
+            .expect("a token")
+            .token
+    });
+    assert!(
+        tokens
+            .iter()
+            .all(|token| previews.look(&session, token).is_ok())
+    );
+}
