@@ -1,4 +1,4 @@
-//! `wikijs_create_page`: a page comes to be.
+//! `wikijs_create_page`: creates a page.
 
 use garde::Validate;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! `wikijs_discard_draft`: a draft ends without being written, or one change is taken out of it.
+//! `wikijs_discard_draft`: discards a draft, or removes one change from it.
 
 use garde::Validate;
 use schemars::JsonSchema;

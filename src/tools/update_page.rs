@@ -1,4 +1,4 @@
-//! `wikijs_update_page`: fields of a page change, and nothing else.
+//! `wikijs_update_page`: changes the given fields of a page, and nothing else.
 
 use garde::Validate;
 use schemars::JsonSchema;
@@ -90,7 +90,8 @@ pub(super) struct Input {
     note: Option<String>,
 }
 
-// What an update overwrites and not every key can read. (A doc comment would go out to clients.)
+// What an update overwrites although not every key can read it. (A doc comment would be sent to
+// clients.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Losable {
@@ -184,7 +185,7 @@ impl Tool for UpdatePage {
     }
 }
 
-/// The fields that shall change.
+/// The fields to change.
 fn edits(wiki: &Wiki, input: &Input) -> Result<Edits, Failure> {
     let said = input.locale.as_deref();
     let (locale, path) = match &input.path {
@@ -209,7 +210,7 @@ fn edits(wiki: &Wiki, input: &Input) -> Result<Edits, Failure> {
     })
 }
 
-/// The one way in which the content shall change.
+/// The one way to change the content.
 fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
     let ways = [
         ("content", input.content.is_some()),
