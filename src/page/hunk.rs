@@ -24,10 +24,9 @@ pub enum PatchFault {
         header: String,
         /// The first line of the page that is not as the hunk says.
         line: usize,
-        /// That line and those around it, at most ten; none where the page has
-        /// ended before.
+        /// That line and those around it, at most ten; none if the page ends before it.
         found: Vec<Place>,
-        /// In what alone the hunk and the page differ, if it is so little.
+        /// The only difference between the hunk and the page, if it is minor.
         differs_in: Option<DiffersIn>,
     },
 }
@@ -72,7 +71,7 @@ pub(super) struct Hunk<'a> {
     pub(super) lines: Vec<HunkLine<'a>>,
 }
 
-/// What may stand before the first hunk, besides blank lines.
+/// What may precede the first hunk, besides blank lines.
 const PREAMBLE: [&str; 12] = [
     "--- ",
     "+++ ",
