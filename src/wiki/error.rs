@@ -28,7 +28,7 @@ pub enum WikiError {
         /// The right that is missing.
         right: &'static str,
     },
-    /// 401 or 403 in place of an answer: what stands before the wiki refuses.
+    /// 401 or 403 instead of an answer: a gateway before the wiki refuses.
     #[error("what stands before the wiki turned the request away (HTTP status {status})")]
     TurnedAway {
         /// The HTTP status.
@@ -98,7 +98,7 @@ pub enum WikiError {
     /// The request is over what the wiki takes: 5 MB (W19).
     #[error("the request is larger than the 5 MB that Wiki.js takes")]
     RequestTooLarge,
-    /// 413, though it is within what the wiki takes: something before it takes less.
+    /// 413, although the wiki would accept the request: a gateway before it has a lower limit.
     #[error("what stands before the wiki refuses a request of this size (HTTP status 413)")]
     RefusedForSize,
     /// The answer is over our own limit.
@@ -176,14 +176,13 @@ impl WikiError {
         self.meaning().is_passing
     }
 
-    /// Whether, for a mutation, this leaves open what the wiki did with it. Whatever is not the
-    /// wiki's own word does: what answers in its place may have passed the request on before.
+    /// Whether this leaves the outcome of a mutation open. Every answer that is not the wiki's own
+    /// does: a gateway may have passed the request on before it answered.
     pub(super) fn leaves_open(&self) -> bool {
         self.meaning().leaves_open
     }
 
-    /// Whether it says no, the wiki's word or that of what stands before it; not that the answer
-    /// was lost, or cannot be understood.
+    /// Whether it is a refusal by the wiki or a gateway, not a lost or unreadable answer.
     pub(crate) fn is_refusal(&self) -> bool {
         self.meaning().is_refusal
     }
@@ -201,7 +200,7 @@ impl WikiError {
         )
     }
 
-    /// Whether it stands in the way of reading any other page just as well.
+    /// Whether it would prevent reading any other page too.
     pub(crate) fn ends_a_pass(&self) -> bool {
         self.is_passing()
             || matches!(
