@@ -6,7 +6,7 @@ use crate::page::{Field, LineCounts, Locale, PagePath};
 /// What rules know of a set of changes; a single write is a set of one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The names that the client goes by, and those of the clients that it acts for.
+    /// The client's names, and those of the clients that it acts for.
     pub clients: Vec<String>,
     /// How many writes it made in the last 24 hours; asked for only where a rule counts them.
     pub writes_of_day: u64,
@@ -21,7 +21,7 @@ pub struct ChangeFacts {
     pub operation: Operation,
     /// Whether the page comes to another place.
     pub moves: bool,
-    /// Where it stands before and after.
+    /// Its places before and after.
     pub places: Vec<(Locale, PagePath)>,
     /// The fields that change.
     pub fields: Vec<Field>,

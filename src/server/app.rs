@@ -104,7 +104,7 @@ impl App {
         self.apart(Arc::new(self.wiki.within(rule)), self.key_watch.clone())
     }
 
-    /// What a reviewer's decisions are made with: the same wiki and log, within what they may read,
+    /// What a reviewer decides with: the same wiki and log, limited to what the reviewer may read,
     /// under the policy for reviewers.
     pub(super) fn bench_for(&self, narrowing: &Narrowing, may_apply_in_dry_run: bool) -> Bench {
         let wiki = if narrowing.reads.is_open() {
@@ -123,7 +123,7 @@ impl App {
         }
     }
 
-    /// Whether what such a reviewer applies goes out, as far as a dry run is concerned.
+    /// Whether the dry run lets such a reviewer's changes be sent.
     pub(super) fn goes_out_for(&self, may_apply_in_dry_run: bool) -> bool {
         may_apply_in_dry_run || !self.desk.narrowed_policy(None, false).is_dry_run
     }
@@ -249,7 +249,7 @@ impl App {
         let call = AssertUnwindSafe(call);
         let answer = call.catch_unwind().await;
         if registry.find(name).is_some_and(Definition::can_write) {
-            // Whatever the outcome, watchers of the written page shall see it.
+            // Whatever the outcome, watchers of the written page must see it.
             self.watch.written();
         }
         let Ok(answer) = answer else {

@@ -13,7 +13,7 @@ use super::app::App;
 use crate::meter::{Gauge, Histogram};
 use crate::wiki::Standing;
 
-/// How many clients are told apart.
+/// How many clients are counted separately.
 const MOST_CLIENTS: usize = 50;
 /// What all others are counted as.
 const OTHER: &str = "other";
