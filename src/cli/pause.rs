@@ -10,7 +10,7 @@ use crate::audit::{AuditError, AuditLog, CallId, Entry, Event, Told};
 /// Arguments of `pause`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Servers refuse writes with WRITES_PAUSED and the reason until `wikijs-mcp resume`; reading goes on. The\noperator's own commands `undo` and `proposals apply` work all the same, to take back what went wrong.\n\nExamples:\n  wikijs-mcp pause \"restoring the backup of Monday\"\n  wikijs-mcp pause \"an agent writes nonsense\" --json"
+    after_help = "Servers refuse writes with WRITES_PAUSED and the reason until `wikijs-mcp resume`; reading goes on. The\noperator's own commands `undo` and `proposals apply` still work, so that mistakes can be undone.\n\nExamples:\n  wikijs-mcp pause \"restoring the backup of Monday\"\n  wikijs-mcp pause \"an agent writes nonsense\" --json"
 )]
 pub(super) struct Pause {
     /// The reason: one line of at most 500 characters, which agents can read

@@ -107,7 +107,7 @@ pub(super) fn parse(patch: &str) -> Result<Vec<Hunk<'_>>, PatchFault> {
             let last = hunks.last_mut().and_then(|hunk| hunk.lines.last_mut());
             match last.filter(|_| after_line) {
                 Some(last) => last.ended = false,
-                None => return Err(fault("no line stands before this marker")),
+                None => return Err(fault("there is no line before this marker")),
             }
             after_line = false;
         } else if !outside {

@@ -269,7 +269,7 @@ impl Prefix {
         let first = path.split('/').next().unwrap_or_default();
         if is_locale_like(&first.to_lowercase()) {
             return Some(
-                "which begins like a locale; a locale stands before a colon, as in en:docs",
+                "which begins like a locale; write a locale before a colon, as in en:docs",
             );
         }
         path.chars().any(|c| is_unfit(c) || c == '*').then_some(

@@ -273,7 +273,7 @@ impl App {
         // Nobody may see any more what the key once could read.
         self.index.forget().await;
         if self.replace_rejected(generation).await {
-            return failure.hint("A new key has come into use meanwhile. Call again.");
+            return failure.hint("A new key is in use now. Call again.");
         }
         failure
     }
@@ -283,7 +283,7 @@ impl App {
         let can_change = |watch: &Arc<KeyWatch>| watch.source().can_change();
         let is_taken = self.key_watch.as_ref().is_some_and(can_change);
         if is_taken && failure.code == Code::KeyRejected {
-            let hint = format!("{} A new key is taken without a restart.", failure.hint);
+            let hint = format!("{} A new key is used without a restart.", failure.hint);
             return failure.hint(hint);
         }
         failure

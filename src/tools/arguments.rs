@@ -124,13 +124,13 @@ impl Arguments {
             None => Ok(()),
             Some(Refused::TooLarge) => Err(Failure::new(
                 Code::TooLarge,
-                "The message is larger than the 6 MB that this server takes, or has more than 64 kB beside the arguments.",
+                "The message is larger than the 6 MB that this server accepts, or has more than 64 kB besides the arguments.",
             )),
             Some(Refused::NoRoom) => Err(Failure::new(
                 Code::Timeout,
-                "Other large calls take all the room that this server has for them; nothing was done.",
+                "Other large calls use all the memory that this server has for them; nothing was done.",
             )
-            .hint("Call again in some seconds, with one large call at a time.")),
+            .hint("Call again in a few seconds, with one large call at a time.")),
         }
     }
 

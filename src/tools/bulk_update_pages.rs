@@ -107,14 +107,14 @@ async fn bulk(context: &Context, input: Input) -> Result<Bulk, Failure> {
     }
     let narrows = input.tags.is_some() || input.links_to.is_some();
     if input.move_to.is_some() && (input.ids.is_some() || narrows) {
-        let fault = "cannot stand beside ids, tags or linksTo: all pages at or below path move";
+        let fault = "cannot be combined with ids, tags or linksTo: all pages at or below path move";
         return Err(input::invalid_argument("moveTo", fault));
     }
     let mut move_to = None;
     let is_listed = input.path.is_some() || narrows;
     let which = match input.ids {
         Some(_) if is_listed => {
-            let fault = "cannot stand beside path, tags or linksTo: they find the pages";
+            let fault = "cannot be combined with path, tags or linksTo: they find the pages";
             return Err(input::invalid_argument("ids", fault));
         }
         Some(ids) => Which::Ids(ids),

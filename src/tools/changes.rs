@@ -141,7 +141,7 @@ pub(super) async fn since(
     let mut notes = vec![DELETIONS];
     if pages.iter().any(|page| page.changed.is_some()) {
         notes.push(
-            "changed: no version keeps tags, styles or scripts, so their changes are not told.",
+            "changed: no version keeps tags, styles or scripts, so their changes are not listed.",
         );
     }
     Ok(Changes {

@@ -60,9 +60,9 @@ impl Context {
     /// `TIMEOUT` if it is not granted in time.
     pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, Failure> {
         self.index.turn_to_scan().await.ok_or_else(|| {
-            let message = "Other calls look through all texts or links now, one at a time.";
+            let message = "Other calls are searching all texts or links now, one at a time.";
             Failure::new(Code::Timeout, message)
-                .hint("Call again in some seconds, one call at a time.")
+                .hint("Call again in a few seconds, one call at a time.")
         })
     }
 

@@ -167,7 +167,7 @@ fn unnamed(named: (Option<i64>, Option<&str>)) -> Failure {
     match named {
         (Some(_), _) => input::invalid_argument(
             "id",
-            "stands for one page; leave since and path out, or ask for them without id",
+            "names one page; leave out since and path, or ask for them without id",
         ),
         (None, Some(_)) => input::invalid_argument(
             "compare",
@@ -175,7 +175,7 @@ fn unnamed(named: (Option<i64>, Option<&str>)) -> Failure {
         ),
         (None, None) => input::invalid_argument(
             "id",
-            "is required, or since in its place for changes of all pages or those below path; wikijs_get_page_by_path answers the id of a path",
+            "is required, or since in its place for changes of all pages or those below path; wikijs_get_page_by_path returns the id of a path",
         ),
     }
 }

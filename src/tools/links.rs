@@ -242,10 +242,10 @@ async fn in_sources(
 }
 
 /// The note for when the wiki's link graph did not arrive in time.
-const NO_GRAPH: &str = "The wiki did not tell its own link graph in time, so only links in indexed sources are known: list again in 30 s.";
+const NO_GRAPH: &str = "The wiki did not return its own link graph in time, so only links in indexed sources are known: list again in 30 s.";
 
-const ONLY_GRAPH_OFF: &str = "Only the wiki's own link graph was looked at, which leaves out links with a dot (../x, x.md) and tells no lines: an operator can switch the content index on with WIKI_INDEX=memory.";
-const ONLY_GRAPH: &str = "Only the wiki's own link graph was looked at, which leaves out links with a dot (../x, x.md) and tells no lines: the content index could not be asked. Call again later.";
+const ONLY_GRAPH_OFF: &str = "Only the wiki's own link graph was used, which leaves out links with a dot (../x, x.md) and has no line numbers: an operator can switch the content index on with WIKI_INDEX=memory.";
+const ONLY_GRAPH: &str = "Only the wiki's own link graph was used, which leaves out links with a dot (../x, x.md) and has no line numbers: the content index could not be asked. Call again later.";
 
 /// The broken links of each page that has some.
 pub(super) struct BrokenLinks(HashMap<i64, Vec<BrokenLink>>);

@@ -291,7 +291,7 @@ mod tests {
             ),
             (
                 &[],
-                "is not taken here; wikijs_list_pages takes it, and answers the id",
+                "is not taken here; wikijs_list_pages takes it, and returns the id",
                 "is not taken here",
             ),
             (

@@ -188,7 +188,7 @@ impl Tool for SearchPages {
             )),
             (Some(_), Some(_)) => Err(input::invalid_argument(
                 "relatedTo",
-                "stands in place of query; leave one of them out",
+                "replaces query; leave one of them out",
             )),
         }
     }

@@ -26,14 +26,14 @@ pub(super) type Explained = &'static [(&'static str, &'static str)];
 /// The messages of a tool that takes no title.
 pub(super) const NAMED_BY_TITLE: (&str, &str) = (
     "title",
-    "is not taken here; wikijs_get_page_by_path takes it as path, and answers the id",
+    "is not taken here; wikijs_get_page_by_path takes it as path, and returns the id",
 );
 
 /// The messages of a tool that takes only a page's id.
 pub(super) const NAMED_BY_ID: Explained = &[
     (
         "path",
-        "is not taken here; wikijs_get_page_by_path takes it, and answers the id",
+        "is not taken here; wikijs_get_page_by_path takes it, and returns the id",
     ),
     NAMED_BY_TITLE,
 ];

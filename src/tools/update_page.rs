@@ -164,7 +164,7 @@ impl Tool for UpdatePage {
         let edits = edits(&context.wiki, &input)?;
         if edits.is_empty() && input.from_version.is_none() && input.confirm.is_none() {
             let failure = input::invalid_argument("", "nothing to change is named");
-            return Err(failure.hint("Beside id, name a field, such as title, edits or path."));
+            return Err(failure.hint("Besides id, name a field, such as title, edits or path."));
         }
         let accept_loss = input.accept_loss.clone().unwrap_or_default();
         let is_named = !edits.is_empty() || input.from_version.is_some();
@@ -221,7 +221,8 @@ fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
     ];
     let mut given = ways.iter().filter(|(_, is_given)| *is_given);
     if let (Some((first, _)), Some((second, _))) = (given.next(), given.next()) {
-        let message = format!("cannot stand beside {first}: name one way to change the content");
+        let message =
+            format!("cannot be combined with {first}: name one way to change the content");
         return Err(input::invalid_argument(second, message));
     }
     if input.section.is_none() {
@@ -256,7 +257,7 @@ fn of_section(input: &Input, section: &str) -> Result<NewContent, Failure> {
     let fault = match (&input.section_content, mode) {
         (None, Mode::Remove)
         | (Some(_), Mode::Replace | Mode::Append | Mode::Prepend | Mode::InsertAfter) => None,
-        (Some(_), Mode::Remove) => Some("cannot stand beside sectionMode remove"),
+        (Some(_), Mode::Remove) => Some("cannot be combined with sectionMode remove"),
         (None, _) => {
             Some("is required beside section; to take the section away, use sectionMode remove")
         }
@@ -290,7 +291,7 @@ fn tags(input: &Input) -> Result<Option<NewTags>, Failure> {
         (Some(all), None, None) => Ok(Some(NewTags::All(all))),
         (Some(_), _, _) => Err(input::invalid_argument(
             "tags",
-            "are all of the tags, and cannot stand beside addTags or removeTags",
+            "are all of the tags, and cannot be combined with addTags or removeTags",
         )),
         (None, add, remove) => {
             let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());

@@ -29,7 +29,7 @@ pub enum WikiError {
         right: &'static str,
     },
     /// 401 or 403 instead of an answer: a gateway before the wiki refuses.
-    #[error("what stands before the wiki turned the request away (HTTP status {status})")]
+    #[error("a gateway before the wiki refused the request (HTTP status {status})")]
     TurnedAway {
         /// The HTTP status.
         status: u16,
@@ -99,7 +99,7 @@ pub enum WikiError {
     #[error("the request is larger than the 5 MB that Wiki.js takes")]
     RequestTooLarge,
     /// 413, although the wiki would accept the request: a gateway before it has a lower limit.
-    #[error("what stands before the wiki refuses a request of this size (HTTP status 413)")]
+    #[error("a gateway before the wiki refuses requests of this size (HTTP status 413)")]
     RefusedForSize,
     /// The answer is over our own limit.
     #[error("the wiki's answer is larger than {limit} bytes")]
@@ -243,13 +243,13 @@ impl From<WikiError> for Failure {
                 failure(Code::WikiUnavailable)
             }
             WikiError::Untrusted { .. } => failure(Code::WikiUnavailable)
-                .hint("Tell the user: WIKI_CA_FILE names the authorities that the wiki's certificate may be signed by, beside the system's; WIKI_BASE_URL must name the host that it is for."),
+                .hint("Tell the user: WIKI_CA_FILE names authorities that may sign the wiki's certificate, besides the system's; WIKI_BASE_URL must name the certificate's host."),
             WikiError::NotGraphQl { status } => failure(Code::WikiUnavailable)
                 .detail("status", status)
-                .hint("Tell the user to check WIKI_BASE_URL and WIKI_GRAPHQL_PATH; a login page or a gateway may stand before the wiki."),
+                .hint("Tell the user to check WIKI_BASE_URL and WIKI_GRAPHQL_PATH; a login page or a gateway may be in front of the wiki."),
             WikiError::Redirected { status } => failure(Code::WikiUnavailable)
                 .detail("status", status)
-                .hint("Tell the user to set WIKI_BASE_URL to the address that the wiki redirects to; redirects are not followed, so that the key does not travel."),
+                .hint("Tell the user to set WIKI_BASE_URL to the address that the wiki redirects to; redirects are not followed, so that the key is not sent elsewhere."),
             WikiError::RequestTooLarge | WikiError::AnswerTooLarge { .. } => failure(Code::TooLarge),
             WikiError::RefusedForSize => failure(Code::TooLarge)
                 .hint("Tell the user that a gateway before the wiki limits the size of requests; Wiki.js itself takes 5 MB."),

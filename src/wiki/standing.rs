@@ -148,7 +148,7 @@ impl Wiki {
     /// The hint that accompanies every answer to a key that counts as a guest's.
     pub async fn guests_hint(&self) -> Option<String> {
         let fault = match self.standing().await? {
-            Standing::Guest => "it is none that it knows".to_owned(),
+            Standing::Guest => "it does not know the key".to_owned(),
             Standing::Expired => {
                 let at = self.keyed().key.expired_at();
                 at.map_or_else(
@@ -159,7 +159,7 @@ impl Wiki {
             Standing::Good | Standing::Revoked | Standing::ApiDisabled => return None,
         };
         Some(format!(
-            "The wiki takes this key for a guest's: {fault}. This is what guests may read, and not all that there is."
+            "The wiki treats this key as a guest's: {fault}. The answer has only what guests may read."
         ))
     }
 

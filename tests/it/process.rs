@@ -663,7 +663,7 @@ async fn a_signal_after_a_closed_stdin_still_lets_the_write_be_settled() {
     let answer = program.answer(call);
     let message = answer["error"]["message"].as_str().unwrap();
     assert!(
-        message.contains("goes on and is put on record"),
+        message.contains("continues and is recorded"),
         "{message}"
     );
     program.signal("-TERM");

@@ -43,9 +43,11 @@ const COLUMNS: [Column; 29] = [
     ("client_version", "The client's own version.", |row| {
         client(row, |client| client.version.clone())
     }),
-    ("subject", "As whom the client was authenticated.", |row| {
-        client(row, |client| text(client.subject.as_ref()))
-    }),
+    (
+        "subject",
+        "The identity that the client was authenticated as.",
+        |row| client(row, |client| text(client.subject.as_ref())),
+    ),
     (
         "client_id",
         "The id of that client, which outlives its name and token.",

@@ -87,7 +87,7 @@ fn findings(health: &Health) -> Vec<Finding> {
                 "no outcome is on record of {}",
                 counted(health.open, "attempt", "attempts")
             ),
-            "Start the server: it looks what became of them before it writes.",
+            "Start the server: it settles them before it writes.",
         ));
     }
     if found.is_empty() {

@@ -98,7 +98,7 @@ fn findings(rights: &Rights, policy: &Policy, place: &str) -> Vec<Finding> {
     if !unknown.is_empty() {
         found.push(Finding::warning(
             format!("could not be found out: {}", unknown.join(", ")),
-            "Let GET requests for pages pass what stands before the wiki, or name a published page by --page.",
+            "Let GET requests for pages pass the gateway before the wiki, or name a published page by --page.",
         ));
     }
     if policy.is_enabled && rights.has(Right::WritePages) == Some(false) {

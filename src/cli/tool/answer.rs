@@ -56,7 +56,7 @@ pub(super) fn print(answer: &Value) {
         ("notShown", "more are not shown"),
         ("hitsLeft", "more pages have lines that match"),
         ("otherLocales", "more are in other locales"),
-        ("nextCursor", "is the cursor of what follows"),
+        ("nextCursor", "is the cursor of the next part"),
     ] {
         if let Some(value) = answer.get(name) {
             print::note(&format!("{} {told}", text(value)));

@@ -24,7 +24,7 @@ pub(super) fn check_host<B>(
 ) -> Result<(), Refusal> {
     const WRONG: Refusal = Refusal::new(
         StatusCode::FORBIDDEN,
-        "Host is none of this server's names; see WIKI_SERVE_ALLOWED_HOSTS",
+        "Host is not one of this server's names; see WIKI_SERVE_ALLOWED_HOSTS",
     );
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {

@@ -149,10 +149,10 @@ fn type_fault(name: &str, property: &Value, value: &Value) -> Option<String> {
         let elsewhere = match value {
             // A path or a title was given instead of an id.
             Value::String(_) if wanted == "integer" && names_a_page(name) => {
-                "; wikijs_get_page_by_path takes a path or a title, and answers the id"
+                "; wikijs_get_page_by_path takes a path or a title, and returns the id"
             }
             Value::Number(_) if wanted == "string" && name == "path" => {
-                "; wikijs_get_page_by_id takes an id, and answers the path"
+                "; wikijs_get_page_by_id takes an id, and returns the path"
             }
             _ if name == "lines" => "; such as 12-40",
             _ => "",

@@ -91,7 +91,7 @@ impl Ask {
         match named.into_iter().find(|(_, is_said)| *is_said) {
             Some((name, _)) => Err(invalid_argument(
                 name,
-                "cannot go with the section behind the # of the page's name",
+                "cannot go with the section after the # of the page's name",
             )),
             None => Ok(()),
         }

@@ -194,7 +194,7 @@ pub(super) fn lines_of(text: &str, (from, to): (usize, usize)) -> Result<(&str, 
         let lines = text.lines().count();
         return Err(crate::tools::input::invalid_argument(
             "lines",
-            format!("begin behind the last line, {lines}"),
+            format!("begin after the last line, {lines}"),
         ));
     }
     Ok((rest.get(..length).unwrap_or_default(), from))

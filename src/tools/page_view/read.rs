@@ -296,7 +296,7 @@ impl Linking {
 }
 
 /// Why links are missing if the wiki did not list its locales.
-const NO_SITE: &str = "the wiki did not tell its locales";
+const NO_SITE: &str = "the wiki did not list its locales";
 
 /// The metadata of a page, and which parts of it the key could not read.
 fn beside(
@@ -436,7 +436,7 @@ fn cut(text: &str, named: &Named, ask: &Ask, most: usize) -> Result<(Slice, usiz
         _ => (text, named.first_line),
     };
     if ask.offset() > text.len() {
-        let fault = format!("lies behind the end of the text, {}", text.len());
+        let fault = format!("is beyond the end of the text, {}", text.len());
         return Err(invalid_argument("offset", fault));
     }
     let cut = slice(text, ask.offset(), most, first_line, ask.is_numbered);

@@ -54,7 +54,7 @@ pub(super) async fn matching(
     });
     let long = (found.long_lines > 0).then(|| {
         format!(
-            "Of {} lines only the first 64 kB were held against the expression: EXACT finds what stands behind.",
+            "Only the first 64 kB of {} lines were searched with the expression: EXACT also finds what follows.",
             found.long_lines
         )
     });
