@@ -49,7 +49,7 @@ pub(super) async fn pause(arguments: Pause) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// The record is made first: no write goes on that it does not tell of.
+/// The record is made first, so that no write resumes before it.
 pub(super) async fn resume(arguments: &Resume) -> Outcome {
     let log = start::audit_log_to_come()?;
     let was = log.pauses().look();
@@ -68,7 +68,7 @@ pub(super) async fn resume(arguments: &Resume) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// Puts on record what the operator decided.
+/// Records what the operator decided.
 async fn recorded(
     log: &AuditLog,
     tool: &'static str,

@@ -221,7 +221,7 @@ fn records(call: &CallStory) {
     }
 }
 
-/// The event, with the step where the write has several.
+/// The event, with the step if the write has several.
 pub(super) fn event(record: &Record) -> String {
     let event = record.event.as_str();
     match &record.step {

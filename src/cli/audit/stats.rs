@@ -13,7 +13,7 @@ use crate::cli::{Outcome, start};
 
 /// How wide the longest bar is, in characters.
 const WIDTH: u64 = 40;
-/// How many clients and days are told apart; what is beyond is counted together.
+/// How many clients and days are counted separately; the rest is counted together.
 const KINDS: usize = 1000;
 /// How many of them people are shown.
 const SHOWN: usize = 31;

@@ -148,7 +148,7 @@ const fn end_word(end: End) -> &'static str {
     }
 }
 
-/// What nothing that was given can tell.
+/// What cannot be proven from the given heads and anchors.
 fn unproven(checked: &Checked, against: &Against) -> Vec<String> {
     let mut told = Vec::new();
     match (&checked.anchored, &against.anchors) {
@@ -289,7 +289,7 @@ fn open_end(run: &CheckedRun) -> Option<String> {
     let chain = run.chain.as_ref().ok()?;
     let says = match chain.end {
         End::Closed => return None,
-        // Nothing is in it that could tell.
+        // It has no record that could show it.
         End::Open if chain.records == 0 && !run.is_locked => {
             "is empty: its server is just beginning, or was ended by force before it wrote"
         }

@@ -1,4 +1,4 @@
-//! Can writes be put on record, and does what is on record hold?
+//! Checks that writes can be recorded and that the record is intact.
 
 use std::path::Path;
 

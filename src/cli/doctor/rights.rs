@@ -11,8 +11,8 @@ use crate::gates::Policy;
 use crate::page::PageReading;
 use crate::wiki::{ListQuery, Right, Rights, Wiki};
 
-/// How many of the pages changed last are looked at for one that is published: a draft's rights
-/// are told to its writers alone.
+/// How many of the pages changed last are searched for a published one: only writers of a draft see
+/// their rights on it.
 const LOOKED_AT: usize = 20;
 
 /// What was found out.

@@ -65,7 +65,7 @@ struct Unfolding<'a> {
     /// Why it was wanted, marked as the caller's own words.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
-    /// Time, event and what it says, of each record.
+    /// Time, event and content of each record.
     records: Vec<(&'a str, String, String)>,
     #[serde(flatten)]
     changed: Changed,
