@@ -54,7 +54,7 @@ pub(super) async fn matching(
     });
     let long = (found.long_lines > 0).then(|| {
         format!(
-            "Only the first 64 kB of {} lines were searched with the expression: EXACT also finds what follows.",
+            "Of {} lines only the first 64 kB were searched with the expression: EXACT also finds what follows.",
             found.long_lines
         )
     });
