@@ -78,7 +78,7 @@ impl fmt::Display for Notice {
                 write!(f, "the content index is still being filled: {pages} of {of} pages")
             }
             Self::Settling => f.write_str(
-                "what became of the write is not clear yet; the page is read until it is, nothing is sent again",
+                "the outcome of the write is not clear yet; the page is read until it is, and nothing is sent again",
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! What a call changed, bounded, with what was cut said.
+//! What a call changed, bounded, with a note of what was cut.
 
 use serde::Serialize;
 use serde_json::{Map, Value};

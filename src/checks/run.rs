@@ -71,8 +71,8 @@ pub fn input(change: &Change) -> Arc<str> {
     input.to_string().into()
 }
 
-/// Runs a command with its input, so long at most; where it does not end well, gives why, and what
-/// it printed. Blocks for that time and a moment more.
+/// Runs a command with its input and a time limit; if it fails, gives the reason and its output.
+/// Blocks for that time and a moment more.
 pub(crate) fn carry_out(
     check: &CheckCommand,
     input: &Arc<str>,

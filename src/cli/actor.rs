@@ -7,8 +7,8 @@ use crate::audit::Actor;
 /// What the kernel has as the login of a process that nobody logged in for.
 const NO_LOGIN: u32 = u32::MAX;
 
-/// The user who runs this process, and the one who logged in where that is another (`sudo`), by
-/// their names in `/etc/passwd`, else by their numbers.
+/// The user who runs this process and, if different, the one who logged in (`sudo`), by their names
+/// in `/etc/passwd` or else by their numbers.
 pub(super) fn actor() -> Actor {
     let names = fs::read_to_string("/etc/passwd").unwrap_or_default();
     // Only Linux has it; it is set at login and stays.

@@ -25,8 +25,8 @@ pub(super) fn run(arguments: &Arguments) -> Exit {
     );
     let mut script = String::from_utf8_lossy(&script).into_owned();
     if arguments.shell == Shell::Bash {
-        // clap_complete 4.6 has two forms of a hyphen in the program's name there, one where it
-        // sets a command and one where it looks for it.
+        // clap_complete 4.6 writes a hyphen in the program's name in two forms here: one where it
+        // sets a command and one where it looks it up.
         script = script.replace("wikijs__subcmd__mcp", "wikijs__mcp");
     }
     print::line(script.trim_end());

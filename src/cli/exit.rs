@@ -23,7 +23,7 @@ pub enum Exit {
     Warned,
     /// It was interrupted (SIGINT).
     Interrupted,
-    /// It was told to end (SIGTERM).
+    /// It was terminated (SIGTERM).
     Terminated,
 }
 

@@ -1,4 +1,4 @@
-//! Files that a command was told to read or write, and could not: which, why, and what to do.
+//! Files that a command could not read or write: which, why, and what to do.
 
 use std::io::ErrorKind;
 use std::path::Path;

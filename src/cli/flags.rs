@@ -79,7 +79,7 @@ fn words(flag: Arg, words: &'static [&'static str]) -> Arg {
         .value_parser(PossibleValuesParser::new(words))
 }
 
-/// What the flags say. A flag counts wherever it stands, before a subcommand or behind it.
+/// What the flags say. A flag counts before and after a subcommand.
 pub(super) fn given(matches: &ArgMatches) -> Given {
     let mut innermost = matches;
     while let Some((_, matches)) = innermost.subcommand() {

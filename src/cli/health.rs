@@ -63,7 +63,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     )))
 }
 
-/// Where a server is asked that listens at an address: one that listens everywhere, on loopback.
+/// The address at which to ask a server: loopback, if it listens everywhere.
 fn asked_at(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),

@@ -43,8 +43,8 @@ pub(super) fn start(settings: &LogSettings) -> Result<(), String> {
     Ok(())
 }
 
-/// A directory with a file for each day in UTC. The files are private: what is logged is read by
-/// nobody but their owner, who is the directory's owner where a command of root's makes one.
+/// A directory with a file for each day in UTC. The files are private to their owner, which is the
+/// directory's owner if root's command makes them.
 struct Daily {
     dir: PathBuf,
     file: Mutex<(Date, File)>,
@@ -76,7 +76,7 @@ impl<'a> MakeWriter<'a> for Daily {
     fn make_writer(&'a self) -> Line<'a> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let today = today();
-        // Where the new file cannot be made, the old one goes on: no line is lost for that.
+        // If the new file cannot be made, the old one is used further, so no line is lost.
         if file.0 != today
             && let Ok(new) = open(&self.dir, today)
         {

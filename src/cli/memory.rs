@@ -9,8 +9,8 @@ pub(super) fn keep_private() {
         current: Some(0),
         maximum: Some(0),
     };
-    // A system that refuses to lower a limit has no way to be asked otherwise, and what the
-    // program is for works all the same.
+    // If the system refuses to lower the limit there is no alternative, and the program works
+    // without it.
     let _ = setrlimit(Resource::Core, none);
     // A limit does not stop a dump that is piped to a program.
     #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -1,5 +1,5 @@
-//! What a person says yes to is shown before, all of it: in a pager where the screen is too short
-//! for it. What the pager did not take was not seen, and is counted.
+//! A person sees all of a change before approving it, in a pager if the screen is too short. Lines
+//! that the pager did not take were not seen, and are counted.
 
 use std::io::{PipeReader, Read as _, Write as _, pipe};
 use std::process::{Child, Command, Stdio};
@@ -14,12 +14,12 @@ const USUAL_HEIGHT: usize = 24;
 const USUAL_WIDTH: usize = 80;
 /// How many lines of the screen the question takes.
 const QUESTION: usize = 3;
-/// What every pager that has a mode for this is told: no shell, no editor, no other file. What it
-/// shows was written by others, and it runs as the operator.
+/// Secure mode for pagers that have one: no shell, no editor, no other file. The pager shows
+/// others' text and runs as the operator.
 const SECURE: [&str; 3] = ["LESSSECURE", "MORESECURE", "PAGERSECURE"];
 
-/// Shows a person all of a change and asks; only a yes is a yes. Where the pager was left before
-/// it had taken all lines, the yes is the number of those that it had not.
+/// Shows a person all of a change and asks; only an explicit yes counts. If the pager was left
+/// early, a yes carries the number of lines that it had not taken.
 pub(super) fn agrees(lines: &[String], question: &str) -> bool {
     let unseen = show(lines);
     if unseen == 0 {
@@ -83,7 +83,7 @@ fn paged(pager: &config::Pager, lines: &[String]) -> Option<usize> {
     let is_good = ended.ok()?.success();
     let ends = rest.split(|byte| *byte == b'\n').count() - 1;
     let unseen = ends.min(lines.len());
-    // One that was interrupted showed what it took.
+    // An interrupted pager has shown the lines that it took.
     (is_good || (unseen > 0 && unseen < lines.len())).then_some(unseen)
 }
 

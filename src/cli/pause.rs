@@ -10,7 +10,7 @@ use crate::audit::{AuditError, AuditLog, CallId, Entry, Event, Told};
 /// Arguments of `pause`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Servers refuse writes with WRITES_PAUSED and the reason until `wikijs-mcp resume`; reading goes on. The\noperator's own commands `undo` and `proposals apply` work all the same, to take back what went wrong.\n\nExamples:\n  wikijs-mcp pause \"restoring the backup of Monday\"\n  wikijs-mcp pause \"an agent writes nonsense\" --json"
+    after_help = "Servers refuse writes with WRITES_PAUSED and the reason until `wikijs-mcp resume`; reading goes on. The\noperator's own commands `undo` and `proposals apply` still work, so that mistakes can be undone.\n\nExamples:\n  wikijs-mcp pause \"restoring the backup of Monday\"\n  wikijs-mcp pause \"an agent writes nonsense\" --json"
 )]
 pub(super) struct Pause {
     /// The reason: one line of at most 500 characters, which agents can read
@@ -49,7 +49,7 @@ pub(super) async fn pause(arguments: Pause) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// The record is made first: no write goes on that it does not tell of.
+/// The record is made first, so that no write resumes before it.
 pub(super) async fn resume(arguments: &Resume) -> Outcome {
     let log = start::audit_log_to_come()?;
     let was = log.pauses().look();
@@ -68,7 +68,7 @@ pub(super) async fn resume(arguments: &Resume) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// Puts on record what the operator decided.
+/// Records what the operator decided.
 async fn recorded(
     log: &AuditLog,
     tool: &'static str,

@@ -21,10 +21,10 @@ use crate::audit::Client;
 use crate::error::Failure;
 use crate::page::is_invisible;
 
-/// Whether a line was said on stdout.
+/// Whether a line was printed on stdout.
 static HAS_SAID: AtomicBool = AtomicBool::new(false);
 
-/// Whether a line was said on stdout.
+/// Whether a line was printed on stdout.
 pub(super) fn has_said() -> bool {
     HAS_SAID.load(Ordering::Relaxed)
 }
@@ -57,7 +57,7 @@ pub(super) fn can_overwrite() -> bool {
     std::io::stderr().is_terminal()
 }
 
-/// A line on the terminal in place of the one that was written so before.
+/// A line on the terminal that replaces the previous one written this way.
 pub(super) fn overwrite(text: &str) {
     eprint!("\r\u{1b}[K{text}");
 }
@@ -117,7 +117,7 @@ pub(super) fn painted(text: &str, paint: Paint) -> String {
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
 }
 
-/// A line on stderr: what is going on, beside the answer on stdout.
+/// A line on stderr, about progress rather than the answer on stdout.
 pub(super) fn note(text: &str) {
     eprintln!("{text}");
 }
@@ -151,12 +151,12 @@ pub(super) fn client(client: &Client) -> String {
     }
 }
 
-/// How many columns the terminal has; nothing where stdout is none.
+/// How many columns the terminal has; `None` if stdout is not a terminal.
 pub(super) fn width() -> Option<usize> {
     Some(usize::from(size()?.ws_col)).filter(|width| *width > 0)
 }
 
-/// How many lines the terminal shows; nothing where stdout is none.
+/// How many lines the terminal shows; `None` if stdout is not a terminal.
 pub(super) fn height() -> Option<usize> {
     Some(usize::from(size()?.ws_row)).filter(|height| *height > 0)
 }
@@ -184,7 +184,7 @@ pub(super) fn failure(failure: &Failure, is_json: bool) -> (Exit, String) {
     )
 }
 
-/// Waits for work, and says on a terminal what is being done where that takes over a second.
+/// Waits for work, and shows on a terminal what is being done if it takes over a second.
 pub(super) async fn in_progress<T>(what: &str, work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     if !std::io::stderr().is_terminal() {
@@ -201,7 +201,7 @@ pub(super) async fn in_progress<T>(what: &str, work: impl Future<Output = T>) ->
     done
 }
 
-/// Whether stdin is a terminal, where no program speaks.
+/// Whether stdin is a terminal, so that a person answers.
 pub(super) fn is_typed() -> bool {
     std::io::stdin().is_terminal()
 }

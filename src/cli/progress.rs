@@ -1,4 +1,4 @@
-//! How far something has come that takes more than a second; on a terminal alone.
+//! The progress of something that takes more than a second; only on a terminal.
 
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use super::print;
 use crate::notice;
 
-/// How long nothing is said.
+/// How long to wait before showing anything.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long between two looks.
 const PAUSE: Duration = Duration::from_millis(200);

@@ -32,7 +32,7 @@ pub(super) struct Arguments {
 /// more. One client over standard input and output is answered sooner by one thread, which never
 /// has to wake another.
 pub(super) fn threads(arguments: &Arguments) -> usize {
-    // A bad setting is told when it is read to be used.
+    // A bad setting is reported when it is used.
     let listens = start::layers()
         .ok()
         .and_then(|layers| ServeSettings::read(&layers.source()).ok())
@@ -45,7 +45,8 @@ pub(super) fn threads(arguments: &Arguments) -> usize {
 }
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
-    // First of all: settings may take long to read, and a signal meanwhile shall end nothing.
+    // Comes first: reading the settings may take long, and a signal meanwhile must not end the
+    // server.
     let hang_ups = HangUps::listen().map_err(|error| (Exit::Failed, error))?;
     let http = arguments.http.as_deref().map(address_of).transpose();
     let http = http.map_err(|error| (Exit::Usage, format!("--http: {}", error.fault)))?;

@@ -18,7 +18,7 @@ use crate::write::{Asker, Caller, Extent, Patience};
 /// The command line's settings; global to the process like its environment.
 static GIVEN: OnceLock<Given> = OnceLock::new();
 
-/// Keeps what the command line says of settings, once.
+/// Keeps the settings given on the command line, once.
 pub(super) fn give(given: Given) {
     GIVEN.get_or_init(|| given);
 }

@@ -12,8 +12,8 @@ const NARROW: usize = 24;
 
 /// Rows under a head, each column as wide as its widest cell. Where a terminal is narrower than
 /// that, wide cells are wrapped at words; where it is narrower still, the last columns stand in
-/// lines of their own, the same in each row. Nothing is cut. Text from outside belongs in a cell
-/// only by way of [`print::harmless`].
+/// lines of their own, the same in each row. Nothing is cut. Text from outside must pass through
+/// [`print::harmless`] first.
 #[derive(Debug)]
 pub(super) struct Table {
     head: Vec<&'static str>,
@@ -161,8 +161,8 @@ fn row_lines(row: &[Cell], widths: &[usize], most: usize) -> Vec<String> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// A text in lines of at most so many columns, broken between words alone: a word that is longer
-/// stays whole, so that it can be copied.
+/// A text in lines of limited width, broken only between words: a longer word stays whole, so that
+/// it can be copied.
 pub(super) fn at_words(text: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

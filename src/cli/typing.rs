@@ -37,7 +37,7 @@ impl Typing {
         Some(Self(before))
     }
 
-    /// Forgets what was typed ahead: it was meant for other questions than those that come.
+    /// Discards what was typed ahead: it was meant for earlier questions.
     #[expect(clippy::unused_self, reason = "only a terminal that was set so has it")]
     pub(super) fn forget(&self) {
         // What cannot be forgotten is asked about again.
@@ -71,7 +71,7 @@ impl Typing {
 
 impl Drop for Typing {
     fn drop(&mut self) {
-        // Nobody is left to be told.
+        // There is nobody left to notify.
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.0);
     }
 }
@@ -79,7 +79,7 @@ impl Drop for Typing {
 /// What a key did.
 #[derive(Debug, PartialEq, Eq)]
 enum Typed {
-    /// The answer goes on; this is to be written at the cursor.
+    /// The answer continues; this is to be written at the cursor.
     On(String),
     /// The answer.
     Given(String),

@@ -1,5 +1,5 @@
-//! Arguments that are one of some words: a shell completes them, and a wrong one is told in our
-//! own sentence.
+//! Arguments with a fixed set of words: a shell completes them, and a wrong one gets our own
+//! message.
 
 use std::ffi::OsStr;
 
@@ -18,7 +18,7 @@ pub(super) struct OneOf<T> {
     parse: fn(&str) -> Result<T, String>,
 }
 
-/// Takes one of these words, by a function that says what is wrong with any other.
+/// Accepts one of these words, with a function that says what is wrong with any other.
 pub(super) const fn one_of<T>(
     words: fn() -> Vec<&'static str>,
     parse: fn(&str) -> Result<T, String>,
@@ -56,7 +56,7 @@ pub(super) fn operations() -> Vec<&'static str> {
     Operation::ALL.map(Operation::as_str).to_vec()
 }
 
-/// The kind of changes that a word stands for.
+/// The kind of change that a word means.
 pub(super) fn operation(word: &str) -> Result<Operation, String> {
     Operation::ALL
         .into_iter()
@@ -64,7 +64,7 @@ pub(super) fn operation(word: &str) -> Result<Operation, String> {
         .ok_or_else(|| "must be create, update, move or delete".to_owned())
 }
 
-/// Takes any text: what is wrong with it is told by who uses it.
+/// Accepts any text: whoever uses it reports faults.
 #[expect(clippy::unnecessary_wraps, reason = "a reader of values may fail")]
 pub(super) fn any(text: &str) -> Result<String, String> {
     Ok(text.to_owned())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// The permission that stands for all others.
+/// The permission that includes all others.
 const EVERYTHING: &str = "manage:system";
 
 /// Permissions, and the beginning of the paths that they hold for.

@@ -1,4 +1,4 @@
-//! What rendering makes of the links of a page's HTML: measured on 2.5.314, with namespacing.
+//! How rendering rewrites the links of a page's HTML: measured on 2.5.314, with namespacing.
 //!
 //! Full addresses of the wiki itself are taken for others' here: a demo wiki's address is not
 //! known where pages are kept.

@@ -131,7 +131,7 @@ impl DemoWiki {
         self.shared.behaviour().search_row_ids = row_ids;
     }
 
-    /// Lets the view that readers see be found no more, as behind a gateway that blocks it.
+    /// Makes the readers' view answer "not found", as behind a gateway that blocks it.
     pub fn set_reader_view_blocked(&self, blocked: bool) {
         self.shared.behaviour().reader_view_blocked = blocked;
     }
@@ -150,8 +150,7 @@ impl DemoWiki {
         self.shared.behaviour().cached_pages = cached.then_some(pages);
     }
 
-    /// Lets the view that gives a page's source be found no more, without a word, as behind a
-    /// gateway that hides it.
+    /// Makes the source view answer "not found" without a body, as behind a gateway that hides it.
     pub fn set_source_view_blocked(&self, blocked: bool) {
         self.shared.behaviour().source_view_blocked = blocked;
     }

@@ -8,7 +8,7 @@ pub(super) fn stored(css: &str) -> String {
     css_rules::kept(&minify(css))
 }
 
-/// `css` without comments and without the white space that means nothing.
+/// `css` without comments and meaningless white space.
 ///
 /// Quoted text stays as it is. A space before a colon stays where it may be a
 /// selector's (`a :hover` is not `a:hover`).
@@ -105,7 +105,7 @@ fn wants_space(written: &str, next: char, rest: &str) -> bool {
     true
 }
 
-/// Splits `text`, which begins with `quote`, behind the closing one.
+/// Splits `text`, which begins with `quote`, after the closing quote.
 fn quoted(text: &str, quote: char) -> (&str, &str) {
     let mut escaped = false;
     for (at, found) in text.char_indices().skip(1) {

@@ -4,7 +4,7 @@
 enum Piece<'a> {
     /// Something that ends with a semicolon, or with the block.
     Statement(&'a str),
-    /// Something in braces, and what stands before them.
+    /// A block in braces, and its prelude.
     Block(&'a str, &'a str),
 }
 
@@ -72,7 +72,7 @@ pub(super) fn without_local_imports(css: &str) -> String {
     left
 }
 
-/// What is kept within a block; nothing where the block goes.
+/// What is kept within a block; `None` if the block is dropped.
 fn kept_of_block(before: &str, body: &str) -> Option<String> {
     const GROUPS: [&str; 5] = ["@media", "@supports", "@container", "@layer", "@keyframes"];
     const PLAIN: [&str; 4] = ["@font-face", "@page", "@property", "@counter-style"];

@@ -224,8 +224,8 @@ async fn graphql(State(app): State<App>, request: Request) -> Response<Body> {
         let page = html("POST body missing.");
         return respond(StatusCode::INTERNAL_SERVER_ERROR, HTML, page);
     }
-    // A write goes on when its client has left (W19), so it runs in a task
-    // that does not end with the connection.
+    // A write continues after its client has left (W19), so it runs in a task that does not end
+    // with the connection.
     let run = tokio::spawn(async move { answer(&app, &parts.headers, access, body).await });
     let Ok((status, body)) = run.await else {
         return refusal(StatusCode::INTERNAL_SERVER_ERROR, "The demo wiki failed.");

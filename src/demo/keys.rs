@@ -57,7 +57,7 @@ const ADMINISTRATORS: i64 = 1;
 /// Who sent a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Caller {
-    /// Somebody without a key, or with one that is no good.
+    /// A caller without a key, or with an invalid one.
     Guest,
     /// The holder of a key with these rights.
     Known(Access),

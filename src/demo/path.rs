@@ -15,7 +15,7 @@ pub(super) fn accept(path: &str) -> Result<String, WikiError> {
     Ok(path.strip_suffix('/').unwrap_or(path).to_owned())
 }
 
-/// What stands behind the last slash of a path.
+/// The text after the last slash of a path.
 pub(super) fn last_segment(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

@@ -1,5 +1,5 @@
-//! What of a page's source runs in its readers' browsers, and what it makes them load from other
-//! sites.
+//! The parts of a page's source that run in readers' browsers or make them load something from
+//! other sites.
 
 use pulldown_cmark::{Event, Parser, Tag as MarkdownTag, TagEnd};
 use url::Url;
@@ -9,23 +9,23 @@ use super::html_block::HtmlBlock;
 use super::outline::{Format, options};
 use super::place::line_feeds;
 
-/// Something of a source that is more than text.
+/// A part of a source that is more than text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Active {
     /// What it is.
     pub kind: ActiveKind,
-    /// In a word, by which two are told apart: an element, an attribute, the host of an address.
+    /// A word that identifies it: an element, an attribute, or the host of an address.
     pub what: String,
     /// Its line, from 1.
     pub line: usize,
 }
 
-/// What something active does.
+/// What an active part does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ActiveKind {
     /// It runs: a script, a handler, a `javascript:` address.
     Script,
-    /// Browsers load it from another site without being asked: a picture, a style, a frame.
+    /// Browsers load it from another site by themselves: a picture, a style, a frame.
     Foreign,
 }
 
@@ -41,15 +41,15 @@ const LOADING: [&str; 7] = [
 ];
 /// Elements whose `href` browsers load by themselves; on others it is a link.
 const LOADED_BY_HREF: [&str; 5] = ["link", "image", "use", "feimage", "base"];
-/// Addresses that run what stands behind them.
+/// Schemes whose addresses run the code that follows.
 const RUNNING: [&str; 3] = ["javascript:", "vbscript:", "data:text/html"];
-/// The most bytes of a style sheet that are looked at for the host of one address: each mark may stand
-/// before all that follows.
+/// The most bytes of a style sheet that are searched for the host of one address, since every mark
+/// could otherwise cover the rest of the sheet.
 const MOST_BYTES: usize = 512;
-/// The longest word that is told of something, in characters.
+/// The longest word that is shown, in characters.
 const MOST_CHARS: usize = 80;
 
-/// All that is active in a source, in its order. Code that is shown is not.
+/// All active parts of a source, in order. Code that is only displayed does not count.
 #[must_use]
 pub fn active(text: &str, format: Format, wiki: &Url) -> Vec<Active> {
     let mut found = Found {
@@ -59,7 +59,7 @@ pub fn active(text: &str, format: Format, wiki: &Url) -> Vec<Active> {
     match format {
         Format::Markdown => found.markdown(text),
         Format::Html => found.html(text, |at| at),
-        // Passed through as it is between these marks alone.
+        // AsciiDoc passes HTML through only between these marks.
         Format::AsciiDoc if text.contains("+++") || text.contains("pass:") => {
             found.html(text, |at| at);
         }
@@ -93,7 +93,7 @@ pub fn active_styles(css: &str, wiki: &Url) -> Vec<Active> {
 
 struct Found<'a> {
     wiki: &'a Url,
-    /// With the byte where each stands.
+    /// Each with its byte offset.
     active: Vec<(usize, Active)>,
 }
 
@@ -111,11 +111,11 @@ impl Found<'_> {
     }
 
     fn markdown(&mut self, text: &str) {
-        // The wiki renders what leads a page, too (a block of YAML is none to it).
+        // The wiki also renders the head of a page (it does not know YAML blocks).
         let mut block = HtmlBlock::default();
         for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
             match event {
-                // In a quote the source has the quote's marks between the lines of one tag.
+                // In a quote, the source has the quote's marks between the lines of a tag.
                 Event::Html(_) => block.push(text, range),
                 Event::End(TagEnd::HtmlBlock) => {
                     let block = std::mem::take(&mut block);
@@ -133,7 +133,7 @@ impl Found<'_> {
         }
     }
 
-    /// HTML; `source` gives the place in the page's text of a byte of it.
+    /// HTML; `source` maps a byte of it to its place in the page's text.
     fn html(&mut self, html: &str, source: impl Fn(usize) -> usize) {
         let mut is_in_style = false;
         scan(html, |token, range| {
@@ -207,10 +207,10 @@ impl Found<'_> {
         }
     }
 
-    /// Takes an address that browsers load, if it is another site's.
+    /// Adds an address that browsers load, if it belongs to another site.
     fn address(&mut self, by: &str, address: &str, at: usize) {
         let address: String = address.trim().chars().filter(|c| !c.is_control()).collect();
-        // Only such a one can lead elsewhere; browsers take a backslash for a slash.
+        // Only these can lead elsewhere; browsers treat a backslash as a slash.
         if !address.starts_with(['/', '\\']) && !address.contains(':') {
             return;
         }
@@ -224,7 +224,7 @@ impl Found<'_> {
     }
 }
 
-/// Whether an attribute holds a script: a handler, or what Wiki.js' own pages take for one.
+/// Whether an attribute holds a script: a handler, or what Wiki.js' own pages treat as one.
 fn is_handler(name: &str) -> bool {
     let is_on = |name: &str| {
         name.strip_prefix("on")
@@ -238,8 +238,8 @@ fn is_handler(name: &str) -> bool {
             .is_some_and(|event| !event.is_empty())
 }
 
-/// Whether an address runs what stands behind its scheme. Browsers drop control characters and
-/// white space before they look.
+/// Whether an address runs what follows its scheme. Browsers drop control characters and white
+/// space first.
 fn runs(address: &str) -> bool {
     let longest = 16;
     let bare: String = address

@@ -1,16 +1,15 @@
-//! How alike two short texts are, in time by their length alone: for naming what somebody may have
-//! meant.
+//! How similar two short texts are, in linear time: for suggesting what somebody may have meant.
 
 use std::collections::HashSet;
 
 /// The most characters of a text that are compared.
 const MAX_COMPARED: usize = 200;
 
-/// A text that others are compared with. Letter case and white space do not count.
+/// A text to compare others with. Letter case and white space do not count.
 #[derive(Debug)]
 pub(super) struct Alike {
     pairs: HashSet<(char, char)>,
-    /// How many there are, each as often as it comes.
+    /// How many pairs there are, with repetitions.
     count: usize,
 }
 
@@ -23,7 +22,7 @@ impl Alike {
         }
     }
 
-    /// From 0, nothing in common, to 1000: the share of the neighbouring characters that both have.
+    /// From 0 (nothing in common) to 1000: the share of character pairs that both texts have.
     pub(super) fn likeness(&self, other: &str) -> usize {
         let (mut all, mut common) = (0, 0);
         for pair in pairs(other) {
@@ -34,8 +33,7 @@ impl Alike {
         2_000 * common.min(self.count) / (all + self.count).max(1)
     }
 
-    /// Those of some things that are most alike, at most `most`, the most alike first; of those
-    /// that are equally alike, the first.
+    /// The `most` most similar items, the most similar first; ties keep their order.
     pub(super) fn nearest<T>(
         &self,
         all: impl Iterator<Item = T>,
@@ -59,8 +57,8 @@ impl Alike {
     }
 }
 
-/// The neighbouring characters of a text, its two ends counted as characters of their own, so that
-/// a text of one character has some.
+/// The pairs of neighbouring characters of a text. Its two ends count as characters, so that a text
+/// of one character has pairs too.
 fn pairs(text: &str) -> impl Iterator<Item = (char, char)> {
     let chars = || {
         text.chars()

@@ -1,4 +1,4 @@
-//! What stands in a page beside its headings: blocks, images and links.
+//! The parts of a page besides its headings: blocks, images and links.
 
 use std::fmt;
 use std::ops::Range;
@@ -40,7 +40,7 @@ impl BlockKind {
         }
     }
 
-    /// Whether it counts inside another block, too.
+    /// Whether it also counts inside another block.
     pub(super) const fn counts_inside(self) -> bool {
         matches!(self, Self::Code | Self::Table)
     }
@@ -57,7 +57,7 @@ impl fmt::Display for BlockKind {
 pub struct Block {
     /// What kind it is.
     pub kind: BlockKind,
-    /// Its bytes: of Markdown, whole lines.
+    /// Its bytes; in Markdown, whole lines.
     pub range: Range<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Checks of new values. What is merged from the page as it is passes unchecked.
+//! Checks of new values. Values taken over from the existing page are not checked.
 //!
 //! Each function answers one sentence about what is wrong, without the value's name.
 

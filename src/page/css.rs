@@ -1,4 +1,4 @@
-//! What a style sheet means, whatever form it has.
+//! Compares style sheets by meaning, not by form.
 
 /// Whether two style sheets mean the same.
 ///
@@ -9,17 +9,16 @@ pub fn same_css(a: &str, b: &str) -> bool {
     a == b || plain_css(a) == plain_css(b)
 }
 
-/// Styles without comments and without the white space that means nothing: around `{`, `}`,
-/// `;`, `,` and the comments that the wiki keeps, behind `:`, and around a selector's `>`, `+`
-/// and `~`. Elsewhere a run of it is one space, since `.a .b` is not `.a.b`; strings stay as
-/// they are.
+/// Styles without comments and without meaningless white space: around `{`, `}`, `;`, `,` and the
+/// comments that the wiki keeps, after `:`, and around a selector's `>`, `+` and `~`. Elsewhere
+/// white space becomes one space, since `.a .b` is not `.a.b`; strings stay as they are.
 fn plain_css(css: &str) -> String {
     let mut plain = String::with_capacity(css.len());
     let mut quote = None;
     let mut brackets = 0_usize;
     let mut is_space_due = false;
     let mut is_tight = true;
-    // Asked once for each stretch up to the next `{`, `}` or `;`, so that the time is linear.
+    // Decided once for each stretch up to the next `{`, `}` or `;`, to keep the time linear.
     let mut in_selector = None;
     let mut chars = css.chars().peekable();
     while let Some(c) = chars.next() {

@@ -1,4 +1,4 @@
-//! What rules a style sheet has, and which of them another one lacks.
+//! The rules of a style sheet, and those that another one lacks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ pub struct Sheet {
 /// A rule with declarations of its own, or a statement such as `@import …;`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Rule {
-    /// What stands before its braces and the braces around it, the outermost first.
+    /// The preludes of the rule and of the rules around it, the outermost first.
     path: Vec<String>,
     /// Its declared properties, in lower case; none of a statement.
     properties: BTreeSet<String>,
@@ -30,12 +30,12 @@ struct Rule {
 pub struct DroppedRules {
     /// Those that do something.
     pub effective: Vec<String>,
-    /// Those that browsers take no notice of where they stood.
+    /// Those that browsers ignored where they were.
     pub idle: Vec<String>,
 }
 
-/// Which rules of `sent` are not in `stored`. Empty rules count for nothing, and neither order,
-/// values nor the form of a selector matter: a sheet that was minified lacks none.
+/// The rules of `sent` that are not in `stored`. Empty rules are ignored, and order, values and the
+/// form of a selector do not matter: a minified sheet lacks none.
 #[must_use]
 pub fn dropped_rules(sent: &str, stored: &str) -> DroppedRules {
     let (sent, stored) = (Sheet::parse(sent), Sheet::parse(stored));
@@ -65,7 +65,7 @@ pub fn dropped_rules(sent: &str, stored: &str) -> DroppedRules {
         } else {
             &mut dropped.idle
         };
-        // A rule that is there without some of its declarations is named with these.
+        // A rule that lacks some of its declarations is named with these.
         let name = if parts.len() < all {
             format!("{} {{ {} }}", rule.name(), parts.join("; "))
         } else {
@@ -106,9 +106,9 @@ impl Rule {
     }
 }
 
-/// A selector or what stands behind an at-sign, without what minifying may change: white space,
-/// quotes, letter case, order and repetition in a list, the two spellings of pseudo-elements
-/// and of an imported address.
+/// A selector or an at-rule's prelude, without what minifying may change: white space, quotes,
+/// letter case, order and repetition in a list, the two spellings of pseudo-elements and of an
+/// imported address.
 fn plain(prelude: &str) -> String {
     let mut text = prelude
         .chars()
@@ -120,7 +120,7 @@ fn plain(prelude: &str) -> String {
         .replace("nth-of-type(1)", "first-of-type")
         .replace("(even)", "(2n)")
         .replace("(odd)", "(2n+1)");
-    // What holds for everything may be left out before what narrows it down.
+    // A universal selector may be left out before a narrower one.
     for narrower in [":", ".", "#", "["] {
         text = text.replace(&format!("*{narrower}"), narrower);
     }
@@ -168,7 +168,7 @@ struct Block {
 /// A style sheet as it is read.
 struct Reader {
     sheet: Sheet,
-    /// What stands before the braces of the open blocks.
+    /// The preludes of the open blocks.
     path: Vec<String>,
     blocks: Vec<Block>,
     /// What was read since the last brace or semicolon, without comments.
@@ -177,7 +177,7 @@ struct Reader {
     braces: usize,
     brackets: usize,
     has_rules: bool,
-    /// Whether a brace too many stands before the next rule.
+    /// Whether a surplus brace precedes the next rule.
     is_behind_brace: bool,
 }
 
@@ -205,7 +205,7 @@ impl Sheet {
                 Token::Comment(length) => {
                     let (comment, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
                     reader.sheet.is_closed &= comment.len() > 3 && comment.ends_with("*/");
-                    // A comment parts what stands around it.
+                    // A comment separates the text around it.
                     reader.text.push(' ');
                     rest = after;
                     continue;
@@ -221,7 +221,7 @@ impl Sheet {
         reader.end()
     }
 
-    /// Whether all that it opens is closed: comments, quotes, brackets and braces.
+    /// Whether all its comments, quotes, brackets and braces are closed.
     #[must_use]
     pub const fn is_closed(&self) -> bool {
         self.is_closed
@@ -293,7 +293,7 @@ impl Reader {
         }
         self.finish();
         let Some(block) = self.blocks.pop() else {
-            // A brace too many: what follows is read as if it were not there.
+            // A surplus brace: it is ignored.
             self.sheet.is_closed = false;
             self.is_behind_brace = true;
             return;
@@ -314,7 +314,7 @@ impl Reader {
         self.is_behind_brace &= !self.path.is_empty();
     }
 
-    /// A declaration or a statement is at its end.
+    /// Ends a declaration or a statement.
     fn finish(&mut self) {
         let text = std::mem::take(&mut self.text);
         let text = text.trim();
@@ -358,7 +358,7 @@ impl Reader {
     }
 }
 
-/// Whether no browser of today knows the declaration: the wiki drops the most of these.
+/// Whether no current browser knows the declaration: the wiki drops most of these.
 fn is_of_old_browsers(name: &str, value: &str) -> bool {
     let value = value.to_lowercase();
     name.starts_with(['*', '_'])
@@ -374,7 +374,7 @@ enum Token {
     Text { length: usize, is_closed: bool },
 }
 
-/// The token that `rest` begins with, which is with `c`; `before` is what stands before it.
+/// The token that begins with `c` at the start of `rest`; `before` is the text before it.
 fn token(rest: &str, c: char, before: &str) -> Token {
     if let Some(comment) = rest.strip_prefix("/*") {
         return Token::Comment(comment.find("*/").map_or(rest.len(), |end| end + 4));

@@ -36,7 +36,7 @@ impl Date {
             .ok_or_else(|| "must be a date between the years 0000 and 9999".to_owned())
     }
 
-    /// The date of an instant, in the same form; none beyond the years 0000 to 9999.
+    /// The date of an instant, in the same form; `None` outside the years 0000 to 9999.
     #[must_use]
     pub fn from_instant(instant: OffsetDateTime) -> Option<Self> {
         let stored = format_description!(

@@ -1,28 +1,28 @@
-//! Changes of a text that say what stands there now: `oldText` becomes `newText`.
+//! Edits of a text that name the present text: `oldText` becomes `newText`.
 
 use thiserror::Error;
 
 use super::alike::Alike;
 use super::place::{DiffersIn, MAX_PLACES, Place};
 
-/// The most lines that are named as the nearest.
+/// The most similar lines that are named.
 const MAX_NEAREST: usize = 3;
-/// How alike such a line is at least, of 1000.
+/// The least similarity of such a line, of 1000.
 const LEAST_LIKENESS: usize = 400;
-/// The most bytes that a text may have once a text in it is replaced wherever it stands: no request
-/// to a wiki holds more.
+/// The most bytes that a text may have after replacing all occurrences: no request to a wiki holds
+/// more.
 const MOST_BYTES: usize = 5 * 1024 * 1024;
 
-/// One change: a text that is in the page once, and what shall stand in its place.
+/// One edit: a text that is in the page once, and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextEdit {
-    /// What stands there now, with its line endings as they are.
+    /// The present text, with its line endings as they are.
     pub old_text: String,
-    /// What shall stand there.
+    /// The new text.
     pub new_text: String,
 }
 
-/// Why edits cannot be made. None of them was made then.
+/// Why edits cannot be made. In that case none of them is made.
 ///
 /// `index` is the edit's place in the list, from 0; places are those of the text as the edits
 /// before it left it.
@@ -39,12 +39,12 @@ pub enum EditFault {
     NotFound {
         /// Which edit.
         index: usize,
-        /// In what alone the places differ from the text, if there are any.
+        /// The only difference between these places and the text, if there are any.
         differs_in: Option<DiffersIn>,
-        /// The first places where nearly that text stands, at most ten.
+        /// The first places with nearly that text, at most ten.
         places: Vec<Place>,
-        /// Where there are none: the lines most like the longest line of the text, at most three,
-        /// the most alike first.
+        /// If there are none: the lines most similar to the longest line of the text, at most
+        /// three, the most similar first.
         nearest: Vec<Place>,
     },
     /// The text is there more than once.
@@ -65,7 +65,7 @@ pub enum EditFault {
     },
 }
 
-/// Makes edits in order, each of the text as those before it left it.
+/// Makes edits in order, each on the result of those before it.
 ///
 /// Each old text must be there exactly once; places that overlap count apart (`aa` is twice in
 /// `aaa`). Line endings are compared and kept as they are. It takes time in proportion to the
@@ -82,7 +82,8 @@ pub fn apply_edits(text: &str, edits: &[TextEdit]) -> Result<String, EditFault> 
     Ok(text)
 }
 
-/// Makes edits in order, each wherever its old text stands in the text as those before it left it.
+/// Makes edits in order, each on the result of those before it and at every occurrence of its old
+/// text.
 ///
 /// # Errors
 /// The first edit whose old text is empty or not there, or that makes the text too large.
@@ -100,8 +101,8 @@ pub fn replace_all(text: &str, edits: &[TextEdit]) -> Result<String, EditFault> 
     Ok(text)
 }
 
-/// A text with one text replaced wherever it stands; `None` if it would be larger than any page,
-/// which is found out before it is made.
+/// A text with every occurrence of another replaced; `None` if the result would be larger than any
+/// page. The size is checked first.
 #[must_use]
 pub fn replaced(text: &str, edit: &TextEdit) -> Option<String> {
     let grows = edit.new_text.len().saturating_sub(edit.old_text.len());
@@ -149,7 +150,7 @@ fn not_found(text: &str, index: usize, sought: &str) -> EditFault {
     }
 }
 
-/// The offsets at which a text that is not empty stands, overlapping ones too.
+/// The offsets of a non-empty text, overlapping ones too.
 ///
 /// Each takes time in proportion to the text, so a caller takes a bounded number.
 fn occurrences(text: &str, sought: &str) -> impl Iterator<Item = usize> {
@@ -162,7 +163,7 @@ fn occurrences(text: &str, sought: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The places where a text would be but for line endings or white space.
+/// The places that differ from a text only in line endings or white space.
 fn nearly(text: &str, sought: &str) -> (Option<DiffersIn>, Vec<Place>) {
     for differs_in in DiffersIn::ALL {
         let rest_of = |text| -> String { differs_in.rest_of(text).map(|(_, c)| c).collect() };
@@ -189,7 +190,7 @@ fn nearly(text: &str, sought: &str) -> (Option<DiffersIn>, Vec<Place>) {
     (None, Vec::new())
 }
 
-/// The lines most like the longest line of a text, which is the one that tells most of it.
+/// The lines most similar to the longest line of a text, which is its most distinctive one.
 fn nearest_lines(text: &str, sought: &str) -> Vec<Place> {
     let longest = sought.lines().max_by_key(|line| line.trim().len());
     let alike = Alike::to(longest.unwrap_or_default());

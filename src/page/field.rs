@@ -1,4 +1,4 @@
-//! The thirteen fields that Wiki.js keeps of a page, and what there is to know of each.
+//! The thirteen fields that Wiki.js keeps of a page, and the facts about each.
 
 use std::fmt;
 
@@ -33,14 +33,13 @@ macro_rules! make_field {
                 match self { $( Self::$field => $name, )* }
             }
 
-            /// The rights of which one suffices to read this field back, for an operator's eyes
-            /// (W1, W2).
+            /// The rights of which one suffices to read this field, as shown to operators (W1, W2).
             #[must_use]
             pub const fn right_to_read(self) -> &'static str {
                 match self { $( Self::$field => $read, )* }
             }
 
-            /// The right that it takes to change this field, for an operator's eyes (W24).
+            /// The right needed to change this field, as shown to operators (W24).
             #[must_use]
             pub const fn right_to_write(self) -> &'static str {
                 match self { $( Self::$field => $write, )* }
@@ -74,7 +73,7 @@ page_fields!(make_field);
 pub enum InUpdate {
     /// It moves the page, in a step of its own (W14).
     Moves,
-    /// It writes the field, and whoever may update a page may read it.
+    /// It writes the field, and a key that may update a page may also read it.
     Writes,
     /// It writes the field, and not every key that may update a page can read what it overwrites:
     /// a caller may accept the loss.
@@ -95,7 +94,7 @@ pub enum Shown {
 }
 
 impl Field {
-    /// Whether it is a part of where the page stands.
+    /// Whether it is part of the page's place.
     #[must_use]
     pub const fn is_place(self) -> bool {
         matches!(self.in_update(), InUpdate::Moves)
@@ -107,7 +106,7 @@ impl Field {
         matches!(self.shown(), Shown::Code)
     }
 
-    /// Whether its old value may be lost in an update, where a caller accepts that.
+    /// Whether an update may lose its old value, if the caller accepts that.
     #[must_use]
     pub const fn may_be_lost(self) -> bool {
         matches!(self.in_update(), InUpdate::Overwrites)

@@ -24,10 +24,9 @@ pub enum PatchFault {
         header: String,
         /// The first line of the page that is not as the hunk says.
         line: usize,
-        /// That line and those around it, at most ten; none where the page has
-        /// ended before.
+        /// That line and those around it, at most ten; none if the page ends before it.
         found: Vec<Place>,
-        /// In what alone the hunk and the page differ, if it is so little.
+        /// The only difference between the hunk and the page, if it is minor.
         differs_in: Option<DiffersIn>,
     },
 }
@@ -72,7 +71,7 @@ pub(super) struct Hunk<'a> {
     pub(super) lines: Vec<HunkLine<'a>>,
 }
 
-/// What may stand before the first hunk, besides blank lines.
+/// What may precede the first hunk, besides blank lines.
 const PREAMBLE: [&str; 12] = [
     "--- ",
     "+++ ",
@@ -108,7 +107,7 @@ pub(super) fn parse(patch: &str) -> Result<Vec<Hunk<'_>>, PatchFault> {
             let last = hunks.last_mut().and_then(|hunk| hunk.lines.last_mut());
             match last.filter(|_| after_line) {
                 Some(last) => last.ended = false,
-                None => return Err(fault("no line stands before this marker")),
+                None => return Err(fault("there is no line before this marker")),
             }
             after_line = false;
         } else if !outside {

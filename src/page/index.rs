@@ -1,4 +1,4 @@
-//! What a page holds, for choosing what of it to read.
+//! What a page contains, for choosing what to read.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ pub struct Index {
     pub words: usize,
     /// The headings, as many as fit, a line each: `h2[3] Linux (120 words)`.
     pub headings: Vec<String>,
-    /// How many come behind these.
+    /// How many more follow.
     #[serde(skip_serializing_if = "is_zero")]
     pub headings_left: usize,
     /// The offset with which they come.
@@ -35,7 +35,7 @@ pub struct Index {
     /// Paragraphs, code, lists, tables, quotes, a line a kind: `3 block:code[0] to [2]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<String>,
-    /// The first images, as Markdown behind their lines: `12: ![text](address)`.
+    /// The first images, as Markdown after their line numbers: `12: ![text](address)`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<String>,
     /// How many more there are.
@@ -55,8 +55,8 @@ const fn is_zero(number: &usize) -> bool {
 }
 
 impl Index {
-    /// What a part of a page holds: its headings from the one with number `offset` on, as many
-    /// as take so many bytes, and at least one.
+    /// What a part of a page contains: its headings from number `offset` on, as many as fit into
+    /// the bytes, and at least one.
     #[must_use]
     pub fn of(outline: &Outline<'_>, part: &Range<usize>, offset: usize, most: usize) -> Self {
         let text = outline.text;
@@ -119,7 +119,7 @@ impl Outline<'_> {
             .map(|(at, (named, heading))| line_of(&named, words.of_section(at, &heading.section)));
         let blocks = BlockKind::ALL
             .into_iter()
-            // Those are read by the heading above them.
+            // Paragraphs are read with the heading above them.
             .filter(|kind| *kind != BlockKind::Paragraph)
             .filter_map(|kind| blocks_of(self, part, kind));
         headings.chain(blocks).collect()

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use similar::{ChangeTag, TextDiff};
 
-/// How long a difference may be searched for; past that a coarser one is taken.
+/// How long the search for a difference may take; after that, a coarser one is used.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// How many lines a change adds and removes.

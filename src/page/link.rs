@@ -22,7 +22,7 @@ use super::raw::Writing;
 
 /// Names of a file at whose address the wiki answers with a page.
 pub(super) const PAGE_ENDINGS: [&str; 3] = [".md", ".html", ".txt"];
-/// What else the wiki keeps for itself at the beginning of an address, beside [`RESERVED`].
+/// What else the wiki reserves at the beginning of an address, besides [`RESERVED`].
 pub(super) const OWN_ADDRESSES: [&str; 2] = ["graphql", "healthz"];
 
 /// What a link does.
@@ -47,8 +47,8 @@ pub struct PageLink {
     pub target: String,
 }
 
-/// All links of a source, in its order: of Markdown links, images, reference links, bare
-/// addresses and those of HTML in it; of HTML `href` and `src`. None where the format is another.
+/// All links of a source, in order: in Markdown, links, images, reference links, bare addresses and
+/// those in its HTML; in HTML, `href` and `src`. None for other formats.
 #[must_use]
 pub fn links(text: &str, format: Format) -> Vec<PageLink> {
     let mut links = match format {
@@ -82,7 +82,7 @@ fn of_markdown(text: &str) -> Vec<PageLink> {
     let mut closed_to_addresses = 0_usize;
     // The same of `<a>`, paragraph by paragraph, as the wiki looks for addresses.
     let mut anchors = 0_usize;
-    // Text comes in pieces; an address may lie in several that follow one another.
+    // Text comes in pieces; an address may span several consecutive ones.
     let mut run = 0..0;
     // Formulas hold no links. Front matter is text to the wiki, links and all.
     let options = options() | Options::ENABLE_MATH;
@@ -172,7 +172,7 @@ const fn closes_to_addresses(tag: &Tag<'_>) -> bool {
     matches!(tag, Tag::Link { .. } | Tag::CodeBlock(_))
 }
 
-/// Addresses that stand in a text by themselves.
+/// Bare addresses in a text.
 pub(super) fn addresses(text: &str, range: Range<usize>) -> Vec<PageLink> {
     let words = text.get(range.clone()).unwrap_or_default();
     let ends = |c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"' | '|' | '`');
@@ -245,7 +245,7 @@ fn of_html(html: &str, place: impl Fn(Range<usize>) -> Option<Range<usize>>) -> 
 pub fn may_lead_to_page(target: &str, wiki: &Url) -> bool {
     let target = target.trim();
     let is_here = target.is_empty() || target.starts_with('#');
-    // Most addresses lead elsewhere, and reading one costs.
+    // Most addresses lead elsewhere, and parsing one is expensive.
     let is_elsewhere = target.contains("//") && {
         let host = wiki.host_str().unwrap_or_default();
         !target.to_ascii_lowercase().contains(host)
@@ -253,8 +253,8 @@ pub fn may_lead_to_page(target: &str, wiki: &Url) -> bool {
     !is_here && !is_elsewhere && !has_other_scheme(target)
 }
 
-/// Whether a target begins with a scheme that is no web address's. The wiki takes some of these
-/// for ways below the page; people do not.
+/// Whether a target begins with a scheme other than a web address's. The wiki treats some of these
+/// as paths below the page; people do not.
 pub(super) fn has_other_scheme(target: &str) -> bool {
     let scheme = target.split(':').next().unwrap_or_default();
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -268,8 +268,8 @@ pub(super) fn has_other_scheme(target: &str) -> bool {
             .any(|web| scheme.eq_ignore_ascii_case(web))
 }
 
-/// Whether a place that a link leads to can be a page's: the wiki's link graph takes its own
-/// addresses for pages, too.
+/// Whether a link's target can be the place of a page: the wiki's link graph also counts the wiki's
+/// own addresses as pages.
 #[must_use]
 pub fn can_be_linked(path: &PagePath) -> bool {
     let path = path.as_str();

@@ -1,6 +1,6 @@
-//! The page as Wiki.js keeps it: its fields, where it stands, and the checks of new values.
+//! The page as Wiki.js keeps it: its fields, its place, and the checks of new values.
 //!
-//! Everything here is pure. Other rooms share these words: a [`PageState`] is what a read
+//! Everything here is pure. Other modules use these types: a [`PageState`] is what a read
 //! gives, what a change is made of and what the audit log keeps.
 
 mod active;

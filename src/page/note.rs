@@ -1,7 +1,7 @@
 //! Why somebody wants a write, in their own words.
 //!
-//! What a model writes here is read by the person who decides: it is shown as the model's words
-//! wherever it is shown, and nothing in it can look like ours.
+//! The person who decides reads what a model writes here: it is always shown as the model's words,
+//! and nothing in it can look like ours.
 
 use std::fmt;
 

@@ -7,22 +7,22 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use super::block::{Block, BlockKind, Target};
 use super::place::line_feeds;
 
-/// What a source is written in, as far as its parts can be told.
+/// The format of a source, as far as its parts can be recognized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Markdown.
     Markdown,
     /// HTML.
     Html,
-    /// `AsciiDoc`: no parts can be told.
+    /// `AsciiDoc`: parts are not recognized.
     AsciiDoc,
-    /// Anything else: no parts can be told.
+    /// Anything else: parts are not recognized.
     Other,
 }
 
 impl Format {
-    /// The format of a page by its content type or its editor; Markdown where neither is known,
-    /// since that is what nearly all pages are.
+    /// The format of a page by its content type or its editor; Markdown if neither is known, as for
+    /// nearly all pages.
     #[must_use]
     pub fn of(content_type: Option<&str>, editor: Option<&str>) -> Self {
         match content_type.or(editor) {
@@ -48,7 +48,7 @@ pub struct Heading {
     /// The bytes of its section: its lines and all up to the next heading of its level or a
     /// higher one.
     pub section: Range<usize>,
-    /// The heading that it stands under, as an index; none for one that stands under none.
+    /// The index of the heading above it, if any.
     pub parent: Option<usize>,
 }
 
@@ -62,7 +62,7 @@ pub struct Heading {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline<'a> {
     pub(super) text: &'a str,
-    /// The bytes that it tells of: all of the text, or one part.
+    /// The bytes that it covers: the whole text, or one part.
     pub(super) bounds: Range<usize>,
     pub(super) headings: Vec<Heading>,
     pub(super) blocks: Vec<Block>,
@@ -334,14 +334,14 @@ pub(super) fn options() -> Options {
         | Options::ENABLE_HEADING_ATTRIBUTES
 }
 
-/// Where front matter ends that the page begins with; 0 without any.
+/// Where the front matter at the start of the page ends; 0 if there is none.
 ///
 /// It is closed by `---` or `...`, and its first line that is no comment names a key: a page can
 /// begin with a rule, too. (The parser's own front matter can stand anywhere and would hide what
 /// lies between two rules.)
 pub(super) fn front_matter(text: &str) -> usize {
     let mut lines = text.split_inclusive('\n');
-    // Some editors put a byte order mark before all else.
+    // Some editors start with a byte order mark.
     let is_rule = |line: &&str| line.trim_start_matches('\u{feff}').trim_end() == "---";
     let Some(first) = lines.next().filter(is_rule) else {
         return 0;

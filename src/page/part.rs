@@ -36,7 +36,7 @@ pub enum PartStep {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartSelector {
-    /// At least one, or a kind that is listed.
+    /// At least one, or a kind to list.
     pub steps: Vec<PartStep>,
     /// The kind whose parts are to be listed, of what the steps name.
     pub listed: Option<PartKind>,
@@ -100,7 +100,7 @@ impl PartSelector {
 }
 
 impl PartSelector {
-    /// The same without a word about its size.
+    /// The same without its size suffix.
     #[must_use]
     pub fn without_size(&self) -> Self {
         Self {
@@ -225,9 +225,9 @@ impl Outline<'_> {
             })
     }
 
-    /// The section here that stands below the same heading as a section of another outline: by
-    /// the heading's text, and by how many of that text come before it. None where that is no
-    /// heading's; an error in it where no such heading is here.
+    /// The section here that corresponds to a section of another outline: by the heading's text,
+    /// and by how many equal headings precede it. `None` if the other section has no heading; an
+    /// inner error if this outline lacks the heading.
     #[must_use]
     pub fn find_same(
         &self,

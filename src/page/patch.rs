@@ -5,9 +5,9 @@ use std::str::SplitInclusive;
 use super::hunk::{Fate, Hunk, PatchFault, parse};
 use super::place::{DiffersIn, MAX_PLACES, Place};
 
-/// How many lines before the one that does not fit are told.
+/// How many lines before the mismatch are shown.
 const LINES_BEFORE: usize = 3;
-/// The most characters of a hunk's header that are told.
+/// The most characters of a hunk's header that are shown.
 const MAX_HEADER_CHARS: usize = 200;
 
 /// Applies a unified diff at the lines that it states: no offset, no fuzz.
@@ -40,10 +40,10 @@ pub fn apply_patch(text: &str, patch: &str) -> Result<String, PatchFault> {
     Ok(page.out)
 }
 
-/// A page on its way to what the patch makes of it.
+/// A page while the patch is applied.
 struct Page<'a> {
     rest: SplitInclusive<'a, char>,
-    /// How many lines of the page are behind.
+    /// How many lines of the page are done.
     passed: usize,
     out: String,
 }
@@ -110,7 +110,7 @@ fn does_not_apply(text: &str, number: usize, hunk: &Hunk<'_>, line: usize) -> Pa
     }
 }
 
-/// Whether the hunk's old lines stand where it says, but for that difference.
+/// Whether the hunk's old lines are where it says, except for that difference.
 fn differs_alone(text: &str, hunk: &Hunk<'_>, differs_in: DiffersIn) -> bool {
     let mut lines = text.split_inclusive('\n').skip(hunk.passed);
     let mut old = hunk

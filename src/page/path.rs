@@ -1,4 +1,4 @@
-//! Where a page stands: paths as they are, paths that may come to be, and prefixes.
+//! The place of a page: existing paths, new paths, and prefixes.
 
 use std::fmt;
 
@@ -16,10 +16,10 @@ pub(super) const RESERVED: [&str; 9] = [
     "login", "logout", "register", "verify", "favicons", "fonts", "img", "js", "svg",
 ];
 
-/// A path as it is, or as somebody named it: only the slashes around it are cut.
+/// An existing path, or one that somebody named: only the slashes around it are removed.
 ///
-/// Bad pages must be readable and movable, so nothing else is checked here. A place where a
-/// page shall come to be is a [`NewPath`].
+/// Pages at bad paths must be readable and movable, so nothing else is checked here. The path of a
+/// new page is a [`NewPath`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PagePath(String);
@@ -77,9 +77,9 @@ impl PagePath {
             .any(|segment| matches!(segment, "." | ".."))
     }
 
-    /// Whether an address of one of the wiki's views names it to the letter. Measured on 2.5.314:
-    /// the views drop some signs of a path, empty segments, what climbs, and what stands behind
-    /// the last dot of the last segment.
+    /// Whether an address of one of the wiki's views names exactly this path. Measured on 2.5.314:
+    /// the views drop some characters, empty segments, `..`, and what follows the last dot of the
+    /// last segment.
     #[must_use]
     pub fn is_its_own_address(&self) -> bool {
         let is_dropped =
@@ -92,8 +92,8 @@ impl PagePath {
             && !self.last_segment().contains('.')
     }
 
-    /// Whether the wiki makes a page at this path, by a create or a move. Old wikis hold pages
-    /// at others (W28), which can be read, deleted and left behind, but not come back.
+    /// Whether the wiki creates pages at this path or moves them there. Old wikis have pages at
+    /// other paths (W28), which can be read, deleted or moved away, but not restored there.
     #[must_use]
     pub fn can_be_made(&self) -> bool {
         let is_refused = |part: &str| self.0.contains(part);
@@ -121,13 +121,13 @@ impl fmt::Display for PagePath {
     }
 }
 
-/// A path at which a page may come to be: checked against all that Wiki.js accepts and then
-/// cannot show (W16).
+/// A valid path for a new page: checked against everything that Wiki.js accepts but cannot show
+/// (W16).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPath(PagePath);
 
 impl NewPath {
-    /// Checks a place where a page shall come to be; the slashes around it are cut.
+    /// Checks the path of a new page; the slashes around it are removed.
     ///
     /// # Errors
     /// One sentence about what is wrong.
@@ -234,7 +234,7 @@ impl Prefix {
             Some((locale, path)) => (Some(Locale::parse(locale)?), path),
             None => (None, text),
         };
-        // No path has white space around it: a prefix that had would hold nowhere, in silence.
+        // No path has white space around it: a prefix with some would silently match nothing.
         let path = PagePath::of(path.trim_matches(|c: char| c == '/' || c.is_whitespace()));
         if path.as_str().is_empty() {
             return Err("must name a path, such as \"docs\" or \"de:docs\"".to_owned());
@@ -247,7 +247,7 @@ impl Prefix {
         Ok(Self { locale, path })
     }
 
-    /// Reads below which pages somebody looks: as [`Prefix::parse`], and `de/docs` or `/de/docs`,
+    /// Reads the prefix of a search or list: as [`Prefix::parse`], and `de/docs` or `/de/docs`,
     /// since no path that readers can see begins with a locale (W16).
     ///
     /// # Errors
@@ -261,15 +261,15 @@ impl Prefix {
         }
     }
 
-    /// Why it may hold for no page at all, if that is likely: a gate that its operator thinks
-    /// closed must not stand open in silence.
+    /// Why it probably matches no page at all, if so: a gate that its operator believes closed must
+    /// not silently be open.
     #[must_use]
     pub fn doubt(&self) -> Option<&'static str> {
         let path = self.path.as_str();
         let first = path.split('/').next().unwrap_or_default();
         if is_locale_like(&first.to_lowercase()) {
             return Some(
-                "which begins like a locale; a locale stands before a colon, as in en:docs",
+                "which begins like a locale; write a locale before a colon, as in en:docs",
             );
         }
         path.chars().any(|c| is_unfit(c) || c == '*').then_some(
@@ -277,7 +277,7 @@ impl Prefix {
         )
     }
 
-    /// The prefix that holds where both do, if there is such a place.
+    /// The intersection of both prefixes, if there is one.
     #[must_use]
     pub fn and(&self, other: &Self) -> Option<Self> {
         let locale = match (&self.locale, &other.locale) {

@@ -1,4 +1,4 @@
-//! Where in a text something is, and in what alone two texts differ: for people.
+//! Describes for people where something is in a text, and the only difference between two texts.
 
 use serde::Serialize;
 
@@ -68,7 +68,7 @@ fn shown(lead: &str, rest: &str) -> String {
     line
 }
 
-/// In what alone two texts differ that should be the same.
+/// The only difference between two texts that should be equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum DiffersIn {

@@ -1,9 +1,9 @@
 //! The properties that people write at the head of a page: a leading block of YAML between lines
 //! of `---`, as far as it holds scalars and flat lists.
 //!
-//! Read by hand: what of YAML is wanted here takes a page, and no crate that is kept up leaves
-//! anchors, tags and nested values out. A value of any other form is given as it is written, so
-//! that none is lost.
+//! Parsed by hand: the needed part of YAML takes a page of code, and no maintained crate leaves out
+//! anchors, tags and nested values. A value of any other form is given as written, so that none is
+//! lost.
 
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ impl Property {
     }
 }
 
-/// The properties of a page's source, in its order; of a name that comes twice the first.
+/// The properties of a page's source, in its order; for a repeated name, the first value.
 ///
 /// ```
 /// use wikijs_mcp::page::{Property, properties};

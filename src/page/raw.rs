@@ -43,7 +43,7 @@ impl Writing {
         said
     }
 
-    /// The place in a source behind the first `length` bytes of what it says.
+    /// The place in a source after the first `length` bytes of its meaning.
     pub(super) fn behind(self, raw: &str, length: usize) -> Option<usize> {
         let (mut passed, mut said) = (0, String::new());
         while said.len() < length {

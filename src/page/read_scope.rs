@@ -1,4 +1,4 @@
-//! What may be read: the part of a wiki outside of which a page is as if it were not there.
+//! The read scope: pages outside of it are treated as if they did not exist.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use super::reading::PageReading;
 use super::state::PageState;
 use super::tag_pattern::TagPattern;
 
-/// What one operator's setting, or the grant of one client, says of reading. The default lets
-/// everything be read.
+/// The read rule of an operator's setting or of a client's grant. By default everything may be
+/// read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadRule {
     /// Only below these prefixes; everywhere if none. Compared exactly.
@@ -19,7 +19,7 @@ pub struct ReadRule {
     folded: Vec<Prefix>,
     /// No page with one of these tags; `*` stands for any text.
     tags: Vec<TagPattern>,
-    /// The same as they were given.
+    /// The tags as they were given.
     named: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ impl ReadRule {
     }
 }
 
-/// What may be read: all of these rules hold. A rule that is added only narrows.
+/// What may be read: all of these rules apply. An added rule can only narrow it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadScope(Arc<[ReadRule]>);
 
@@ -97,7 +97,7 @@ impl ReadScope {
         Self::default().narrowed_by(rule)
     }
 
-    /// What is left of it under one more rule.
+    /// The scope narrowed by one more rule.
     #[must_use]
     pub fn narrowed_by(&self, rule: &ReadRule) -> Self {
         if rule.is_open() {
@@ -151,7 +151,7 @@ impl ReadScope {
         self.admits_place(&page.locale, &page.path) && self.admits_tags(&page.tags)
     }
 
-    /// A text that is another one for every other scope; empty where everything may be read.
+    /// A text that differs for every scope; empty if everything may be read.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         if self.is_open() {

@@ -22,10 +22,10 @@ macro_rules! make_reading {
             update($update:ident), shown($shown:ident), versions($versions:literal);
         )* }
     ) => {
-        /// A page as far as the key can read it: what no layer gives is absent, never guessed.
+        /// A page as far as the key can read it: unknown values are absent, never guessed.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct PageReading {
-            /// The page's id; none where only its place could be read.
+            /// The page's id; `None` if only its place could be read.
             pub id: Option<i64>,
             $( $(#[$place_doc])* pub $own: $own_type, )*
             $( $(#[$doc])* pub $member: Option<$type>, )*
@@ -111,7 +111,7 @@ macro_rules! make_reading {
                 }
             }
 
-            /// The state that was promised, with everything that could be read in its place.
+            /// The promised state, with everything that could be read replacing it.
             #[must_use]
             pub fn laid_over(&self, promised: &PageState) -> PageState {
                 let this = self.clone();
@@ -169,7 +169,7 @@ macro_rules! make_reading {
 page_fields!(make_reading);
 
 impl PageReading {
-    /// The fields that this key could not read, each with the right that it takes.
+    /// The fields that this key could not read, each with the right it needs.
     #[must_use]
     pub fn unreadable(&self) -> BTreeMap<Field, &'static str> {
         Field::ALL
@@ -213,8 +213,8 @@ impl PageReading {
         Some(state)
     }
 
-    /// Whether no field has two values in the two readings; one that either does not know is
-    /// looked over.
+    /// Whether no field differs between the two readings; fields that either does not know are
+    /// ignored.
     #[must_use]
     pub fn agrees_with(&self, other: &Self) -> bool {
         let is_same = |field| self.same(other, field).unwrap_or(true);

@@ -1,4 +1,4 @@
-//! What a text may mean that somebody names a page by.
+//! The possible meanings of a text that names a page.
 
 use url::Url;
 
@@ -16,7 +16,7 @@ pub struct Interpretation {
     pub section: Option<String>,
 }
 
-/// All that a text may mean that somebody names a page by, the likeliest first.
+/// All possible meanings of a text that names a page, the likeliest first.
 ///
 /// | text | is |
 /// |---|---|

@@ -1,4 +1,4 @@
-//! Keys and tokens in a text, known by their form. None of their text is ever told.
+//! Keys and tokens in a text, recognized by their form. Their text is never shown.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use regex::{Regex, RegexSet};
 
-/// What a secret in a text is.
+/// The kind of a secret in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SecretKind {
     /// Its name, as people call it.
@@ -119,7 +119,7 @@ const FORMS: [(&str, bool, &str); 24] = [
         false,
         r"(?-u:\b)shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",
     ),
-    // Looked into: only those of Wiki.js count.
+    // Decoded first: only those of Wiki.js count.
     (
         JWT,
         true,
@@ -127,13 +127,13 @@ const FORMS: [(&str, bool, &str); 24] = [
     ),
 ];
 const JWT: &str = "API key of Wiki.js";
-/// What makers put into their own documentation.
+/// Examples from the issuers' own documentation.
 const EXAMPLES: [&str; 2] = ["EXAMPLE", "example"];
 /// The shortest secret of ours that is looked for to the letter, in bytes: shorter ones stand in
 /// texts by chance.
 const SHORTEST: usize = 12;
 
-/// Linear in time, whatever the text is, as all of this crate is.
+/// The `regex` crate takes linear time, whatever the text is.
 static SET: LazyLock<Option<RegexSet>> =
     LazyLock::new(|| RegexSet::new(FORMS.map(|(_, _, form)| form)).ok());
 static EACH: LazyLock<Vec<Option<Regex>>> = LazyLock::new(|| {

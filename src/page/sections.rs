@@ -12,7 +12,7 @@ use super::outline::{Heading, Outline};
 use super::place::line_feeds;
 use super::selector::Selector;
 
-/// How texts are made the same that shall count as the same.
+/// How texts are normalized before they are compared.
 type Fold = fn(&str) -> Cow<'_, str>;
 
 /// The most characters of a heading's text that are shown.

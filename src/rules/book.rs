@@ -69,7 +69,7 @@ impl Default for RuleBook {
 }
 
 impl RuleBook {
-    /// The operator's rules, and those that are built in but for some that are switched off.
+    /// The operator's rules, and the built-in ones except those that are switched off.
     ///
     /// # Errors
     /// One sentence, if a name stands for two rules.

@@ -21,7 +21,7 @@ pub struct ChangeFacts {
     pub operation: Operation,
     /// Whether the page comes to another place.
     pub moves: bool,
-    /// Where it stands before and after.
+    /// Its places before and after.
     pub places: Vec<(Locale, PagePath)>,
     /// The fields that change.
     pub fields: Vec<Field>,

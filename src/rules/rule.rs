@@ -39,7 +39,7 @@ impl Then {
 /// must; `None` selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct When {
-    /// The page stands, or shall stand, at or below one of these.
+    /// The page is or will be at or below one of these.
     pub paths: Option<Vec<Prefix>>,
     /// What is done with it; an update that also moves the page is both.
     pub operations: Option<Vec<Operation>>,
@@ -122,7 +122,7 @@ impl Rule {
         self.then
     }
 
-    /// Why it stands, in its operator's words; may be empty.
+    /// The operator's reason for it; may be empty.
     #[must_use]
     pub fn why(&self) -> &str {
         &self.why

@@ -104,7 +104,7 @@ impl App {
         self.apart(Arc::new(self.wiki.within(rule)), self.key_watch.clone())
     }
 
-    /// What a reviewer's decisions are made with: the same wiki and log, within what they may read,
+    /// What a reviewer decides with: the same wiki and log, limited to what the reviewer may read,
     /// under the policy for reviewers.
     pub(super) fn bench_for(&self, narrowing: &Narrowing, may_apply_in_dry_run: bool) -> Bench {
         let wiki = if narrowing.reads.is_open() {
@@ -123,7 +123,7 @@ impl App {
         }
     }
 
-    /// Whether what such a reviewer applies goes out, as far as a dry run is concerned.
+    /// Whether the dry run lets such a reviewer's changes be sent.
     pub(super) fn goes_out_for(&self, may_apply_in_dry_run: bool) -> bool {
         may_apply_in_dry_run || !self.desk.narrowed_policy(None, false).is_dry_run
     }
@@ -249,7 +249,7 @@ impl App {
         let call = AssertUnwindSafe(call);
         let answer = call.catch_unwind().await;
         if registry.find(name).is_some_and(Definition::can_write) {
-            // Whatever the outcome, watchers of the written page shall see it.
+            // Whatever the outcome, watchers of the written page must see it.
             self.watch.written();
         }
         let Ok(answer) = answer else {
@@ -273,7 +273,7 @@ impl App {
         // Nobody may see any more what the key once could read.
         self.index.forget().await;
         if self.replace_rejected(generation).await {
-            return failure.hint("A new key has come into use meanwhile. Call again.");
+            return failure.hint("A new key is in use now. Call again.");
         }
         failure
     }
@@ -283,7 +283,7 @@ impl App {
         let can_change = |watch: &Arc<KeyWatch>| watch.source().can_change();
         let is_taken = self.key_watch.as_ref().is_some_and(can_change);
         if is_taken && failure.code == Code::KeyRejected {
-            let hint = format!("{} A new key is taken without a restart.", failure.hint);
+            let hint = format!("{} A new key is used without a restart.", failure.hint);
             return failure.hint(hint);
         }
         failure

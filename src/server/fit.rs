@@ -43,7 +43,7 @@ fn size(value: &Value) -> usize {
     count.0
 }
 
-/// Cuts texts and lists of an answer until it surely fits, as text and as a value.
+/// Cuts texts and lists of an answer until it certainly fits, as text and as a value.
 pub(super) fn cut(value: &mut Value, most: usize) {
     for (chars, items) in CUTS {
         // Quoted again and indented, it has at most four times its bytes.

@@ -81,7 +81,7 @@ impl Handler {
             .as_ref()
             .or_else(|| parts?.extensions.get())
             .map(Arc::clone)
-            .ok_or_else(|| ErrorData::internal_error("nobody knows who calls", None))
+            .ok_or_else(|| ErrorData::internal_error("the caller is unknown", None))
     }
 
     /// What this server is and can do, for one session.
@@ -122,7 +122,7 @@ impl Handler {
             never = progress::pass_on(&context, said) => match never {},
             // A read stops here; a write that was begun continues in its own task.
             () = context.ct.cancelled() => {
-                Err(ErrorData::internal_error("the call was cancelled; a write that was already sent goes on and is put on record",
+                Err(ErrorData::internal_error("the call was cancelled; a write that was already sent continues and is recorded",
                     None,))
             }
         }

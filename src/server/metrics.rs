@@ -13,7 +13,7 @@ use super::app::App;
 use crate::meter::{Gauge, Histogram};
 use crate::wiki::Standing;
 
-/// How many clients are told apart.
+/// How many clients are counted separately.
 const MOST_CLIENTS: usize = 50;
 /// What all others are counted as.
 const OTHER: &str = "other";
@@ -47,7 +47,7 @@ macro_rules! metrics {
 metrics! {
     CALLS = "wikijs_mcp_calls_total", "counter", "`tool`, `outcome`", "Calls of tools by their end: `ok`, an error's code, `asked`, `cancelled` or `unknown_tool`.";
     CLIENT_CALLS = "wikijs_mcp_client_calls_total", "counter", "`client`, `outcome`", "Calls of each client by their end: `ok`, `asked` or `failed`. `client` is the name of a named client, `unnamed`, or `other` beyond the first 50.";
-    CLIENT_WRITES = "wikijs_mcp_client_writes_total", "counter", "`client`, `outcome`", "Writes of each client that were sent, by what became of them: `applied`, `partly_applied`, `unknown` and the like.";
+    CLIENT_WRITES = "wikijs_mcp_client_writes_total", "counter", "`client`, `outcome`", "Writes of each client that were sent, by outcome: `applied`, `partly_applied`, `unknown` and the like.";
     CALL_TIME = "wikijs_mcp_call_duration_seconds", "histogram", "", "How long calls took as a whole.";
     CALLS_NOW = "wikijs_mcp_calls_in_flight", "gauge", "", "Calls under way.";
     REFUSALS = "wikijs_mcp_write_refusals_total", "counter", "`gate`", "Writes that were refused, by the gate that did.";

@@ -62,7 +62,7 @@ impl Subscriptions {
         uri: &str,
     ) -> Result<(), ErrorData> {
         if !visit.session.lasts() {
-            let why = "without a session nobody can be told; initialize first";
+            let why = "without a session there is nobody to notify; initialize first";
             return Err(ErrorData::invalid_request(why, None));
         }
         let mut open = self.open.lock().await;

@@ -21,8 +21,7 @@ const PAUSED: &str = "an operator has paused all writes for now";
 pub(super) struct Terms {
     pub(super) writes: Writes,
     pub(super) policy: Policy,
-    /// The pause of all writes that an operator ordered: looked for once, so that all that is said
-    /// of it agrees.
+    /// The operator's pause of all writes: read once, so that everything said about it agrees.
     pub(super) pause: Option<Pause>,
     pub(super) index: IndexState,
     pub(super) standing: Option<Standing>,

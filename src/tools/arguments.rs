@@ -1,4 +1,4 @@
-//! The arguments of a call as they came: whole, or as much of them as any tool could take.
+//! The arguments of a call as they came: all of them, or as many as any tool could use.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::error::{Code, Failure};
 
 /// The most members of an object, or items of a list, that are kept: more than any tool takes.
 const MOST_MEMBERS: usize = 1_000;
-/// The most values that are kept in all: each takes a hundred times the room that it has in JSON.
+/// The most values that are kept in all: a value takes a hundred times more memory than its JSON.
 const MOST_VALUES: usize = 20_000;
 
 /// The arguments of a call.
@@ -24,7 +24,7 @@ pub struct Arguments {
     refused: Option<Refused>,
 }
 
-/// Why arguments were not read at all.
+/// Why the arguments were not read at all.
 #[derive(Debug, Clone, Copy)]
 enum Refused {
     TooLarge,
@@ -66,7 +66,7 @@ impl Arguments {
         })
     }
 
-    /// Arguments that were too large to be read.
+    /// Arguments that were too large to read.
     #[must_use]
     pub fn too_large() -> Self {
         Self {
@@ -75,7 +75,7 @@ impl Arguments {
         }
     }
 
-    /// Large arguments for which there was no room beside those of other calls.
+    /// Large arguments for which other large calls left no room.
     #[must_use]
     pub fn no_room() -> Self {
         Self {
@@ -84,18 +84,18 @@ impl Arguments {
         }
     }
 
-    /// What there is of them.
+    /// The arguments that were kept.
     #[must_use]
     pub const fn members(&self) -> &Map<String, Value> {
         &self.members
     }
 
-    /// The same, to be read more kindly.
+    /// The arguments that were kept, to be normalized.
     pub(super) const fn members_mut(&mut self) -> &mut Map<String, Value> {
         &mut self.members
     }
 
-    /// The same call with other members.
+    /// The same call with other arguments.
     pub(super) fn with_members(self, members: Map<String, Value>) -> Self {
         Self { members, ..self }
     }
@@ -105,36 +105,36 @@ impl Arguments {
         self.left_out
     }
 
-    /// Whether one of a name is there, as far as that is known.
+    /// Whether an argument of this name was kept.
     pub(super) fn has(&self, name: &str) -> bool {
         self.left_out > 0 || self.members.contains_key(name)
     }
 
-    /// Whether working with them takes so long that others should not wait for it.
+    /// Whether processing them takes so long that it should not hold up other calls.
     pub(super) const fn is_large(&self) -> bool {
         self.is_large
     }
 
-    /// Refuses those that were not read at all.
+    /// Refuses arguments that were not read at all.
     ///
     /// # Errors
-    /// `TOO_LARGE`, and `TIMEOUT` where there was no room for them.
+    /// `TOO_LARGE`, or `TIMEOUT` if other calls left no room for them.
     pub(super) fn check_size(&self) -> Result<(), Failure> {
         match self.refused {
             None => Ok(()),
             Some(Refused::TooLarge) => Err(Failure::new(
                 Code::TooLarge,
-                "The message is larger than the 6 MB that this server takes, or has more than 64 kB beside the arguments.",
+                "The message is larger than the 6 MB that this server accepts, or has more than 64 kB besides the arguments.",
             )),
             Some(Refused::NoRoom) => Err(Failure::new(
                 Code::Timeout,
-                "Other large calls take all the room that this server has for them; nothing was done.",
+                "Other large calls use all the memory that this server has for them; nothing was done.",
             )
-            .hint("Call again in some seconds, with one large call at a time.")),
+            .hint("Call again in a few seconds, with one large call at a time.")),
         }
     }
 
-    /// All of them.
+    /// All arguments.
     ///
     /// # Errors
     /// `TOO_LARGE` if anything was not kept.
@@ -149,14 +149,14 @@ impl Arguments {
     }
 }
 
-/// How much more is kept.
+/// How many more values may be kept.
 struct Room {
     values: usize,
     is_cut: bool,
 }
 
 impl Room {
-    /// Whether one more value is kept of a list or object that has so many.
+    /// Whether a list or object with so many values may keep one more.
     const fn takes(&self, has: usize) -> bool {
         has < MOST_MEMBERS && self.values > 0
     }
@@ -177,7 +177,7 @@ impl<'de> Visitor<'de> for Members<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
         let mut kept = Map::new();
-        // Members of one name count each: the last of them is kept.
+        // Duplicate members all count; the last one is kept.
         let mut seen = 0;
         loop {
             if self.room.takes(seen) {
@@ -197,7 +197,7 @@ impl<'de> Visitor<'de> for Members<'_> {
     }
 }
 
-/// Any value, of which as much is kept as there is room for.
+/// Any value; only as much as fits is kept.
 struct Any<'a>(&'a mut Room);
 
 impl<'de> DeserializeSeed<'de> for Any<'_> {

@@ -25,17 +25,17 @@ pub(super) struct Input {
     #[garde(skip)]
     confirm: Option<String>,
     #[garde(inner(length(min = 1, max = 200), inner(range(min = 1, max = 2_147_483_647))))]
-    // Without it, no list may have more than 100 items.
+    // Without this, a list is limited to 100 items.
     #[schemars(length(max = 200))]
     ids: Option<Vec<i64>>,
     #[garde(custom(rule::optional(rule::text)))]
     path: Option<String>,
-    // "*" for all. What the names say already is not told once more: a tool has 1,200 bytes.
+    // "*" for all. Nothing repeats what the names say: a tool has 1,200 bytes.
     #[garde(custom(rule::optional(rule::locales)))]
     locale: Option<String>,
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
     tags: Option<Vec<String>>,
-    // A path or an id, be it a number.
+    // A path or an id, which may be a number.
     #[garde(custom(rule::optional(rule::text)))]
     links_to: Option<String>,
     #[garde(inner(inner(custom(rule::required(rule::tag)))))]
@@ -45,15 +45,15 @@ pub(super) struct Input {
     /// For path; mends links
     #[garde(custom(rule::optional(rule::new_place)))]
     move_to: Option<String>,
-    // Wherever it stands in the source, in order.
+    // Every occurrence in the source, in order.
     #[garde(length(min = 1, max = 100), dive)]
     replace_all: Option<Vec<TextEdit>>,
     #[garde(skip)]
     is_published: Option<bool>,
-    // How many pages must be found; else nothing is sent.
+    // How many pages must be found; otherwise nothing is sent.
     #[garde(range(min = 1, max = 200))]
     expect_pages: Option<u32>,
-    // By default what was applied is taken back where a later change fails.
+    // By default, applied changes are undone if a later one fails.
     #[garde(skip)]
     on_failure: Option<OnFailure>,
     #[garde(custom(rule::optional(rule::note)))]
@@ -75,7 +75,7 @@ impl Tool for BulkUpdatePages {
         "Edit or move pages, all or none. Show the user the preview, then send confirm.";
     const ANSWER: &'static str = WRITE_ANSWER;
     const KIND: Kind = Kind::Change;
-    // Which pages and which edit it is, all of them are to be read again from the preview.
+    // The selection and the edit are taken from the preview.
     const IN_PREVIEW: &'static [&'static str] = &["ids"];
     const MOST_BYTES: usize = TEXT_BYTES;
     type Input = Input;
@@ -107,14 +107,14 @@ async fn bulk(context: &Context, input: Input) -> Result<Bulk, Failure> {
     }
     let narrows = input.tags.is_some() || input.links_to.is_some();
     if input.move_to.is_some() && (input.ids.is_some() || narrows) {
-        let fault = "cannot stand beside ids, tags or linksTo: all pages at or below path move";
+        let fault = "cannot be combined with ids, tags or linksTo: all pages at or below path move";
         return Err(input::invalid_argument("moveTo", fault));
     }
     let mut move_to = None;
     let is_listed = input.path.is_some() || narrows;
     let which = match input.ids {
         Some(_) if is_listed => {
-            let fault = "cannot stand beside path, tags or linksTo: they find the pages";
+            let fault = "cannot be combined with path, tags or linksTo: they find the pages";
             return Err(input::invalid_argument("ids", fault));
         }
         Some(ids) => Which::Ids(ids),
@@ -155,7 +155,7 @@ async fn bulk(context: &Context, input: Input) -> Result<Bulk, Failure> {
     })
 }
 
-/// The page that pages link to: by its id, or by its place, where a page need not be any more.
+/// The target of the links: by its id, or by its place, where no page needs to exist any more.
 fn links_to_page(wiki: &Wiki, page: &str) -> Result<LinksTo, Failure> {
     if let Some(id) = page.parse().ok().filter(|id| *id > 0) {
         return Ok(LinksTo::Id(id));
@@ -170,7 +170,7 @@ fn links_to_page(wiki: &Wiki, page: &str) -> Result<LinksTo, Failure> {
     Ok(LinksTo::Place((locale, path)))
 }
 
-/// The part of the wiki that moves, and where it goes.
+/// The part of the wiki to move, and its destination.
 fn part(
     wiki: &Wiki,
     locale: Option<&Locale>,

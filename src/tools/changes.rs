@@ -1,4 +1,4 @@
-//! Who changed what of all pages since a time: a part of `wikijs_get_page_history`.
+//! Who changed what on all pages since a given time: a part of `wikijs_get_page_history`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,23 +14,23 @@ use crate::page::{Date, Field, PageReading, escape_hidden};
 use crate::wiki::{Before, ChangedPage, RIGHT_TO_AUTHOR, Version};
 use crate::write::Deleted;
 
-/// The most pages that are told in detail.
+/// The most pages that are described in detail.
 const MOST_PAGES: usize = 20;
 /// The most deletions.
 const MOST_DELETED: usize = 50;
 
-/// Deletions, as far as anybody can know of them (W18).
+/// The note on deletions, which the wiki does not record (W18).
 const DELETIONS: &str =
     "deleted: only what this server deleted, or saw before; the wiki keeps no record of deletions.";
 
-/// What could not be read, each with the right that it takes, or another reason.
+/// What could not be read, each with the right it needs or another reason.
 type Unread = BTreeMap<&'static str, &'static str>;
 
-/// The right that histories take.
+/// The right needed to read histories.
 const HISTORY: &str = "read:history";
-/// The right that the dates take: they are read with all of a page.
+/// The right needed to read the dates, which come with the whole page.
 const ALL: &str = "manage:pages or delete:pages";
-/// Why it is not known how a page was.
+/// Why an earlier state of a page is unknown.
 const TOO_FAR: &str = "further back than 50 versions; or they could not be read";
 
 /// What changed.
@@ -38,13 +38,13 @@ const TOO_FAR: &str = "further back than 50 versions; or they could not be read"
 #[serde(rename_all = "camelCase")]
 pub(super) struct Changes {
     pages: Vec<WrittenPage>,
-    /// Pages that were changed before those, not told here.
+    /// How many more pages changed earlier and are not listed here.
     #[serde(skip_serializing_if = "Option::is_none")]
     more: Option<i64>,
-    /// Where they are told.
+    /// The offset at which those pages are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<i64>,
-    /// Pages whose date moved without a write, not told.
+    /// How many pages are left out because their date moved without a write.
     #[serde(skip_serializing_if = "Option::is_none")]
     only_touched: Option<i64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -97,12 +97,12 @@ struct Gone {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<String>,
-    /// The call that deleted it, which can be taken back; absent where the page was only missed.
+    /// The call that deleted it, which can be undone; absent if the page was merely found missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     call_id: Option<String>,
 }
 
-/// Who changed what since a time, of all pages or those at or below a path.
+/// Lists who changed what since a given time, on all pages or on those at or below a path.
 pub(super) async fn since(
     context: &Context,
     since: &str,
@@ -121,7 +121,7 @@ pub(super) async fn since(
     };
     let mut listed = context.wiki.dated_since(time).await?;
     listed.retain(|page| is_wanted(&page.locale, &page.path));
-    // They are told once, with the first part.
+    // Deletions are listed once, with the first part.
     let (deleted, unlooked) = match offset {
         0 => context.desk.past().deletions(time, is_wanted).await?,
         _ => (Vec::new(), 0),
@@ -141,7 +141,7 @@ pub(super) async fn since(
     let mut notes = vec![DELETIONS];
     if pages.iter().any(|page| page.changed.is_some()) {
         notes.push(
-            "changed: no version keeps tags, styles or scripts, so their changes are not told.",
+            "changed: no version keeps tags, styles or scripts, so their changes are not listed.",
         );
     }
     Ok(Changes {
@@ -162,7 +162,7 @@ pub(super) async fn since(
 }
 
 impl WrittenPage {
-    /// A changed page, unless its date moved without a write.
+    /// A changed page; `None` if its date moved without a write.
     fn of(changed: ChangedPage, since: OffsetDateTime, unavailable: &mut Unread) -> Option<Self> {
         let ChangedPage { page, past } = changed;
         let mut told = Self {
@@ -232,7 +232,7 @@ impl WrittenPage {
     }
 }
 
-/// The right that a field takes of those that versions keep (W1, W2).
+/// The right needed to read a field that versions keep (W1, W2).
 const fn right(field: Field) -> &'static str {
     match field {
         Field::Content => "read:source",

@@ -1,4 +1,4 @@
-//! Two states of a page compared: a part of `wikijs_get_page_history`.
+//! Compares two states of a page: a part of `wikijs_get_page_history`.
 
 use garde::Validate;
 use schemars::JsonSchema;
@@ -12,10 +12,10 @@ use crate::error::{Code, Failure};
 use crate::page::{Date, Field, PageReading};
 use crate::wiki::{Since, Version};
 
-/// How many of the newest versions are looked through for a time.
+/// How many of the newest versions are searched for a time.
 const MAX_VERSIONS: usize = 1_000;
 
-/// Which states are meant.
+/// The states to compare.
 #[derive(Debug, Deserialize, JsonSchema, Validate)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
@@ -30,7 +30,7 @@ pub(super) struct Compare {
     to: Option<String>,
 }
 
-/// Takes a versionId as a number, too, which it is in a history.
+/// Also accepts a versionId as a number, as a history shows it.
 struct PointText;
 
 impl serde::de::Visitor<'_> for PointText {
@@ -63,11 +63,11 @@ fn some_point<'de, D: serde::Deserializer<'de>>(
     point(deserializer).map(Some)
 }
 
-/// What a state of a page is named by.
+/// The ways to name a state of a page.
 const A_POINT: &str =
     "a versionId, a time in ISO 8601, or current, such as 12 or 2026-01-31T09:00:00Z";
 
-/// What lies between the two.
+/// The differences between the two states.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Comparison {
@@ -82,7 +82,7 @@ pub(super) struct Comparison {
     lines_added: i64,
     #[serde(skip_serializing_if = "is_default")]
     lines_removed: i64,
-    /// Fields that are not known of both states.
+    /// Fields that are not known for both states.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_comparable: Vec<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -99,7 +99,7 @@ struct State {
     updated_at: Option<String>,
 }
 
-/// A state of a page, as somebody names it.
+/// A state of a page, as a caller names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Point {
     Current,
@@ -142,7 +142,7 @@ pub(super) async fn between(
         point(&asked.from),
         asked.to.as_deref().map_or(Point::Current, point),
     );
-    // The page as it is also says what of the past may be told to whom.
+    // The current page also decides which of its past the caller may see.
     let now = context.wiki.page_by_id(id).await?;
     let from = state(context, id, from, &now).await?;
     let to = state(context, id, to, &now).await?;
@@ -189,7 +189,7 @@ async fn state(
     Ok((state_of(Some(version_id), &then), then))
 }
 
-/// The version that was the page at a time; none where the page still is as it was.
+/// The version that was current at a time; `None` if the page has not changed since.
 async fn at(
     context: &Context,
     id: i64,

@@ -1,5 +1,5 @@
-//! One rule for every confirmed write: beside `confirm` it names its page, and what else it says
-//! must be as in the preview; what it leaves out is taken from there.
+//! One rule for every confirmed write: besides `confirm` it names its page, all other arguments
+//! must match the preview, and omitted ones are taken from there.
 
 use serde_json::{Map, Value};
 
@@ -11,29 +11,28 @@ use crate::gates::Asked;
 
 /// The argument that confirms.
 const CONFIRM: &str = "confirm";
-/// Counts only where it is said: the previewed state is held against the page anyway, by its
-/// fields.
+/// Compared only if given: the page's fields are checked against the preview anyway.
 const IF_UPDATED_AT: &str = "ifUpdatedAt";
 
-/// A call of a write, completed by the preview that it confirms, if it confirms one.
+/// A write call, completed from the preview that it confirms, if any.
 #[derive(Default)]
 pub(super) struct Completed {
-    /// What is to be read.
+    /// The arguments to read.
     pub(super) arguments: Arguments,
-    /// What is to be kept beside a preview's token.
+    /// The arguments to keep with a preview's token.
     asked: Option<Asked>,
-    /// Names of the arguments that are not as in the preview.
+    /// Names of the arguments that differ from the preview.
     differing: Vec<String>,
-    /// Why the token counts for nothing, where the call is incomplete without it.
+    /// Why the token is invalid, if the call is incomplete without it.
     fault: Option<Failure>,
 }
 
 impl Completed {
-    /// Takes from a preview what a confirmed call leaves out.
+    /// Fills in from the preview what a confirmed call leaves out.
     ///
     /// # Errors
-    /// `CONFIRM_MISMATCH`, if the token was given by another tool: nothing may come of the call,
-    /// whatever else it says.
+    /// `CONFIRM_MISMATCH` if another tool issued the token: the call is refused whatever else it
+    /// says.
     pub(super) fn of<T: Tool>(
         context: &Context,
         required: Option<&Value>,
@@ -76,7 +75,7 @@ impl Completed {
         let differing = given.iter().filter(differs);
         let differing: Vec<String> = differing.map(|(name, _)| name.clone()).collect();
         let members = if differing.is_empty() && T::IN_PREVIEW.is_empty() {
-            // It asks for what was previewed, to the letter: nothing needs to be made out anew.
+            // The call asks for exactly what was previewed: nothing needs to be filled in.
             let is_kept =
                 |name: &String| name == CONFIRM || name == IF_UPDATED_AT || is_required(name);
             let kept = given.iter().filter(|(name, _)| is_kept(name));
@@ -85,7 +84,7 @@ impl Completed {
         } else {
             let mut members: Map<String, Value> = (*asked.arguments).clone();
             members.shift_remove(IF_UPDATED_AT);
-            // What names the page is said, never filled in.
+            // The arguments that name the page must be given; they are never filled in.
             let may_be_left_out =
                 |name: &String| T::IN_PREVIEW.contains(&name.as_str()) || !is_required(name);
             members.retain(|name, _| may_be_left_out(name));
@@ -99,18 +98,17 @@ impl Completed {
         })
     }
 
-    /// What is kept beside the token of this call's preview.
+    /// The arguments to keep with the token of this call's preview.
     pub(super) fn take_asked(&mut self) -> Option<Asked> {
         self.asked.take()
     }
 
-    /// Why the arguments cannot be read: a token that counts for nothing goes before what is
-    /// missing beside it.
+    /// Why the arguments cannot be read: an invalid token is reported before missing arguments.
     pub(super) fn unread(&mut self, failure: Failure) -> Failure {
         self.fault.take().unwrap_or(failure)
     }
 
-    /// A refusal, with the arguments that it is about.
+    /// A refusal that names the differing arguments.
     pub(super) fn refused(self, required: Option<&Value>, failure: Failure) -> Failure {
         if failure.code != Code::ConfirmMismatch || self.differing.is_empty() {
             return failure;
@@ -125,7 +123,7 @@ impl Completed {
     }
 }
 
-/// Whether an argument is among those that a schema requires.
+/// Whether a schema requires an argument.
 fn is_among(required: Option<&Value>, name: &str) -> bool {
     let required = required.and_then(Value::as_array);
     required.is_some_and(|names| names.contains(&name.into()))

@@ -1,4 +1,4 @@
-//! What a tool is given beside its arguments.
+//! What a tool gets besides its arguments.
 
 use std::sync::Arc;
 
@@ -12,25 +12,25 @@ use crate::page::{Locale, Note, PageReading, Whose};
 use crate::wiki::{Wiki, WikiError};
 use crate::write::{Answer, Caller, Desk, Drafting, Extent, Plan, Sight, Writer};
 
-/// What a tool is given beside its arguments: a wiki, the way to write to it, and who calls.
+/// What a tool gets besides its arguments: the wiki, the way to write to it, and the caller.
 #[derive(Debug, Clone)]
 pub struct Context {
     /// The wiki.
     pub wiki: Arc<Wiki>,
     /// The way of a write.
     pub writer: Arc<Writer>,
-    /// What may be known of writes.
+    /// The record of writes.
     pub desk: Arc<Desk>,
-    /// What finds words in the wiki's pages.
+    /// The content index.
     pub index: Arc<ContentIndex>,
-    /// Who calls.
+    /// The caller.
     pub caller: Caller,
-    /// Where a call that takes long says how far it is.
+    /// Where a long call reports its progress.
     pub progress: watch::Sender<Progress>,
 }
 
 impl Context {
-    /// The locale that was said, or the configured one.
+    /// The given locale, or the configured one.
     pub(super) fn locale(&self, said: Option<&str>) -> Locale {
         said.map_or_else(
             || self.wiki.settings().default_locale.clone(),
@@ -38,8 +38,8 @@ impl Context {
         )
     }
 
-    /// How much of the wiki is indexed, after a moment's wait in which the caller is told how far
-    /// that is.
+    /// How much of the wiki is indexed, after a short wait during which the caller sees the
+    /// progress.
     pub(super) async fn indexed(&self) -> Result<Coverage, WikiError> {
         let count = |pages| u32::try_from(pages).unwrap_or(u32::MAX);
         let tell = |done, of| {
@@ -54,27 +54,28 @@ impl Context {
         Ok(covered)
     }
 
-    /// A turn at looking through all texts or all links.
+    /// Waits for permission to look through all texts or all links.
     ///
     /// # Errors
-    /// `TIMEOUT`, if it does not come in time.
+    /// `TIMEOUT` if it is not granted in time.
     pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, Failure> {
         self.index.turn_to_scan().await.ok_or_else(|| {
-            let message = "Other calls look through all texts or links now, one at a time.";
+            let message = "Other calls are searching all texts or links now, one at a time.";
             Failure::new(Code::Timeout, message)
-                .hint("Call again in some seconds, one call at a time.")
+                .hint("Call again in a few seconds, one call at a time.")
         })
     }
 
-    /// The caller saw a page: its later change of the content is held against what it saw.
+    /// Notes that the caller saw a page: its later change of the content is checked against that
+    /// state.
     pub(super) fn saw(&self, page: PageReading, sight: Sight) {
         self.desk.note_read(&self.caller.session, page, sight);
     }
 
-    /// The same call, with why it is wanted.
+    /// The same call, with the caller's reason.
     ///
     /// # Errors
-    /// `INVALID_INPUT` for what is no note.
+    /// `INVALID_INPUT` if the note is invalid.
     pub(super) fn noted(mut self, note: Option<&str>) -> Result<Self, Failure> {
         let whose = match self.caller.actor {
             Some(_) => Whose::Operator,
@@ -85,7 +86,7 @@ impl Context {
         Ok(self)
     }
 
-    /// A plan that joins a draft, where one is named.
+    /// Makes the plan join a draft, if one is named.
     pub(super) fn joining(&self, draft: Option<&str>, plan: Plan) -> Result<Plan, Failure> {
         let Some(name) = draft else {
             return Ok(plan);

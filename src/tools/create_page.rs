@@ -1,4 +1,4 @@
-//! `wikijs_create_page`: a page comes to be.
+//! `wikijs_create_page`: creates a page.
 
 use garde::Validate;
 use schemars::JsonSchema;
@@ -81,7 +81,7 @@ impl Tool for CreatePage {
     async fn run(context: Context, input: Input) -> Result<Written, Failure> {
         let replace_all = input.replace_all.unwrap_or_default();
         if !replace_all.is_empty() && (input.from_page.is_none() || input.content.is_some()) {
-            let fault = "needs fromPage, and cannot stand beside content";
+            let fault = "needs fromPage, and cannot be combined with content";
             return Err(input::invalid_argument("replaceAll", fault));
         }
         let said = Said {

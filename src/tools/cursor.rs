@@ -6,14 +6,14 @@ use sha2::{Digest, Sha256};
 
 use crate::wiki::{ListQuery, Position};
 
-/// The cursor of what follows in this list.
+/// The cursor for the rest of this list.
 #[must_use]
 pub fn seal(query: &ListQuery, position: Position) -> String {
     let mark = mark(query);
     URL_SAFE_NO_PAD.encode(format!("{mark}.{}.{}", position.index, position.id))
 }
 
-/// Where a list goes on; nothing if the cursor is of another list, or of nobody.
+/// Where a list continues; `None` if the cursor belongs to another list or is invalid.
 #[must_use]
 pub fn open(query: &ListQuery, cursor: &str) -> Option<Position> {
     let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
@@ -22,11 +22,11 @@ pub fn open(query: &ListQuery, cursor: &str) -> Option<Position> {
         return None;
     }
     let (index, id) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    // No wiki is that large; a larger number was made up.
+    // No wiki is that large; a larger number is forged.
     (parts.next().is_none() && index <= 10_000_000).then_some(Position { id, index })
 }
 
-/// What ties a cursor to the list that it was given for.
+/// Ties a cursor to the list that it was issued for.
 fn mark(query: &ListQuery) -> String {
     let list = ListQuery {
         after: None,

@@ -1,4 +1,4 @@
-//! `wikijs_delete_page`: a page goes.
+//! `wikijs_delete_page`: deletes a page.
 
 use garde::Validate;
 use schemars::JsonSchema;

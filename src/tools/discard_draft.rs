@@ -1,4 +1,4 @@
-//! `wikijs_discard_draft`: a draft ends without being written, or one change is taken out of it.
+//! `wikijs_discard_draft`: discards a draft, or removes one change from it.
 
 use garde::Validate;
 use schemars::JsonSchema;
@@ -51,7 +51,10 @@ impl Tool for DiscardDraft {
         let name = input::draft(&input.draft)?;
         let place = match (&input.path, input.id) {
             (Some(_), Some(_)) => {
-                return Err(input::invalid_argument("path", "cannot stand beside id"));
+                return Err(input::invalid_argument(
+                    "path",
+                    "cannot be combined with id",
+                ));
             }
             (Some(path), None) => {
                 let (locale, path) = input::new_place(&context.wiki, path, None)?;

@@ -1,8 +1,8 @@
-//! What to do about `::`, which others write between the names of pages and sections.
+//! Hints about `::`, which some clients write between the names of pages and sections.
 
 use crate::error::Failure;
 
-/// The same failure, with a hint of how a page and its section are named where `text` has `::`.
+/// The same failure; if `text` has `::`, with a hint on how to name a page and its section.
 pub(super) fn explain(failure: Failure, text: &str) -> Failure {
     match hint(text) {
         Some(hint) => failure.hint(hint),

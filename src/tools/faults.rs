@@ -1,4 +1,4 @@
-//! What is wrong with the arguments of a call: the first faults in full, of the rest how many.
+//! What is wrong with the arguments of a call: the first faults in full, and how many others.
 
 use serde::Serialize;
 use serde_json::json;
@@ -7,7 +7,7 @@ use crate::error::{Code, Failure};
 
 /// The most faults that one answer lists.
 pub(super) const MOST_LISTED: usize = 20;
-/// The longest place of a fault that is shown, in characters.
+/// The longest path of a fault that is shown, in characters.
 const MOST_PLACE: usize = 128;
 /// The longest message, in characters: one may quote what was sent.
 const MOST_MESSAGE: usize = 500;
@@ -17,7 +17,8 @@ const MOST_MESSAGE: usize = 500;
 pub(super) struct Fault {
     /// The argument, as a path into the arguments.
     pub path: String,
-    /// What is wrong with it; left out of the one fault that the failure's own message tells.
+    /// What is wrong with it; left out of a single fault, which the failure's own message
+    /// describes.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
@@ -33,8 +34,7 @@ impl Fault {
 
 /// The faults of one call, in the order in which they were found.
 ///
-/// However many there are, they take no more room than those that are listed, and the time to
-/// count the others.
+/// However many there are, only those listed take memory; the others are merely counted.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     listed: Vec<Fault>,
@@ -50,7 +50,7 @@ impl Faults {
         self.count += 1;
     }
 
-    /// So many more, of which nothing else is known.
+    /// Counts more faults, of which nothing else is known.
     pub(super) const fn count_more(&mut self, more: usize) {
         self.count += more;
     }
@@ -59,7 +59,7 @@ impl Faults {
         self.count == 0
     }
 
-    /// Whether one of a path is listed, or of the list that it is an item of.
+    /// Whether a fault of this path, or of the list that contains it, is listed.
     pub(super) fn covers(&self, path: &str) -> bool {
         let list = path.split('[').next().unwrap_or(path);
         self.listed
@@ -105,7 +105,7 @@ pub(super) fn invalid_argument(path: &str, message: impl Into<String>) -> Failur
     faults.into_failure()
 }
 
-/// What somebody sent, fit to be shown: cut, and without control characters.
+/// What a client sent, made safe to show: shortened and without control characters.
 fn printable(text: &str, most: usize) -> String {
     let mut shown = String::new();
     let mut chars = text.chars();

@@ -1,4 +1,4 @@
-//! `wikijs_get_change_set`: what a set of changes would do, or how far it is.
+//! `wikijs_get_change_set`: what a set of changes would do, or how far it has been applied.
 
 use garde::Validate;
 use schemars::JsonSchema;
@@ -48,7 +48,7 @@ pub(super) struct DraftShown {
     changed_at: String,
 }
 
-/// What the changes of a set that this call did not send do.
+/// What each change does, for a set that this call did not send.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ChangesShown {
@@ -66,7 +66,7 @@ pub(super) struct ChangesShown {
     next_offset: Option<i64>,
 }
 
-/// What people decided about a set that was left to them.
+/// What a person decided about a set that was proposed.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Decision {
@@ -189,7 +189,7 @@ impl ChangesShown {
             pages: count(pages),
             changes: lines.into_iter().map(ChangeShown::from).collect(),
             decision: None,
-            // What has no differences to show has no more of them.
+            // A set without differences to show has no further page of them.
             next_offset: (next > from && next < pages).then(|| count(next)),
         }
     }

@@ -1,4 +1,4 @@
-//! `wikijs_get_page_by_path`: pages by their places, or by whatever names them.
+//! `wikijs_get_page_by_path`: reads pages by path, title, address or link.
 
 use super::context::Context;
 use super::input::rule;

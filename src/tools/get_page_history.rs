@@ -1,5 +1,5 @@
-//! `wikijs_get_page_history`: who changed what of a page when, and what lies between two states;
-//! or who changed what of all pages since a time.
+//! `wikijs_get_page_history`: who changed what on a page and when, how two states of it differ, or
+//! who changed what on all pages since a given time.
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -19,7 +19,7 @@ use crate::error::Failure;
 use crate::page::{Field, PageReading};
 use crate::wiki::HistoryEntry;
 
-/// How many entries are compared with the one before.
+/// How many entries are compared with the preceding one.
 const MAX_COMPARED: usize = 20;
 
 /// Why an entry does not say what it changed.
@@ -28,7 +28,7 @@ const NOT_COMPARED: &str = "only the first 20 entries of an answer are compared,
 /// The tool.
 pub(super) struct GetPageHistory;
 
-/// Said of a page without entries: nobody has to wonder whether they are missing.
+/// The note for a page without entries, so that the empty list is not taken for a fault.
 const NEVER_CHANGED: &str = "No change left a version behind; who wrote the page last: view metadata of wikijs_get_page_by_id.";
 
 /// Its arguments.
@@ -60,7 +60,8 @@ pub(super) struct Output {
     entries: Option<Vec<Entry>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total: Option<i64>,
-    /// Why some entries do not say what they changed; the oldest, which made the page, never does.
+    /// Why some entries do not say what they changed; the oldest one, which created the page, never
+    /// does.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     unavailable: BTreeMap<&'static str, &'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,7 +127,7 @@ impl Tool for GetPageHistory {
                 ..Output::default()
             });
         }
-        // One more than is shown, to compare the last one with.
+        // One more than is shown, to compare the last shown entry with.
         let history = context.wiki.history(id, offset, limit + 1).await?;
         let changed = changed(&context, id, &history.entries).await;
         let entries: Vec<Entry> = history
@@ -161,12 +162,12 @@ impl Tool for GetPageHistory {
     }
 }
 
-/// What is wrong with arguments that name neither one page nor a time alone.
+/// What is wrong with arguments that do not name exactly one of a page and a time.
 fn unnamed(named: (Option<i64>, Option<&str>)) -> Failure {
     match named {
         (Some(_), _) => input::invalid_argument(
             "id",
-            "stands for one page; leave since and path out, or ask for them without id",
+            "names one page; leave out since and path, or ask for them without id",
         ),
         (None, Some(_)) => input::invalid_argument(
             "compare",
@@ -174,15 +175,16 @@ fn unnamed(named: (Option<i64>, Option<&str>)) -> Failure {
         ),
         (None, None) => input::invalid_argument(
             "id",
-            "is required, or since in its place for changes of all pages or those below path; wikijs_get_page_by_path answers the id of a path",
+            "is required, or since in its place for changes of all pages or those below path; wikijs_get_page_by_path returns the id of a path",
         ),
     }
 }
 
-/// What each of the newest entries changed of the one before it, which follows it in the list.
+/// What each of the newest entries changed compared with its predecessor, which follows it in the
+/// list.
 ///
-/// The versions come in one request, which can be large: where it fails, nothing is compared
-/// and the entries are told all the same.
+/// The versions come in one request, which can be large. If it fails, the entries are listed
+/// without a comparison.
 async fn changed(
     context: &Context,
     page: i64,

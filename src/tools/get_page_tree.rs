@@ -1,4 +1,4 @@
-//! `wikijs_get_page_tree`: what lies below a path.
+//! `wikijs_get_page_tree`: the folders and pages below a path.
 
 use garde::Validate;
 use schemars::JsonSchema;
@@ -36,7 +36,7 @@ pub(super) struct Input {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
     nodes: Vec<Node>,
-    /// So many more nodes there are: ask for a deeper path.
+    /// How many more nodes there are: ask for a deeper path.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_shown: Option<i64>,
 }

@@ -34,7 +34,7 @@ pub(super) struct Output {
     changes: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
-    /// What changed of the page since, and both in one where they do not touch.
+    /// What changed on the page since, and both merged if they do not overlap.
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -44,7 +44,7 @@ pub(super) struct Output {
 impl Tool for GetProposal {
     const NAME: &'static str = "wikijs_get_proposal";
     const TITLE: &'static str = "Get proposal";
-    const DESCRIPTION: &'static str = "See what became of a write that ended as a proposal: open, outdated (with what changed of the page since), applied, rejected with the operator's reason, or replaced; and what it changes.";
+    const DESCRIPTION: &'static str = "See what became of a write that ended as a proposal: open, outdated (with what changed on the page since), applied, rejected with the operator's reason, or replaced; and what it changes.";
     const ANSWER: &'static str = "Absent: 0, none.";
     const KIND: Kind = Kind::Read;
     const MOST_BYTES: usize = TEXT_BYTES;

@@ -1,7 +1,7 @@
-//! From what a client sent to a tool's typed input, with all faults told at once.
+//! Turns what a client sent into a tool's typed input and reports all faults at once.
 //!
-//! First all names and top-level types are checked against the schema, then serde reads, then
-//! garde checks the values: each stage tells all that it finds.
+//! First all names and top-level types are checked against the schema, then serde reads, then garde
+//! checks the values. Each stage reports every fault it finds.
 
 mod places;
 pub(super) mod rule;
@@ -17,7 +17,7 @@ use crate::error::Failure;
 pub(super) use places::{Locales, date, draft, new_place, place, places, tag_filters, tags};
 use shape::{check_ranges, check_shape};
 
-/// Reads arguments by a schema into a typed input, in a time in proportion to their size.
+/// Reads arguments by a schema into a typed input, in linear time.
 ///
 /// # Errors
 /// `INVALID_INPUT` with `details.fields`.
@@ -36,7 +36,7 @@ where
         return Err(faults.into_failure());
     }
     let arguments = arguments.whole()?;
-    // A number that is out of range may be one that serde cannot read either.
+    // Serde may not be able to read an out-of-range number either.
     let mut faults = check_ranges(schema, &arguments);
     let read = serde_path_to_error::deserialize::<_, T>(Value::Object(arguments));
     let input = match read {
@@ -64,8 +64,9 @@ where
     }
 }
 
-/// Takes `"240"` for 240 where a whole number is wanted: several models write ids so; and 240 for
-/// `"240"` where a page is wanted by path or id. Takes `{"from": 12, "to": 40}` for the lines `12-40`, as they were once written.
+/// Accepts `"240"` for 240 where a whole number is wanted, since several models write ids so; 240
+/// for `"240"` where a page is wanted by path or id; and the former notation `{"from": 12, "to":
+/// 40}` for the lines `12-40`.
 fn read_kindly(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) {
     let is_whole = |property: &Value| property.get("type") == Some(&"integer".into());
     let read = |value: &mut Value| {

@@ -1,5 +1,5 @@
-//! The links of the whole wiki, as a key sees them: from the wiki's link graph, which knows a
-//! part of their forms, and the content index, which knows the rest and their lines.
+//! The links of the whole wiki, as a key sees them: from the wiki's link graph, which knows only
+//! some forms of links, and the content index, which knows the rest and their lines.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::wiki::{AllPages, LinksOfPage};
 
 /// The most broken links that one answer names.
 const MAX_SHOWN: usize = 500;
-/// The fewest that it names of a page.
+/// The fewest it names per page.
 const MIN_SHOWN: usize = 5;
 /// The most characters that are shown of a link.
 const MAX_CHARS: usize = 300;
@@ -28,10 +28,10 @@ const MAX_CHARS: usize = 300;
 pub(super) struct BrokenLink {
     /// Where it leads.
     to: String,
-    /// Its line; none where only the link graph knows it.
+    /// Its line; `None` if only the link graph knows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<i64>,
-    /// As it is written, if otherwise.
+    /// The link as written, if different.
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<String>,
 }
@@ -45,8 +45,8 @@ struct Link {
 }
 
 impl Link {
-    /// The links of one page's source that lead to places on the wiki. The wiki can be set to take
-    /// relative links from its root (`absoluteLinks`), which only its link graph shows.
+    /// The links of one page's source that lead to places on the wiki. The wiki can be configured
+    /// to resolve relative links from its root (`absoluteLinks`), which only its link graph shows.
     fn of_source(
         links: &[IndexedLink],
         graph: Option<&HashSet<&PagePlace>>,
@@ -76,8 +76,8 @@ impl Link {
     }
 }
 
-/// All links between places: those of indexed sources, which come page by page, and those that the
-/// link graph alone knows.
+/// All links between places: those in indexed sources, which come page by page, and those known
+/// only to the link graph.
 fn resolved(
     pages: &AllPages,
     sourced: &[IndexedLink],
@@ -122,19 +122,20 @@ fn resolved(
 pub(super) struct WikiLinks {
     pages: Arc<AllPages>,
     links: Vec<Link>,
-    /// Held as long as all of this is.
+    /// Held as long as these links.
     _turn: OwnedSemaphorePermit,
     /// How much of the wiki is indexed.
     pub(super) indexed: Indexed,
 }
 
 impl WikiLinks {
-    /// The list of pages, the link graph, and what is indexed after a moment's wait.
+    /// The list of pages, the link graph, and what is indexed after a short wait.
     ///
     /// # Errors
-    /// Of the list and of the graph; without an index the graph stands alone, and it is said.
+    /// Those of the list and of the graph. Without an index, only the graph is used, and the answer
+    /// says so.
     pub(super) async fn of(context: &Context, sought: Sought) -> Result<Self, Failure> {
-        // Before the turn: nobody waits for one while the index is filled.
+        // Before the turn, so that nobody waits for one while the index is filled.
         let covered = if context.index.is_on() {
             context.indexed().await.map_err(|_| ONLY_GRAPH)
         } else {
@@ -146,7 +147,7 @@ impl WikiLinks {
         let locales: BTreeSet<&Locale> = pages.iter().map(|page| &page.locale).collect();
         let graph = context.wiki.link_graph(&locales);
         let graph = if indexed.knows_pages() {
-            // A wiki that is being indexed may take long: what the index knows is told then.
+            // While a wiki is being indexed it may be slow; then only the index is used.
             let patience = context.index.settings().pace.patience;
             if let Ok(graph) = tokio::time::timeout(patience, graph).await {
                 graph?
@@ -158,7 +159,7 @@ impl WikiLinks {
             graph.await?
         };
         let site = context.wiki.linked_site().await?;
-        // Large wikis have many links: no other call waits until all of them are followed.
+        // Large wikis have many links: following them must not hold up other calls.
         let listed = Arc::clone(&pages);
         let links =
             tokio::task::spawn_blocking(move || resolved(&listed, &sourced, &graph, &site)).await;
@@ -183,7 +184,7 @@ impl WikiLinks {
             .collect()
     }
 
-    /// The pages that no other page links to, but for the home page of each locale.
+    /// The pages that no other page links to, except the home page of each locale.
     pub(super) fn orphans(&self) -> HashSet<i64> {
         let places = self.ids_by_place();
         let linked: HashSet<i64> = self
@@ -201,7 +202,7 @@ impl WikiLinks {
         orphans.filter_map(|page| page.id).collect()
     }
 
-    /// The links that lead to no page that the key sees, by the page that holds them.
+    /// The links that lead to no page the key sees, by the page that contains them.
     pub(super) fn broken(&self) -> BrokenLinks {
         let places = self.ids_by_place();
         let mut broken: HashMap<i64, Vec<BrokenLink>> = HashMap::new();
@@ -240,23 +241,23 @@ async fn in_sources(
     }
 }
 
-/// Said where the wiki's link graph did not come in time.
-const NO_GRAPH: &str = "The wiki did not tell its own link graph in time, so only links in indexed sources are known: list again in 30 s.";
+/// The note for when the wiki's link graph did not arrive in time.
+const NO_GRAPH: &str = "The wiki did not return its own link graph in time, so only links in indexed sources are known: list again in 30 s.";
 
-const ONLY_GRAPH_OFF: &str = "Only the wiki's own link graph was looked at, which leaves out links with a dot (../x, x.md) and tells no lines: an operator can switch the content index on with WIKI_INDEX=memory.";
-const ONLY_GRAPH: &str = "Only the wiki's own link graph was looked at, which leaves out links with a dot (../x, x.md) and tells no lines: the content index could not be asked. Call again later.";
+const ONLY_GRAPH_OFF: &str = "Only the wiki's own link graph was used, which leaves out links with a dot (../x, x.md) and has no line numbers: an operator can switch the content index on with WIKI_INDEX=memory.";
+const ONLY_GRAPH: &str = "Only the wiki's own link graph was used, which leaves out links with a dot (../x, x.md) and has no line numbers: the content index could not be asked. Call again later.";
 
 /// The broken links of each page that has some.
 pub(super) struct BrokenLinks(HashMap<i64, Vec<BrokenLink>>);
 
 impl BrokenLinks {
-    /// The pages that have some.
+    /// The pages that have broken links.
     pub(super) fn pages(&self) -> HashSet<i64> {
         self.0.keys().copied().collect()
     }
 
-    /// Those of a page, as many as an answer with so many pages holds, and how many more it has:
-    /// fewer pages at once show more of each.
+    /// The broken links of a page, as many as an answer with so many pages holds, and how many more
+    /// it has. The fewer pages, the more links of each.
     pub(super) fn of_page(&mut self, id: i64, shown_pages: usize) -> (Vec<BrokenLink>, usize) {
         let mut links = self.0.remove(&id).unwrap_or_default();
         let most = (MAX_SHOWN / shown_pages.max(1)).max(MIN_SHOWN);

@@ -1,4 +1,4 @@
-//! `wikijs_list_pages`: pages in an order, part by part.
+//! `wikijs_list_pages`: lists pages in a given order, in parts.
 
 mod choice;
 
@@ -95,7 +95,7 @@ enum Member {
     AuthorName,
 }
 
-/// What is told of a page where no members are named.
+/// What is shown of a page if no members are named.
 const USUAL: &[Member] = &[
     Member::Locale,
     Member::Path,
@@ -110,26 +110,26 @@ const USUAL: &[Member] = &[
 /// Why a list by tags has no tags (W7).
 const NO_TAGS: &str = "not listed beside the argument tags; wikijs_get_page_by_id tells them";
 
-/// Said where the path, not the filters, leaves nothing.
+/// The note if nothing is listed because of the path, not the filters.
 const NOWHERE: &str = "No page that the key may see is at or below this path in this locale: check path and locale with wikijs_get_page_tree or wikijs_search_pages.";
 
 /// Its answer.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
-    /// What the index lacks, where it was asked.
+    /// What the index lacks, if it was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<Indexed>,
     pages: Vec<Map<String, Value>>,
-    /// What was asked for and not read, with the reason: of all pages, or of those that lack it.
+    /// What was requested and not read, with the reason: for all pages, or for those that lack it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     unavailable: BTreeMap<&'static str, &'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// Why nothing is listed, where no page is at the path.
+    /// Why nothing is listed, if no page is at the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
-    /// So many more pages there are in other locales than the configured one.
+    /// How many more pages there are in locales other than the configured one.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_locales: Option<i64>,
 }
@@ -147,7 +147,7 @@ impl Tool for ListPages {
     async fn run(context: Context, input: Input) -> Result<Output, Failure> {
         let updated_since = input.updated_since.as_deref();
         let since = input::date("updatedSince", updated_since)?.and_then(|date| date.instant());
-        // What changed since a time is wanted with the newest first.
+        // Changes since a time are listed newest first.
         let (order_by, direction) = match since {
             Some(_) => (PageOrderBy::Updated, PageOrderByDirection::Desc),
             None => Default::default(),
@@ -245,7 +245,7 @@ fn unwritable(_: serde_json::Error) -> Failure {
     Failure::new(Code::InternalError, "The answer could not be written.")
 }
 
-/// A page with these members alone, and its id.
+/// A page reduced to these members and its id.
 fn members(
     wiki: &Wiki,
     mut page: PageReading,

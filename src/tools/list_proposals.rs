@@ -1,4 +1,4 @@
-//! `wikijs_list_proposals`: what became of what was proposed (toolset `proposals`).
+//! `wikijs_list_proposals`: lists proposals and their state (toolset `proposals`).
 
 use std::collections::HashSet;
 
@@ -109,8 +109,8 @@ impl Tool for ListProposals {
     }
 }
 
-/// Which of these proposals are told with the title of the page: those that this key made, and
-/// those of pages that the wiki lists for it.
+/// The proposals that are shown with the page's title: those made with this key, and those on pages
+/// that the wiki lists for it.
 async fn titled(context: &Context, proposals: &[Proposal]) -> Vec<bool> {
     let made = |proposal: &Proposal| context.desk.past().made(proposal);
     if proposals.iter().all(made) {

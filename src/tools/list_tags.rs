@@ -50,15 +50,15 @@ pub(super) struct Output {
 #[derive(Debug, Serialize)]
 struct TagInUse {
     tag: String,
-    /// Only where it is not the tag itself.
+    /// Only if it differs from the tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
     /// How many pages that the key may see have it.
     pages: i64,
-    /// How many have it or a tag below it, where that is another number.
+    /// How many pages have it or a tag below it, if that differs from `pages`.
     #[serde(skip_serializing_if = "Option::is_none")]
     branch: Option<i64>,
-    /// The tag above it, whether pages have that or not.
+    /// The tag above it, whether or not any page has that tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<String>,
 }

@@ -1,8 +1,8 @@
-//! Which tool somebody meant who called one that there is not.
+//! The tool that a caller of an unknown tool probably meant.
 
 use super::nearest::nearest;
 
-/// Words of a made-up name, the tool that does what they say, and with what.
+/// Words of an invented tool name, the tool that does this, and with which argument.
 const WORDS: &[(&[&str], &str, &str)] = &[
     (&["move", "rename"], "wikijs_update_page", " with path"),
     (
@@ -61,12 +61,12 @@ const WORDS: &[(&[&str], &str, &str)] = &[
     ),
 ];
 
-/// How like a name must be to be the one that was meant.
+/// How similar a name must be to be suggested.
 const LIKENESS: f64 = 0.93;
 /// The longest name that is compared.
 const MAX_COMPARED: usize = 64;
 
-/// The offered tool that was most likely meant by a name, and with what it is called for that.
+/// The offered tool that a name most likely meant, and the argument to use.
 #[must_use]
 pub fn meant(name: &str, offered: &[&'static str]) -> Option<String> {
     let name: String = name

@@ -1,7 +1,7 @@
-//! The known name that an unknown one may have meant.
+//! The known name most similar to an unknown one.
 
-/// The longest name that is compared with known ones, in bytes: comparing takes time by the product
-/// of both lengths.
+/// The longest name that is compared with known ones, in bytes: the time grows with the product of
+/// both lengths.
 pub(crate) const MOST_NAME: usize = 128;
 
 /// The known name most similar to an unknown one, if the similarity (0 to 1) is at least this.
@@ -19,7 +19,7 @@ pub(crate) fn nearest<N: AsRef<str>>(
         .map(|(_, name)| name)
 }
 
-/// A question at the end of a fault: whether another name was meant.
+/// A "did you mean" question for the end of a message.
 pub(crate) fn did_you_mean(name: Option<impl std::fmt::Display>) -> String {
     name.map_or_else(String::new, |name| format!("; did you mean {name}?"))
 }

@@ -1,9 +1,9 @@
-//! The tools that a session is offered, and our own texts as that session is told them.
+//! The tools that a session is offered, and our own texts adapted to them.
 //!
-//! Texts name tools freely. On the way out, each goes through [`Offered::text`], the one place that
-//! knows what the session's `tools/list` has: a tool that is not there leaves a list of tools, and
-//! a clause that is left without any tool goes. Texts of the wiki are never touched: they stand in
-//! members of their own.
+//! Texts may name any tool. Before it is sent, each goes through [`Offered::text`], the one place
+//! that knows the session's `tools/list`: tools that are not offered are removed from lists of
+//! tools, and a clause left without any tool is dropped. Texts of the wiki are never touched: they
+//! are in members of their own.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -14,11 +14,11 @@ use serde_json::{Map, Value};
 use super::registry::{Definition, TOOLS};
 use crate::error::Failure;
 
-/// Said in place of a hint that has nothing to say without a tool that is not offered.
+/// Replaces a hint that says nothing without a tool that is not offered.
 const NOTHING_LEFT: &str =
     "Tell the user: the tool that this takes is not offered in this session.";
 
-/// Stands where a list of tools has become empty. No text of ours holds it.
+/// Marks a list of tools that has become empty. None of our texts contains it.
 const GONE: char = '\u{1}';
 
 /// Names of tools, joined as in a sentence.
@@ -49,8 +49,8 @@ impl Offered {
         &self.0
     }
 
-    /// A text of ours without the tools that are not offered; empty if it says nothing without
-    /// them.
+    /// One of our texts without the tools that are not offered; empty if nothing meaningful is
+    /// left.
     #[must_use]
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let Some(names) = NAMES.as_ref().filter(|_| text.contains("wikijs_")) else {
@@ -67,7 +67,8 @@ impl Offered {
         marked
     }
 
-    /// The same of a Markdown text of ours: paragraphs and items that say nothing any more go.
+    /// The same for one of our Markdown texts: paragraphs and items with nothing left to say are
+    /// dropped.
     #[must_use]
     pub fn markdown(&self, text: &str) -> String {
         let mut told = String::new();
@@ -83,7 +84,7 @@ impl Offered {
         told
     }
 
-    /// A list of tools, with those alone that are offered.
+    /// A list of tools, reduced to those that are offered.
     fn run(&self, run: &str) -> String {
         let word = |part: &&str| part.contains("wikijs_");
         let words: Vec<&str> = run.split([' ', ',', '\n']).filter(word).collect();
@@ -107,11 +108,11 @@ impl Offered {
         }
     }
 
-    /// An answer's hints, and reasons for what could not be read.
+    /// Adapts an answer's hints and the reasons for what could not be read.
     pub fn answer(&self, value: &mut Value) {
         match value {
             Value::Object(members) => {
-                // One of several pages may be refused, in the form of an error.
+                // One of several pages may be refused, as an error.
                 let is_error = members.contains_key("code");
                 members.retain(|name, value| match (name.as_str(), value) {
                     // A page's own words.
@@ -148,7 +149,7 @@ impl Offered {
         }
     }
 
-    /// An error: its hint, and what is said of each argument.
+    /// Adapts an error: its hint and the messages about its arguments.
     #[must_use]
     pub fn failure(&self, mut failure: Failure) -> Failure {
         self.replace(&mut failure.message);
@@ -168,8 +169,8 @@ impl Offered {
         failure
     }
 
-    /// A tool as this session is told it. Where the tool that describes its arguments is not
-    /// offered, it describes them itself.
+    /// A tool as described to this session. If the tool that documents its arguments is not
+    /// offered, it documents them itself.
     #[must_use]
     pub fn definition(&self, definition: &Definition) -> Definition {
         let mut told = match &definition.alone {
@@ -199,10 +200,10 @@ impl Offered {
     }
 }
 
-/// A text without the clauses in which a list of tools has become empty.
+/// Removes the clauses in which a list of tools has become empty.
 fn without_gone(text: &str) -> String {
     let mut told = String::new();
-    // What ends the sentence or clause before; a text begins as a sentence does.
+    // What ends the preceding sentence or clause; a text starts like a sentence.
     let mut before = ". ";
     let ends_as_sentence = text.trim_end().ends_with('.');
     for clause in clauses(text) {
@@ -210,7 +211,7 @@ fn without_gone(text: &str) -> String {
         let end = clause.get(body.len()..).unwrap_or_default();
         let is_first = before.starts_with('.');
         if body.contains(GONE) {
-            // The sentence ends with the clause before, or goes on with the one behind.
+            // The sentence ends with the preceding clause or continues with the following one.
             if !is_first && !end.starts_with(';') {
                 let kept = told.trim_end().trim_end_matches(';').len();
                 told.truncate(kept);
@@ -232,7 +233,7 @@ fn without_gone(text: &str) -> String {
     told.trim_end().trim_end_matches(';').to_owned()
 }
 
-/// The clauses of a text, each with what ends it.
+/// The clauses of a text, each with the punctuation that ends it.
 fn clauses(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive("; ")
         .flat_map(|part| part.split_inclusive(". "))
@@ -290,7 +291,7 @@ mod tests {
             ),
             (
                 &[],
-                "is not taken here; wikijs_list_pages takes it, and answers the id",
+                "is not taken here; wikijs_list_pages takes it, and returns the id",
                 "is not taken here",
             ),
             (

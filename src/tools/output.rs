@@ -1,8 +1,8 @@
 //! The shapes of answers that several tools share.
 //!
-//! A member that is not there is absent, never null. One that was read and has its default is
-//! left out: published, not private, empty, false, nothing. What was not read is named in
-//! `unavailable`, so that no absence stands for what nobody knows.
+//! A member without a value is absent, never null. Default values (published, not private, empty,
+//! false) are left out too. Whatever could not be read is named in `unavailable`, so an absent
+//! member never means "unknown".
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -18,8 +18,8 @@ use crate::write::{
 /// The member that says who wrote a page last.
 pub(super) const AUTHOR: &str = "authorName";
 
-/// A page, flat, without what has its default; what the key cannot read is absent, and named in
-/// `unavailable` beside it.
+/// A page, flattened, without default values. Members that the key cannot read are absent and named
+/// in `unavailable`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Page {
@@ -99,7 +99,7 @@ pub(super) struct Write {
     pub(super) conflict_check: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) warnings: Vec<Warning>,
-    /// Why it is wanted, named as the words of whoever asked for it.
+    /// The reason given, marked as the words of whoever asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,7 +122,7 @@ pub(super) struct Write {
 pub(super) struct InDraft {
     name: String,
     id: String,
-    /// How many changes it has now.
+    /// How many changes the draft has now.
     pages: i64,
 }
 
@@ -136,12 +136,12 @@ impl From<Joined> for InDraft {
     }
 }
 
-/// Whether a member has its default, and so is left out.
+/// Whether a member has its default value and is therefore left out.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A number of things, absent where there are none.
+/// A count, absent if it is zero.
 pub(super) fn some_count(count: usize) -> Option<i64> {
     (count > 0).then(|| i64::try_from(count).unwrap_or(i64::MAX))
 }
@@ -159,7 +159,7 @@ impl Page {
             is_private,
             created_at,
             updated_at,
-            // What follows goes with a whole page alone, or with none.
+            // The following apply only to a whole page, or to no page.
             content: _,
             content_type: _,
             editor: _,
@@ -203,7 +203,7 @@ impl WholePage {
     }
 }
 
-/// Somebody's own words, shown as that.
+/// Somebody's own words, marked as such.
 fn said(note: Option<Note>) -> Option<String> {
     note.map(|note| note.to_string())
 }
@@ -215,7 +215,7 @@ enum One {
 }
 
 impl Write {
-    /// The answer about one change; of a set it is another shape.
+    /// The answer about one change; a set has a different shape.
     fn of(answer: One) -> Self {
         let names = |fields: Vec<Field>| fields.into_iter().map(Field::name).collect();
         let unchecked = |notes: &Notes| notes.is_unchecked.then_some("none");
@@ -281,7 +281,7 @@ impl Write {
     }
 }
 
-/// What a write of one change, or of many, would do, or did.
+/// What a write of one change or of many would do, or did.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Written {
@@ -324,7 +324,7 @@ pub(super) struct SetShown {
 /// The most links left that one answer names.
 const MAX_LINKS_LEFT: usize = 100;
 
-/// The links to what moves that are not mended.
+/// The links to moving pages that are not mended.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct LinksLeft {
@@ -373,7 +373,7 @@ pub(super) struct ChangeShown {
     operation: &'static str,
     target: Target,
     changed: Vec<&'static str>,
-    /// How many links it mends, if it does nothing else.
+    /// How many links the change mends, if it does nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     links_mended: Option<i64>,
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -388,7 +388,7 @@ pub(super) struct ChangeShown {
     warnings: Vec<Warning>,
 }
 
-/// What came of a set.
+/// The outcome of a set.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SetDone {
@@ -408,7 +408,7 @@ pub(super) struct SetDone {
     call_id: String,
 }
 
-/// What came of one change of a set.
+/// The outcome of one change of a set.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ChangeDone {
@@ -419,11 +419,11 @@ struct ChangeDone {
     call_id: String,
 }
 
-/// A page that was meant, and that a set does not change.
+/// A page that was selected but that the set does not change.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PageLeftOut {
-    /// None of a page that was to be created.
+    /// `None` for a page that was to be created.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What agents are told of a proposal.
+//! How a proposal is shown to agents.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -9,10 +9,10 @@ use crate::change::{Warning, cut, short};
 use crate::page::{Field, escape_hidden, escaped};
 use crate::write::{Caller, Reviewed};
 
-/// The most bytes that what the other changes of a set do takes in an answer.
+/// The most bytes that the other changes of a set may take in an answer.
 const MAX_OTHERS: usize = 32 * 1024;
 
-/// A proposal, flat; of a set, its first change with the others beside it.
+/// A proposal, flattened; for a set, its first change with the others beside it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct View {
@@ -25,7 +25,7 @@ pub(super) struct View {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     new_path: Option<String>,
-    /// Absent where the key that asks neither made it nor may read the page.
+    /// Absent if the calling key neither made the proposal nor may read the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
     fields: Vec<&'static str>,
@@ -33,7 +33,7 @@ pub(super) struct View {
     lines_added: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lines_removed: Option<i64>,
-    /// Why it is wanted, named as the words of whoever proposed it.
+    /// The reason given, marked as the words of whoever proposed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     created_at: String,
@@ -105,8 +105,8 @@ impl From<ProposedChange> for Other {
 }
 
 impl View {
-    /// Shows what the other changes of a set do, as far as there is room; those beyond it are told by
-    /// their places and fields.
+    /// Shows what the other changes of a set do, as far as there is room; the rest are listed with
+    /// only their places and fields.
     pub(super) fn show(&mut self, reviewed: Vec<Reviewed>, warnings: &mut Vec<Warning>) {
         let mut room = MAX_OTHERS;
         let mut hidden = 0_usize;
@@ -128,7 +128,7 @@ impl View {
         }
     }
 
-    /// A proposal; with the page's title, if that may be told.
+    /// A proposal, with the page's title if the caller may see it.
     pub(super) fn of(proposal: Proposal, has_title: bool) -> Self {
         let (mut applied_by, mut reason, mut replaced_by) = (None, None, None);
         match &proposal.state {
@@ -174,9 +174,9 @@ impl View {
     }
 }
 
-/// Whether the caller is told of a proposal: one of its own. A named client is known by its id.
-/// All others say themselves what they are called, so this keeps different agents of one user
-/// apart and guards nothing; the text of a page is told only as far as the key may read it.
+/// Whether the proposal is the caller's own. A named client is known by its id. Other clients state
+/// their own names, so for them this only separates the agents of one user and protects nothing; a
+/// page's text is shown only as far as the key may read it.
 pub(crate) fn may_see(caller: &Caller, proposal: &Proposal) -> bool {
     let (own, its) = (&caller.client, &proposal.client);
     own.is_same_owner(its) && (own.is_known() || own.name == its.name)

@@ -1,4 +1,4 @@
-//! All tools by name, with the types taken off.
+//! All tools by name, with their types erased.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
@@ -21,12 +21,12 @@ use crate::error::{Code, Failure};
 type Answer = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
 type Call = Box<dyn Fn(Context, Arguments) -> Answer + Send + Sync>;
 
-/// What a client is told of a tool.
+/// A tool as a client sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Definition {
     /// Its name.
     pub name: &'static str,
-    /// Its name for people.
+    /// Its display name.
     pub title: &'static str,
     /// When to use it.
     pub description: Cow<'static, str>,
@@ -38,14 +38,14 @@ pub struct Definition {
     pub input: Map<String, Value>,
     /// The schema of its answer.
     pub output: Map<String, Value>,
-    /// How it is described where the tool that describes its arguments is not offered.
+    /// Its description if the tool that documents its arguments is not offered.
     pub(super) alone: Option<Alone>,
 }
 
-/// A tool described by itself.
+/// A tool with its own full description.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Alone {
-    /// The tool that else describes its arguments.
+    /// The tool that normally documents its arguments.
     pub(super) without: &'static str,
     pub(super) definition: Arc<Definition>,
 }
@@ -99,7 +99,7 @@ pub(super) const TOOLS: &[Known] = &[
     known::<super::discard_draft::DiscardDraft>(Toolset::Drafts),
 ];
 
-/// The argument that names a draft: it is there where drafts can be submitted.
+/// The argument that names a draft; present only if drafts can be submitted.
 const DRAFT: &str = "draft";
 
 struct Entry {
@@ -108,7 +108,7 @@ struct Entry {
     call: Call,
 }
 
-/// Two tools of one name: the start is stopped.
+/// Two tools have the same name: the server does not start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("two tools are named {0}")]
 pub struct DuplicateTool(&'static str);
@@ -138,7 +138,7 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Adds a tool behind the others.
+    /// Appends a tool.
     ///
     /// # Errors
     /// [`DuplicateTool`].
@@ -187,7 +187,7 @@ impl Registry {
                 };
                 let (input, mut call) = match read {
                     Ok(read) => read,
-                    // A write that was asked for in vain is on record too.
+                    // Failed write calls are recorded too.
                     Err(failure) if T::KIND != Kind::Read => {
                         let refused =
                             context
@@ -200,7 +200,7 @@ impl Registry {
                 let of_call = call.take_asked();
                 let of_call =
                     of_call.map(|asked| (context.desk.clone(), context.caller.clone(), asked));
-                // Without this, a panic would leave the call without any answer.
+                // Without this, a panic would leave the call unanswered.
                 let output = AssertUnwindSafe(T::run(context, input))
                     .catch_unwind()
                     .await;
@@ -226,12 +226,12 @@ impl Registry {
         Ok(())
     }
 
-    /// What clients are told of all tools.
+    /// All tools as clients see them.
     pub fn definitions(&self) -> impl Iterator<Item = &Definition> {
         self.entries.iter().map(|entry| &entry.definition)
     }
 
-    /// What clients are told of one tool.
+    /// One tool as clients see it.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Definition> {
         self.definitions()
@@ -273,7 +273,8 @@ impl std::fmt::Debug for Registry {
     }
 }
 
-/// Reads the arguments of a tool; large ones away from the threads that other calls wait for.
+/// Reads the arguments of a tool; large ones on a blocking thread, so that other calls need not
+/// wait.
 async fn parse<T: Tool>(
     schema: Arc<Map<String, Value>>,
     arguments: Arguments,

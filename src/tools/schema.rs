@@ -1,8 +1,8 @@
 //! Schemas that every client and model takes.
 //!
-//! Several refuse `anyOf`, `$ref`, lists as `type`, integer formats and nullable members
-//! (see the test that walks all tools). What an optional member can be is said; that it can
-//! be left out is said by its absence from `required`.
+//! Several clients refuse `anyOf`, `$ref`, lists as `type`, integer formats and nullable members
+//! (see the test that walks all tools). An optional member has its plain type and is simply not in
+//! `required`.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
@@ -18,10 +18,10 @@ pub(super) fn of_input<T: JsonSchema>() -> Map<String, Value> {
     schema
 }
 
-/// The schema of arguments as clients are told it, without the arguments that a confirmed call
-/// takes from its preview among the required ones, and without bounds that go without saying: the
-/// whole schema is in the context of every client from the first call on, and whoever exceeds a
-/// bound is told of it. A brief one leaves the descriptions out.
+/// The schema of arguments as clients see it. Arguments that a confirmed call takes from its
+/// preview are not required, and obvious bounds are left out: the whole schema is in every client's
+/// context from the first call on, and a call that exceeds a bound gets an error naming it. A brief
+/// schema has no descriptions.
 pub(super) fn shown<T: Tool>(schema: &Map<String, Value>, is_brief: bool) -> Map<String, Value> {
     let mut shown = schema.clone();
     if let Some(Value::Array(required)) = shown.get_mut("required") {
@@ -53,7 +53,7 @@ fn without(noise: &[&str], schema: &mut Map<String, Value>) {
     }
 }
 
-/// Takes one argument out of a schema, unless it is a required one.
+/// Removes an argument from a schema, unless it is required.
 pub(super) fn without_member(schema: &mut Map<String, Value>, name: &str) {
     let required = schema.get("required").and_then(Value::as_array);
     if required.is_some_and(|required| required.iter().any(|it| it == name)) {
@@ -64,11 +64,11 @@ pub(super) fn without_member(schema: &mut Map<String, Value>, name: &str) {
     }
 }
 
-/// From here on a highest number is one that nobody reaches.
+/// A maximum from here on is never reached in practice.
 const MOST_TELLING: i64 = 1_000_000;
 
-/// The schema of an answer: an object, and what it means that a member is absent. The names of
-/// its members say what they are, and a list of them all would be a tenth of what clients are told.
+/// The schema of an answer: an object, and what absent members mean. The members' names explain
+/// themselves, and listing them all would make up a tenth of the definitions.
 pub(super) fn of_answer(told: &str) -> Map<String, Value> {
     let members = [("type", "object"), ("description", told)];
     let members = members.map(|(name, value)| (name.to_owned(), value.into()));
@@ -89,7 +89,7 @@ fn of(
     schema
 }
 
-/// Takes out of one schema what not every client takes.
+/// Removes from a schema whatever some clients refuse.
 fn plain(schema: &mut Schema) {
     for noise in ["format", "title", "writeOnly"] {
         if schema.get(noise).is_some_and(Value::is_string) {

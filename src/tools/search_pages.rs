@@ -37,7 +37,7 @@ enum In {
     Content,
 }
 
-/// How the query is to be taken.
+/// How to interpret the query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schemars(inline)]
@@ -48,10 +48,10 @@ enum Match {
     Regex,
 }
 
-/// Said where more pages match than are told.
+/// The hint if more pages match than are shown.
 const MORE: &str = "More pages match: raise limit (to 100), or narrow by path, tags or more words.";
 
-/// Said where the wiki's own engine found so much that the content was not looked at.
+/// The hint if the wiki's own engine found so much that the content was not searched.
 const ONLY_TITLES: &str = "Only titles, paths and descriptions were searched: these hits fill the limit. For words in the content: in: content. For more hits: raise limit (to 100), or narrow by path, tags or more words.";
 
 /// Its arguments.
@@ -92,20 +92,20 @@ pub(super) struct Input {
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
-    /// First of all: hits of half an index are not to be taken for all that there are. Left out
-    /// of what was found in a complete one.
+    /// Comes first, so that hits from an incomplete index are not taken for all hits. Absent if the
+    /// index is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<Indexed>,
     hits: Vec<Hit>,
     searched_in: Vec<&'static str>,
-    /// So many more pages have lines that match.
+    /// How many more pages have matching lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     hits_left: Option<i64>,
-    /// What to do where more pages match than are told.
+    /// What to do if more pages match than are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'static str>,
-    /// So many more hits there are in other locales than the configured one, as far as engine and
-    /// index tell.
+    /// How many more hits there are in locales other than the configured one, as far as engine and
+    /// index know.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_locales: Option<i64>,
 }
@@ -120,8 +120,7 @@ struct Hit {
     title: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
-    /// That it was found in half an index, so that better ones may be missing; such a hit has no
-    /// score.
+    /// Set if the index is incomplete, so that better hits may be missing; such a hit has no score.
     #[serde(skip_serializing_if = "Option::is_none")]
     provisional: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,7 +129,7 @@ struct Hit {
     snippet: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     section: Option<String>,
-    /// Lines that match, each behind its number.
+    /// Matching lines, each preceded by its number.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lines: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,7 +148,7 @@ type Place = (Locale, PagePath);
 /// The most hits of the content index in other locales that are counted.
 const MAX_COUNTED: usize = 100;
 
-/// Why nothing that needs the index is answered.
+/// Why requests that need the index are refused.
 pub(super) const SWITCHED_OFF: &str = "the operator switched the index off with WIKI_INDEX=off";
 
 /// The names of the two places.
@@ -189,7 +188,7 @@ impl Tool for SearchPages {
             )),
             (Some(_), Some(_)) => Err(input::invalid_argument(
                 "relatedTo",
-                "stands in place of query; leave one of them out",
+                "replaces query; leave one of them out",
             )),
         }
     }
@@ -208,7 +207,7 @@ async fn search(
     let counts_elsewhere = scope.is_fallback() && wiki.has_other_locales().await;
     if place != In::Content {
         let is_wanted = |locale: &_, path: &_| scope.holds(locale, path);
-        // One more than is told, to know whether there are more.
+        // One more than is shown, to know whether there are more.
         let locale = scope.locale();
         let hits = wiki.search(query, locale, is_wanted, limit + 1).await?;
         output.hits = hits.iter().map(Hit::of_wiki).collect();
@@ -218,7 +217,7 @@ async fn search(
             elsewhere = wiki.places_of_hits(query, is_counted).await?;
         }
     }
-    // Where the wiki found enough there is no room for more.
+    // If the wiki found enough, there is no room for more.
     let is_full = place == In::Auto && output.hits.len() >= limit;
     if place == In::Wiki || is_full {
         output.other_locales = some_count(elsewhere.len());
@@ -236,7 +235,7 @@ async fn search(
             output.index = indexed.if_lacking();
         }
         Err(failure) if place == In::Content => return Err(failure),
-        // What the wiki found stands, and the answer says that nothing else was looked at.
+        // The wiki's hits remain, and the answer says that nothing else was searched.
         Err(failure) => tracing::debug!(%failure, "the content index was left out"),
     }
     output.other_locales = some_count(elsewhere.len());
@@ -273,7 +272,7 @@ async fn in_content(
     Ok((hits, others, indexed))
 }
 
-/// Adds what the index found: to a hit of the wiki's what that lacks, or as a hit of its own.
+/// Adds what the index found: it completes the wiki's hits and appends its own.
 fn add(hits: &mut Vec<Hit>, found: Vec<ContentHit>, limit: usize, indexed: &Indexed) {
     let provisional = indexed.provisional();
     let best = found.first().map_or(1.0, |best| best.score);
@@ -291,7 +290,7 @@ fn add(hits: &mut Vec<Hit>, found: Vec<ContentHit>, limit: usize, indexed: &Inde
         hit.is_published = draft(page);
         hit.snippet = found.snippet.as_deref().map(escape_hidden);
         hit.section = found.section;
-        // Beside pages that nobody has looked at yet a score says nothing.
+        // While pages are still unindexed, a score means nothing.
         hit.score = match provisional {
             Some(_) => None,
             None => Some(permille(found.score, best)),
@@ -301,7 +300,8 @@ fn add(hits: &mut Vec<Hit>, found: Vec<ContentHit>, limit: usize, indexed: &Inde
     }
 }
 
-/// A score beside the best one, which is 1000; whole, since not every client takes a fraction.
+/// A score relative to the best one, which is 1000; an integer, since some clients refuse
+/// fractions.
 fn permille(score: f64, best: f64) -> i64 {
     format!("{:.0}", score / best * 1e3)
         .parse()
@@ -309,7 +309,7 @@ fn permille(score: f64, best: f64) -> i64 {
 }
 
 impl Output {
-    /// No more than so many hits, and a word where that leaves some out.
+    /// Truncates the hits to the limit, with a note if that leaves some out.
     fn cut(mut self, limit: usize) -> Self {
         self.hint = (self.hits.len() > limit).then_some(MORE);
         self.hits.truncate(limit);
@@ -343,7 +343,7 @@ impl Hit {
     }
 }
 
-/// Said of drafts alone: that is what must not be overlooked.
+/// Given only for drafts, since an unpublished page must not be overlooked.
 fn draft(page: &PageReading) -> Option<bool> {
     page.is_published.filter(|is_published| !is_published)
 }

@@ -1,4 +1,4 @@
-//! `wikijs_submit_draft`: all changes of a draft go the way of a write, as one set.
+//! `wikijs_submit_draft`: writes all changes of a draft as one set.
 
 use garde::Validate;
 use schemars::JsonSchema;
@@ -26,7 +26,7 @@ pub(super) struct Input {
     draft: String,
     #[garde(custom(rule::optional(rule::note)))]
     note: Option<String>,
-    // By default what was applied is taken back where a later change fails.
+    // By default, applied changes are undone if a later one fails.
     #[garde(skip)]
     on_failure: Option<OnFailure>,
 }

@@ -1,4 +1,4 @@
-//! The surface: which tools a server offers.
+//! The tool surface: which tools a server offers.
 
 use super::nearest::{did_you_mean, nearest};
 use super::registry::{Known, TOOLS};
@@ -20,7 +20,7 @@ impl Surface {
     /// Adds single tools, comma-separated.
     ///
     /// # Errors
-    /// One fragment that names the unknown name.
+    /// A fragment that names the unknown tool.
     pub fn add(&mut self, names: &str) -> Result<(), String> {
         for tool in parse_list(names)? {
             if !self.0.iter().any(|known| known.name == tool.name) {
@@ -33,7 +33,7 @@ impl Surface {
     /// Leaves single tools out, comma-separated.
     ///
     /// # Errors
-    /// One fragment that names the unknown name.
+    /// A fragment that names the unknown tool.
     pub fn exclude(&mut self, names: &str) -> Result<(), String> {
         let excluded = parse_list(names)?;
         self.0
@@ -64,7 +64,7 @@ const PREFIX: &str = "wikijs_";
 fn parse_list(names: &str) -> Result<Vec<&'static Known>, String> {
     let known = |name: &str| {
         TOOLS.iter().find(|tool| tool.name == name).ok_or_else(|| {
-            // What all names begin with would make all of them alike.
+            // The common prefix would make all names look alike.
             let bare = |name: &'static str| name.trim_start_matches(PREFIX);
             let near = nearest(
                 name.trim_start_matches(PREFIX),

@@ -9,16 +9,16 @@ use super::nearest::{did_you_mean, nearest};
 pub enum Toolset {
     /// The ten tools; the default.
     Pages,
-    /// Taking writes back.
+    /// Undoing writes.
     Undo,
-    /// What became of proposals.
+    /// The state of proposals.
     Proposals,
-    /// Sets of many changes.
+    /// Sets of changes.
     Drafts,
 }
 
 impl Toolset {
-    /// All of them.
+    /// All toolsets.
     pub const ALL: [Self; 4] = [Self::Pages, Self::Undo, Self::Proposals, Self::Drafts];
 
     /// Its name in settings.
@@ -32,10 +32,10 @@ impl Toolset {
         }
     }
 
-    /// Reads a comma-separated list of names; each once.
+    /// Reads a comma-separated list of names, without duplicates.
     ///
     /// # Errors
-    /// One sentence that names the unknown name.
+    /// A sentence that names the unknown toolset.
     pub fn parse_list(text: &str) -> Result<Vec<Self>, String> {
         let mut toolsets = Vec::new();
         for name in text.split(',').map(str::trim) {

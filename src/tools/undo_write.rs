@@ -1,4 +1,4 @@
-//! `wikijs_undo_write`: a write is taken back (toolset `undo`).
+//! `wikijs_undo_write`: undoes a write (toolset `undo`).
 
 use garde::Validate;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! `wikijs_update_page`: fields of a page change, and nothing else.
+//! `wikijs_update_page`: changes the given fields of a page, and nothing else.
 
 use garde::Validate;
 use schemars::JsonSchema;
@@ -90,7 +90,8 @@ pub(super) struct Input {
     note: Option<String>,
 }
 
-// What an update overwrites and not every key can read. (A doc comment would go out to clients.)
+// What an update overwrites although not every key can read it. (A doc comment would be sent to
+// clients.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Losable {
@@ -163,7 +164,7 @@ impl Tool for UpdatePage {
         let edits = edits(&context.wiki, &input)?;
         if edits.is_empty() && input.from_version.is_none() && input.confirm.is_none() {
             let failure = input::invalid_argument("", "nothing to change is named");
-            return Err(failure.hint("Beside id, name a field, such as title, edits or path."));
+            return Err(failure.hint("Besides id, name a field, such as title, edits or path."));
         }
         let accept_loss = input.accept_loss.clone().unwrap_or_default();
         let is_named = !edits.is_empty() || input.from_version.is_some();
@@ -184,7 +185,7 @@ impl Tool for UpdatePage {
     }
 }
 
-/// The fields that shall change.
+/// The fields to change.
 fn edits(wiki: &Wiki, input: &Input) -> Result<Edits, Failure> {
     let said = input.locale.as_deref();
     let (locale, path) = match &input.path {
@@ -209,7 +210,7 @@ fn edits(wiki: &Wiki, input: &Input) -> Result<Edits, Failure> {
     })
 }
 
-/// The one way in which the content shall change.
+/// The one way to change the content.
 fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
     let ways = [
         ("content", input.content.is_some()),
@@ -220,7 +221,8 @@ fn content(input: &Input) -> Result<Option<NewContent>, Failure> {
     ];
     let mut given = ways.iter().filter(|(_, is_given)| *is_given);
     if let (Some((first, _)), Some((second, _))) = (given.next(), given.next()) {
-        let message = format!("cannot stand beside {first}: name one way to change the content");
+        let message =
+            format!("cannot be combined with {first}: name one way to change the content");
         return Err(input::invalid_argument(second, message));
     }
     if input.section.is_none() {
@@ -255,7 +257,7 @@ fn of_section(input: &Input, section: &str) -> Result<NewContent, Failure> {
     let fault = match (&input.section_content, mode) {
         (None, Mode::Remove)
         | (Some(_), Mode::Replace | Mode::Append | Mode::Prepend | Mode::InsertAfter) => None,
-        (Some(_), Mode::Remove) => Some("cannot stand beside sectionMode remove"),
+        (Some(_), Mode::Remove) => Some("cannot be combined with sectionMode remove"),
         (None, _) => {
             Some("is required beside section; to take the section away, use sectionMode remove")
         }
@@ -289,7 +291,7 @@ fn tags(input: &Input) -> Result<Option<NewTags>, Failure> {
         (Some(all), None, None) => Ok(Some(NewTags::All(all))),
         (Some(_), _, _) => Err(input::invalid_argument(
             "tags",
-            "are all of the tags, and cannot stand beside addTags or removeTags",
+            "are all of the tags, and cannot be combined with addTags or removeTags",
         )),
         (None, add, remove) => {
             let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());

@@ -61,7 +61,7 @@ impl AllPages {
         self.pages.iter().map(|page| &**page)
     }
 
-    /// The same, shared, so that they can outlive the list.
+    /// The pages, shared, so that they can outlive the list.
     #[must_use]
     pub fn shared(&self) -> &[Arc<PageReading>] {
         &self.pages
@@ -165,7 +165,7 @@ impl Wiki {
         Ok(self.seen_of(Box::pin(self.all_as_of(time)).await?))
     }
 
-    /// The same, without bounds on reading.
+    /// The same without bounds on reading.
     async fn all_as_of(&self, time: Instant) -> Result<Arc<AllPages>, WikiError> {
         let keyed = self.keyed();
         let _looking = keyed.looking.lock().await;
@@ -207,7 +207,7 @@ impl Wiki {
         Some(self.seen_of(self.all_kept().await?))
     }
 
-    /// The same, without bounds on reading.
+    /// The same without bounds on reading.
     async fn all_kept(&self) -> Option<Arc<AllPages>> {
         let kept = self.keyed().pages.lock().await.clone();
         kept.filter(|pages| {

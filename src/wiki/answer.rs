@@ -33,7 +33,7 @@ struct Good<D> {
     errors: Vec<IgnoredAny>,
 }
 
-/// The results of a mutation, each as it stands in the answer.
+/// The results of a mutation, each as in the answer.
 #[derive(Deserialize)]
 struct Answered<'a> {
     #[serde(borrow)]
@@ -42,12 +42,12 @@ struct Answered<'a> {
 
 /// Reads the answer of one query: its data, or why there is none.
 ///
-/// An error beside data counts (W6): a page of which one field was refused is no page.
+/// Errors besides data count (W6): a page with one refused field is not a page.
 ///
 /// # Errors
 /// See [`WikiError`].
 pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiError> {
-    // Read in one go, without a tree in between; errors are told apart below.
+    // Parsed directly, without a tree in between; errors are classified below.
     match serde_json::from_slice::<Good<D>>(&answer.body) {
         Ok(good) if answer.status == 200 && good.errors.is_empty() => Ok(good.data),
         _ => data(&envelope(answer)?),
@@ -57,7 +57,7 @@ pub fn read_query<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiErro
 /// Reads the answer to an array of operations: one each, in order (W8).
 ///
 /// # Errors
-/// See [`WikiError`]; that of a single operation stands in its place in the list.
+/// See [`WikiError`]; the error of a single operation is in its place in the list.
 pub fn read_batch<D: DeserializeOwned>(
     answer: &RawAnswer,
     count: usize,
@@ -75,7 +75,7 @@ type Part<D> = Result<D, WikiError>;
 /// Reads the answer of two operations of different kinds in one request.
 ///
 /// # Errors
-/// See [`WikiError`]; that of a single operation stands in its place.
+/// See [`WikiError`]; the error of a single operation is in its place.
 pub fn read_pair<A: DeserializeOwned, B: DeserializeOwned>(
     answer: &RawAnswer,
 ) -> Result<(Part<A>, Part<B>), WikiError> {
@@ -145,8 +145,8 @@ fn not_a_list() -> WikiError {
     }
 }
 
-/// Reads the answer of one mutation: its data, even where errors stand beside it, since
-/// success is `responseResult.succeeded` and nothing else (W6).
+/// Reads the answer of one mutation: its data, even if there are errors too, since only
+/// `responseResult.succeeded` means success (W6).
 ///
 /// # Errors
 /// See [`WikiError`].
@@ -162,7 +162,7 @@ pub fn read_mutation<D: DeserializeOwned>(answer: &RawAnswer) -> Result<D, WikiE
     }
 }
 
-/// What a mutation's `responseResult` says where it did not succeed (W5).
+/// The error in the `responseResult` of a failed mutation (W5).
 #[must_use]
 pub fn refusal(code: i64, slug: &str, message: &str) -> WikiError {
     if let Some(known) = coded(code).or_else(|| worded(message)) {
@@ -296,8 +296,8 @@ fn coded(code: i64) -> Option<WikiError> {
     })
 }
 
-/// The same errors by their messages, for a wiki that leaves their numbers out (W29): what a
-/// message begins with, what it says further on, and the number.
+/// The same errors by their messages, for a wiki that leaves out their numbers (W29): the start of
+/// the message, a later part of it, and the number.
 const WORDED: [(&str, &str, i64); 16] = [
     ("You must be authenticated", "", 1019),
     ("Cannot create this page", "already exists", 6002),
@@ -348,8 +348,8 @@ fn right_for(operation: &str, field: Option<&Value>) -> &'static str {
     }
 }
 
-/// The kinds of error that have a name: those of JavaScript, of the database and of the
-/// GraphQL engine. Any other word of the wiki's is not repeated.
+/// The kinds of error that have a name: those of JavaScript, of the database and of the GraphQL
+/// engine. Other texts of the wiki are not repeated.
 const KINDS: [&str; 13] = [
     "Error",
     "error",

@@ -5,7 +5,7 @@ use super::error::WikiError;
 use super::operations::{PageAuthor, PageLatestAuthor, page_author, page_latest_author};
 use crate::page::PageReading;
 
-/// The right that tells a page's author (W2).
+/// The right needed to see a page's author (W2).
 pub const RIGHT_TO_AUTHOR: &str = "write:pages";
 
 impl Wiki {

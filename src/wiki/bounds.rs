@@ -56,7 +56,7 @@ impl Sights {
 /// What may be read of a list of the wiki.
 pub(super) struct Bounds {
     scope: ReadScope,
-    /// The ids of readable pages, if the list does not tell tags.
+    /// The ids of readable pages, if the list has no tags.
     ids: Option<HashSet<Option<i64>>>,
 }
 
@@ -124,9 +124,9 @@ impl Wiki {
         may.then_some(page).ok_or(WikiError::NotFound)
     }
 
-    /// What may be read of a list of the wiki. If the list tells no tags, the ids come from the
-    /// newest list of all pages. That one is requested now, before the other list takes the only
-    /// place for whole lists.
+    /// What may be read of a list of the wiki. If the list has no tags, the ids come from the
+    /// newest list of all pages. That list is requested now, before the other one takes the only
+    /// slot for whole lists.
     pub(super) async fn bounds(&self, tells_tags: bool) -> Result<Bounds, WikiError> {
         let scope = self.scope().clone();
         let ids = if scope.asks_for_tags() && !tells_tags {
@@ -138,7 +138,7 @@ impl Wiki {
         Ok(Bounds { scope, ids })
     }
 
-    /// The same for a list that tells all tags.
+    /// The same for a list with all tags.
     pub(super) fn bounds_by_tags(&self) -> Bounds {
         Bounds {
             scope: self.scope().clone(),

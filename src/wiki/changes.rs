@@ -1,9 +1,9 @@
 //! The writes to several pages since a time, by their histories.
 //!
-//! A version is the state that a write left behind (W10): it is dated by that state, names who
-//! wrote that state, and ends with the write that came after. So the page as it was at a time is
-//! the first version that ended after it, and no version names the author of the current state.
-//! Measured on 2.5.314: an entry of the history names the author of its state, too.
+//! A version is the state that a write produced (W10): it has the date and the author of that
+//! state, and ends with the next write. So the page at a time is the first version that ended after
+//! it, and no version names the author of the current state. Measured on 2.5.314: an entry of the
+//! history names the author of its state, too.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -33,7 +33,7 @@ const ROWS: [usize; 2] = [300, 1_500];
 /// A page that was changed since a time, as far as the key may know of it.
 #[derive(Debug, Clone)]
 pub struct ChangedPage {
-    /// The page as it is, with its text where the key may read that.
+    /// The current page, with its text if the key may read it.
     pub page: PageReading,
     /// Its writes; `None` if no history could be read.
     pub past: Option<Past>,
@@ -92,7 +92,7 @@ impl Wiki {
     /// and versions, and one or two for each page.
     ///
     /// # Errors
-    /// An error that would hit every request; what the key may not read is left out.
+    /// An error that would affect every request; whatever the key may not read is left out.
     pub async fn changes(
         &self,
         listed: Vec<PageReading>,
@@ -180,7 +180,7 @@ impl Wiki {
             .collect()
     }
 
-    /// A page of the list as it is, by the first layer that gives its text to this key.
+    /// The current state of a listed page, by the first layer that gives its text to this key.
     async fn as_it_is(
         &self,
         listed: PageReading,
@@ -225,7 +225,7 @@ struct Trail {
     candidates: Vec<Candidate>,
     /// The authors of the states in the history, newest first.
     authors: Vec<String>,
-    /// Whether the history goes back further than it was read.
+    /// Whether the history goes back further than was read.
     is_cut: bool,
 }
 

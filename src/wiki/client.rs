@@ -21,7 +21,7 @@ use super::traffic::Traffic;
 use super::transport::{TimeLimits, Transport};
 use crate::page::{Locale, PagePath, ReadScope};
 
-/// Where a wiki is and how it is spoken to.
+/// Where a wiki is and how to connect to it.
 #[derive(Debug, Clone)]
 pub struct WikiSettings {
     /// The name under which its records lie.
@@ -34,7 +34,7 @@ pub struct WikiSettings {
     pub key: ApiKey,
     /// What lies between, apart: it is large, and these settings travel.
     pub network: Box<Network>,
-    /// The locale where none is said.
+    /// The locale used by default.
     pub default_locale: Locale,
     /// The editor of new pages.
     pub default_editor: String,
@@ -67,7 +67,7 @@ impl Wiki {
         Self::made(settings, run, false)
     }
 
-    /// The same for a command that tells itself what is wrong with the key: the log does not.
+    /// The same for a command that reports problems with the key itself, instead of the log.
     ///
     /// # Errors
     /// One sentence about the setting that cannot be used.
@@ -75,7 +75,7 @@ impl Wiki {
         Self::made(settings, run, true)
     }
 
-    /// The same wiki with a caller's own key, of which nothing is known yet.
+    /// The same wiki with a caller's own key, about which nothing is known yet.
     ///
     /// # Errors
     /// One sentence about the key.
@@ -119,8 +119,8 @@ impl Wiki {
         }
     }
 
-    /// Uses another key from now on, of which nothing is known yet; requests under way and what is
-    /// pinned keep theirs.
+    /// Uses another key from now on, about which nothing is known yet; requests under way and
+    /// pinned clients keep theirs.
     ///
     /// # Errors
     /// One sentence about the key.
@@ -153,13 +153,13 @@ impl Wiki {
         &self.settings
     }
 
-    /// What goes to it and comes back.
+    /// The traffic to the wiki.
     #[must_use]
     pub fn traffic(&self) -> &Traffic {
         &self.transport.traffic
     }
 
-    /// The time by its own clock, as far as its answers told it.
+    /// The time by the wiki's clock, taken from its answers.
     #[must_use]
     pub fn now(&self) -> OffsetDateTime {
         self.traffic().now()
@@ -263,7 +263,7 @@ impl Wiki {
                 401 | 403 => Err(WikiError::Forbidden {
                     right: "read:source",
                 }),
-                // Everything else is told apart as for the API, by an answer that is no data.
+                // Everything else is classified as for the API, as an answer without data.
                 _ => read_query::<serde::de::IgnoredAny>(answer).and(Err(WikiError::NotGraphQl {
                     status: answer.status,
                 })),

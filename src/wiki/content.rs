@@ -1,4 +1,4 @@
-//! The content of many pages (W1), many a request where the layer allows (W26).
+//! The content of many pages (W1), with many per request if the layer allows it (W26).
 
 use serde::de::DeserializeOwned;
 
@@ -38,10 +38,10 @@ impl ContentLayer {
 /// What a request for the content of some pages answered.
 #[derive(Debug)]
 pub struct Contents {
-    /// For each page, in their order: the page of the list with its content, nothing where the
-    /// layer does not give it to this key; [`WikiError::NotFound`] where the page is gone.
+    /// For each page, in order: the listed page with its content; `None` if the layer does not give
+    /// it to this key; [`WikiError::NotFound`] if the page is gone.
     pub each: Vec<Result<Option<PageReading>, WikiError>>,
-    /// How many bytes came, where one request was for all of them.
+    /// How many bytes arrived, if one request was for all of them.
     pub bytes: usize,
 }
 

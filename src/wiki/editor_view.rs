@@ -1,9 +1,9 @@
 //! `GET /e/{locale}/{path}`: the page as its own editor loads it, for keys with write:pages.
 //!
-//! Measured on 2.5.314: an HTML page with one element `<editor …>`, whose attributes hold all
-//! that `conflictLatest` lacks but isPrivate. In what the wiki puts into HTML `"`, `&`, `<` and
-//! `>` are entities, so no text of a page can look like the element. Anything that is not just
-//! as measured gives nothing, never a guess.
+//! Measured on 2.5.314: an HTML page with one element `<editor …>`, whose attributes hold all that
+//! `conflictLatest` lacks but isPrivate. In what the wiki puts into HTML `"`, `&`, `<` and `>` are
+//! entities, so no text of a page can look like the element. Anything that is not exactly as
+//! measured gives `None`, never a guess.
 
 use std::collections::BTreeMap;
 
@@ -19,22 +19,21 @@ use crate::page::{Date, Locale, PagePath, PageReading};
 /// A page as its editor loads it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct EditorView {
-    /// All but isPrivate, the author and when it was made. Its styles are what the view's
-    /// beautifier left of them, which proves nothing.
+    /// Everything except isPrivate, the author and the creation date. Its styles went through the
+    /// view's beautifier and prove nothing.
     pub page: PageReading,
     /// Whether the key has a right of which one opens `single` (W1).
     pub opens_single: bool,
-    /// Whether the wiki leaves the styles as they are whatever an update by this key says of
-    /// them. Measured on 2.5.314: the right is looked up at the place that the update names, by
-    /// rules of paths alone, here also by rules of tags; so only of a page without tags it says
-    /// the same.
+    /// Whether the wiki leaves the styles as they are whatever an update by this key says of them.
+    /// Measured on 2.5.314: an update checks the right at the place it names, only by path rules;
+    /// this view also applies tag rules. So the two agree only for a page without tags.
     pub keeps_styles: bool,
-    /// The site's part of the head, where it can be told.
+    /// The site's part of the head, if it can be determined.
     pub head: Option<String>,
 }
 
 impl Wiki {
-    /// Gets a page's editor view, with retry; nothing where it is not what it must be.
+    /// Gets a page's editor view, with retry; `None` if it is not exactly as expected.
     pub(super) async fn editor_view(
         &self,
         locale: &Locale,
@@ -53,7 +52,7 @@ impl Wiki {
         Ok(self.in_editor(locale, path, is_there).await?.is_some())
     }
 
-    /// Gets the editor's view of a place, and takes from it what is wanted.
+    /// Gets the editor's view of a place, and extracts what is wanted.
     async fn in_editor<T>(
         &self,
         locale: &Locale,
@@ -80,7 +79,7 @@ impl Wiki {
     }
 }
 
-/// Whether a view is the editor of what is, or may come to be, at this place.
+/// Whether a view is the editor of an existing or new page at this place.
 fn opens_at(html: &str, locale: &Locale, path: &PagePath) -> bool {
     let Some((_, attributes)) = element(html) else {
         return false;
@@ -89,7 +88,7 @@ fn opens_at(html: &str, locale: &Locale, path: &PagePath) -> bool {
     is("locale", locale.as_str()) && is("path", path.as_str())
 }
 
-/// What stands before a view's element, and its attributes, if it is there just once.
+/// The text before a view's element, and its attributes, if the element is there exactly once.
 fn element(html: &str) -> Option<(&str, BTreeMap<&str, String>)> {
     let (before, element) = html.split_once("<editor")?;
     if !before.ends_with("<div id=\"root\">") || element.contains("<editor") {
@@ -98,7 +97,7 @@ fn element(html: &str) -> Option<(&str, BTreeMap<&str, String>)> {
     Some((before, attributes(element)?))
 }
 
-/// Reads a view, if it is just as it must be.
+/// Reads a view, if it is exactly as expected.
 #[must_use]
 pub fn parse(html: &str) -> Option<EditorView> {
     let (before, mut attributes) = element(html)?;

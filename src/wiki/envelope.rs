@@ -8,12 +8,12 @@ use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The largest error that is looked into, in bytes.
+/// The largest error that is parsed, in bytes.
 const MAX_ERROR_BYTES: usize = 1 << 20;
-/// The most errors that are looked into: more than one request asks for.
+/// The most errors that are parsed: more than one request can cause.
 const MAX_ERRORS: usize = 64;
 
-/// Data and errors, as they stand in the answer.
+/// Data and errors, as in the answer.
 #[derive(Deserialize)]
 pub(super) struct Envelope<'a> {
     #[serde(borrow, default)]
@@ -26,7 +26,7 @@ pub(super) struct Envelope<'a> {
 #[derive(Default)]
 struct First<'a>(Vec<&'a RawValue>);
 
-/// An error, as far as it tells anything.
+/// The known parts of an error.
 #[derive(Default, Deserialize)]
 pub(super) struct GraphQlError {
     #[serde(default)]
@@ -43,7 +43,7 @@ impl<'a> Envelope<'a> {
         self.data.map_or("null", RawValue::get)
     }
 
-    /// The first error, if there are any; one that is too large or no error tells nothing.
+    /// The first error, if any; one that is too large or malformed is empty.
     pub(super) fn error(&self) -> Option<GraphQlError> {
         self.errors().next()
     }

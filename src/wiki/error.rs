@@ -28,8 +28,8 @@ pub enum WikiError {
         /// The right that is missing.
         right: &'static str,
     },
-    /// 401 or 403 in place of an answer: what stands before the wiki refuses.
-    #[error("what stands before the wiki turned the request away (HTTP status {status})")]
+    /// 401 or 403 instead of an answer: a gateway before the wiki refuses.
+    #[error("a gateway before the wiki refused the request (HTTP status {status})")]
     TurnedAway {
         /// The HTTP status.
         status: u16,
@@ -98,8 +98,8 @@ pub enum WikiError {
     /// The request is over what the wiki takes: 5 MB (W19).
     #[error("the request is larger than the 5 MB that Wiki.js takes")]
     RequestTooLarge,
-    /// 413, though it is within what the wiki takes: something before it takes less.
-    #[error("what stands before the wiki refuses a request of this size (HTTP status 413)")]
+    /// 413, although the wiki would accept the request: a gateway before it has a lower limit.
+    #[error("a gateway before the wiki refuses requests of this size (HTTP status 413)")]
     RefusedForSize,
     /// The answer is over our own limit.
     #[error("the wiki's answer is larger than {limit} bytes")]
@@ -176,14 +176,13 @@ impl WikiError {
         self.meaning().is_passing
     }
 
-    /// Whether, for a mutation, this leaves open what the wiki did with it. Whatever is not the
-    /// wiki's own word does: what answers in its place may have passed the request on before.
+    /// Whether this leaves the outcome of a mutation open. Every answer that is not the wiki's own
+    /// does: a gateway may have passed the request on before it answered.
     pub(super) fn leaves_open(&self) -> bool {
         self.meaning().leaves_open
     }
 
-    /// Whether it says no, the wiki's word or that of what stands before it; not that the answer
-    /// was lost, or cannot be understood.
+    /// Whether it is a refusal by the wiki or a gateway, not a lost or unreadable answer.
     pub(crate) fn is_refusal(&self) -> bool {
         self.meaning().is_refusal
     }
@@ -201,7 +200,7 @@ impl WikiError {
         )
     }
 
-    /// Whether it stands in the way of reading any other page just as well.
+    /// Whether it would prevent reading any other page too.
     pub(crate) fn ends_a_pass(&self) -> bool {
         self.is_passing()
             || matches!(
@@ -244,13 +243,13 @@ impl From<WikiError> for Failure {
                 failure(Code::WikiUnavailable)
             }
             WikiError::Untrusted { .. } => failure(Code::WikiUnavailable)
-                .hint("Tell the user: WIKI_CA_FILE names the authorities that the wiki's certificate may be signed by, beside the system's; WIKI_BASE_URL must name the host that it is for."),
+                .hint("Tell the user: WIKI_CA_FILE names authorities that may sign the wiki's certificate, besides the system's; WIKI_BASE_URL must name the certificate's host."),
             WikiError::NotGraphQl { status } => failure(Code::WikiUnavailable)
                 .detail("status", status)
-                .hint("Tell the user to check WIKI_BASE_URL and WIKI_GRAPHQL_PATH; a login page or a gateway may stand before the wiki."),
+                .hint("Tell the user to check WIKI_BASE_URL and WIKI_GRAPHQL_PATH; a login page or a gateway may be in front of the wiki."),
             WikiError::Redirected { status } => failure(Code::WikiUnavailable)
                 .detail("status", status)
-                .hint("Tell the user to set WIKI_BASE_URL to the address that the wiki redirects to; redirects are not followed, so that the key does not travel."),
+                .hint("Tell the user to set WIKI_BASE_URL to the address that the wiki redirects to; redirects are not followed, so that the key is not sent elsewhere."),
             WikiError::RequestTooLarge | WikiError::AnswerTooLarge { .. } => failure(Code::TooLarge),
             WikiError::RefusedForSize => failure(Code::TooLarge)
                 .hint("Tell the user that a gateway before the wiki limits the size of requests; Wiki.js itself takes 5 MB."),

@@ -1,13 +1,13 @@
 //! The front matter that `GET /d/…` puts before a page's source.
 //!
-//! Wiki.js escapes nothing in it, so a title, description or tag can hold what looks like its
-//! end. All are known from the list: the first two are matched to the letter, and as many bytes
-//! as the tags take are passed over, before the end is looked for.
+//! Wiki.js escapes nothing in it, so a title, description or tag can contain what looks like its
+//! end. All are known from the list: the first two are matched exactly, and the bytes of the tags
+//! are skipped, before the end is searched.
 
 /// A page's source without its front matter.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Source {
-    /// The source, if the front matter was what it must be.
+    /// The source, if the front matter was as expected.
     pub content: Option<String>,
     /// The editor that the front matter names.
     pub editor: Option<String>,
@@ -28,9 +28,8 @@ pub struct Known<'a> {
     pub tags: &'a [String],
 }
 
-/// Splits the front matter from the source behind it. Markdown has it between two lines
-/// `---`, HTML in one comment, everything else has none. Other text gives nothing, rather than
-/// a guess.
+/// Splits the front matter from the source after it. Markdown has it between two lines `---`, HTML
+/// in one comment, everything else has none. Other text gives `None` rather than a guess.
 #[must_use]
 pub fn split(text: &str, known: &Known<'_>) -> Source {
     let (open, close) = match known.content_type {

@@ -48,7 +48,7 @@ impl Keyed {
     pub(super) fn note_gone(&self, before: &AllPages, now: &AllPages) {
         let there: HashSet<i64> = now.iter().filter_map(|page| page.id).collect();
         let mut gone = self.gone();
-        // One that is seen again is gone no more.
+        // A page that is seen again no longer counts as gone.
         gone.retain(|page| !there.contains(&page.id));
         note(&mut gone, before.iter(), &there, OffsetDateTime::now_utc());
     }

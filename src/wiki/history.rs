@@ -5,7 +5,7 @@ use super::error::WikiError;
 use super::operations::{PageHistory, page_history};
 use crate::page::{Date, Locale, PagePath};
 
-/// An entry of a page's history: a version that a later write left behind.
+/// An entry of a page's history: a version that a later write replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryEntry {
     /// The version's id.
@@ -89,8 +89,8 @@ impl Wiki {
 }
 
 impl Wiki {
-    /// A page may have come from where nothing may be read: such a place is not named. It is told
-    /// without a locale, and taken for one in the page's own.
+    /// Hides former places that may not be read. The wiki names them without a locale; the page's
+    /// own is assumed.
     fn hide_places(&self, locale: &Locale, entries: &mut [HistoryEntry]) {
         let may = |path: &String| self.scope().admits_place(locale, &PagePath::of(path));
         for entry in entries {
@@ -100,8 +100,8 @@ impl Wiki {
     }
 }
 
-/// The entries of one answer as the wiki has them, and how many there are in all; none for a page
-/// that is unknown.
+/// The entries of one answer as the wiki has them, and how many there are in all; `None` for an
+/// unknown page.
 pub(super) fn part_of(data: page_history::ResponseData) -> Option<(Vec<HistoryEntry>, usize)> {
     let history = data.pages?.history?;
     let entries = history.trail.into_iter().flatten().flatten().map(entry);
@@ -109,7 +109,7 @@ pub(super) fn part_of(data: page_history::ResponseData) -> Option<(Vec<HistoryEn
     Some((entries.collect(), total))
 }
 
-/// The date of the newest version, none where a page has no versions.
+/// The date of the newest version; `None` if a page has no versions.
 pub(super) fn newest_version(data: page_history::ResponseData) -> Result<Option<Date>, WikiError> {
     let history = data.pages.and_then(|pages| pages.history);
     let history = history.ok_or(WikiError::NotFound)?;

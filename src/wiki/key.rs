@@ -33,7 +33,7 @@ impl KeySetting {
         }
     }
 
-    /// What somebody does with a new key; the setting is called `name` where it is set.
+    /// How to install a new key; `name` is the setting's name in the place where it is set.
     #[must_use]
     pub fn place(self, name: &str) -> String {
         match self {
@@ -73,7 +73,7 @@ struct Claims {
 const ADMINISTRATORS: i64 = 1;
 
 impl ApiKey {
-    /// Takes a key; what it says of its own expiry is read from it (W4).
+    /// Takes a key and reads its own expiry from it (W4).
     #[must_use]
     pub fn new(secret: SecretString) -> Self {
         let claims = claims(secret.expose_secret());
@@ -112,7 +112,7 @@ impl ApiKey {
         self.is_full_access
     }
 
-    /// When the key expires, or did, by its own word (W4).
+    /// When the key expires or expired, according to itself (W4).
     #[must_use]
     pub const fn expires(&self) -> Option<OffsetDateTime> {
         self.expires
@@ -126,24 +126,24 @@ impl ApiKey {
             .and_then(|expires| expires.format(&Rfc3339).ok())
     }
 
-    /// Whether the key's time is over, by its own word and our clock.
+    /// Whether the key has expired, according to itself and our clock.
     #[must_use]
     pub fn has_expired(&self) -> bool {
         self.left().is_some_and(|left| !left.is_positive())
     }
 
-    /// The time until the key expires by its own word; below 0 if it has.
+    /// The time until the key expires, according to itself; negative if it has expired.
     #[must_use]
     pub fn left(&self) -> Option<time::Duration> {
         Some(self.expires? - OffsetDateTime::now_utc())
     }
 
-    /// Its text, to be looked for where it must not stand.
+    /// Its text, for searching places where it must not be.
     pub(crate) fn expose(&self) -> &str {
         self.secret.expose_secret()
     }
 
-    /// A digest by which two keys are told apart; the key cannot be had from it.
+    /// A digest that distinguishes keys; the key cannot be recovered from it.
     pub(crate) fn digest(&self) -> [u8; 32] {
         Sha256::digest(self.secret.expose_secret()).into()
     }

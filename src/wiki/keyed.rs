@@ -1,4 +1,4 @@
-//! A key, and what the wiki taught of its rights: a new key begins with nothing of it.
+//! A key, and what is known of its rights from the wiki: nothing for a new key.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -17,20 +17,20 @@ use super::standing::Standing;
 use super::tags::TagTitles;
 use super::whole::Flights;
 
-/// How long it is believed that a key is good: a wiki may make all keys a guest's without a word.
+/// How long a key is believed to be good: a wiki may silently turn all keys into a guest's.
 const GOOD: Duration = Duration::from_mins(10);
 /// How long any other standing is believed: an administrator may be mending it.
 const BAD: Duration = Duration::from_mins(1);
 /// How long nothing is asked again after a question that was not answered.
 const UNANSWERED: Duration = Duration::from_secs(10);
 
-/// A key, and what the wiki taught of its rights.
+/// A key, and what is known of its rights from the wiki.
 pub(super) struct Keyed {
     pub(super) key: ApiKey,
     /// The header that carries the key.
     pub(super) authorization: HeaderValue,
-    /// Whether the log says nothing of it: a caller brought the key, whose matter it is, or a
-    /// command tells it itself.
+    /// Whether the log leaves it out: a caller brought the key and is responsible for it, or a
+    /// command reports it itself.
     pub(super) is_quiet: bool,
     /// How many keys this wiki had before.
     pub(super) generation: u64,
@@ -48,7 +48,7 @@ pub(super) struct Keyed {
     pub(super) tag_titles: Mutex<Option<TagTitles>>,
     /// The locales of the site, and when they were asked for.
     pub(super) locales: Mutex<Option<(Instant, SiteLocales)>>,
-    /// Held by whoever asks the wiki what it takes the key for.
+    /// Held while the wiki is asked about the key's standing.
     pub(super) asking: Mutex<()>,
     known: Lock<Known>,
     /// Pages that one list had and the next did not.
@@ -63,7 +63,7 @@ struct Known {
     asked: Option<Instant>,
     /// When it was asked and did not answer, if it has not answered since.
     unanswered: Option<Instant>,
-    /// What the log was told last.
+    /// What was last logged.
     logged: Option<Standing>,
 }
 
@@ -94,7 +94,7 @@ impl Keyed {
         })
     }
 
-    /// The standing as it was last heard of, however long ago.
+    /// The last known standing, however old.
     pub(super) fn standing(&self) -> Option<Standing> {
         self.known().standing
     }
@@ -130,7 +130,7 @@ impl Keyed {
         }
     }
 
-    /// Learns from any answer what it says of the key.
+    /// Learns from any answer what it reveals about the key.
     pub(super) fn learn<T>(&self, answer: &Result<T, WikiError>) {
         let standing = match answer {
             Ok(_) => {

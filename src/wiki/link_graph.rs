@@ -1,7 +1,7 @@
 //! The wiki's own link graph, whole: which page links where.
 //!
-//! It knows a part of the forms of links only; see `page::links`. The wiki leaves out what the
-//! key may not read, on either end.
+//! It knows only some forms of links; see `page::links`. The wiki leaves out links from or to pages
+//! that the key may not read.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::error::WikiError;
 use super::operations::{PageLinks, page_links};
 use crate::page::{Locale, PagePath};
 
-/// One page of the graph, as the wiki tells it.
+/// One page of the graph, as the wiki gives it.
 pub(super) type LinkingRow = page_links::PageLinksPagesLinks;
 
 /// The links of one page.

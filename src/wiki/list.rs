@@ -1,8 +1,8 @@
 //! Lists of pages made right (W7).
 //!
-//! The wiki's limit counts joined page-tag rows, before page rules, and cuts the last page's
-//! tags. Here a limit is a number of whole pages: it is asked for with growing limits, and the
-//! whole list comes last, which alone is surely complete.
+//! The wiki's limit counts joined page-tag rows, before page rules, and cuts the last page's tags.
+//! Here a limit is a number of whole pages: requests use growing limits, and finally the whole
+//! list, since only that is certainly complete.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -87,8 +87,7 @@ impl ListQuery {
         self.order_by == PageOrderBy::Updated && self.direction == PageOrderByDirection::Desc
     }
 
-    /// What the wiki itself does not choose by; `linking` are the pages that link to the one that
-    /// is named.
+    /// Filters that the wiki itself lacks; `linking` are the pages that link to the named one.
     fn wants(&self, page: &PageReading, linking: Option<&HashSet<i64>>) -> bool {
         let is_within = |path: &PagePath| page.path.is_within(path);
         let is_as_published = |wanted| page.is_published == Some(wanted);
@@ -120,7 +119,7 @@ impl ListQuery {
 pub struct Position {
     /// The page's id.
     pub id: i64,
-    /// How many pages stand before it; counts where the page is gone.
+    /// How many pages precede it; used if the page is gone.
     pub index: usize,
 }
 
@@ -129,7 +128,7 @@ pub struct Position {
 pub struct ListPart {
     /// The pages, whole.
     pub pages: Vec<PageReading>,
-    /// Where the list goes on, if it does.
+    /// Where the list continues, if it does.
     pub next: Option<Position>,
 }
 
@@ -166,7 +165,7 @@ impl Wiki {
                 let is_past = query.is_past(pages.last());
                 // Places in a list count what may be read alone.
                 let pages = bounds.of(pages);
-                // Pages may have come before the place where the list was left.
+                // New pages may have appeared before this place.
                 if let Some(start) = start(&pages, query.after)
                     && (pages
                         .iter()
@@ -183,14 +182,14 @@ impl Wiki {
         }
         let whole = self.whole(query).await?;
         let pages = bounds.of_shared(whole.pages());
-        // Where the page of the cursor is gone, the next one has taken its place.
+        // If the cursor's page is gone, the next one has taken its place.
         let gone = query.after.map_or(0, |after| after.index);
         let start = start(&pages, query.after).unwrap_or(gone);
         Ok(part(&pages, start, is_wanted, limit))
     }
 
-    /// How many more pages a list would have that was made of all locales, by the list of all pages
-    /// of the last minute. That is asked for only where the wiki has other locales.
+    /// How many more pages the list would have with all locales, by a list of all pages at most a
+    /// minute old. It is requested only if the wiki has other locales.
     ///
     /// # Errors
     /// See [`WikiError`].
@@ -322,7 +321,7 @@ fn reading(page: page_list::PageListPagesList, has_all_tags: bool) -> PageReadin
     }
 }
 
-/// What a list is ordered by, as far as equality goes.
+/// The key by which a list is ordered, for comparing pages for equality.
 fn key(page: &PageReading, order_by: PageOrderBy) -> String {
     let date = |date: &Option<crate::page::Date>| {
         date.as_ref()
@@ -359,7 +358,7 @@ fn settle_ties(pages: &mut [PageReading], order_by: PageOrderBy) {
     }
 }
 
-/// Where the part begins; nothing where the page that it shall follow is not among these.
+/// Where the part begins; `None` if the page before it is not among these.
 fn start(pages: &[PageReading], after: Option<Position>) -> Option<usize> {
     match after {
         None => Some(0),

@@ -1,7 +1,7 @@
-//! One request with many reads of one kind, each under a name of its own (W26).
+//! One request with many reads of one kind, each under its own alias (W26).
 //!
-//! The operation is put together from one that is checked against the schema: its one field
-//! below `pages` as often as there are ids, nothing else.
+//! The operation is built from one that is checked against the schema: its one field below `pages`,
+//! repeated for each id.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -33,7 +33,7 @@ impl Wiki {
     /// types generated of the operation have for it.
     ///
     /// # Errors
-    /// What holds for all of them; that of one, too, where the schema lets none be absent.
+    /// Errors of the whole request; also that of a single read, if the schema lets none be absent.
     pub(super) async fn many<D: DeserializeOwned>(
         &self,
         operation: &str,

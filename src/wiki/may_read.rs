@@ -1,10 +1,10 @@
-//! Whether the key may read what stands, or stood, at a place: also where no page is any more.
+//! Whether the key may read what is or was at a place, even if no page is there any more.
 //!
 //! Measured on 2.5.314, with keys of every kind: `GET /d/{locale}/{path}` looks at the right
 //! read:source at that path before it looks for a page, and refuses with 403, page or not. Where
 //! there is none it is 404 with nothing in it. `GET /e/{locale}/{path}` opens the editor of a new
-//! page to a key with write:pages there, with 200, and refuses others with 403. A rule that goes
-//! by tags is not seen in either where the page is gone.
+//! page to a key with write:pages there, with 200, and refuses others with 403. Neither shows a
+//! rule based on tags once the page is gone.
 
 use super::client::Wiki;
 use super::error::WikiError;
@@ -16,8 +16,8 @@ const NOWHERE: &str = "wikijs-mcp/no-page";
 const MOST_TRIED: usize = 3;
 
 impl Wiki {
-    /// Whether the key may read the text of what stands, or stood, at a place. What cannot be
-    /// found out is no.
+    /// Whether the key may read the text of what is or was at a place. If it cannot be determined,
+    /// the answer is no.
     ///
     /// # Errors
     /// If the wiki cannot be asked.
@@ -28,7 +28,7 @@ impl Wiki {
         if !self.scope().admits_place(locale, path) {
             return Ok(false);
         }
-        // What a key says of itself counts only where the wiki knows the key (W4).
+        // A key's own claims count only if the wiki knows the key (W4).
         if self.key().is_full_access() && self.is_guest().await == Some(false) {
             return Ok(true);
         }
@@ -67,7 +67,7 @@ impl Wiki {
     }
 }
 
-/// An answer that says no, or nothing of the key's rights, is none that ends the asking.
+/// A refusal, or an answer that reveals nothing about the key's rights, is not an error here.
 fn answered(error: WikiError) -> Result<(), WikiError> {
     if error.ends_a_pass() {
         Err(error)

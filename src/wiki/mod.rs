@@ -1,9 +1,9 @@
-//! The typed client of one wiki: transport, retry of reads, operations, what is read and what
-//! can go wrong. No other room speaks HTTP to the wiki.
+//! The typed client of one wiki: transport, retry of reads, operations, what is read and what can
+//! go wrong. No other module speaks HTTP to the wiki.
 //!
-//! What the real server does is cited as facts W1 to W24; what it gets wrong (limits of lists,
-//! children of the tree, ids of hits, offsets of a history) is made right here, so that no
-//! tool has to know.
+//! What the real server does is cited as facts W1 to W24; its faults (limits of lists, children of
+//! the tree, ids of hits, offsets of a history) are corrected here, so that no tool has to know
+//! them.
 
 mod all_pages;
 pub mod answer;

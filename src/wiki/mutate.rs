@@ -146,8 +146,8 @@ impl Sender {
 }
 
 impl Sending {
-    /// The same wiki with the same key, to be read without bounds: what came of a write is found
-    /// out also where the page may not be read any more.
+    /// The same wiki with the same key, without read bounds: the outcome of a write must be
+    /// determined even if the page may no longer be read.
     #[must_use]
     pub const fn wiki(&self) -> &Wiki {
         &self.wiki
@@ -276,7 +276,7 @@ fn create(page: &PageState) -> page_create::Variables {
     }
 }
 
-/// All that `update` can write, since what is left out is lost (W12).
+/// Everything that `update` can write, since whatever is left out is lost (W12).
 fn update(id: i64, change: &Change, page: &PageState) -> page_update::Variables {
     let fields = change.fields();
     // Whether the styles stay as they are is decided at the place that is named, too.

@@ -17,7 +17,7 @@ use super::styles;
 use super::tree::TreeNode;
 use crate::page::{Date, Field, Locale, PagePath, PageReading};
 
-/// How often a page that changes meanwhile is looked at in its editor.
+/// How often the editor view of a changing page is read.
 const MAX_LOOKS: usize = 3;
 
 impl Wiki {
@@ -33,17 +33,16 @@ impl Wiki {
         self.listed(|page| page.id == Some(id)).await
     }
 
-    /// Reads a page with all thirteen fields, through the layers that have them; where the loss
-    /// of some was accepted, with what an update writes but for these, and perhaps without the
-    /// styles. What came of a write is
-    /// read this way alone: an absence is the wiki's own word (6003), and no other field is
-    /// taken on trust.
+    /// Reads a page with all thirteen fields, through the layers that have them. If the loss of
+    /// some was accepted, it reads what an update writes except these, and perhaps without the
+    /// styles. Outcomes of writes are read only this way: absence is the wiki's own answer (6003),
+    /// and no other field is assumed.
     ///
     /// # Errors
     /// [`WikiError::NotFound`], or [`WikiError::Forbidden`] for a key that cannot read them all.
     pub async fn whole_page(&self, id: i64, lost: &[Field]) -> Result<PageReading, WikiError> {
         let page = self.fullest(id).await?;
-        // Styles alone can be such that no view shows them to the letter: then it is said.
+        // Only styles may be such that no view shows them exactly; then this is reported.
         let lost: Vec<Field> = lost.iter().copied().chain([Field::ScriptCss]).collect();
         if page.complete().is_some() || page.complete_but_for(&lost).is_some() {
             Ok(page)
@@ -72,7 +71,7 @@ impl Wiki {
         }
         let page = self.latest(id, None).await?;
         if is_writer && !page.unreadable().is_empty() {
-            // What the key was refused elsewhere it may be allowed here.
+            // The key may be allowed here what it was refused elsewhere.
             keyed.is_writer.store(false, Ordering::Relaxed);
             match self.single(id).await {
                 Err(error) if error.is_forbidden() => {}
@@ -164,7 +163,7 @@ impl Wiki {
         Ok(page)
     }
 
-    /// Whether a page is private, which the tree alone tells a writer.
+    /// Whether a page is private, which a writer learns only from the tree.
     async fn is_private(&self, page: &PageReading, node: Option<TreeNode>) -> Option<bool> {
         let is_its = |node: &TreeNode| node.page_id == page.id;
         let node = match node.filter(is_its) {

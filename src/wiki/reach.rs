@@ -1,5 +1,5 @@
-//! Whether the wiki can be reached, told step by step: its name, the connection, TLS, what
-//! answers there.
+//! Whether the wiki can be reached, step by step: its name, the connection, TLS, and what answers
+//! there.
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,8 +23,8 @@ pub struct Reached {
     pub peer: SocketAddr,
     /// How long one request took.
     pub took: Duration,
-    /// How many seconds our clock is ahead of the wiki's at the least, or, below 0, behind;
-    /// nothing where the answer has no date.
+    /// How many seconds our clock is at least ahead of the wiki's (behind if negative); `None` if
+    /// the answer has no date.
     pub ahead: Option<i64>,
     /// The locales of the site, or why the wiki does not tell them.
     pub locales: Result<SiteLocales, WikiError>,
@@ -184,7 +184,7 @@ impl Wiki {
         }
     }
 
-    /// Where a redirect leads to, without what may be secret in it.
+    /// Where a redirect leads, without parts that may be secret.
     fn target(&self, location: &str) -> Option<String> {
         let mut to = self.settings.base_url.join(location).ok()?;
         // Both fail for addresses that have neither.

@@ -16,10 +16,10 @@ use super::operations::{PageRender, page_render};
 use crate::page::PageReading;
 
 impl Wiki {
-    /// The HTML that the wiki made of a page; empty where it never made any.
+    /// The HTML that the wiki made of a page; empty if it never made any.
     ///
     /// # Errors
-    /// [`WikiError::Forbidden`] where neither layer answers the key.
+    /// [`WikiError::Forbidden`] if neither layer answers the key.
     pub async fn rendered(&self, page: &PageReading) -> Result<String, WikiError> {
         if let Some(id) = page
             .id
@@ -45,7 +45,7 @@ impl Wiki {
         self.read_in_view(page, contents).await
     }
 
-    /// Gets the view that readers see of a page, and takes from it what is wanted.
+    /// Gets the readers' view of a page, and extracts what is wanted.
     pub(super) async fn read_in_view<T>(
         &self,
         page: &PageReading,
@@ -90,8 +90,8 @@ pub(super) fn attribute(attributes: &str, name: &str) -> Option<String> {
 /// The attributes of the element of a reader's view and what follows them, if the view is this
 /// page's.
 pub(super) fn element(html: &str, id: Option<i64>) -> Option<(&str, &str)> {
-    // The page's styles stand before it as they are, the HTML made of it behind: where either
-    // holds a second such element, nobody can tell whose it is.
+    // The page's raw styles precede the element and its HTML follows: if either contains a second
+    // such element, the two cannot be distinguished.
     let (_, element) = html.split_once(ELEMENT)?;
     if element.contains(ELEMENT) {
         return None;

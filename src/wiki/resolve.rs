@@ -164,7 +164,7 @@ impl Wiki {
 }
 
 impl AllPages {
-    /// The one page that goes by a name of the reference, and the section it names.
+    /// The one page with a name of the reference, and the section it names.
     fn named(
         &self,
         reference: &Reference,

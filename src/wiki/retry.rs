@@ -63,7 +63,7 @@ where
             let left = limits.total.saturating_sub(began.elapsed());
             let attempt = attempt(left);
             tries += 1;
-            // The crate does not ask its policy where a wait is given, so both bounds are ours.
+            // The crate skips its policy if a wait is given, so both bounds are enforced here.
             let is_last = tries > limits.retries;
             async move {
                 attempt.await.map_err(|error| match &error {
@@ -71,7 +71,7 @@ where
                         backoff::Error::permanent(error.clone())
                     }
                     WikiError::RateLimited { after: Some(wait) } => {
-                        // A sum would overflow where a wait is absurdly long.
+                        // A sum would overflow with an absurdly long wait.
                         if *wait < limits.total.saturating_sub(began.elapsed()) {
                             backoff::Error::retry_after(error.clone(), *wait)
                         } else {

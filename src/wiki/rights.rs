@@ -65,7 +65,7 @@ impl Right {
         }
     }
 
-    /// Its place in what the view tells.
+    /// Its name in the view's data.
     const fn place(self) -> &'static str {
         match self {
             Self::ReadPages => "/pages/read",
@@ -91,7 +91,7 @@ impl Rights {
         Self(known.into_iter().collect())
     }
 
-    /// Whether a right is had; nothing where that is unknown.
+    /// Whether the key has a right; `None` if unknown.
     #[must_use]
     pub fn has(&self, right: Right) -> Option<bool> {
         self.0.get(&right).copied()
@@ -150,8 +150,8 @@ impl Wiki {
     }
 }
 
-/// Whether a read was allowed; nothing where what stands before the wiki refused, or where the
-/// answer has to do with something else.
+/// Whether a read was allowed; `None` if a gateway before the wiki refused, or the answer has
+/// another cause.
 fn allowed<T>(answer: &Result<T, WikiError>) -> Result<Option<bool>, WikiError> {
     match answer {
         Ok(_) => Ok(Some(true)),

@@ -10,8 +10,8 @@ use crate::page::{Locale, PagePath};
 /// A page that the wiki's search engine found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    /// The page's id; none where it could not be found out. The engine's own id may be
-    /// another page's (W9) and is never passed on.
+    /// The page's id; `None` if it could not be determined. The engine's own id may be another
+    /// page's (W9) and is never passed on.
     pub id: Option<i64>,
     /// Its locale.
     pub locale: Locale,

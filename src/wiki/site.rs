@@ -57,7 +57,7 @@ impl Wiki {
         self.locales().await.iter().any(is_other)
     }
 
-    /// The locales that the site has, asked once in ten minutes; none where it does not say.
+    /// The locales of the site, requested once in ten minutes; none if the site does not list them.
     pub async fn locales(&self) -> Vec<Locale> {
         match self.site_locales().await {
             Ok(site) => site.all,
@@ -68,8 +68,8 @@ impl Wiki {
         }
     }
 
-    /// What decides where links lead, but for `absoluteLinks`, which the wiki tells nobody
-    /// without manage:system.
+    /// The settings that decide where links lead, except `absoluteLinks`, which the wiki shows only
+    /// with manage:system.
     ///
     /// # Errors
     /// See [`WikiError`].

@@ -1,10 +1,10 @@
-//! What the wiki takes a key for: a good one, a guest's, none at all.
+//! The wiki's view of a key: good, a guest's, or invalid.
 //!
-//! An unknown or malformed key is answered as a guest, without a word (W3), so it has to be asked
+//! The wiki silently treats an unknown or malformed key as a guest (W3), so this has to be asked
 //! for. Measured on 2.5.314: `users.profile` answers every good key, whatever its rights, and
-//! refuses a guest with the code 1019, and so a key that expired, in the renewal time too; in
-//! that time every operation that wants a right answers `Unauthorized`, the view that readers see
-//! a status 500, and the views of source and editor do not answer at all.
+//! refuses a guest with the code 1019, and so a key that expired, in the renewal time too; in that
+//! time every operation that wants a right answers `Unauthorized`, the view that readers see a
+//! status 500, and the views of source and editor do not answer at all.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::error::{WikiError, sentence};
 use super::operations::{UserProfile, user_profile};
 use crate::error::{Code, Failure};
 
-/// How long an answer waits at most for what the wiki says of the key.
+/// How long an answer waits for the key's standing.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What the wiki takes a key for.
@@ -85,13 +85,13 @@ impl Wiki {
         self.ask_standing(limit).await.ok().flatten()
     }
 
-    /// The standing as far as it is known, without a request.
+    /// The known standing, without a request.
     #[must_use]
     pub fn known_standing(&self) -> Option<Standing> {
         self.keyed().standing()
     }
 
-    /// Asks the wiki what it takes the key for, once; nothing where its answer does not say so.
+    /// Asks the wiki once for the key's standing; `None` if its answer does not say.
     ///
     /// # Errors
     /// No answer came.
@@ -145,10 +145,10 @@ impl Wiki {
         self.keyed().fault(standing)
     }
 
-    /// What every answer to a key that is a guest's says beside what guests may read.
+    /// The hint that accompanies every answer to a key that counts as a guest's.
     pub async fn guests_hint(&self) -> Option<String> {
         let fault = match self.standing().await? {
-            Standing::Guest => "it is none that it knows".to_owned(),
+            Standing::Guest => "it does not know the key".to_owned(),
             Standing::Expired => {
                 let at = self.keyed().key.expired_at();
                 at.map_or_else(
@@ -159,12 +159,12 @@ impl Wiki {
             Standing::Good | Standing::Revoked | Standing::ApiDisabled => return None,
         };
         Some(format!(
-            "The wiki takes this key for a guest's: {fault}. This is what guests may read, and not all that there is."
+            "The wiki treats this key as a guest's: {fault}. The answer has only what guests may read."
         ))
     }
 
-    /// Says of a refusal for want of a right what the key itself has to do with it. The wiki is
-    /// asked at most until it answered once.
+    /// Explains a refusal for lack of a right, if the key itself is the cause. The wiki is asked
+    /// only until it has answered once.
     pub async fn explained(&self, failure: Failure) -> Failure {
         let mut failure = self.told_of_key(failure).await;
         if failure.code == Code::KeyRejected {
@@ -175,7 +175,7 @@ impl Wiki {
 
     async fn told_of_key(&self, mut failure: Failure) -> Failure {
         let is_refusal = match failure.code {
-            // What stands before the wiki refuses with a status, and knows no rights.
+            // A gateway before the wiki refuses with a status and knows no rights.
             Code::PermissionDenied => failure.details.contains_key("right"),
             Code::FieldUnreadable => true,
             _ => false,
@@ -205,7 +205,7 @@ impl Wiki {
         }
     }
 
-    /// Whether the wiki takes this key for a guest's; nothing where that cannot be found out.
+    /// Whether the wiki treats this key as a guest's; `None` if unknown.
     pub async fn is_guest(&self) -> Option<bool> {
         match self.standing().await? {
             Standing::Good => Some(false),

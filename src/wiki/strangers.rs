@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// How long a key counts as unknown without the wiki being asked again.
 const MEMORY: Duration = Duration::from_mins(1);
-/// The most keys that are remembered; then the one goes that was told longest ago.
+/// The most keys that are remembered; beyond that, the oldest is forgotten.
 const MANY: usize = 1_024;
 
 type Digest = [u8; 32];

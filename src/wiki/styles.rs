@@ -26,15 +26,15 @@ const CLOSING: &str = "</style>";
 /// How many ends of a style element are tried: a text of the page's may look like one.
 const MAX_ENDS: usize = 16;
 
-/// What the view that readers see tells of a page's styles.
+/// What the readers' view reveals about a page's styles.
 pub(super) struct ReaderView {
     head: String,
     updated_at: Date,
 }
 
-/// What only the tree and the history tell of a page.
+/// What only the tree and the history reveal about a page.
 pub(super) struct Beside {
-    /// The page's node; none where it was not found at once.
+    /// The page's node; `None` if it was not found at once.
     pub(super) node: Option<TreeNode>,
     /// The date of its newest version, none for a page that was never updated; an error for a
     /// key without read:history.
@@ -81,7 +81,7 @@ impl ReaderView {
         })
     }
 
-    /// Whether it shows the page as it is, not as a cache has kept it.
+    /// Whether it shows the current page, not a cached one.
     fn is_current(&self, page: &PageReading, newest: Option<&Date>) -> bool {
         let now = page.updated_at.as_ref();
         if now.is_some_and(|now| now.same(&self.updated_at)) {
@@ -97,7 +97,7 @@ impl ReaderView {
     }
 }
 
-/// A page's stored styles to the letter; nothing where the views do not prove them.
+/// A page's exact stored styles; `None` if the views do not prove them.
 pub(super) fn proven(
     page: &PageReading,
     editor: &EditorView,
@@ -120,7 +120,7 @@ pub(super) fn head(before_body: &str) -> Option<&str> {
     Some(rest)
 }
 
-/// The editor's head up to its end, behind which nothing is a page's.
+/// The editor's head up to its end; nothing after it belongs to a page.
 pub(super) fn editor_head(before_element: &str) -> Option<&str> {
     let (head, body) = head(before_element)?.split_once("</head><body>")?;
     (!body.contains("</head><body>")).then_some(head)
@@ -142,7 +142,7 @@ fn stored(site: &str, shown: &str, reader: &str) -> Option<String> {
         .and_then(|own| own.strip_prefix('\n'));
     match own {
         Some(own) if !shown.is_empty() => to_the_letter(own, shown),
-        // A rule that is stored is shown: one that is not shown is no rule of the page's.
+        // Stored rules are always shown: a rule that is not shown is not the page's.
         Some(own) => own
             .split(CLOSING)
             .next()

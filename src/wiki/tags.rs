@@ -56,8 +56,8 @@ pub struct Links {
 }
 
 impl Wiki {
-    /// Tags without the `#` that people write before them, where no page has a tag that begins so.
-    /// A request only if one has it.
+    /// Tags without a leading `#`, unless some page has a tag that begins with it. Sends a request
+    /// only if a tag has one.
     ///
     /// # Errors
     /// See [`WikiError`].

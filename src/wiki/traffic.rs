@@ -1,4 +1,4 @@
-//! What goes to the wiki and comes back, bounded and counted; shared by all keys of one server.
+//! The traffic to the wiki, bounded and counted; shared by all keys of one server.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::share::OneByOne;
 /// The most requests under way at once, whatever keys they are made with.
 const MAX_REQUESTS: usize = 8;
 
-/// What goes to the wiki and comes back, bounded and counted.
+/// The traffic to the wiki, bounded and counted.
 #[derive(Debug)]
 pub struct Traffic {
     /// A place for each request under way.
@@ -32,7 +32,7 @@ pub struct Traffic {
     pub retries: Counter,
     /// Requests under way.
     pub in_flight: Gauge,
-    /// Those of them that a call waits for, and those that wait for a place.
+    /// Requests that a call waits for, including those still waiting for a slot.
     pub(super) of_calls: Gauge,
     last_heard: Mutex<Option<Instant>>,
     dated: Mutex<Option<(Instant, OffsetDateTime)>>,
@@ -61,7 +61,7 @@ impl Traffic {
         *self.last() = Some(Instant::now());
     }
 
-    /// Whether a call waits for an answer: what is asked in the background gives way.
+    /// Whether a call waits for an answer; background requests then yield.
     #[must_use]
     pub fn has_callers(&self) -> bool {
         self.of_calls.get() > 0
@@ -72,8 +72,8 @@ impl Traffic {
         *self.date() = Some((Instant::now(), date));
     }
 
-    /// The time by the wiki's clock, as its last answer told it: a second late at the most. Our own
-    /// clock's where no answer had a date.
+    /// The time by the wiki's clock, from its last answer, at most a second late. Our own clock's
+    /// if no answer had a date.
     #[must_use]
     pub fn now(&self) -> OffsetDateTime {
         let dated = *self.date();

@@ -69,7 +69,7 @@ pub fn provide_tls() {
 }
 
 impl Transport {
-    /// Opens nothing yet; an address, key or network that cannot be used is told here.
+    /// Opens no connection yet; an unusable address, key or network is reported here.
     pub(super) fn new(
         endpoint: Url,
         keyed: Keyed,
@@ -123,7 +123,7 @@ impl Transport {
         })
     }
 
-    /// The same way, with another key.
+    /// The same transport with another key.
     pub(super) fn with_key(&self, keyed: Keyed) -> Self {
         Self {
             way: Arc::clone(&self.way),
@@ -131,7 +131,7 @@ impl Transport {
         }
     }
 
-    /// The same way, with the same key whatever key comes after it.
+    /// The same transport, sharing the current key.
     pub(super) fn shared(&self) -> Self {
         Self {
             way: Arc::clone(&self.way),
@@ -139,7 +139,7 @@ impl Transport {
         }
     }
 
-    /// The same way, with the key that is in use now for good.
+    /// The same transport, pinned to the current key.
     pub(super) fn pinned(&self) -> Self {
         Self {
             way: Arc::clone(&self.way),
@@ -199,7 +199,7 @@ impl Transport {
             },
             |call| call.to_string(),
         );
-        // Where no place is free in time, nothing was sent.
+        // If no slot is free in time, nothing was sent.
         let _place = tokio::time::timeout(limit, self.traffic.places.acquire())
             .await
             .map_err(|_| WikiError::NotConnected)?

@@ -39,8 +39,8 @@ pub struct TreeNode {
 }
 
 impl TreeNode {
-    /// The node as far as it may be read: a page that may not be is a mere folder, and a folder
-    /// without a page that may be is not there.
+    /// The node as far as it may be read: a hidden page becomes a mere folder, and a folder without
+    /// readable pages disappears.
     fn seen(self, sights: Option<&Sights>) -> Option<Self> {
         let Some(sights) = sights else {
             return Some(self);
@@ -103,7 +103,7 @@ impl Wiki {
         })
     }
 
-    /// The nodes below a path, once; nothing where nothing is at the path.
+    /// The nodes below a path, in one attempt; `None` if nothing is at the path.
     ///
     /// With `doubting` also nothing where a rebuild may have come between: where a folder has
     /// no children, or those of another, since nodes are numbered anew.
@@ -182,8 +182,8 @@ impl Wiki {
         Ok(level.filter(|node| node.page_id.is_some()).collect())
     }
 
-    /// A path beside a taken one where nothing is: `docs/x-2`, `docs/x-3` and so on. `None` where
-    /// it could not be told. One request.
+    /// A free path similar to a taken one: `docs/x-2`, `docs/x-3` and so on. `None` if it could not
+    /// be determined. One request.
     pub async fn free_path(&self, locale: &Locale, taken: &PagePath) -> Option<PagePath> {
         let level = self.query::<PageTree>(beside(locale, taken)).await.ok()?;
         let there: HashSet<String> = nodes(level)
@@ -288,7 +288,7 @@ impl Wiki {
     }
 }
 
-/// The level that a path stands in: what the wiki gives for `path` (W8).
+/// The level of a path: what the wiki gives for `path` (W8).
 pub(super) fn beside(locale: &Locale, path: &PagePath) -> page_tree::Variables {
     page_tree::Variables {
         path: Some(path.as_str().to_owned()),

@@ -5,7 +5,7 @@ use super::error::WikiError;
 use super::operations::{PageVersion, page_version};
 use crate::page::{Date, Locale, PagePath, PageReading, PageState};
 
-/// A page as it was: what a later write left behind. The wiki keeps no tags, styles or scripts
+/// An earlier state of a page, replaced by a later write. The wiki keeps no tags, styles or scripts
 /// with it (W10).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
@@ -13,7 +13,7 @@ pub struct Version {
     pub id: i64,
     /// When the page was written that way.
     pub date: Date,
-    /// When what came after it was written.
+    /// When the next state was written.
     pub ended: Date,
     /// Who wrote it: measured on 2.5.314, the author of this state, not of what came after.
     pub author_name: String,
@@ -40,7 +40,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// The page as it was; what a version does not keep is taken from the page as it is.
+    /// The earlier page; fields that a version does not keep are taken from the current page.
     #[must_use]
     pub fn laid_over(self, page: &PageState) -> PageState {
         PageReading::from(self).laid_over(page)
@@ -101,7 +101,7 @@ pub(super) fn one(data: page_version::ResponseData) -> Option<Version> {
 }
 
 impl Wiki {
-    /// An old version of a page; none if the page has no such version.
+    /// An old version of a page; `None` if the page has no such version.
     ///
     /// # Errors
     /// See [`WikiError`].
@@ -115,8 +115,7 @@ impl Wiki {
         Ok(one(data).filter(|version| self.admits_version(version)))
     }
 
-    /// Several old versions of a page, in one request; none in the place of one that the page
-    /// does not have.
+    /// Several old versions of a page, in one request; `None` for each that the page does not have.
     ///
     /// # Errors
     /// See [`WikiError`].
@@ -138,12 +137,12 @@ impl Wiki {
         answers.into_iter().map(|data| Ok(seen(data?))).collect()
     }
 
-    /// Whether a version stood where pages may be read; its tags are nobody's knowledge (W10).
+    /// Whether a version's place may be read; its tags are unknown (W10).
     pub(super) fn admits_version(&self, version: &Version) -> bool {
         self.scope().admits_place(&version.locale, &version.path)
     }
 
-    /// What was written of a page since a time, looked for among so many of its newest versions.
+    /// What was written on a page since a time, searched among this many of its newest versions.
     ///
     /// A version is dated by the page's `updatedAt` of its day and ends with the write that
     /// came after. `updatedAt` moves without a write, too, when a page that it links to comes or
@@ -199,6 +198,6 @@ pub enum Since {
     Nothing,
     /// Something; this is the page as it was at that time.
     Written(Box<Version>),
-    /// The time lies further back than the history is looked through.
+    /// The time lies further back than the searched history.
     Unknown,
 }

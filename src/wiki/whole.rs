@@ -26,7 +26,7 @@ impl WholeList {
     }
 }
 
-/// A list that was asked for at some time, and what came of it.
+/// A requested list, its time and its result.
 type Slot = Mutex<Option<(Instant, Result<Arc<WholeList>, WikiError>)>>;
 
 /// The whole lists that are asked for with one key at the moment.
@@ -37,7 +37,7 @@ impl Flights {
     /// The list of this name, held by those alone who want it: the last to leave drops it.
     fn join(&self, name: String) -> Arc<Slot> {
         let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that nobody holds any more takes its room all the same.
+        // An entry that nobody holds any more would still take room.
         slots.retain(|_, slot| slot.strong_count() > 0);
         if let Some(slot) = slots.get(&name).and_then(Weak::upgrade) {
             return slot;
@@ -86,10 +86,10 @@ impl Wiki {
 pub(super) struct SharedPages(Lock<HashMap<i64, Weak<PageReading>>>);
 
 impl SharedPages {
-    /// The same pages, those that are known already as they are kept.
+    /// The same pages, with shared entries for those already known.
     pub(super) fn share(&self, pages: Vec<PageReading>) -> Vec<Arc<PageReading>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that nobody holds any more takes its room all the same.
+        // An entry that nobody holds any more would still take room.
         known.retain(|_, page| page.strong_count() > 0);
         let share = |page: PageReading| {
             let Some(id) = page.id else {

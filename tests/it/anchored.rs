@@ -585,7 +585,7 @@ async fn an_outcome_is_anchored_while_the_server_lives_and_verify_says_up_to_whe
     served.call(UPDATE, unknown).await.unwrap_err();
     let told = verify(&wiki.address(), served.dir.path(), &given).stdout;
     assert!(told.contains("all records before 20"), "{told}");
-    assert!(told.contains("lie behind the last anchor"), "{told}");
+    assert!(told.contains("come after the last anchor"), "{told}");
 
     let other = verify(&wiki.address(), served.dir.path(), &given[..2]).stdout;
     assert!(
@@ -637,7 +637,7 @@ async fn a_command_reads_each_anchor_and_one_that_fails_stops_no_write() {
         told.told
     );
     assert!(
-        told.stdout.contains("lie behind the last anchor"),
+        told.stdout.contains("come after the last anchor"),
         "{}",
         told.told
     );

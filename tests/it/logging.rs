@@ -137,7 +137,7 @@ async fn that_a_write_is_being_settled_is_told_once() {
         next(&mut heard).await,
         (
             LoggingLevel::Warning,
-            "what became of the write is not clear yet; the page is read until it is, nothing is sent again".to_owned()
+            "the outcome of the write is not clear yet; the page is read until it is, and nothing is sent again".to_owned()
         )
     );
     assert!(heard.is_empty());

@@ -154,7 +154,7 @@ pub(crate) const CALLS: &[(&str, &str, Told)] = &[
     ("move_page", r#"{"id": $ID, "path": "naive/b"}"#, Leads(TOOL, "call wikijs_update_page with path", UPDATE, r#"{"id": $ID, "path": "naive/b"}"#)),
 
     (DELETE, r#"{"id": "$ID"}"#, Takes),
-    (DELETE, r#"{"path": "docs"}"#, Leads(BAD, "and answers the id", PATH, r#"{"path": "docs"}"#)),
+    (DELETE, r#"{"path": "docs"}"#, Leads(BAD, "and returns the id", PATH, r#"{"path": "docs"}"#)),
     (DELETE, r#"{"id": "docs"}"#, Leads(BAD, "takes a path or a title", PATH, r#"{"path": "docs"}"#)),
     (DELETE, r#"{"ids": [$ID]}"#, Leads(BAD, "did you mean id?", DELETE, r#"{"id": $ID}"#)),
     (DELETE, r#"{"id": 99999}"#, Leads(NONE, "wikijs_search_pages", SEARCH, r#"{"query": "linux"}"#)),

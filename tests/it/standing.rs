@@ -15,7 +15,7 @@ use wikijs_mcp::tools::{Context, Kind, Registry, Tool};
 use crate::harness::{Served, Setup, id_of, sample_wiki};
 use crate::hosted::{Caller, Hosted, LIMITS};
 
-const GUEST: &str = "The wiki takes this key for a guest's: ";
+const GUEST: &str = "The wiki treats this key as a guest's: ";
 
 /// Every read tool, with arguments that a guest is answered.
 fn reads(id: i64) -> Vec<(&'static str, Value)> {
@@ -45,8 +45,8 @@ async fn every_answer_to_a_key_that_is_none_begins_with_saying_so() {
     let wiki = sample_wiki().await;
     let id = id_of(&wiki, "releases/2-4");
     for (key, why) in [
-        ("garbage".to_owned(), "it is none that it knows."),
-        ("e30.e30.forged".to_owned(), "it is none that it knows."),
+        ("garbage".to_owned(), "it does not know the key."),
+        ("e30.e30.forged".to_owned(), "it does not know the key."),
         (wiki.expired_key(), "it expired at "),
     ] {
         let served = Setup::at(&wiki.address(), &key).serve().await;

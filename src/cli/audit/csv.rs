@@ -11,7 +11,7 @@ use crate::change::Operation;
 use crate::cli::print;
 use crate::page::Field;
 
-/// How many calls a table has where nothing is said.
+/// How many calls a table has by default.
 pub(super) const USUAL_LIMIT: u16 = 10_000;
 
 /// What a spreadsheet may take for the beginning of a formula; the wide forms count for some.
@@ -43,9 +43,11 @@ const COLUMNS: [Column; 29] = [
     ("client_version", "The client's own version.", |row| {
         client(row, |client| client.version.clone())
     }),
-    ("subject", "As whom the client was authenticated.", |row| {
-        client(row, |client| text(client.subject.as_ref()))
-    }),
+    (
+        "subject",
+        "The identity that the client was authenticated as.",
+        |row| client(row, |client| text(client.subject.as_ref())),
+    ),
     (
         "client_id",
         "The id of that client, which outlives its name and token.",
@@ -154,7 +156,7 @@ fn words(all: impl Iterator<Item = impl ToString>) -> String {
 }
 
 fn client(row: &Row<'_>, value: impl FnOnce(&Client) -> String) -> String {
-    // Where a user of the machine acted, the client is this program.
+    // If a user of the machine acted, the client is this program.
     let client = row.client.filter(|_| row.actor.is_none());
     client.map_or_else(String::new, value)
 }

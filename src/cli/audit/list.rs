@@ -125,7 +125,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// Says how to get the next page, where there is one.
+/// Says how to get the next page, if there is one.
 fn note_older(older: u64, last: Option<&CallStory>) {
     if let Some(last) = last {
         print::note(&format!("{older} older ones: --before {}", last.call));

@@ -8,7 +8,7 @@ use crate::cli::print::{self, Paint};
 use crate::cli::table::Cell;
 use crate::page::{Field, Locale, PagePath, Whose, own_words};
 
-/// One call, as all commands tell it to programs.
+/// One call, as all commands give it to programs.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Row<'a> {
@@ -99,7 +99,7 @@ impl<'a> Row<'a> {
         who(self.client, self.actor, self.proposer)
     }
 
-    /// The tool, with the call that it takes back or the proposal that it decides on.
+    /// The tool, with the call that it undoes or the proposal that it decides on.
     pub(super) fn tool(&self) -> String {
         tool(self.tool, self.undoes, self.decided_proposal())
     }
@@ -121,7 +121,7 @@ impl<'a> Row<'a> {
             .map(|note| print::harmless(&own_words(whose, note)))
     }
 
-    /// The page's place, and the one it shall get.
+    /// The page's place, and the new one.
     pub(super) fn page(&self) -> String {
         page(self.locale, self.path, self.new_path, self.id)
     }
@@ -148,7 +148,7 @@ pub(super) fn who(
     print::harmless(&format!("{who}{}", whose.unwrap_or_default()))
 }
 
-/// A tool or command, with the call that it takes back or the proposal that it decides on.
+/// A tool or command, with the call that it undoes or the proposal that it decides on.
 pub(super) fn tool(tool: Option<&str>, undoes: Option<CallId>, proposal: Option<&str>) -> String {
     let undoes = undoes.map(|call| call.to_string());
     let meant = proposal.or(undoes.as_deref());
@@ -157,7 +157,7 @@ pub(super) fn tool(tool: Option<&str>, undoes: Option<CallId>, proposal: Option<
     print::harmless(&words.join(" "))
 }
 
-/// A page's place, and the one it shall get; its id where there is none.
+/// A page's place, and the new one; its id if there is no place.
 pub(super) fn page(
     locale: Option<&str>,
     path: Option<&str>,
@@ -171,7 +171,7 @@ pub(super) fn page(
     format!("{}{}", print::place(locale, path), print::harmless(&moved))
 }
 
-/// How a call ended, with the gate where one stopped it.
+/// How a call ended, with the gate that stopped it, if any.
 pub(super) fn ending(call: &CallStory) -> Cell {
     let ending = call.ending();
     let mut text = ending.as_str().to_owned();

@@ -14,7 +14,7 @@ use crate::cli::signals::Signals;
 use crate::cli::{Outcome, start};
 use crate::page::{Locale, PagePath};
 
-/// How long to wait before the log is looked at again.
+/// How long to wait before the log is read again.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Arguments of `audit tail`.

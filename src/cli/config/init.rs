@@ -57,7 +57,7 @@ pub(super) async fn run(arguments: &Arguments) -> Outcome {
     let mut draft = Draft::default();
     fill(&mut draft, arguments.key_stdin).map_err(wrong)?;
     if print::can_ask() {
-        // Faults of what was given are not mended by answers.
+        // Answers cannot mend faults in what was given.
         with_placeholders(&draft)
             .and_then(|whole| whole.check(&path))
             .map_err(wrong)?;
@@ -140,8 +140,8 @@ fn has_key(draft: &Draft) -> bool {
         .any(|name| draft.has(name))
 }
 
-/// A draft with an address and a key, whatever they are, where it has none: so all else of it can
-/// be checked.
+/// A draft with a placeholder address and key if it has none, so that everything else can be
+/// checked.
 fn with_placeholders(draft: &Draft) -> Result<Draft, String> {
     let mut whole = draft.clone();
     if !whole.has(ADDRESS) {
@@ -184,7 +184,7 @@ impl Person for AtTerminal {
 /// What a draft's address and key are good for.
 type Test<'a> = &'a mut dyn FnMut(&Draft) -> Result<Option<Wrong>, String>;
 
-/// Asks for what is needed and not known yet; after a bad answer, again.
+/// Asks for missing values; asks again after a bad answer.
 struct Interview<'a> {
     draft: &'a mut Draft,
     path: &'a Path,

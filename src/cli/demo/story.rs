@@ -1,4 +1,4 @@
-//! The story: what an agent does, what the gates answer, what goes on record.
+//! The story: what an agent does, what the gates answer, what is recorded.
 
 use std::io::BufReader;
 use std::path::Path;
@@ -15,8 +15,8 @@ const PAGE: &str = "releases/2-4";
 const OLD: &str = "takes about a minute";
 const NEW: &str = "takes about two minutes";
 
-/// Tells the story. Each step checks what came of it; the first that does not go as told ends
-/// it with an error.
+/// Tells the story. Each step checks its result; the first unexpected one ends the story with an
+/// error.
 pub(super) async fn tell() -> Outcome {
     // An interrupted demo removes what it made too.
     let stop = CancellationToken::new();
@@ -319,7 +319,7 @@ fn changed(page: &Value) -> Value {
     json!({ "id": page.get("id"), "edits": [{ "oldText": OLD, "newText": NEW }] })
 }
 
-/// The names of the members in which a page is not as it was.
+/// The names of the members in which two states of a page differ.
 fn differing<'a>(before: &'a Value, after: &Value) -> Vec<&'a str> {
     let members = before.as_object().into_iter().flatten();
     let mut names: Vec<&str> = members

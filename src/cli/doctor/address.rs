@@ -42,7 +42,7 @@ fn wrong(wiki: &Wiki, why: &Unreachable) -> Finding {
                 "no connection to {host}, port {port}, within {} ms",
                 after.as_millis()
             ),
-            "Look whether a firewall stands between, or correct WIKI_BASE_URL.",
+            "Check for a firewall in between, or correct WIKI_BASE_URL.",
         ),
         Unreachable::NotConnected(kind) => Finding::wrong(
             format!("no connection to {host}, port {port}: {kind}"),
@@ -64,7 +64,7 @@ fn wrong(wiki: &Wiki, why: &Unreachable) -> Finding {
             format!(
                 "a web page answers at {path} in place of the API (HTTP status {status}): a proxy, a login page or another site"
             ),
-            "Let requests to the API pass what stands before the wiki, or correct WIKI_BASE_URL.",
+            "Let requests to the API pass the gateway before the wiki, or correct WIKI_BASE_URL.",
         ),
         Unreachable::NotTheApi {
             status,
@@ -84,7 +84,7 @@ fn wrong(wiki: &Wiki, why: &Unreachable) -> Finding {
                     "Let this machine's requests pass the gateway or firewall before the wiki."
                 }
                 WikiError::RateLimited { .. } => "Wait, or ask for a higher limit.",
-                _ => "Look into the log of the wiki, or of what stands before it.",
+                _ => "Look into the log of the wiki or of the gateway before it.",
             },
         ),
     }
@@ -93,7 +93,7 @@ fn wrong(wiki: &Wiki, why: &Unreachable) -> Finding {
 fn tls(fault: TlsFault, host: &str) -> Finding {
     let (seen, todo) = match fault {
         TlsFault::UnknownIssuer => (
-            "the certificate was issued by nobody whom this system trusts; it may be self-signed"
+            "this system does not trust whoever issued the certificate; it may be self-signed"
                 .to_owned(),
             "Name a file with the certificate's authority in WIKI_CA_FILE, or put it into the system's trust store.",
         ),

@@ -1,4 +1,4 @@
-//! Can writes be put on record, and does what is on record hold?
+//! Checks that writes can be recorded and that the record is intact.
 
 use std::path::Path;
 
@@ -87,7 +87,7 @@ fn findings(health: &Health) -> Vec<Finding> {
                 "no outcome is on record of {}",
                 counted(health.open, "attempt", "attempts")
             ),
-            "Start the server: it looks what became of them before it writes.",
+            "Start the server: it settles them before it writes.",
         ));
     }
     if found.is_empty() {

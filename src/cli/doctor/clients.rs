@@ -11,7 +11,7 @@ use crate::server::http::{NamedClient, TokensFile};
 
 const ROTATE: &str = "Run `wikijs-mcp token rotate NAME`, and give out what it prints.";
 
-/// What is to be said of the named clients; nothing where callers need no name.
+/// Findings about the named clients; none if callers need no name.
 pub(super) fn found() -> Vec<Finding> {
     let settings = start::layers().ok();
     let settings = settings.and_then(|layers| ServeSettings::read(&layers.source()).ok());

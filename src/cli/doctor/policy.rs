@@ -31,7 +31,7 @@ pub(super) fn paused(pause: Option<&Pause>) -> Option<Finding> {
     let pause = pause?;
     Some(Finding::warning(
         format!("all writes are paused {pause}"),
-        "Run `wikijs-mcp resume` where writes shall go on.",
+        "Run `wikijs-mcp resume` to resume writes.",
     ))
 }
 

@@ -21,7 +21,7 @@ struct Line {
 #[derive(Debug)]
 pub(super) struct Report {
     lines: Vec<Line>,
-    /// What the key may do, where it was found out.
+    /// What the key may do, if known.
     pub(super) rights: Option<Seen>,
     is_json: bool,
 }
@@ -35,7 +35,7 @@ impl Report {
         }
     }
 
-    /// Adds what a check found, and tells a person at once.
+    /// Adds what a check found, and shows it to a person at once.
     pub(super) fn add(&mut self, check: &'static str, findings: impl IntoIterator<Item = Finding>) {
         for finding in findings {
             if !self.is_json {
@@ -121,10 +121,10 @@ fn show(check: &str, finding: &Finding) {
     }
 }
 
-/// Stands before what is to be done.
+/// The mark before what to do.
 const ARROW: &str = "-> ";
 
-/// A line end, and what the next line of a finding begins with.
+/// A line end, and the indent of a finding's next line.
 fn below(more: usize) -> String {
     format!("\n{}", " ".repeat(INDENT + more))
 }
@@ -132,7 +132,7 @@ fn below(more: usize) -> String {
 /// Where what is seen begins in its line.
 const INDENT: usize = 19;
 
-/// A text in lines that fit behind the indent, and so much more.
+/// A text broken into lines that fit after the indent and `more` columns.
 fn broken(text: &str, more: usize) -> Vec<String> {
     let room = print::width().map_or(usize::MAX, |width| {
         width.saturating_sub(INDENT + more).max(1)

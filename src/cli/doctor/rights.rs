@@ -11,8 +11,8 @@ use crate::gates::Policy;
 use crate::page::PageReading;
 use crate::wiki::{ListQuery, Right, Rights, Wiki};
 
-/// How many of the pages changed last are looked at for one that is published: a draft's rights
-/// are told to its writers alone.
+/// How many of the pages changed last are searched for a published one: only writers of a draft see
+/// their rights on it.
 const LOOKED_AT: usize = 20;
 
 /// What was found out.
@@ -98,7 +98,7 @@ fn findings(rights: &Rights, policy: &Policy, place: &str) -> Vec<Finding> {
     if !unknown.is_empty() {
         found.push(Finding::warning(
             format!("could not be found out: {}", unknown.join(", ")),
-            "Let GET requests for pages pass what stands before the wiki, or name a published page by --page.",
+            "Let GET requests for pages pass the gateway before the wiki, or name a published page by --page.",
         ));
     }
     if policy.is_enabled && rights.has(Right::WritePages) == Some(false) {

@@ -79,7 +79,7 @@ const NEEDS: [Need; 10] = [
         &[Right::WritePages],
         &[("path, locale", &[Right::ManagePages]), STYLES, SCRIPTS],
     ),
-    // A page is kept whole before it goes, which takes write:pages (W2).
+    // A page is kept whole before it is deleted, which needs write:pages (W2).
     need(
         "wikijs_delete_page",
         &[Right::WritePages, Right::DeletePages],

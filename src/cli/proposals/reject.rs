@@ -31,7 +31,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// Rejects them one after another, and tells each.
+/// Rejects them one after another, and reports each.
 async fn reject(app: &App, arguments: &Arguments) -> Result<(), Failure> {
     let caller = start::operator("proposals reject");
     let mut rejected = Vec::new();

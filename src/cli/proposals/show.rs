@@ -39,7 +39,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// How the call ended that applied it; none where no call did, or none is on record any more.
+/// The outcome of the call that applied it; `None` if no call did, or it is no longer on record.
 async fn ending(app: &App, state: &ProposalState) -> Option<Ending> {
     let ProposalState::Applied { applied_by, .. } = state else {
         return None;

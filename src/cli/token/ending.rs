@@ -5,9 +5,9 @@ use std::time::Duration;
 use time::format_description::well_known::{Iso8601, Rfc3339};
 use time::{Date, OffsetDateTime, UtcOffset};
 
-/// How long a token counts where nothing else is said.
+/// How long a token is valid by default.
 pub(super) const DEFAULT: &str = "90d";
-/// The word for a token without an end.
+/// The word for a token that never expires.
 const NEVER: &str = "never";
 
 /// When a token ends that counts so long, or until that date; `None` if it never does.

@@ -95,7 +95,7 @@ fn failed(file: &TokensFile) -> impl Fn(TokensFileError) -> (Exit, String) {
     }
 }
 
-/// What is said where the system has no random numbers.
+/// The error if the system has no random numbers.
 fn no_randomness(_: getrandom::Error) -> (Exit, String) {
     (Exit::Failed, "the system gave no random numbers".to_owned())
 }

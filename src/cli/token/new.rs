@@ -131,7 +131,7 @@ impl New {
     pub(super) fn make(&self, file: &TokensFile, settings: &ServeSettings) -> Outcome {
         let wrong = |error: String| (Exit::Usage, error);
         let (role, may) = (self.role(), self.grant().map_err(wrong)?);
-        // The client, what it shows, once, and how that is told.
+        // The client, its token or link (shown once), and how to present it.
         let (client, shown, is_link) = if role.signs_in() {
             let address = self.at.address(settings)?;
             let secret = LinkSecret::new().map_err(no_randomness)?;

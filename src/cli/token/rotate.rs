@@ -17,7 +17,7 @@ use crate::server::http::{
     LinkSecret, NamedClient, Rotation, Shown, Token, TokensFile, TokensFileError,
 };
 
-/// How long the token before counts on where nothing else is said.
+/// How long the previous token remains valid by default.
 const KEPT: &str = "24h";
 
 /// Arguments of `token rotate`.
@@ -128,7 +128,7 @@ impl Rotate {
         found.ok_or_else(|| failed(file)(TokensFileError::Unknown))
     }
 
-    /// Says when the client ends, from what is in the file now.
+    /// Says when the client expires, from the present file.
     fn tell_end(&self, file: &TokensFile) {
         let client = self.client(file).ok();
         let end = client.and_then(|client| client.expires().ok().flatten());

@@ -10,7 +10,7 @@ use crate::cli::show_change;
 use crate::cli::table::{Cell, Table};
 use crate::error::Failure;
 
-/// What is said of an empty list.
+/// The text for an empty list.
 const NOTHING: &str = "nothing was found";
 
 /// Prints an answer.
@@ -56,7 +56,7 @@ pub(super) fn print(answer: &Value) {
         ("notShown", "more are not shown"),
         ("hitsLeft", "more pages have lines that match"),
         ("otherLocales", "more are in other locales"),
-        ("nextCursor", "is the cursor of what follows"),
+        ("nextCursor", "is the cursor of the next part"),
     ] {
         if let Some(value) = answer.get(name) {
             print::note(&format!("{} {told}", text(value)));
@@ -64,7 +64,7 @@ pub(super) fn print(answer: &Value) {
     }
 }
 
-/// What a failure says beside its sentence, for a person.
+/// A failure's details besides its sentence, for a person.
 pub(super) fn details(failure: &Failure, is_json: bool) {
     if is_json {
         return;
@@ -187,7 +187,7 @@ fn broken_links(pages: &[Value]) {
     }
 }
 
-/// What an answer says beside its list: what to do, what could not be read, what the index lacks.
+/// An answer's remarks besides its list: what to do, what could not be read, what the index lacks.
 fn remarks(answer: &Value) {
     let index = answer.get("index");
     let hints = [
@@ -294,7 +294,7 @@ fn change(of: &Value) -> Vec<String> {
     lines
 }
 
-/// A member as text; nothing where it is not there.
+/// A member as text; empty if absent.
 fn of(value: &Value, name: &str) -> String {
     value.get(name).map_or_else(String::new, text)
 }

@@ -51,9 +51,9 @@ pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) ->
         answer.shift_remove("confirmExpiresAt");
         answer.shift_remove("confirm")
     });
-    // A program that writes is given one answer: what came of it.
+    // A program gets one answer to a write: the outcome.
     let is_passed_over = token.is_some() && arguments.yes && arguments.json;
-    // Where there is somebody to ask, the preview is shown with the question.
+    // If somebody can be asked, the preview is shown with the question.
     let asks = token.is_some() && !arguments.yes && !arguments.json && print::can_ask();
     if !is_passed_over && !asks {
         show(&first, arguments.json);
@@ -75,8 +75,8 @@ pub(super) async fn run(app: &App, tool: &'static str, arguments: &Arguments) ->
     Ok(Exit::Done)
 }
 
-/// The end of a call without a token: of a read, of a write that had nothing to do, or of one
-/// that ended as a proposal, which is no success for whoever said yes to it.
+/// The end of a call without a token: a read, a write with nothing to do, or one that became a
+/// proposal, which is not a success if a person had said yes to it.
 fn unwritten(answer: &Value, was_wanted: bool) -> Outcome {
     if answer.get("dryRun") != Some(&Value::Bool(true)) {
         return Ok(Exit::Done);

@@ -75,7 +75,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     }
 }
 
-/// The tool of a name, with or without what all names begin with, or what is wrong with it.
+/// The tool of a name, with or without the common prefix, or what is wrong with the name.
 fn find<'a>(registry: &'a Registry, name: &str) -> Result<&'a Definition, (Exit, String)> {
     let bare = bare(name);
     let full = [PREFIX, bare].concat();
@@ -116,7 +116,7 @@ fn meant(registry: &Registry, name: &str) -> String {
         )
 }
 
-/// Reads a file, or stdin where it has no name.
+/// Reads a file, or stdin if no name is given.
 fn read(file: Option<&Path>) -> Result<String, (Exit, String)> {
     let text = match file {
         Some(file) => std::fs::read_to_string(file),

@@ -35,7 +35,8 @@ pub(super) fn print(page: &Value) {
     }
 }
 
-/// What an outline has beside its headings: blocks, images and links, and how many are left out.
+/// The parts of an outline besides its headings: blocks, images and links, and how many are left
+/// out.
 fn others(page: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     let outline = page.get("outline").and_then(Value::as_object);

@@ -23,7 +23,7 @@ pub(super) fn error(fault: &Fault) -> Error {
     with_exception(message, &exception)
 }
 
-/// What is said of a field that must have a value and has none.
+/// The error for a field that must have a value and has none.
 pub(super) fn missing(field: &str) -> Error {
     let message = format!("Cannot return null for non-nullable field {field}.");
     with_exception(message, &value!({}))

@@ -207,7 +207,7 @@ impl Page {
     }
 }
 
-/// Holds the type to the list of fields that the rest of the program goes by.
+/// Ties the type to the program's list of fields.
 macro_rules! has_resolvers {
     ({ $($always:tt)* } { $($allowed:tt)* }) => {
         has_resolvers! { @ $($always)* $($allowed)* }

@@ -192,7 +192,7 @@ impl PageQuery {
     }
 }
 
-/// A count that a client sent; what is below nothing counts as nothing.
+/// A count that a client sent; negative counts as zero.
 fn natural(number: i32) -> usize {
     usize::try_from(number).unwrap_or_default()
 }

@@ -5,8 +5,7 @@ use crate::demo::access::Access;
 use crate::demo::fault::{Fault, WikiError};
 
 impl Store {
-    /// Takes a page away for good. Its versions stay in the table, where no
-    /// call finds them any more.
+    /// Deletes a page for good. Its versions stay in the table, where no call finds them any more.
     pub(in crate::demo) fn delete(&mut self, id: i64, access: &Access) -> Result<(), Fault> {
         let page = self.existing(id)?;
         if !access.may(&["delete:pages"], &page.path) {

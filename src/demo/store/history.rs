@@ -4,7 +4,7 @@ use super::{PageRow, Store};
 use crate::demo::access::Access;
 use crate::demo::fault::{Fault, WikiError};
 
-/// A page as a write left it behind.
+/// A page as a write left it.
 #[derive(Debug, Clone)]
 pub(super) struct VersionRow {
     id: i64,

@@ -45,7 +45,7 @@ pub struct PageRow {
     pub updated_at: String,
 }
 
-/// Holds the row to the list of fields that the rest of the program goes by.
+/// Ties the row to the program's list of fields.
 macro_rules! has_columns {
     ({ $($always:tt)* } { $($allowed:tt)* }) => {
         has_columns! { @ $($always)* $($allowed)* }

@@ -1,5 +1,5 @@
-//! What `AsciiDoc` keeps from sight: comments, conditions that never hold, attributes that nothing
-//! refers to, and what its HTML hides.
+//! What `AsciiDoc` hides: comments, conditions that never hold, attributes that nothing refers to,
+//! and what its HTML hides.
 
 use super::elements;
 use super::found::{HiddenText, Lines, add_styles};

@@ -1,4 +1,4 @@
-//! What a tag's attributes say: words that are not seen, and looks.
+//! What a tag's attributes say: unseen words, and styles.
 
 use super::css::clean;
 use super::prose::{is_long_description, is_long_title, is_wordy_address, longest_run};

@@ -23,9 +23,8 @@ const FLAGS: [&str; 3] = [
 /// What a character that is escaped ends with.
 const ESCAPED: char = '}';
 
-/// Visits the characters of a text, each with how it hides something. What belongs to the
-/// characters around it as they are usually written hides nothing: joiners, variation selectors
-/// and soft hyphens have ordinary work to do.
+/// Visits the characters of a text, each with how it hides something. Joiners, variation selectors
+/// and soft hyphens in their ordinary use hide nothing.
 pub(super) fn each(text: &str, mut visit: impl FnMut(char, Option<Hiding>)) {
     let mut before = '\n';
     // Letters in a row since the last soft hyphen.

@@ -1,4 +1,4 @@
-//! What code, diagrams, formulas and styles keep from sight.
+//! What code, diagrams, formulas and styles hide.
 
 use super::css::clean;
 use super::found::HiddenText;
@@ -47,7 +47,7 @@ pub(super) fn diagram(language: &str, text: &str, line: usize, hidden: &mut Hidd
     }
 }
 
-/// Words that stand so far to the right that nobody scrolls there.
+/// Words so far to the right that nobody scrolls there.
 pub(super) fn padding(text: &str, line: usize, hidden: &mut HiddenText) {
     const FAR: usize = 150;
     const TAB: usize = 4;

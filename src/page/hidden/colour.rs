@@ -1,6 +1,6 @@
-//! Colours of texts and of what they stand on.
+//! Colours of texts and of their backgrounds.
 
-/// A colour, as far as it can be told.
+/// A colour, as far as it can be determined.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Colour {
     /// Nothing of it is seen.
@@ -11,12 +11,12 @@ pub(super) enum Colour {
     Unknown,
 }
 
-/// What a text stands on.
+/// The background of a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Background {
     /// One colour.
     Known([u8; 3]),
-    /// A picture, a gradient, or a colour that cannot be told.
+    /// A picture, a gradient, or a colour that cannot be determined.
     Unknown,
 }
 
@@ -46,7 +46,7 @@ const NAMED: [(&str, [u8; 3]); 22] = [
 ];
 
 impl Colour {
-    /// The colour that a value names; none where it names none.
+    /// The colour that a value names, if any.
     pub(super) fn of(value: &str) -> Option<Self> {
         let value = value.trim();
         if value.is_empty() || matches!(value, "inherit" | "unset" | "currentcolor") {
@@ -82,7 +82,7 @@ impl Colour {
         })
     }
 
-    /// Whether a text of this colour is not to be seen there.
+    /// Whether a text of this colour is invisible on this background.
     pub(super) fn is_lost_on(self, background: Option<Background>, may_be_painted: bool) -> bool {
         /// A page's own colour, where nothing is painted over it.
         const PAGE: [u8; 3] = [255, 255, 255];
@@ -98,7 +98,7 @@ impl Colour {
 }
 
 impl Background {
-    /// What a value paints; none where it paints nothing.
+    /// What a value paints, if anything.
     pub(super) fn of(value: &str) -> Option<Self> {
         let value = value.trim();
         if matches!(

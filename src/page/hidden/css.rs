@@ -1,6 +1,6 @@
 //! Pieces of style sheets: comments, escapes, functions, lengths.
 
-/// What stands in the brackets of a function.
+/// The argument of a function.
 pub(super) fn argument<'a>(value: &'a str, function: &str) -> Option<&'a str> {
     let mut rest = value;
     while let Some((before, behind)) = rest.split_once(function) {
@@ -57,7 +57,7 @@ pub(super) fn pixels(text: &str) -> Option<f64> {
     }
 }
 
-/// Splits where a sign stands in no quotes and no brackets.
+/// Splits at a sign that is outside quotes and brackets.
 pub(super) fn split(text: &str, sign: char) -> impl Iterator<Item = &str> {
     let (mut quote, mut depth) = (None, 0_usize);
     text.split(move |c: char| {
@@ -72,8 +72,7 @@ pub(super) fn split(text: &str, sign: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Styles with their escapes in their place and a space for each comment; comments are handed
-/// over.
+/// Styles with escapes decoded and each comment replaced by a space; the comments are passed on.
 pub(super) fn clean(css: &str, mut comment: impl FnMut(usize, &str)) -> String {
     let mut clean = String::with_capacity(css.len());
     let mut quote = None;
@@ -113,8 +112,8 @@ pub(super) fn clean(css: &str, mut comment: impl FnMut(usize, &str)) -> String {
     clean
 }
 
-/// Puts the character that an escape stands for; one that would mean something to a style sheet
-/// as it stands becomes a letter that means nothing.
+/// Appends the character that an escape means; one with a meaning in a style sheet becomes a
+/// neutral letter.
 fn unescape<'a>(rest: &'a str, clean: &mut String) -> &'a str {
     const STRANGE: char = '\u{FFFD}';
     let digits = rest

@@ -1,5 +1,4 @@
-//! What HTML keeps from sight: elements that are hidden or show nothing, comments, and words
-//! that stand in attributes.
+//! What HTML hides: elements that are hidden or show nothing, comments, and words in attributes.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -14,10 +13,10 @@ use super::prose::{has_words, longest_run, words};
 use super::sheet::{Sheet, names};
 use crate::page::html::{Tag, Token, scan};
 
-/// How deep elements are followed; browsers do not nest deeper either.
+/// How deeply elements are followed; browsers do not nest deeper either.
 const MAX_DEPTH: usize = 512;
 
-/// How many words an element may keep for those whose browser cannot show it.
+/// How many words of fallback text an element may have.
 const FALLBACK: usize = 12;
 
 /// Walks through HTML and adds what it hides. `line_of` gives the line of a place; it is asked
@@ -81,7 +80,7 @@ struct Open {
     roots: Roots,
     colour: Option<Colour>,
     background: Option<Background>,
-    /// Whether a class may paint something behind it.
+    /// Whether a class may paint a background.
     may_be_painted: bool,
     /// How many words it may hide.
     allowed: usize,
@@ -89,7 +88,7 @@ struct Open {
     kind: Kind,
 }
 
-/// What an element's text is to be read as.
+/// How to read an element's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Words,
@@ -133,7 +132,7 @@ impl Walk<'_> {
             .or_else(|| above.and_then(|open| open.background));
         let unshown = unshown(tag, is_math, self.counts.contains_key("tabset"));
         if own.is_gone || unshown.is_some() {
-            // What may keep a few words gives them to nothing that is hidden in it.
+            // The allowance for a few words does not extend to hidden elements inside.
             let root = roots.gone.and_then(|root| self.open.get(root));
             if root.is_none_or(|root| root.allowed > 0) {
                 roots.gone = Some(depth);
@@ -247,7 +246,7 @@ impl Walk<'_> {
                     .all(|(there, _)| there != name)
             };
             let is_wordy = is_wordy(tag.name(), name, value)
-                // What is said a second time is dropped.
+                // A repeated attribute is dropped.
                 || longest_run(value) > 3 && index < 64 && !is_first();
             seen += usize::from(is_wordy);
             if name == "style" {
@@ -334,7 +333,7 @@ impl Walk<'_> {
     }
 }
 
-/// Takes over what an element says about its text, or leaves what it stands in to say it.
+/// Applies an element's own setting, or else inherits that of its parent.
 const fn set(root: &mut Option<usize>, own: Option<bool>, depth: usize) {
     match (own, &root) {
         (Some(true), None) => *root = Some(depth),

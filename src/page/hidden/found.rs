@@ -23,7 +23,7 @@ pub struct Found {
     pub lines: Vec<usize>,
 }
 
-/// What of a text a person does not see. It is not exhaustive.
+/// What a person does not see of a text. It is not exhaustive.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HiddenText {
@@ -89,8 +89,7 @@ impl Found {
 }
 
 impl HiddenText {
-    /// What is hidden in a text; none if nothing is. `css` is the page's own style sheet, where
-    /// that is at hand.
+    /// What is hidden in a text, if anything. `css` is the page's own style sheet, if known.
     #[must_use]
     pub fn of(text: &str, format: Format, css: Option<&str>) -> Option<Self> {
         let css = css.unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What Markdown keeps from sight, as Wiki.js shows it: beside what its HTML hides, all that no
-//! text, code or formula takes up.
+//! What Markdown hides, as Wiki.js shows it: besides what its HTML hides, everything that ends up
+//! in no text, code or formula.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -90,7 +90,7 @@ pub(super) fn walk(text: &str, mut sheet: Sheet, hidden: &mut HiddenText) {
     }
 }
 
-/// What the marks around a piece of text may hold that is told elsewhere.
+/// What the marks around a piece of text may hold that is reported elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Context {
     /// Nothing.
@@ -108,7 +108,7 @@ struct Walk<'a> {
     defined: usize,
     used: HashSet<String>,
     footnotes: Footnotes,
-    /// Up to where the source was looked at.
+    /// The end of the source examined so far.
     covered: usize,
     context: Vec<Context>,
     /// How many images are open: their text is shown in their place only.
@@ -300,7 +300,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Looks at what no event took up to this place: marks, definitions, and what is dropped.
+    /// Examines the source before this place that no event covered: marks, definitions, and what is
+    /// dropped.
     fn gap(&mut self, end: usize) {
         while self.covered < end {
             while self
@@ -348,7 +349,7 @@ const fn element(end: TagEnd) -> Option<&'static str> {
             pulldown_cmark::HeadingLevel::H6 => "h6",
         },
         TagEnd::BlockQuote(_) => "blockquote",
-        // Not `pre`: far lines of code are told already.
+        // Not `pre`: text far to the right in code is already reported.
         TagEnd::CodeBlock => "figure",
         TagEnd::List(true) => "ol",
         TagEnd::List(false) => "ul",

@@ -1,8 +1,8 @@
-//! What of a text a person does not see and a model reads.
+//! What a model reads in a text but a person does not see.
 //!
-//! The source is read as the wiki shows it: what of it does not get into the text that a reader
-//! sees is told by kind, with its lines. Everything takes time by the length of the text alone.
-//! No such list is exhaustive: site-wide styles, scripts, fonts and pictures can hide more.
+//! The source is read as the wiki shows it. Whatever a reader does not see is reported by kind,
+//! with its lines. Everything takes time linear in the text. No such list is exhaustive: site-wide
+//! styles, scripts, fonts and pictures can hide more.
 
 mod asciidoc;
 mod attributes;

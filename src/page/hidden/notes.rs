@@ -55,7 +55,7 @@ impl Footnotes {
             .push(label.to_owned());
     }
 
-    /// Where those stand that no text leads to.
+    /// The places of footnotes that no text leads to.
     pub(super) fn unseen(mut self) -> Vec<usize> {
         while let Some(label) = self.referred.pop() {
             if let Some((_, within)) = self.defined.remove(&label) {

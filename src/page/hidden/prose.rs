@@ -1,4 +1,4 @@
-//! Words of a language, as far as they can be told from code, classes and addresses.
+//! Words of a language, as far as they can be distinguished from code, classes and addresses.
 
 /// Whether a text says anything.
 pub(super) fn has_words(text: &str) -> bool {

@@ -1,4 +1,4 @@
-//! What was found in the texts that were looked through last.
+//! What was found in the texts examined last.
 //!
 //! A page is read more often than it changes, and part by part where it is large: what is hidden
 //! in it is found once.

@@ -22,7 +22,7 @@ pub(super) fn rows(text: &str, code: &[Range<usize>], hidden: &mut HiddenText) {
         if blocks.peek().is_some_and(|block| block.contains(&at)) {
             continue;
         }
-        // Most rows have nothing of it, so one look has to be enough for them.
+        // Most rows have none of this, so one check must suffice for them.
         if !is_in_formula && !has_any(row, b"{$*") {
             continue;
         }

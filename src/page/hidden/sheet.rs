@@ -99,7 +99,7 @@ impl Sheet {
         self.rules.is_empty()
     }
 
-    /// What the rules say of an element; `stands_in` counts the names of the elements around.
+    /// What the rules say about an element; `stands_in` counts the names of the elements around it.
     pub(super) fn style_of(
         &self,
         tag: &Tag,
@@ -190,7 +190,7 @@ fn holds(prelude: &str) -> bool {
     }
 }
 
-/// What stands up to the bracket that closes, and what follows it.
+/// The text up to the closing bracket, and the text after it.
 fn balanced(text: &str) -> (&str, &str) {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! HTML that is made of a source, with where in the source each piece comes from.
+//! HTML made from a source, with the place in the source of each piece.
 
 /// HTML in the making.
 #[derive(Debug, Default)]

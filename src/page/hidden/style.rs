@@ -1,4 +1,4 @@
-//! What styles take from sight.
+//! What styles hide.
 
 use super::colour::{Background, Colour};
 use super::css::{argument, is_faint, number, pixels, split};
@@ -73,7 +73,7 @@ pub(super) struct Style {
 /// What an element's own style does to its text; `None` where it leaves that as it was.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Looks {
-    /// The element with all in it is not to be seen.
+    /// The element and everything in it is invisible.
     pub(super) is_gone: bool,
     /// Its text is written backwards.
     pub(super) is_turned: bool,
@@ -170,7 +170,7 @@ impl Style {
             || self.is_flat()
     }
 
-    /// Whether it lies beyond the edge, or behind what it stands on.
+    /// Whether it lies beyond the edge, or behind its background.
     fn is_far(&self) -> bool {
         const FAR: f64 = 500.0;
         let is_placed = matches!(

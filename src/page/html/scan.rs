@@ -1,5 +1,5 @@
 //! HTML in tokens, with the bytes that each takes: tokenized by `html5gum` as the HTML standard
-//! says, in time by the length alone.
+//! says, in linear time.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -30,7 +30,7 @@ pub(in crate::page) enum Token<'a> {
 /// in order.
 pub(in crate::page) fn scan(text: &str, mut visit: impl FnMut(&Token<'_>, Range<usize>)) {
     let mut scanner = Scanner {
-        // Not a type of its own: the tokenizer would be compiled anew for each.
+        // Not generic, since the tokenizer would be compiled again for each type.
         visit: &mut visit,
         length: text.len(),
         position: 0,
@@ -75,7 +75,7 @@ struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    /// Gives what stands before the present token as text.
+    /// Emits the text before the present token.
     fn give_text(&mut self, end: usize) {
         if end > self.passed {
             let words = String::from_utf8_lossy(&self.words);

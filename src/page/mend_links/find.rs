@@ -13,8 +13,8 @@ use super::html::HtmlLinks;
 use super::resolve::Carrier;
 use super::written::Written;
 
-/// The links of a source in its order; none where the format is another. Of addresses that
-/// stand in Markdown without a scheme, those of this host alone.
+/// The links of a source in its order; none where the format is another. Of bare addresses without
+/// a scheme in Markdown, only those of this host are included.
 pub(super) fn written_links(text: &str, format: Format, host: &str) -> Vec<Written> {
     let mut links = match format {
         Format::Markdown => Markdown::of(text, host),
@@ -49,7 +49,7 @@ struct Markdown<'a> {
     code: usize,
     /// The block of HTML that is open.
     block: HtmlBlock,
-    /// Text comes in pieces; an address may lie in several that follow one another.
+    /// Text comes in pieces; an address may span several consecutive ones.
     run: Range<usize>,
     /// The targets of definitions that links and images name, and whether links do.
     named: HashMap<String, bool>,
@@ -157,8 +157,7 @@ impl<'a> Markdown<'a> {
         });
     }
 
-    /// The end of a link: of those that name their target themselves, it is looked for behind
-    /// what they show.
+    /// The end of a link. If the link names its target itself, the target follows the link's text.
     fn close(&mut self, range: &Range<usize>) {
         let Some(open) = self.open.pop() else { return };
         if let Some(around) = self.open.last_mut() {
@@ -173,7 +172,7 @@ impl<'a> Markdown<'a> {
                 (found, Writing::Markdown)
             }
             LinkType::Autolink => (Some(range.start + 1..range.end - 1), Writing::Plain),
-            // What they name is where they are defined.
+            // Their target is in their definition.
             _ => return,
         };
         let carrier = if open.is_image {
@@ -232,15 +231,15 @@ impl<'a> Markdown<'a> {
         self.place_in(first, start);
     }
 
-    /// Links of HTML whose place could not be told begin where the HTML does.
+    /// Links in HTML whose place is unknown begin where the HTML does.
     fn place_in(&mut self, first: usize, start: usize) {
         for link in self.html.links.iter_mut().skip(first) {
             link.at = link.at.max(start);
         }
     }
 
-    /// Addresses that stand in text by themselves, and images with a size (`=100x50`) behind
-    /// their target, which are text elsewhere.
+    /// Bare addresses in text, and images with a size (`=100x50`) after their target, which other
+    /// Markdown reads as text.
     fn end_run(&mut self) {
         let run = std::mem::take(&mut self.run);
         if run.is_empty() {
@@ -272,7 +271,7 @@ impl<'a> Markdown<'a> {
         if self.host.is_empty() {
             return;
         }
-        // Without a scheme the wiki takes it for http, whatever its own is.
+        // Without a scheme, the wiki assumes http, whatever its own is.
         let words = self.text.get(run.clone()).unwrap_or_default();
         for (at, host) in words.match_indices(self.host) {
             let before = words

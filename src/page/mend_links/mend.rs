@@ -1,4 +1,4 @@
-//! Mending: what of a text has to change, and what cannot.
+//! Mending: what has to change in a text, and what cannot.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -29,7 +29,7 @@ impl Moves {
         self.0.get(place)
     }
 
-    /// The same but for moves from these places.
+    /// The same, except for moves from these places.
     #[must_use]
     pub fn without(&self, places: &HashSet<PagePlace>) -> Self {
         let kept = self.0.iter().filter(|(from, _)| !places.contains(from));
@@ -55,12 +55,12 @@ pub struct MendedLink {
     pub after: String,
 }
 
-/// Why a link was left that leads to a place where its page no longer is.
+/// Why a link was left although its page is no longer there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WhyLeft {
     /// It stands in `<code>` or `<pre>`.
     InCode,
-    /// The bytes of its target could not be told surely.
+    /// The bytes of its target could not be determined reliably.
     NotFound,
     /// No form of it leads to the new place as the wiki resolves it.
     NoAddress,
@@ -98,20 +98,20 @@ pub struct LeftLink {
 /// A text whose links were mended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MendedText {
-    /// The text; as it was where nothing was mended.
+    /// The text; unchanged if nothing was mended.
     pub text: String,
     /// What was mended, in page order.
     pub mended: Vec<MendedLink>,
-    /// What should have been and could not be, in page order.
+    /// What should have been mended but could not be, in page order.
     pub left: Vec<LeftLink>,
 }
 
 /// Mends the links of a page that stands at a place before the pages move.
 ///
-/// Every link that led to an old place leads to the new one, and, if the page itself moves, its
-/// other links lead where they led before: at once, as the wiki renders the page before it
-/// moves it, and whenever it is rendered again. What could not be written surely is left and
-/// named. In time by the text's length.
+/// Every link that led to an old place then leads to the new one. If the page itself moves, its
+/// other links lead where they led before, both at once (the wiki renders a page before it moves
+/// it) and whenever it is rendered again. Links that could not be rewritten reliably are left and
+/// named. Takes time linear in the text.
 #[must_use]
 pub fn mend_links(
     text: &str,
@@ -170,7 +170,7 @@ fn host(site: &LinkedSite) -> &str {
     site.address.host_str().unwrap_or_default()
 }
 
-/// A way that is written anew.
+/// A rewritten target.
 struct Edit<'a> {
     range: Range<usize>,
     way: String,
@@ -261,7 +261,7 @@ impl Mender<'_> {
         }
     }
 
-    /// A link that leads elsewhere by its address, but to this wiki for all that people know.
+    /// A link whose address is not the wiki's, although people will take it for this wiki's.
     fn of_other_address(&self, link: &Written) -> Need {
         let host = self.site.address.host_str().unwrap_or_default();
         let Some(at) = link.target.to_ascii_lowercase().find(host) else {

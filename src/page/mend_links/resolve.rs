@@ -1,4 +1,4 @@
-//! Where a link leads, as Wiki.js renders it and browsers then follow it.
+//! Where a link leads after Wiki.js renders it and a browser follows it.
 //!
 //! Measured on 2.5.314, every form with namespacing on and off, in pages of both locales:
 //! - Rendering rewrites `<a href>` alone. A link with a dot anywhere behind the site's address
@@ -37,14 +37,15 @@ pub struct LinkedSite {
     pub relative_from_root: bool,
 }
 
-/// What a link stands in.
+/// The construct that holds a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Carrier {
     /// A link of Markdown: percent-encoded, then rewritten by the wiki.
     Markdown,
     /// `<a href>` of HTML, which the wiki rewrites.
     Anchor,
-    /// What the wiki leaves to browsers: images of Markdown, `src`, `href` of other elements.
+    /// What the wiki leaves unchanged for browsers: images of Markdown, `src`, `href` of other
+    /// elements.
     Untouched,
 }
 

@@ -27,8 +27,8 @@ impl<'a> Form<'a> {
         })
     }
 
-    /// Ways to another page, those that are most like this one first. Which of them lead there
-    /// is for [`super::resolve`] to say.
+    /// Targets that may lead to another page, those most similar to this one first.
+    /// [`super::resolve`] decides which of them do.
     pub(super) fn ways_to(
         self,
         view: Option<char>,
@@ -138,8 +138,8 @@ fn address_length(target: &str, site: &LinkedSite) -> usize {
     authority + if has_base { base.len() } else { 0 }
 }
 
-/// A path as it can stand in every kind of link, with nothing that any of them would read
-/// otherwise; letters of other alphabets are coded where the link codes them, too.
+/// A path encoded for every kind of link, without any character that one of them would read
+/// differently; letters of other alphabets are encoded if the link encodes them.
 pub(super) fn coded(path: &str, codes_letters: bool) -> String {
     let mut way = String::with_capacity(path.len());
     for c in path.chars() {

@@ -23,7 +23,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// A link whose bytes are taken for its target's if they say it.
+    /// A link, with the bytes of its target if they really say it.
     pub(super) fn checked(
         text: &str,
         at: usize,

@@ -1,4 +1,4 @@
-//! A named client as the tokens file has it: what it shows is known by its digest alone.
+//! A named client as in the tokens file, which holds only the digest of its token or link.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::gates::Grant;
 /// How long a link that signs in counts.
 pub(super) const LINK_COUNTS: time::Duration = time::Duration::DAY;
 
-/// What a client gets in place of what it shows now.
+/// What replaces a client's present token or link.
 #[derive(Debug)]
 pub struct Rotation<'a> {
     /// What it shows from now on.
@@ -53,10 +53,10 @@ pub struct NamedClient {
     /// The client that it acts for. Reserved: no such line is taken yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parent: Option<ClientId>,
-    /// SHA-256 of its token, in hex; none where a person signs in.
+    /// SHA-256 of its token, in hex; `None` for a person who signs in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
-    /// The token before, where it still counts.
+    /// The previous token, while it is still valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     old: Option<Dated>,
     /// The link with which a person signs in next.
@@ -124,7 +124,7 @@ impl NamedClient {
         Ok(client)
     }
 
-    /// The same with a link that counts for a day and takes the place of the one before.
+    /// The same with a link that is valid for a day and replaces the previous one.
     pub(super) fn signing_in_with(self, link: &LinkSecret) -> Self {
         let ends = OffsetDateTime::now_utc() + LINK_COUNTS;
         Self {
@@ -133,7 +133,7 @@ impl NamedClient {
         }
     }
 
-    /// The same client, whose id stays, with what it shows from now on.
+    /// The same client, with the same id and its new token or link.
     pub(super) fn rotated(self, rotation: &Rotation<'_>) -> Result<Self, TokensFileError> {
         let wrong = TokensFileError::NotRotated;
         let fault = |_| wrong("the line of this client cannot be read; see `token list`");
@@ -143,7 +143,7 @@ impl NamedClient {
             ..self.may.clone()
         };
         let same = Self {
-            // A line from before there were ids has one that is made of its token.
+            // A line from before there were ids gets one derived from its token.
             id: Some(self.id()),
             may,
             ..self
@@ -167,7 +167,7 @@ impl NamedClient {
         }
     }
 
-    /// The same without its link, if that is the one with this digest and counts still.
+    /// The same without its link, if the link has this digest and is still valid.
     pub(super) fn signed_in(self, digest: &str) -> Option<Self> {
         let is_it = self.link.as_ref()?.counts_for(digest);
         is_it.then_some(Self { link: None, ..self })
@@ -187,8 +187,8 @@ impl NamedClient {
         self.may.ends()
     }
 
-    /// Its id; where its line has none, one that is made of its name and its token, and so is the
-    /// same as long as both are.
+    /// Its id; if its line has none, one derived from its name and token, which stays the same as
+    /// long as both do.
     #[must_use]
     pub fn id(&self) -> ClientId {
         let sha256 = self.sha256.as_deref().unwrap_or_default().to_lowercase();

@@ -22,8 +22,7 @@ use super::stall::Stalling;
 const MOST_UNREAD: usize = 64 * 1024;
 /// The most headers of a request.
 const MOST_HEADERS: usize = 64;
-/// How long a connection that is one too many gets for its refusal, and one that is idle for
-/// its end.
+/// How long a surplus connection gets for its refusal, and an idle one to close.
 const SHORTLY: Duration = Duration::from_secs(1);
 /// How long nothing is accepted when the system has nothing left to give.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -37,7 +36,7 @@ pub(super) struct Connections {
     closing: CancellationToken,
 }
 
-/// Serves routes at a listener until `stop` is cancelled; what is under way then has a second.
+/// Serves routes at a listener until `stop` is cancelled; requests under way then have a second.
 pub async fn serve_routes(listener: TcpListener, routes: Router, stop: CancellationToken) {
     let connections = Connections::new(&HttpLimits::default());
     connections.accept(&listener, &routes, &stop).await;
@@ -75,7 +74,7 @@ impl Connections {
                     continue;
                 }
             };
-            // Small answers shall not wait for more to send.
+            // Small answers must not wait for more data.
             let _ = stream.set_nodelay(true);
             match Arc::clone(&self.places).try_acquire_owned() {
                 Ok(place) => {

@@ -174,7 +174,7 @@ impl Guard {
         self.listening.is_loopback()
     }
 
-    /// The named client whose token the request carries; nobody where no names are needed.
+    /// The named client whose token the request carries; `None` if no names are needed.
     pub(super) fn client(&self, headers: &HeaderMap) -> Result<Option<Arc<KnownClient>>, Refusal> {
         let Some(clients) = &self.clients else {
             return Ok(None);

@@ -123,7 +123,7 @@ impl LastUses {
     }
 }
 
-/// What the lines say; what is no line counts for nothing.
+/// Parses the lines; malformed ones are ignored.
 fn parse(text: &str) -> HashMap<ClientId, OffsetDateTime> {
     let line = |text| {
         let line: Line = serde_json::from_str(text).ok()?;

@@ -58,7 +58,7 @@ impl LinesFile {
         }
     }
 
-    /// What it says, and why that may be another's word; nothing if there is no file.
+    /// Its text, and why others may have written it; `None` if there is no file.
     pub(super) fn text(&self) -> Result<(String, Option<&'static str>), TokensFileError> {
         let file = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Default::default()),

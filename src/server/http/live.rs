@@ -16,7 +16,7 @@ use super::tokens_file::TokensFile;
 use crate::audit::ClientId;
 use crate::wiki::in_words;
 
-/// How often it is told in the log which clients end soon.
+/// How often clients that expire soon are logged.
 const TOLD_APART: Duration = Duration::from_hours(24);
 /// How many of them are named there.
 const MOST_TOLD: usize = 20;
@@ -30,7 +30,7 @@ struct State {
     stamp: Stamp,
     looked: Instant,
     fault: Option<TokensFileError>,
-    /// When it was told which clients end soon.
+    /// When clients that expire soon were last logged.
     told: Option<Instant>,
 }
 
@@ -172,7 +172,7 @@ impl LiveClients {
         }
     }
 
-    /// All who count at this moment, however lately the file was looked at.
+    /// All clients valid now, however recently the file was read.
     fn anew(&self) -> Vec<Arc<KnownClient>> {
         let clients = Arc::clone(&self.within(Duration::ZERO).clients);
         let counting = clients.iter().filter(|client| !client.has_ended());
@@ -183,7 +183,7 @@ impl LiveClients {
         self.within(self.fresh)
     }
 
-    /// The state of the file, looked at again if that was so long ago.
+    /// The state of the file, read again if it is older than this.
     fn within(&self, fresh: Duration) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.looked.elapsed() < fresh {

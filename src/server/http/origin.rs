@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 /// The headers of the protocol that a browser may send.
 const SENT: &str = "authorization, content-type, last-event-id, mcp-method, mcp-name, \
     mcp-protocol-version, mcp-session-id, x-wiki-api-token";
-/// Those of ours that it may read.
+/// Our headers that it may read.
 const READ: &str = "mcp-session-id, retry-after, www-authenticate";
 
 /// Checks that the request was sent to a name of this server: a loopback name, its listening
@@ -24,7 +24,7 @@ pub(super) fn check_host<B>(
 ) -> Result<(), Refusal> {
     const WRONG: Refusal = Refusal::new(
         StatusCode::FORBIDDEN,
-        "Host is none of this server's names; see WIKI_SERVE_ALLOWED_HOSTS",
+        "Host is not one of this server's names; see WIKI_SERVE_ALLOWED_HOSTS",
     );
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {

@@ -1,4 +1,4 @@
-//! Answers on their way out: what they hold meanwhile, and when they end.
+//! Outgoing answers: what they hold while they are sent, and when they end.
 
 use std::time::Duration;
 

@@ -92,7 +92,7 @@ impl Doors for Reviewers {
     }
 }
 
-/// How decisions of a reviewer go on record, and what they may do less than the server.
+/// How a reviewer's decisions are recorded, and how a reviewer is more restricted than the server.
 fn caller(client: &KnownClient) -> Caller {
     Caller {
         tool: "review",

@@ -12,7 +12,7 @@ use time::format_description::well_known::Rfc3339;
 
 use crate::audit::to_hex;
 
-/// How every token begins, so that one that was lost somewhere is known for what it is.
+/// The prefix of every token, so that a leaked one can be recognized.
 pub const TOKEN_PREFIX: &str = "wjs_";
 /// How the secret of every sign-in link begins.
 pub const LINK_PREFIX: &str = "wjl_";

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// What is wrong with the file of named clients. No message has anything of what is in it.
+/// What is wrong with the file of named clients. No message repeats any of its content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokensFileError {
     /// It cannot be read or written.

@@ -57,7 +57,7 @@ impl TokensFile {
         clients(&self.0.trusted()?)
     }
 
-    /// What it says, and why that may be another's word; nothing if there is no file.
+    /// Its text, and why others may have written it; `None` if there is no file.
     pub(super) fn text(&self) -> Result<(String, Option<&'static str>), TokensFileError> {
         self.0.text()
     }
@@ -127,8 +127,8 @@ impl TokensFile {
         )
     }
 
-    /// Uses up the link with this digest, and says whose it was: of all who come with one, in
-    /// any process, the first alone is told.
+    /// Uses up the link with this digest and returns its client. Across all processes, only the
+    /// first caller gets it.
     pub(super) fn use_up_link(&self, digest: &str) -> Result<Option<ClientId>, TokensFileError> {
         let mut whose = None;
         let used = self.change_one(

@@ -15,13 +15,13 @@ pub(super) const PROMPT: Prompt = Prompt {
         },
         Argument {
             name: "path",
-            description: "Where the new page shall be",
+            description: "Where to create the new page",
             kind: Kind::Path,
             is_required: true,
         },
         Argument {
             name: "about",
-            description: "What it is about, and the facts that it shall hold",
+            description: "What it is about, and the facts to include",
             kind: Kind::Text,
             is_required: true,
         },

@@ -32,8 +32,9 @@ pub(super) async fn list_behind(
     let app = &visit.app;
     let mut query = ListQuery::newest_first();
     if let Some(cursor) = cursor {
-        let after = cursor::open(&query, &cursor)
-            .ok_or_else(|| ErrorData::invalid_params("the cursor is none of this list", None))?;
+        let after = cursor::open(&query, &cursor).ok_or_else(|| {
+            ErrorData::invalid_params("the cursor does not belong to this list", None)
+        })?;
         query.after = Some(after);
     }
     let part = match app.wiki.list(&query, PART).await {

@@ -16,7 +16,7 @@ use crate::gates::{ConfirmMode, ends_soon, paused};
 use crate::page::{PageReading, Prefix};
 use crate::wiki::{Right, Rights, in_words};
 
-/// How long the wiki may take to tell of the key's rights.
+/// How long the wiki may take to report the key's rights.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How many of the open proposals are named.
 const MOST_PROPOSALS: usize = 20;

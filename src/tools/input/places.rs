@@ -1,4 +1,4 @@
-//! What single arguments mean on this wiki: tags, paths, locales, dates.
+//! Reads single arguments as this wiki means them: tags, paths, locales, dates.
 
 use super::invalid_argument;
 use crate::audit::DraftName;
@@ -6,7 +6,7 @@ use crate::error::Failure;
 use crate::page::{Date, Locale, NewPath, PagePath, Reference, TagPattern};
 use crate::wiki::Wiki;
 
-/// Reads tags as the wiki stores them; each once.
+/// Reads tags as the wiki stores them, without duplicates.
 pub(in crate::tools) fn tags(tags: Vec<String>) -> Result<Vec<String>, Failure> {
     let mut stored: Vec<String> = Vec::with_capacity(tags.len());
     for tag in tags {
@@ -18,8 +18,7 @@ pub(in crate::tools) fn tags(tags: Vec<String>) -> Result<Vec<String>, Failure> 
     Ok(stored)
 }
 
-/// Reads tags that pages are chosen by, or that are to be added to what a page has: `#` before one
-/// is dropped, unless there is a tag that begins so.
+/// Reads tags to filter by or to add. A leading `#` is dropped, unless a tag really begins with it.
 pub(in crate::tools) async fn known_tags(
     wiki: &Wiki,
     given: Option<Vec<String>>,
@@ -27,8 +26,8 @@ pub(in crate::tools) async fn known_tags(
     Ok(wiki.without_hash(tags(given.unwrap_or_default())?).await?)
 }
 
-/// Reads tags that pages are listed by, some of which may be patterns. The wiki, which shows only
-/// the tags that it is asked for, is then asked for none.
+/// Reads tags to list pages by, some of which may be patterns. With a pattern, the wiki is asked
+/// without tags, since it returns only the tags that it is asked for.
 pub(in crate::tools) async fn tag_filters(
     wiki: &Wiki,
     given: Option<Vec<String>>,
@@ -41,8 +40,7 @@ pub(in crate::tools) async fn tag_filters(
     Ok((tags, Vec::new()))
 }
 
-/// Reads a place where a page shall come to be, and its locale where the text or the other argument
-/// names one.
+/// Reads the place of a new page, and its locale if the text or the other argument names one.
 pub(in crate::tools) fn new_place(
     wiki: &Wiki,
     path: &str,
@@ -54,7 +52,7 @@ pub(in crate::tools) fn new_place(
     Ok((one_locale(locale, named)?, path))
 }
 
-/// The locale that is said, by an argument or in a path; both must say the same.
+/// The locale given by an argument or in a path; the two must agree.
 fn one_locale(said: Option<&str>, named: Option<Locale>) -> Result<Option<Locale>, Failure> {
     let said = said.map(Locale::as_stored);
     match (&said, &named) {
@@ -69,17 +67,16 @@ fn one_locale(said: Option<&str>, named: Option<Locale>) -> Result<Option<Locale
 /// Which locales pages are listed and searched in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::tools) struct Locales {
-    /// The one, or none for all.
+    /// The locale, or `None` for all.
     pub(in crate::tools) one: Option<Locale>,
-    /// Whether nobody said so: then those of the others are counted.
+    /// Whether the locale is only the default; then hits in other locales are counted.
     pub(in crate::tools) is_fallback: bool,
 }
 
-/// What stands for all locales.
+/// The value that means all locales.
 pub(super) const ALL: &str = "*";
 
-/// Reads below which path, and in which locales, pages are listed and searched: in the configured
-/// one where neither argument says any.
+/// Reads the path and locales to list or search in; by default, the configured locale.
 pub(in crate::tools) fn places(
     wiki: &Wiki,
     path: Option<&str>,
@@ -96,7 +93,7 @@ pub(in crate::tools) fn places(
     Ok((Locales { one, is_fallback }, path))
 }
 
-/// Reads below which path, and in which locale, pages are meant: the path may name its own.
+/// Reads the path and locale that limit the pages; the path may name its own locale.
 pub(in crate::tools) fn place(
     wiki: &Wiki,
     path: Option<&str>,

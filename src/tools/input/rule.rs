@@ -1,4 +1,4 @@
-//! Rules for garde, each made of the check that the rest of the program uses.
+//! Rules for garde, each built on the check that the rest of the program uses.
 
 use std::ops::Deref;
 use std::str::FromStr as _;
@@ -57,7 +57,7 @@ pub(in crate::tools) fn part(selector: &str) -> Told {
         .map_err(|fault| format!("is no selector: {fault}"))
 }
 
-/// The content of a new page: said, unless it is copied.
+/// The content of a new page: required unless it is copied.
 pub(in crate::tools) fn content_or_copied(
     is_copied: bool,
 ) -> impl FnOnce(&Option<String>, &()) -> garde::Result {
@@ -77,7 +77,7 @@ pub(in crate::tools) fn locales(code: &str) -> Told {
     }
 }
 
-/// A place where a page shall come to be; an address is looked at where the wiki's is known.
+/// The place of a new page; an address is checked later, where the wiki's own is known.
 pub(in crate::tools) fn new_place(path: &str) -> Told {
     if path.contains("://") {
         return Ok(());
@@ -86,7 +86,7 @@ pub(in crate::tools) fn new_place(path: &str) -> Told {
     NewPath::parse(path.as_str()).map(|_| ())
 }
 
-/// A date that must be one.
+/// A date that must be valid.
 pub(in crate::tools) fn time(date: &str) -> Told {
     match Date::parse(date) {
         Ok(_) if !date.is_empty() => Ok(()),

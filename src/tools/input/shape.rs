@@ -1,4 +1,4 @@
-//! Arguments held against a tool's schema: names, types, lengths and ranges.
+//! Checks arguments against a tool's schema: names, types, lengths and ranges.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use crate::tools::arguments::Arguments;
 use crate::tools::faults::Faults;
 use crate::tools::nearest::MOST_NAME;
 
-/// The most items of a list whose schema says nothing of that.
+/// The most items of a list whose schema sets no limit.
 const MOST_ITEMS: u64 = 100;
 
 pub(super) fn check_shape(
@@ -31,7 +31,7 @@ pub(super) fn check_shape(
             }),
         }
     }
-    // No tool has so many arguments, whatever their names are.
+    // No tool has so many arguments.
     faults.count_more(arguments.left_out());
     let required = schema.get("required").and_then(Value::as_array);
     for name in required.into_iter().flatten().filter_map(Value::as_str) {
@@ -48,7 +48,7 @@ fn type_faults(faults: &mut Faults, name: &str, property: &Value, value: &Value)
         return;
     }
     let Value::Array(items) = value else { return };
-    // How many there are is looked at before what they are.
+    // The number of items is checked before the items.
     if let Some(message) = length_fault(property, items.len()) {
         faults.add(name, || message);
         return;
@@ -83,7 +83,7 @@ fn must_have(word: &str, bound: impl Into<i128>, unit: &str) -> String {
     format!("must have {word} {bound} {unit}")
 }
 
-/// What the schema says of numbers and lengths, in words that name the limit.
+/// Checks numbers and lengths against the schema; the message names the limit.
 pub(super) fn check_ranges(schema: &Map<String, Value>, arguments: &Map<String, Value>) -> Faults {
     let fault = |name: &str, value: &Value| {
         let property = schema.get("properties")?.get(name)?;
@@ -94,7 +94,7 @@ pub(super) fn check_ranges(schema: &Map<String, Value>, arguments: &Map<String, 
                 (length, limit("minLength"), limit("maxLength"), "characters")
             }
             Value::Number(number) => (
-                // What an i64 cannot hold is too large: it is no negative number.
+                // A number beyond `i64` is too large; it is never negative.
                 number.as_i64().unwrap_or(i64::MAX),
                 limit("minimum"),
                 limit("maximum"),
@@ -147,12 +147,12 @@ fn type_fault(name: &str, property: &Value, value: &Value) -> Option<String> {
             "a"
         };
         let elsewhere = match value {
-            // A path or a title, where a page is named by its id.
+            // A path or a title was given instead of an id.
             Value::String(_) if wanted == "integer" && names_a_page(name) => {
-                "; wikijs_get_page_by_path takes a path or a title, and answers the id"
+                "; wikijs_get_page_by_path takes a path or a title, and returns the id"
             }
             Value::Number(_) if wanted == "string" && name == "path" => {
-                "; wikijs_get_page_by_id takes an id, and answers the path"
+                "; wikijs_get_page_by_id takes an id, and returns the path"
             }
             _ if name == "lines" => "; such as 12-40",
             _ => "",
@@ -182,13 +182,13 @@ fn unknown(name: &str, explained: &[(&str, &str)], known: &Map<String, Value>) -
     if let Some((_, why)) = explained.iter().find(|(explained, _)| *explained == name) {
         return (*why).to_owned();
     }
-    // A name much longer than any that is known is like none, and dear to compare.
+    // A name much longer than all known ones is similar to none, and expensive to compare.
     let nearest = known
         .keys()
         .filter(|_| name.len() <= MOST_NAME)
         .map(|known| {
             let (ours, given) = (known.to_lowercase(), name.to_lowercase());
-            // "published" means isPublished, though publishEndDate begins more like it.
+            // "published" means isPublished, although publishEndDate is more similar.
             let is_part = given.len() > 3 && ours.contains(&given);
             let likeness = strsim::jaro_winkler(&ours, &given);
             let likeness = if is_part { 1.0 } else { likeness };

@@ -1,5 +1,4 @@
-//! Pages that are chosen by their links or by their properties, which the wiki's list does not
-//! know.
+//! Selects pages by links or properties, which the wiki's own list does not know.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,10 +13,10 @@ use crate::tools::links::{BrokenLinks, WikiLinks};
 use crate::tools::search_pages::{Indexed, SWITCHED_OFF, Sought};
 use crate::wiki::Chosen;
 
-/// What was chosen, and by how much of the wiki.
+/// The selected pages, and how much of the wiki was looked at.
 #[derive(Default)]
 pub(super) struct Choice {
-    /// The pages; none where nothing was to be chosen by.
+    /// The pages; `None` if the call selects by neither.
     pub(super) chosen: Option<Chosen>,
     broken: Option<BrokenLinks>,
     /// What the index lacks.
@@ -26,7 +25,7 @@ pub(super) struct Choice {
 
 impl Choice {
     /// # Errors
-    /// The wiki or the index cannot be asked, or what is said of a property names none.
+    /// The wiki or the index cannot be asked, or the property filter is invalid.
     pub(super) async fn of(
         context: &Context,
         links: Option<LinkFilter>,
@@ -62,7 +61,7 @@ impl Choice {
         Ok(choice)
     }
 
-    /// Names the broken links of a page, if these are asked for.
+    /// Names the broken links of a page, if they were asked for.
     pub(super) fn add_broken(
         &mut self,
         page: &mut Map<String, Value>,

@@ -10,7 +10,7 @@ use crate::error::Failure;
 use crate::page::{HiddenText, Index};
 use crate::tools::output::WholePage;
 
-/// One page as it was asked for, or several.
+/// One requested page, or several.
 #[derive(Debug, Serialize)]
 pub(in crate::tools) struct Output {
     #[serde(flatten)]
@@ -19,7 +19,7 @@ pub(in crate::tools) struct Output {
     pub(super) pages: Option<Vec<Item>>,
 }
 
-/// One page as it was asked for.
+/// One requested page.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::tools) struct PageView {
@@ -37,7 +37,7 @@ pub(in crate::tools) struct PageView {
     pub(super) version: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) part: Option<Part>,
-    /// What of all that is asked for could not be read, with the right that it takes.
+    /// What was requested and could not be read, with the right it needs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) unavailable: BTreeMap<&'static str, &'static str>,
     /// What to do about that.
@@ -47,19 +47,19 @@ pub(in crate::tools) struct PageView {
     pub(super) hidden_text: Option<HiddenText>,
 }
 
-/// What of a text is answered.
+/// The part of a text that is answered.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Part {
-    /// Its selector, if it was asked for by one.
+    /// Its selector, if one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) section: Option<String>,
     /// Its first and last line.
     pub(super) lines: String,
-    /// How many bytes of it come behind what is answered.
+    /// How many bytes of it follow this answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bytes_left: Option<usize>,
-    /// The offset with which they come.
+    /// The offset for the next bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_offset: Option<usize>,
     /// The parts below it, a line each, as in an outline.
@@ -68,10 +68,10 @@ pub(super) struct Part {
     /// How many more there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parts_left: Option<usize>,
-    /// Fields that are left out for their size.
+    /// Fields that are left out because of their size.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) left_out: Vec<&'static str>,
-    /// Who made the HTML, if not the wiki.
+    /// Who rendered the HTML, if not the wiki.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rendered_by: Option<&'static str>,
 }
@@ -85,7 +85,7 @@ pub(super) enum Item {
 }
 
 impl Item {
-    /// A page that is refused, by the name it was asked for.
+    /// A refused page, under the name in the request.
     pub(super) fn refused(name: &'static str, asked: Value, failure: &Failure) -> Self {
         let mut error = json!({
             "code": failure.code,

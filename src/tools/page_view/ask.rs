@@ -1,4 +1,4 @@
-//! The arguments that say how a page is to be read.
+//! The arguments that say how to read a page.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,12 +10,12 @@ use crate::tools::input::invalid_argument;
 
 /// The most pages that are read at once.
 pub(in crate::tools) const MAX_AT_ONCE: usize = 20;
-/// How many bytes of a text are answered where nothing else is said.
+/// How many bytes of a text are answered by default.
 const USUAL_BYTES: usize = 16 * 1024;
 /// How many bytes of a text are answered at most.
 const MOST_BYTES: usize = 64 * 1024;
 
-// What of a page is wanted. (A doc comment would go out to clients.)
+// The wanted view of a page. (A doc comment would be sent to clients.)
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::tools) enum View {
@@ -48,7 +48,7 @@ impl TryFrom<String> for Lines {
     }
 }
 
-/// How a page is to be read.
+/// How to read a page.
 #[derive(Debug, Clone)]
 pub(in crate::tools) struct Ask {
     pub(in crate::tools) view: View,
@@ -59,12 +59,12 @@ pub(in crate::tools) struct Ask {
     pub(in crate::tools) offset: u32,
     pub(in crate::tools) max_bytes: Option<u32>,
     pub(in crate::tools) version: Option<i64>,
-    /// The draft with which it is shown.
+    /// The draft to apply before showing the page.
     pub(in crate::tools) draft: Option<DraftName>,
 }
 
 impl Ask {
-    /// The same, if its parts go together.
+    /// The same, if the arguments are compatible.
     pub(in crate::tools) fn checked(self) -> Result<Self, Failure> {
         if self.draft.is_some() && self.version.is_some() {
             return Err(invalid_argument("draft", "cannot go with version"));
@@ -82,7 +82,7 @@ impl Ask {
         Err(invalid_argument("lines", fault))
     }
 
-    /// Refuses what cannot be said beside a section that the page's name already has.
+    /// Refuses arguments that conflict with a section in the page's name.
     pub(super) fn check_beside_section(&self) -> Result<(), Failure> {
         let named = [
             ("section", self.section.is_some()),
@@ -91,13 +91,13 @@ impl Ask {
         match named.into_iter().find(|(_, is_said)| *is_said) {
             Some((name, _)) => Err(invalid_argument(
                 name,
-                "cannot go with the section behind the # of the page's name",
+                "cannot go with the section after the # of the page's name",
             )),
             None => Ok(()),
         }
     }
 
-    /// Whether all of a page's text is asked for, as it is now.
+    /// Whether all of a page's current text is requested.
     pub(super) const fn is_whole(&self) -> bool {
         self.is_all() && self.version.is_none()
     }
@@ -106,8 +106,8 @@ impl Ask {
         self.section.is_none() && self.lines.is_none() && self.offset == 0 && !self.is_numbered
     }
 
-    /// Whether all of a page's fields are told; else its names alone. `is_part` where the page's
-    /// name has a part of it already.
+    /// Whether all of a page's fields are shown, or only its names. `is_part` if the page's name
+    /// already contains a section.
     pub(super) const fn tells_fields(&self, is_part: bool) -> bool {
         match self.view {
             View::Metadata => true,
@@ -138,7 +138,7 @@ fn number(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// The arguments of a tool that reads pages: its own, then how to read them.
+/// The arguments of a tool that reads pages: its own, then those that say how to read.
 macro_rules! page_input {
     ($($own:tt)*) => {
         /// Its arguments.
@@ -195,10 +195,10 @@ pub(in crate::tools) fn part(section: Option<&str>) -> Result<Option<PartSelecto
     part.map_err(|fault| invalid_argument("section", fault.to_string()))
 }
 
-/// The one thing that is named, or the several.
+/// The one item given, or the several.
 ///
 /// # Errors
-/// `INVALID_INPUT` where neither is, or both.
+/// `INVALID_INPUT` if neither is given, or both are.
 pub(in crate::tools) fn one_or_several<T>(
     names: [&str; 2],
     one: Option<T>,

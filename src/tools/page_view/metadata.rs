@@ -1,4 +1,4 @@
-//! What is told of a page beside its fields: its words, links and properties.
+//! What is shown of a page besides its fields: its words, links and properties.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,7 +16,7 @@ const MAX_NAMED: usize = 40;
 /// The most characters that are shown of a link or a property.
 const MAX_CHARS: usize = 300;
 
-/// What is told of a page beside its fields.
+/// What is shown of a page besides its fields.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Metadata {
@@ -44,7 +44,7 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// Reads the graph of the site's locales; in one request.
+    /// Reads the graph of the site's locales in one request.
     ///
     /// # Errors
     /// See [`WikiError`].
@@ -73,8 +73,8 @@ impl Around {
 }
 
 impl Metadata {
-    /// What a page's source says, where it could be read, and the link graph.
-    /// Without the site nothing is told of where its source's links lead.
+    /// Metadata from a page's source, if it could be read, and from the link graph. Without the
+    /// site, the targets of the source's links are left out.
     pub(super) fn of(
         page: &PageReading,
         around: Option<&Around>,

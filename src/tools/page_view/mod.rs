@@ -1,5 +1,5 @@
-//! How a page is read: whole, in part, as an index, rendered, as plain text, as it was; one or
-//! several at once. The two tools that read pages share all of it.
+//! How a page is read: whole, in part, as an outline, rendered, as plain text, or in an old
+//! version; one or several at once. The two tools that read pages share all of this.
 
 mod answer;
 mod ask;
@@ -7,7 +7,7 @@ mod metadata;
 mod named;
 mod read;
 
-/// What a tool says that reads pages: how it names them, and then how they are read.
+/// The description of a tool that reads pages: how it names them, then how they are read.
 macro_rules! how_to_read {
     ($named:literal) => {
         concat!(
@@ -18,7 +18,7 @@ section: h2[0] (h2: lists all), section[0] (before the first heading), block:cod
     };
 }
 
-/// What it means that a member of a page that was read is absent.
+/// The meaning of absent members in a page that was read.
 pub(super) const READ_ANSWER: &str =
     "Absent in content and metadata: published, not private, empty. Not read: in unavailable.";
 

@@ -8,24 +8,24 @@ use crate::page::{
 };
 use crate::write::section_failure;
 
-/// The most parts that are named below a part.
+/// The most nested parts that are named.
 const MAX_PARTS: usize = 40;
 
-/// The part of a text that is asked for.
+/// The requested part of a text.
 pub(super) struct Named {
     pub(super) range: std::ops::Range<usize>,
-    /// What lies below it, without the heading that it begins at.
+    /// The parts below it, without its own heading.
     body: usize,
     pub(super) first_line: usize,
-    /// Its name, for the answer.
+    /// Its name in the answer.
     pub(super) section: Option<String>,
-    /// Its name, as a change of it would say it.
+    /// Its name as a change to it would give it.
     pub(super) selector: Option<String>,
 }
 
 impl Named {
-    /// Selectors are those of the page's source, where that is told beside another text: the
-    /// wiki's HTML may lack headings of it, or have more.
+    /// Selectors refer to the page's source, if it is given beside another text: the wiki's HTML
+    /// may have fewer or more headings.
     pub(super) fn of(
         (text, format): (&str, Format),
         source: Option<(&str, Format)>,
@@ -70,7 +70,7 @@ impl Named {
             None => found(&outline)?,
             Some(source) => match outline.find_same(&found(&source)?, &source) {
                 Some(same) => same.map_err(|_| not_in_html())?,
-                // A block, or what stands before all headings, is the one of this text.
+                // A block, or the part before all headings, is taken from this text.
                 None => found(&outline)?,
             },
         };
@@ -91,7 +91,7 @@ impl Named {
     }
 }
 
-/// The first section that is looked for.
+/// The first section to look for.
 fn sought(ask: &Ask, anchor: &str) -> Option<Selector> {
     let Some(selector) = &ask.section else {
         return Some(Selector::Named(anchor.to_owned()));
@@ -110,7 +110,7 @@ fn not_in_html() -> Failure {
     .hint("Read the section with view: content, or the whole of this view.")
 }
 
-/// What a reference names behind its `#`: a selector, a heading, or an address's anchor.
+/// What a reference names after its `#`: a selector, a heading, or an address's anchor.
 fn by_reference(outline: &Outline<'_>, name: &str) -> Result<Section, SectionFault> {
     let parsed = PartSelector::parse(name).ok();
     // `page#section` is the heading "Section".
@@ -126,8 +126,8 @@ fn by_reference(outline: &Outline<'_>, name: &str) -> Result<Section, SectionFau
     }
 }
 
-/// The parts of a kind below a part, where they are asked for, from the one with number `offset`
-/// on, as many as take so many bytes.
+/// The parts of a kind below a part, if requested, from number `offset` on, as many as fit into the
+/// bytes.
 pub(super) fn listing(
     text: &str,
     format: Format,
@@ -194,13 +194,13 @@ pub(super) fn lines_of(text: &str, (from, to): (usize, usize)) -> Result<(&str, 
         let lines = text.lines().count();
         return Err(crate::tools::input::invalid_argument(
             "lines",
-            format!("begin behind the last line, {lines}"),
+            format!("begin after the last line, {lines}"),
         ));
     }
     Ok((rest.get(..length).unwrap_or_default(), from))
 }
 
-/// What lies below a part, a line each, and how many more there are.
+/// The parts below a part, a line each, and how many more there are.
 pub(super) fn below(text: &str, format: Format, named: &Named) -> (Vec<String>, Option<usize>) {
     let outline = Outline::in_format(text, format);
     let all = outline.parts_in(&(named.body..named.range.end));

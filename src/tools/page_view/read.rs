@@ -1,4 +1,4 @@
-//! Reads pages as they were asked for.
+//! Reads pages as requested.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ use crate::tools::output::{AUTHOR, WholePage};
 use crate::wiki::{RIGHT_TO_AUTHOR, WikiError};
 use crate::write::Sight;
 
-/// The right that opens the wiki's own HTML, where readers' view is not to be had.
+/// The right needed for the wiki's own HTML, if the readers' view is not available.
 const RIGHT_TO_RENDERED: &str = "manage:pages or delete:pages";
 
 /// Why fields of an old version cannot be read (W10).
@@ -32,27 +32,27 @@ const NOT_IN_VERSIONS: &str = "no version keeps it";
 /// Which page is wanted.
 #[derive(Debug, Clone)]
 pub(in crate::tools) enum Wanted {
-    /// The one with this id.
+    /// The page with this id.
     Id(i64),
-    /// The one that this names.
+    /// The page that this reference names.
     Named(String),
 }
 
-/// A page that was read, and the text of it that shall be shown.
+/// A page that was read, and the text to show of it.
 struct Found {
     page: PageReading,
     format: Format,
     /// The section that a reference named.
     anchor: Option<String>,
-    /// The text of the view; none where the key may not read it, or none is wanted.
+    /// The text of the view; `None` if the key may not read it, or none is wanted.
     text: Option<String>,
     is_ours: bool,
-    /// The page as the wiki has it, where a draft's is shown.
+    /// The page as it is in the wiki, if a draft's version is shown.
     beneath: Option<Box<PageReading>>,
 }
 
 impl Found {
-    /// Refuses what cannot be asked of it.
+    /// Refuses requests that do not apply to this page.
     fn check(&self, ask: &Ask) -> Result<(), Failure> {
         match self.anchor {
             Some(_) => ask.check_beside_section(),
@@ -60,8 +60,8 @@ impl Found {
         }
     }
 
-    /// The page as it was read, where its text is shown as it is now: a later change is held
-    /// against that, under a draft against the page in the wiki.
+    /// The state that a later change is checked against, if the current text is shown; with a
+    /// draft, the page in the wiki.
     fn as_read(&self, ask: &Ask) -> Option<PageReading> {
         let is_as_it_is = ask.view == View::Content && ask.version.is_none();
         let page = self.beneath.as_deref().unwrap_or(&self.page);
@@ -69,11 +69,11 @@ impl Found {
     }
 }
 
-/// Reads one page, or several side by side: each is answered or refused on its own, and all
-/// share one budget of bytes.
+/// Reads one page, or several concurrently. Each is answered or refused on its own, and all share
+/// one budget of bytes.
 ///
 /// # Errors
-/// Of the one page; several are never refused together.
+/// Those of a single page; several are never refused together.
 pub(in crate::tools) async fn answer(
     context: &Context,
     (wanted, is_several): (Vec<Wanted>, bool),
@@ -88,7 +88,7 @@ pub(in crate::tools) async fn answer(
     let mut found = join_all(
         wanted
             .iter()
-            // Boxed: a list of them would move each several times.
+            // Boxed, since a list would move each several times.
             .map(|wanted| Box::pin(find(context, wanted, said.as_ref(), (ask, draft)))),
     )
     .await;
@@ -120,7 +120,7 @@ pub(in crate::tools) async fn answer(
     })
 }
 
-/// How many bytes a page could fill.
+/// How many bytes a page could use.
 fn wish(found: &Result<Found, Failure>) -> usize {
     let Ok(found) = found else { return 0 };
     let scripts = [&found.page.script_css, &found.page.script_js];
@@ -128,13 +128,13 @@ fn wish(found: &Result<Found, Failure>) -> usize {
     found.text.as_ref().map_or(0, String::len) + scripts
 }
 
-/// Shares a budget out: who wants less than an even share leaves the rest to the others.
+/// Divides a budget: a page that wants less than an even share leaves the rest to the others.
 fn shares(budget: usize, wishes: Vec<usize>) -> Vec<usize> {
     let mut order: Vec<(usize, usize)> = wishes.into_iter().enumerate().collect();
     order.sort_by_key(|(_, wish)| *wish);
     let (mut left, mut waiting) = (budget, order.len());
     for (_, share) in &mut order {
-        // A page's budget of nothing would be a text that never gets on.
+        // With a budget of zero, reading on would never advance.
         *share = (*share).min(left / waiting.max(1)).max(1);
         left = left.saturating_sub(*share);
         waiting -= 1;
@@ -157,7 +157,7 @@ async fn find(
             let after = one.after.clone().ok_or_else(not_there)?;
             (PageReading::from(after), None)
         }
-        // It moves there: the page itself says whether it may be read.
+        // The draft moves a page there; whether it may be read is decided by that page.
         (Wanted::Named(_), Some(one)) => {
             let id = one.page().unwrap_or_default();
             (wiki.page_by_id(id).await?, None)
@@ -190,7 +190,7 @@ async fn find(
     match ask.view {
         View::Metadata => {}
         View::Content | View::Outline => found.text.clone_from(&found.page.content),
-        // The wiki has no HTML of old versions, nor of drafts.
+        // The wiki has no HTML of old versions or drafts.
         View::Rendered | View::Text if ask.version.is_some() || is_drafted => {
             found.text = found
                 .page
@@ -212,7 +212,7 @@ async fn find(
     Ok(found)
 }
 
-/// The place that a name says, if it says one plainly.
+/// The place that a name spells out, if it does.
 fn named_place(context: &Context, wanted: &Wanted, said: Option<&Locale>) -> Option<PagePlace> {
     let Wanted::Named(text) = wanted else {
         return None;
@@ -229,7 +229,7 @@ fn not_there() -> Failure {
     Failure::new(Code::PageNotFound, "This draft deletes the page.")
 }
 
-/// A page as an old version has it; what a version does not keep is absent.
+/// A page as of an old version; fields that versions do not keep are absent.
 async fn as_it_was(
     context: &Context,
     page: PageReading,
@@ -263,12 +263,12 @@ fn rendered(text: &str, format: Format) -> String {
     }
 }
 
-/// What the wiki says of the links of pages whose metadata is wanted.
+/// What the wiki knows of the links of pages whose metadata is wanted.
 #[derive(Default)]
 struct Linking {
-    /// Its link graph; none where it cannot be asked.
+    /// Its link graph; `None` if it cannot be asked.
     around: Option<Around>,
-    /// What decides where links lead; none where it does not say.
+    /// The site settings that decide where links lead; `None` if unknown.
     site: Option<LinkedSite>,
 }
 
@@ -295,10 +295,10 @@ impl Linking {
     }
 }
 
-/// Said of links where the wiki does not say which locales it has.
-const NO_SITE: &str = "the wiki did not tell its locales";
+/// Why links are missing if the wiki did not list its locales.
+const NO_SITE: &str = "the wiki did not list its locales";
 
-/// What is told of a page beside its fields, and what of all that the key could not read.
+/// The metadata of a page, and which parts of it the key could not read.
 fn beside(
     found: &Found,
     ask: &Ask,
@@ -350,7 +350,7 @@ fn show(
     if let Some(text) = text {
         let source = source.as_deref().map(|source| (source, source_format));
         let named = Named::of((&text, format), source, ask, anchor.as_deref())?;
-        // Of the plain text, it is told below, where that is made.
+        // The plain text is reported below, where it is made.
         if ask.view != View::Text {
             hidden_text = HiddenText::of(&text, format, scripts.0.as_deref());
         }
@@ -427,16 +427,16 @@ fn show(
     })
 }
 
-/// A piece of a text as large as wanted, and how many bytes come behind it.
+/// A piece of a text of the wanted size, and how many bytes follow it.
 fn cut(text: &str, named: &Named, ask: &Ask, most: usize) -> Result<(Slice, usize), Failure> {
-    // Lines of plain text are its own, those of a source were taken with its part.
+    // Lines of plain text are counted here; lines of a source were already taken with its part.
     let (text, first_line) = match (ask.view, ask.lines()) {
         (View::Text, Some(lines)) => lines_of(text, lines)?,
         (View::Text, None) => (text, 1),
         _ => (text, named.first_line),
     };
     if ask.offset() > text.len() {
-        let fault = format!("lies behind the end of the text, {}", text.len());
+        let fault = format!("is beyond the end of the text, {}", text.len());
         return Err(invalid_argument("offset", fault));
     }
     let cut = slice(text, ask.offset(), most, first_line, ask.is_numbered);
@@ -444,7 +444,7 @@ fn cut(text: &str, named: &Named, ask: &Ask, most: usize) -> Result<(Slice, usiz
     Ok((cut, left))
 }
 
-/// What could not be read of what was asked for, with the right that it takes.
+/// What was requested and could not be read, with the right it needs.
 fn unavailable(found: &Found, ask: &Ask) -> BTreeMap<&'static str, &'static str> {
     let fields = found.page.unreadable().into_iter();
     let tells_fields = ask.tells_fields(found.anchor.is_some());
@@ -487,14 +487,14 @@ fn hint(unavailable: &BTreeMap<&'static str, &'static str>, ask: &Ask) -> Option
         .then_some("view: text or rendered needs read:pages alone.")
 }
 
-/// A page's names and date, which every answer has that does not show all fields.
+/// A page's names and date, which every answer without all fields has.
 fn brief(page: PageReading) -> PageReading {
     let mut brief = PageReading::bare(page.id, page.locale, page.path, page.title);
     brief.updated_at = page.updated_at;
     brief
 }
 
-/// A field, if it fits into what is left of the budget.
+/// A field, if it fits into the rest of the budget.
 fn fits(
     field: Option<String>,
     name: &'static str,

@@ -1,4 +1,4 @@
-//! How much of the wiki the content index holds, in the words of what is sought.
+//! How much of the wiki the content index holds, worded for the kind of search.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use crate::index::Coverage;
 
-/// What the index is asked for.
+/// What is looked up in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tools) enum Sought {
     /// The best pages for words.
     Words,
     /// Every line with a text, or that an expression matches.
     Lines,
-    /// Pages that are like one in their words.
+    /// Pages whose words resemble a given page's.
     Related,
     /// Links that lead nowhere.
     Broken,
@@ -24,7 +24,7 @@ pub(in crate::tools) enum Sought {
 }
 
 impl Sought {
-    /// What an index of so many pages means for it, and what to do.
+    /// What an incomplete index means for this search, and what to do.
     const fn of_half(self) -> (&'static str, &'static str) {
         match self {
             Self::Words => (
@@ -55,7 +55,7 @@ impl Sought {
         }
     }
 
-    /// What to do again.
+    /// What to do again later.
     const fn again(self) -> &'static str {
         match self {
             Self::Words | Self::Lines | Self::Related => "search again",
@@ -74,7 +74,7 @@ pub(in crate::tools) struct Indexed {
     sought: Sought,
     pages: usize,
     of: usize,
-    /// What to do while the index is being made.
+    /// What to do while the index is being built.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -107,7 +107,7 @@ impl Indexed {
         } = covered;
         let again = sought.again();
         let half = covered.wanting().map(|wanted| {
-            // A guess from the first few pages can be days off.
+            // An estimate from the first few pages can be off by days.
             const LONGEST: Duration = Duration::from_mins(2);
             let wait = left.unwrap_or(Duration::from_secs(10)).min(LONGEST).as_secs() + 1;
             let (missing, or) = sought.of_half();
@@ -138,14 +138,14 @@ impl Indexed {
             notes,
         };
         match sought {
-            // Words are looked for in what readers see, too; all else stands in the source alone,
-            // of which the index itself counts what it lacks.
+            // Words are also searched in what readers see; everything else is only in the source,
+            // and the index counts the sources that it lacks.
             Sought::Words | Sought::Related => indexed.lacking("content", without_content),
             _ => indexed,
         }
     }
 
-    /// With a word on the pages whose source the key did not get, if there are some.
+    /// Adds a note on the pages whose source the key may not read, if there are any.
     pub(in crate::tools) fn lacking_sources(self, pages: usize) -> Self {
         self.lacking("source", pages)
     }
@@ -165,7 +165,7 @@ impl Indexed {
         self.pages > 0
     }
 
-    /// The same without another source, which makes it incomplete.
+    /// The same without another source, which makes the index incomplete.
     pub(in crate::tools) fn without(self, why: &str) -> Self {
         let incomplete = Self {
             complete: false,
@@ -174,18 +174,18 @@ impl Indexed {
         incomplete.note(Some(why.to_owned()))
     }
 
-    /// With one more thing to know.
+    /// Adds another note.
     pub(super) fn note(mut self, note: Option<String>) -> Self {
         self.notes.extend(note);
         self
     }
 
-    /// The same, if there is anything to know beside its being complete.
+    /// The same, or `None` if the index is complete and there is nothing to add.
     pub(in crate::tools) fn if_lacking(self) -> Option<Self> {
         (!self.complete || !self.notes.is_empty()).then_some(self)
     }
 
-    /// What a hit of half an index says of itself.
+    /// How a hit from an incomplete index is marked.
     pub(super) fn provisional(&self) -> Option<String> {
         (self.is_half).then(|| format!("found in {} of {} pages", self.pages, self.of))
     }

@@ -1,4 +1,4 @@
-//! Lines of the content that have a text to the letter, or that an expression matches.
+//! Finds lines of the content by exact text or by a regular expression.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub(super) async fn matching(
     let covered = context.indexed().await?;
     let here = Arc::clone(scope);
     let is_wanted = move |locale: &_, path: &_| here.holds(locale, path);
-    // One page alone shows more of its lines.
+    // A single page shows more of its lines.
     let most_lines = (MAX_LINES / limit.max(1)).max(3);
     let _turn = context.turn().await?;
     let found = index
@@ -54,7 +54,7 @@ pub(super) async fn matching(
     });
     let long = (found.long_lines > 0).then(|| {
         format!(
-            "Of {} lines only the first 64 kB were held against the expression: EXACT finds what stands behind.",
+            "Of {} lines only the first 64 kB were searched with the expression: EXACT also finds what follows.",
             found.long_lines
         )
     });

@@ -12,7 +12,7 @@ use crate::tools::context::Context;
 use crate::tools::output::some_count;
 use crate::wiki::AllPages;
 
-/// What a link is worth, in either direction; a word or tag is worth 1 at most.
+/// The weight of a link in either direction; a word or tag weighs at most 1.
 const LINK: f64 = 3.0;
 /// How many tags or words a reason names.
 const MAX_NAMED: usize = 8;
@@ -70,7 +70,7 @@ pub(super) async fn related(
     } else {
         0
     };
-    // The list's order, the last changed first, decides between equals.
+    // Ties keep the list's order, last changed first.
     found.sort_by(|(_, a), (_, b)| b.score.total_cmp(&a.score));
     found.truncate(limit);
     let best = found.first().map_or(1.0, |(_, kinship)| kinship.score);
@@ -98,7 +98,7 @@ pub(super) async fn related(
     })
 }
 
-/// A tag is worth the less the more pages have it.
+/// The more pages have a tag, the less it weighs.
 fn by_tags(page: &PageReading, listed: &AllPages, kin: &mut HashMap<Place, Kinship>) {
     let own = page.tags.as_deref().unwrap_or_default();
     let mut uses: HashMap<&str, f64> = HashMap::new();
@@ -124,7 +124,7 @@ fn by_tags(page: &PageReading, listed: &AllPages, kin: &mut HashMap<Place, Kinsh
     }
 }
 
-/// Nothing is lost where there is no index: the other reasons stand.
+/// Without an index, the other reasons still count.
 async fn by_words(
     context: &Context,
     id: i64,

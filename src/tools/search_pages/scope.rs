@@ -1,4 +1,4 @@
-//! Which pages a search is for: the same for every engine, by what the wiki's list says now.
+//! Which pages a search covers: the same for every engine, from the wiki's current list.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use crate::page::{Date, Locale, PagePath, PageReading, TagPattern};
 use crate::tools::input::{self, Locales};
 use crate::wiki::{AllPages, Wiki, WikiError};
 
-/// Which pages a search is for.
+/// Which pages a search covers.
 #[derive(Debug)]
 pub(super) struct Scope {
     locales: Locales,
     path: Option<PagePath>,
-    /// Those that the other filters leave; none where there are no others.
+    /// The pages that the other filters leave; `None` without other filters.
     places: Option<HashSet<(Locale, PagePath)>>,
-    /// All pages that the key sees, where they were asked for.
+    /// All pages that the key sees, if they were requested.
     pub(super) listed: Arc<AllPages>,
 }
 
 impl Scope {
-    /// One request where a filter or a related page needs the list, one more for links.
+    /// Takes one request if a filter or a related page needs the list, and one more for links.
     pub(super) async fn of(wiki: &Wiki, input: &Input) -> Result<Self, Failure> {
         let (tags, patterns) = input::tag_filters(wiki, input.tags.clone()).await?;
         let since = input::date("updatedSince", input.updated_since.as_deref())?;
@@ -42,7 +42,7 @@ impl Scope {
         }
         let linking = match input.links_to {
             Some(id) => {
-                // Those in other locales are counted, too.
+                // Pages in other locales are counted too.
                 let locale = scope.locale().filter(|_| !scope.locales.is_fallback);
                 Some(wiki.linking_to(&scope.listed, id, locale).await?)
             }
@@ -73,17 +73,17 @@ impl Scope {
         self.locales.one.as_ref()
     }
 
-    /// Whether nobody said which locale is meant, so that pages of others are counted.
+    /// Whether the locale is only the default, so that pages in others are counted.
     pub(super) const fn is_fallback(&self) -> bool {
         self.locales.is_fallback
     }
 
-    /// Whether a page is one that the search is for.
+    /// Whether the search covers a page.
     pub(super) fn holds(&self, locale: &Locale, path: &PagePath) -> bool {
         self.locale().is_none_or(|own| own == locale) && self.holds_but_for_locale(locale, path)
     }
 
-    /// Whether a page would be one that the search is for if its locale were meant.
+    /// Whether the search would cover a page if its locale were included.
     pub(super) fn holds_elsewhere(&self, locale: &Locale, path: &PagePath) -> bool {
         self.locale().is_some_and(|own| own != locale) && self.holds_but_for_locale(locale, path)
     }

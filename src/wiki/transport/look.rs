@@ -1,5 +1,5 @@
-//! One request that is looked at from all sides: what else an answer says beside its body, and
-//! what the layers below say where there is none.
+//! One request examined in detail: what an answer says besides its body, and what the layers below
+//! say if there is no answer.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub(in crate::wiki) struct Seen {
 /// Why there was no answer.
 #[derive(Debug)]
 pub(in crate::wiki) enum Unanswered {
-    /// No connection was opened; what the layers below say, which is not to be shown.
+    /// No connection was opened; the message of the layers below, which must not be shown.
     NotConnected(String),
     /// The connection broke, or the limit of an answer was met.
     Broken(WikiError),
