@@ -32,9 +32,9 @@ const SCRIPT: &str = include_str!("../assets/report.js");
 /// The most calls that are listed; older ones are only counted.
 const MAX_CALLS: usize = 10_000;
 /// The most rows that unfold; the others name the command that shows them.
-const MAX_UNFOLDED: usize = 3_000;
+const MAX_UNFOLDED: usize = 1_000;
 /// The most bytes of changes that a report holds.
-const MAX_CHANGES: usize = 4 << 20;
+const MAX_CHANGES: usize = 1 << 20;
 /// Up to how many rows are printed with all that they unfold.
 const UNFOLDED_ON_PAPER: usize = 200;
 
@@ -282,12 +282,9 @@ impl ReadReport<'_> {
             (None, Some(until)) => format!("from the beginning until {until}"),
             (Some(since), Some(until)) => format!("from {since} until {until}"),
         };
-        let narrowed: String = self
-            .report
-            .selection
-            .iter()
-            .map(|word| format!(", {word}"))
-            .collect();
+        let mut narrowed = vec![String::new()];
+        narrowed.extend_from_slice(self.report.selection);
+        let narrowed = narrowed.join(", ");
         let made = time(OffsetDateTime::now_utc());
         let wiki = self.report.log.wiki();
         text(&format!(
