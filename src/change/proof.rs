@@ -65,3 +65,112 @@ pub fn prove(promised: &PageState, before: Option<&PageState>, reading: &PageRea
         found,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::prove;
+    use crate::page::{Field, PageReading, PageState, testing};
+
+    fn styled(css: &str) -> PageState {
+        PageState {
+            script_css: css.to_owned(),
+            ..testing::page()
+        }
+    }
+
+    fn read(page: PageState) -> PageReading {
+        PageReading::from(page)
+    }
+
+    #[test]
+    fn a_page_as_promised_proves_it_and_another_names_what_differs() {
+        let promised = testing::page();
+        let proof = prove(&promised, None, &read(promised.clone()));
+        assert!(proof.holds() && proof.unverified.is_empty() && !proof.css_minified);
+        let other = PageState {
+            title: "Other".to_owned(),
+            ..promised.clone()
+        };
+        let proof = prove(&promised, None, &read(other.clone()));
+        assert!(!proof.holds());
+        assert_eq!(proof.differing, [Field::Title]);
+        assert_eq!(proof.found, other);
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_unverified_and_not_known_of_the_page_that_was_found() {
+        let promised = styled("a{color:red}");
+        let reading = PageReading {
+            script_css: None,
+            ..read(promised.clone())
+        };
+        let proof = prove(&promised, None, &reading);
+        assert!(proof.holds());
+        assert_eq!(proof.unverified, [Field::ScriptCss]);
+        assert_eq!(proof.found.unknown, [Field::ScriptCss]);
+
+        // Styles that this key cannot change need no look, if nobody said what they are.
+        let keeps = PageReading {
+            keeps_styles: true,
+            ..reading.clone()
+        };
+        let unsaid = PageState {
+            unknown: vec![Field::ScriptCss],
+            ..promised.clone()
+        };
+        assert_eq!(prove(&unsaid, None, &keeps).unverified, []);
+        assert_eq!(
+            prove(&unsaid, None, &keeps).found.unknown,
+            [Field::ScriptCss]
+        );
+        assert_eq!(
+            prove(&promised, None, &keeps).unverified,
+            [Field::ScriptCss]
+        );
+        assert_eq!(
+            prove(&unsaid, None, &reading).unverified,
+            [Field::ScriptCss]
+        );
+        let titleless = PageReading {
+            tags: None,
+            ..keeps
+        };
+        let other = PageState {
+            unknown: vec![Field::Tags, Field::ScriptCss],
+            ..promised
+        };
+        assert_eq!(prove(&other, None, &titleless).unverified, [Field::Tags]);
+    }
+
+    #[test]
+    fn new_styles_may_be_stored_otherwise_if_they_mean_the_same() {
+        let promised = styled("a{color:red} b{color:blue}");
+        // What is compared field by field already knows minified styles.
+        let lost = read(styled("a{color:red}"));
+        let kept = read(styled("b{color:blue}a{color:red}"));
+        let before = styled("i{color:green}");
+        let proof = prove(&promised, Some(&before), &lost);
+        assert_eq!(proof.differing, [Field::ScriptCss]);
+        assert!(!proof.css_minified && !proof.css_dropped.effective.is_empty());
+        let proof = prove(&promised, Some(&before), &kept);
+        assert_eq!(proof.css_minified, proof.holds());
+        // The old styles, promised or found, are no stored form of new ones.
+        let proof = prove(&promised, Some(&promised), &lost);
+        assert_eq!(proof.differing, [Field::ScriptCss]);
+        assert!(proof.css_dropped.effective.is_empty());
+        let found = styled("a{color:red}");
+        let proof = prove(&promised, Some(&found), &lost);
+        assert_eq!(proof.differing, [Field::ScriptCss]);
+        assert!(proof.css_dropped.effective.is_empty());
+        // Of a page that was made, there were none.
+        let proof = prove(&promised, None, &lost);
+        assert!(!proof.css_dropped.effective.is_empty());
+        // Another field that differs is not forgiven for it.
+        let other = PageState {
+            title: "Other".to_owned(),
+            ..styled("b{color:blue}a{color:red}")
+        };
+        let proof = prove(&promised, Some(&before), &read(other));
+        assert!(proof.differing.contains(&Field::Title));
+    }
+}

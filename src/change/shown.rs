@@ -242,4 +242,53 @@ mod tests {
             "{warnings:?}"
         );
     }
+
+    #[test]
+    fn a_long_value_is_shown_from_its_beginning_and_counted() {
+        let long = "ä".repeat(5_000);
+        let values = json!({ "title": { "before": "short", "after": long } });
+        let mut warnings = Vec::new();
+        let shown = short(values.as_object().unwrap().clone(), &mut warnings);
+        assert_eq!(shown["title"]["before"], "short");
+        assert_eq!(shown["title"]["after"], "ä".repeat(4_096));
+        let told: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["value_cut: 8192 of 10000 bytes of title are shown."]);
+        // As much as there is room for is left alone.
+        let full = json!({ "title": { "after": "x".repeat(8_192) } });
+        let mut warnings = Vec::new();
+        let full = full.as_object().unwrap().clone();
+        assert_eq!(short(full.clone(), &mut warnings), full);
+        assert!(warnings.is_empty());
+    }
+
+    #[test]
+    fn the_room_of_a_difference_is_used_and_what_is_missing_of_each_kind_is_named() {
+        let added: String = (0..1_000).map(|line| format!("+{line:0>62}\n")).collect();
+        let mut warnings = Vec::new();
+        let shown = cut(added.clone(), &mut warnings);
+        // 32 kB less our own words hold 508 lines of 64 bytes and most of another one.
+        let room = 32 * 1024 - 200;
+        let whole = room / 64;
+        assert_eq!(shown.lines().filter(|line| line.len() == 63).count(), whole);
+        assert_eq!(
+            warnings[0].message,
+            format!(
+                "{} of 64000 bytes of the difference are shown; lines that are not shown, or not whole: {} added.",
+                whole * 64,
+                1_000 - whole
+            )
+        );
+        let removed = added.replace('+', "-");
+        let mut warnings = Vec::new();
+        cut(removed, &mut warnings);
+        assert!(
+            warnings[0]
+                .message
+                .ends_with(&format!("{} removed or unchanged.", 1_000 - whole))
+        );
+        let just = "+x\n".repeat(32 * 1024 / 3);
+        let mut warnings = Vec::new();
+        assert_eq!(cut(just.clone(), &mut warnings), just);
+        assert!(warnings.is_empty());
+    }
 }

@@ -57,3 +57,22 @@ impl fmt::Display for Warning {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Warning;
+
+    #[test]
+    fn a_warning_reads_as_its_code_its_message_and_its_place() {
+        let warning = Warning::new("dead_link", "no page is there".to_owned());
+        assert_eq!(warning.to_string(), "dead_link: no page is there");
+        let placed = Warning {
+            at: Some("content:3".to_owned()),
+            ..warning
+        };
+        assert_eq!(
+            placed.to_string(),
+            "dead_link: no page is there (content:3)"
+        );
+    }
+}

@@ -19,7 +19,7 @@ impl Checked {
         (Some(anchored), Some(read)) => {
             if let Some(since) = &anchored.since {
                 told.push(format!(
-                    "{} records since {} lie behind the last anchor: they could have been cut off or rewritten",
+                    "{} records since {} come after the last anchor: they could have been cut off or rewritten",
                     anchored.unproven,
                     since,
                 ));
