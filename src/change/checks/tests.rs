@@ -231,6 +231,26 @@ fn a_page_that_leaves_a_place_where_none_is_made_any_more_is_named_and_no_other(
 }
 
 #[test]
+fn only_a_new_title_or_a_new_link_needs_the_list_of_pages() {
+    let wiki = Url::parse("https://wiki.example.org").unwrap();
+    for (change, needs) in [
+        (edit("x\n", "y\n"), false),
+        (edit("[x](/docs/b)\n", "[x](/docs/b) y\n"), false),
+        (
+            edit("x\n", "[x](https://elsewhere.example/docs/b)\n"),
+            false,
+        ),
+        (edit("x\n", "[x](/docs/b)\n"), true),
+        (with(|page| page.title = "B".to_owned()), true),
+        (with(|page| page.description = "B".to_owned()), false),
+        (Change::delete(page("[x](/docs/b)\n")), false),
+        (Change::recreate(page("x\n")), true),
+    ] {
+        assert_eq!(change.asks_for_neighbours(&wiki), needs, "{change:?}");
+    }
+}
+
+#[test]
 fn a_link_without_a_locale_leads_to_the_sites_own() {
     let german = |content: &str| PageState {
         locale: Locale::as_stored("de"),
