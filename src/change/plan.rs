@@ -434,3 +434,6 @@ impl Change {
 pub(crate) fn is_blank(value: &Value) -> bool {
     *value == json!("") || *value == json!([]) || *value == json!(false)
 }
+
+#[cfg(test)]
+mod tests;

@@ -294,14 +294,13 @@ impl Docket {
         audit: &AuditLog,
         change: &Change,
     ) -> Result<(), AuditError> {
-        self.entry.before = match change.before() {
-            Some(page) => Some(audit.keep(page).await?),
-            None => None,
+        let keep = async |page: Option<&PageState>| match page {
+            Some(page) => audit.keep(page).await.map(Some),
+            None => Ok(None),
         };
-        self.entry.after = match change.after() {
-            Some(page) => Some(audit.keep(page).await?),
-            None => None,
-        };
+        // Each is synced to the disk: both at once take half of the time.
+        let kept = tokio::try_join!(keep(change.before()), keep(change.after()));
+        (self.entry.before, self.entry.after) = kept?;
         Ok(())
     }
 

@@ -223,7 +223,27 @@ pub(super) fn secrets(change: &Change, own: &[&str], warnings: &mut Vec<Warning>
 
 #[cfg(test)]
 mod tests {
-    use super::{AROUND, differing};
+    use super::{AROUND, differing, more};
+
+    #[test]
+    fn of_equal_things_those_count_as_added_that_there_are_more_of() {
+        let things = |names: &[&'static str]| -> Vec<(&'static str, usize)> {
+            names
+                .iter()
+                .enumerate()
+                .map(|(at, name)| (*name, at))
+                .collect()
+        };
+        for (before, after, added) in [
+            (&[][..], &["a"][..], &[("a", 0)][..]),
+            (&["a"], &["a"], &[]),
+            (&["a", "a"], &["a", "b", "a"], &[("b", 1)]),
+            (&["a", "a"], &["a", "a", "a", "a"], &[("a", 2), ("a", 3)]),
+            (&["a", "b"], &["b", "b"], &[("b", 1)]),
+        ] {
+            assert_eq!(more(things(before), things(after)), added, "{after:?}");
+        }
+    }
 
     #[test]
     fn the_part_that_differs_is_found_in_texts_of_any_characters() {

@@ -109,6 +109,8 @@ fn each_check_warns_of_what_a_change_adds_and_of_nothing_else() {
         // much_removed
         (&lines(50), &lines(20), &["much_removed content"]),
         (&lines(50), &lines(26), none),
+        // Exactly half.
+        (&lines(42), &lines(21), none),
         (&lines(41), "", &["much_removed content"]),
         (&lines(20), "", none),
         ("", &lines(50), none),
@@ -162,6 +164,28 @@ fn each_check_warns_of_what_a_change_adds_and_of_nothing_else() {
     ] {
         assert_eq!(told(&edit(before, after)), says, "{after}");
     }
+}
+
+#[test]
+fn what_becomes_active_by_another_editor_is_added() {
+    let written_in = |editor: &str| PageState {
+        editor: editor.to_owned(),
+        ..page("text\n\n<b onclick=\"x()\">y</b>\n")
+    };
+    let change = Change::between(written_in("asciidoc"), written_in("markdown"));
+    assert_eq!(told(&change), ["script_added content:3"]);
+}
+
+#[test]
+fn a_few_lines_of_hidden_text_are_named_and_one_dead_link_is_told_from_several() {
+    let message = |after: &str| checked(&edit("", after)).warnings[0].message.clone();
+    let hidden = |count: usize| message(&"<!-- x -->\n\n".repeat(count));
+    let five = hidden(5);
+    assert!(five.contains("comments: 5 (line 1, 3, 5, 7, 9)"), "{five}");
+    let six = hidden(6);
+    assert!(six.contains("comments: 6 (line 1, 3, 5, 7, 9, …)"), "{six}");
+    assert!(message("[x](/docs/gone)\n").starts_with("This link leads"));
+    assert!(message("[x](/docs/gone) [y](/docs/none)\n").starts_with("These links lead"));
 }
 
 #[test]
@@ -227,6 +251,26 @@ fn a_page_that_leaves_a_place_where_none_is_made_any_more_is_named_and_no_other(
         (Change::delete(at("docs/v1")), &[]),
     ] {
         assert_eq!(told(&change), says, "{change:?}");
+    }
+}
+
+#[test]
+fn only_a_new_title_or_a_new_link_needs_the_list_of_pages() {
+    let wiki = Url::parse("https://wiki.example.org").unwrap();
+    for (change, needs) in [
+        (edit("x\n", "y\n"), false),
+        (edit("[x](/docs/b)\n", "[x](/docs/b) y\n"), false),
+        (
+            edit("x\n", "[x](https://elsewhere.example/docs/b)\n"),
+            false,
+        ),
+        (edit("x\n", "[x](/docs/b)\n"), true),
+        (with(|page| page.title = "B".to_owned()), true),
+        (with(|page| page.description = "B".to_owned()), false),
+        (Change::delete(page("[x](/docs/b)\n")), false),
+        (Change::recreate(page("x\n")), true),
+    ] {
+        assert_eq!(change.asks_for_neighbours(&wiki), needs, "{change:?}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use crate::audit::Outcome;
-use crate::change::{Change, StepKind, Warning, is_blank};
+use crate::change::{Change, Proof, StepKind, Warning, is_blank};
 use crate::error::{Code, Failure};
 use crate::page::{Field, escaped};
 use crate::wiki::WikiError;
@@ -140,13 +140,8 @@ fn partly_applied(settled: &Settled, change: &Change) -> Failure {
     let differing = proof.iter().flat_map(|proof| &proof.differing);
     let (missed, others): (Vec<Field>, Vec<Field>) =
         differing.partition(|field| asked.contains(field));
-    let was_kept = |field: &Field| match (change.before(), proof) {
-        (Some(before), Some(proof)) => before.same(&proof.found, *field),
-        (None, Some(proof)) => is_blank(&proof.found.value(*field)),
-        (_, None) => false,
-    };
-    let (kept, altered): (Vec<Field>, Vec<Field>) =
-        missed.iter().copied().partition(|field| was_kept(field));
+    let was_kept = |field: &Field| proof.is_some_and(|proof| was_kept(change, proof, *field));
+    let (kept, altered): (Vec<Field>, Vec<Field>) = missed.iter().copied().partition(was_kept);
     let is_seen = asked.len() > missed.len() || change.before().is_none();
     let mut message = match (is_seen, kept.is_empty()) {
         (true, true) => "The write happened".to_owned(),
@@ -199,6 +194,14 @@ fn partly_applied(settled: &Settled, change: &Change) -> Failure {
     }
 }
 
+/// Whether the wiki left a field as it was; on a new page, blank.
+fn was_kept(change: &Change, proof: &Proof, field: Field) -> bool {
+    match change.before() {
+        Some(before) => before.same(&proof.found, field),
+        None => is_blank(&proof.found.value(field)),
+    }
+}
+
 fn names(fields: &[Field]) -> Vec<&'static str> {
     fields.iter().map(|field| field.name()).collect()
 }
@@ -213,10 +216,7 @@ fn rights_missing(settled: &Settled, change: &Change) -> Map<String, Value> {
         .fields()
         .into_iter()
         .filter(|field| field.is_code() && proof.differing.contains(field))
-        .filter(|field| match change.before() {
-            Some(before) => before.same(&proof.found, *field),
-            None => proof.found.value(*field) == "",
-        })
+        .filter(|field| was_kept(change, proof, *field))
         .map(|field| (field.name().to_owned(), field.right_to_write().into()))
         .collect()
 }

@@ -1,0 +1,245 @@
+use super::{Change, Operation, StepKind};
+use crate::page::testing::page;
+use crate::page::{Field, Locale, NewPath, PagePath, PageState};
+
+const AT: &str = "2026-01-01T00:00:00.000Z";
+
+/// The page at another path.
+fn at(path: &str) -> PageState {
+    PageState {
+        path: PagePath::as_stored(path),
+        ..page()
+    }
+}
+
+fn titled(title: &str, page: PageState) -> PageState {
+    PageState {
+        title: title.to_owned(),
+        ..page
+    }
+}
+
+fn dated(page: PageState) -> PageState {
+    PageState {
+        updated_at: Some(AT.to_owned().into()),
+        ..page
+    }
+}
+
+#[test]
+fn each_kind_of_change_and_of_step_has_its_word() {
+    let words = Operation::ALL.map(|one| (one.as_str(), one.to_string()));
+    let expected = ["create", "update", "move", "delete"].map(|word| (word, word.to_owned()));
+    assert_eq!(words, expected);
+    for (step, word, rebuilds) in [
+        (StepKind::Create, "create", true),
+        (StepKind::Move, "move", true),
+        (StepKind::Update, "update", false),
+        (StepKind::Delete, "delete", true),
+    ] {
+        assert_eq!((step.as_str(), step.rebuilds_tree()), (word, rebuilds));
+    }
+}
+
+#[test]
+fn a_change_takes_the_steps_that_it_needs_and_is_named_by_what_changes() {
+    use StepKind::{Create, Delete, Move, Update};
+    let german = || PageState {
+        locale: Locale::as_stored("de"),
+        ..page()
+    };
+    // Its title is its last segment: the wiki's move gives it the new one.
+    let named = |path: &str| titled(PagePath::as_stored(path).last_segment(), at(path));
+    for (change, operation, steps) in [
+        (Change::recreate(page()), Operation::Create, &[Create][..]),
+        (Change::delete(page()), Operation::Delete, &[Delete]),
+        (
+            Change::between(page(), at("docs/b")),
+            Operation::Move,
+            &[Move],
+        ),
+        (Change::between(page(), german()), Operation::Move, &[Move]),
+        (
+            Change::between(page(), titled("B", page())),
+            Operation::Update,
+            &[Update],
+        ),
+        (
+            Change::between(page(), titled("B", at("docs/b"))),
+            Operation::Update,
+            &[Move, Update],
+        ),
+        (Change::between(page(), page()), Operation::Update, &[]),
+        (
+            Change::between(named("docs/a"), titled("a", at("docs/b"))),
+            Operation::Move,
+            &[Move, Update],
+        ),
+        // Its new title is what the move gives it: but that is a change, and is written.
+        (
+            Change::between(named("docs/a"), named("docs/b")),
+            Operation::Update,
+            &[Move, Update],
+        ),
+        (
+            Change::between(titled("x", at("docs/a")), titled("x", at("docs/b"))),
+            Operation::Move,
+            &[Move],
+        ),
+    ] {
+        assert_eq!(change.operation(), operation, "{change:?}");
+        assert_eq!(change.steps(), steps, "{change:?}");
+        let rebuilds = steps.iter().any(|step| *step != Update);
+        assert_eq!(change.rebuilds_tree(), rebuilds, "{change:?}");
+        assert_eq!(change.moves(), steps.contains(&Move), "{change:?}");
+    }
+}
+
+#[test]
+fn a_move_leaves_the_page_at_its_new_place_with_the_title_that_the_wiki_gives_it() {
+    let after = |title: &str, from: &str, to: &str| {
+        let change = Change::between(titled(title, at(from)), titled("new", at(to)));
+        change
+            .after_step(StepKind::Move)
+            .map(|page| (page.title, page.path.to_string()))
+    };
+    let moved = |title: &str| Some((title.to_owned(), "docs/b".to_owned()));
+    assert_eq!(after("A", "docs/a", "docs/b"), moved("A"));
+    assert_eq!(after("a", "docs/a", "docs/b"), moved("b"));
+    // The last step leaves what was asked for.
+    let change = Change::between(page(), titled("B", at("docs/b")));
+    let last = change.after_step(StepKind::Update);
+    assert_eq!(last.as_ref(), change.after());
+    let create = Change::recreate(page());
+    assert_eq!(create.after_step(StepKind::Create).as_ref(), create.after());
+    assert_eq!(Change::delete(page()).after_step(StepKind::Delete), None);
+}
+
+#[test]
+fn a_change_knows_both_places_and_which_fields_change() {
+    let places = |change: &Change| {
+        let places = change.places();
+        places
+            .map(|(locale, path)| format!("{locale}/{path}"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(places(&Change::delete(page())), ["en/docs/a"]);
+    assert_eq!(places(&Change::recreate(page())), ["en/docs/a"]);
+    let moved = Change::between(page(), at("docs/b"));
+    assert_eq!(places(&moved), ["en/docs/a", "en/docs/b"]);
+    assert_eq!(moved.fields(), [Field::Path]);
+    // Of a page that comes or goes, the fields that say something.
+    let fields = Change::delete(page()).fields();
+    assert!(fields.contains(&Field::Title) && !fields.contains(&Field::Description));
+    for (change, is_empty) in [
+        (Change::between(page(), dated(page())), true),
+        (moved, false),
+        (Change::delete(page()), false),
+        (Change::recreate(page()), false),
+    ] {
+        assert_eq!(change.is_empty(), is_empty, "{change:?}");
+    }
+}
+
+#[test]
+fn the_same_write_is_the_same_page_before_and_after_whenever_it_was_read() {
+    let change = || Change::between(page(), at("docs/b"));
+    let other_page = |page: PageState| PageState {
+        id: Some(2),
+        ..page
+    };
+    for (other, is_same) in [
+        (change(), true),
+        (Change::between(dated(page()), at("docs/b")), true),
+        (Change::between(other_page(page()), at("docs/b")), false),
+        (Change::between(page(), other_page(at("docs/b"))), false),
+        (Change::between(titled("B", page()), at("docs/b")), false),
+        (Change::between(page(), titled("B", at("docs/b"))), false),
+        (change().with_loss_of(vec![Field::Tags]), false),
+        (Change::delete(page()), false),
+        (Change::recreate(at("docs/b")), false),
+    ] {
+        assert_eq!(change().is_same_write(&other), is_same, "{other:?}");
+        assert_eq!(other.is_same_write(&change()), is_same, "{other:?}");
+    }
+    assert!(Change::delete(page()).is_same_write(&Change::delete(page())));
+    assert!(!Change::delete(page()).is_same_write(&Change::recreate(page())));
+}
+
+#[test]
+fn a_loss_is_remembered_and_what_is_written_there_is_known() {
+    let unknown = |page: PageState| PageState {
+        unknown: [Field::ScriptCss, Field::Tags].into(),
+        ..page
+    };
+    let change = Change::between(unknown(page()), unknown(at("docs/b")));
+    let change = change.with_loss_of(vec![Field::ScriptCss]);
+    assert_eq!(change.lost(), [Field::ScriptCss]);
+    let left: Vec<Field> = change.after().unwrap().unknown.iter().copied().collect();
+    assert_eq!(left, [Field::Tags]);
+    assert_eq!(change.before().unwrap().unknown.len(), 2);
+    assert_eq!(Change::delete(page()).lost(), []);
+}
+
+#[test]
+fn a_page_goes_to_the_trash_unpublished_and_comes_back_as_a_new_one() {
+    let place = NewPath::parse("trash/1-docs/a").unwrap();
+    let change = Change::trash(dated(page()), place);
+    let after = change.after().unwrap();
+    assert_eq!(after.path.as_str(), "trash/1-docs/a");
+    assert!(!after.is_published);
+    assert_eq!((after.id, &after.updated_at), (Some(1), &None));
+    assert_eq!(change.before(), Some(&dated(page())));
+    let back = Change::recreate(dated(page()));
+    let made = back.after().unwrap();
+    assert_eq!((made.id, &made.updated_at), (None, &None));
+    assert!(made.difference(&page()).is_empty());
+}
+
+#[test]
+fn a_change_counts_the_texts_of_both_states() {
+    let with = |content: usize, css: usize, js: usize| PageState {
+        content: "x".repeat(content),
+        script_css: "x".repeat(css),
+        script_js: "x".repeat(js),
+        ..page()
+    };
+    let delete = Change::delete(with(100, 20, 3));
+    assert_eq!(delete.bytes(), 1_024 + 123);
+    let update = Change::between(with(100, 20, 3), with(1, 0, 0));
+    assert_eq!(update.bytes(), 2 * 1_024 + 124);
+}
+
+#[test]
+fn two_states_make_the_change_that_leads_from_one_to_the_other() {
+    let of = |before, after| Change::of_states(before, after);
+    assert_eq!(of(None, None), None);
+    assert_eq!(of(None, Some(page())), Some(Change::recreate(page())));
+    assert_eq!(of(Some(page()), None), Some(Change::delete(page())));
+    let both = of(Some(page()), Some(at("docs/b")));
+    assert_eq!(both, Some(Change::between(page(), at("docs/b"))));
+}
+
+#[test]
+fn styles_and_scripts_are_shown_as_differences_and_other_fields_by_their_values() {
+    let after = PageState {
+        script_css: "a {}\nb {}\n".to_owned(),
+        content: "y\n".to_owned(),
+        ..titled("B", page())
+    };
+    let change = Change::between(page(), after);
+    let (diff, lines) = change.code_diff(Field::ScriptCss).unwrap();
+    assert!(diff.contains("+a {}"), "{diff}");
+    assert_eq!((lines.added, lines.removed), (2, 0));
+    assert_eq!(change.code_diff(Field::Title), None);
+    assert_eq!(change.code_diff(Field::Content), None);
+    let values = serde_json::Value::from(change.values());
+    assert_eq!(
+        values["title"],
+        serde_json::json!({ "before": "A", "after": "B" })
+    );
+    assert_eq!(values["scriptCss"]["diff"], diff);
+    assert_eq!(values["scriptCss"]["linesAdded"], 2);
+    assert_eq!(values["scriptCss"]["linesRemoved"], 0);
+    assert!(values.get("content").is_none(), "{values}");
+}
