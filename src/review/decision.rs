@@ -2,6 +2,7 @@
 
 use super::doors::Reviewer;
 use crate::audit::{MAX_WHY, Proposal, ProposalId};
+use crate::change::Warning;
 use crate::error::{Code, Failure};
 use crate::write::{Apply, Done, Plan, Review, SetOutcome};
 
@@ -41,7 +42,7 @@ pub(super) struct Seen {
     /// What it does.
     pub review: Review,
     /// What is to be said of it.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<(&'static str, String)>,
 }
 
 /// Carries a decision out in a task of its own.
@@ -173,13 +174,25 @@ pub(super) async fn look(reviewer: &Reviewer, id: ProposalId) -> Result<Seen, Fa
     let mut warnings = Vec::new();
     if review.proposal.is_open() && review.unseen.is_none() {
         match desk.said_of(&review.proposal).await {
-            Ok(said) => warnings.extend(said.iter().map(ToString::to_string)),
+            Ok(said) => warnings.extend(said.iter().map(labelled)),
             // Why it does not fit is said of each change.
             Err(_) if review.hindrance.is_some() => {}
-            Err(failure) => warnings.push(format!("It cannot be applied as things are: {failure}")),
+            Err(failure) => warnings.push((
+                "Warning",
+                format!("It cannot be applied as things are: {failure}"),
+            )),
         }
     }
     Ok(Seen { review, warnings })
+}
+
+/// A sentence with what it is: a rule of the operator, or a warning.
+fn labelled(said: &Warning) -> (&'static str, String) {
+    if said.code == "rule" {
+        ("Rule", said.message.clone())
+    } else {
+        ("Warning", said.to_string())
+    }
 }
 
 /// The word for the state of a set, if this reviewer decides about all of its places.

@@ -15,6 +15,7 @@ mod part;
 mod place;
 mod queue;
 mod record;
+mod rendered;
 mod reply;
 mod routes;
 mod rows;

@@ -30,6 +30,21 @@ impl Queue {
         Self { waiting, decided }
     }
 
+    /// Leaves only those that say all of these words somewhere: in a path, a title, a note, or the
+    /// name of whoever asked.
+    pub(super) fn narrow(&mut self, words: &str) {
+        let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
+        if words.is_empty() {
+            return;
+        }
+        let says = |one: &Proposal| {
+            let told = words_of(one);
+            words.iter().all(|word| told.contains(word))
+        };
+        self.waiting.retain(says);
+        self.decided.retain(says);
+    }
+
     /// What tells one state of the queue from another.
     pub(super) fn tag(&self) -> String {
         let ids = self.waiting.iter().chain(&self.decided);
@@ -45,12 +60,37 @@ impl Queue {
     }
 }
 
+/// All that can be searched of a set, in lower case.
+fn words_of(one: &Proposal) -> String {
+    let mut told = format!("{} {}", one.id, one.client.names().join(" "));
+    if let Some(note) = &one.note {
+        told.push(' ');
+        told.push_str(note.as_str());
+    }
+    for change in one.changes() {
+        let new = change
+            .new_path
+            .as_ref()
+            .map_or("", crate::page::PagePath::as_str);
+        let place = format!(" {}/{} {new} ", change.locale, change.path);
+        told.push_str(&place);
+        told.push_str(&change.title);
+    }
+    told.to_lowercase()
+}
+
 /// The page.
-pub(super) fn page(queue: &Queue, frame: &Frame) -> Markup {
+pub(super) fn page(queue: &Queue, words: &str, frame: &Frame) -> Markup {
     let body = html! {
         main #main {
             h1 { "Waiting for a decision" }
-            (list(queue))
+            form.search method="get" action="/review" role="search" {
+                input type="text" name="words" value=(words) aria-label="Search" placeholder="Search: page, title, note, client"
+                    maxlength="200" autocomplete="off" spellcheck="false";
+                button type="submit" { "Search" }
+                @if !words.trim().is_empty() { a href="/review" { "Show all" } }
+            }
+            (list(queue, words))
             p.keys.quiet aria-hidden="true" {
                 kbd { "j" } " and " kbd { "k" } " move, " kbd { "Enter" } " opens"
             }
@@ -61,12 +101,14 @@ pub(super) fn page(queue: &Queue, frame: &Frame) -> Markup {
 }
 
 /// The part of the page that changes by itself.
-pub(super) fn list(queue: &Queue) -> Markup {
+pub(super) fn list(queue: &Queue, words: &str) -> Markup {
     html! {
         div #queue data-tag=(queue.tag()) {
             @if queue.waiting.is_empty() {
                 p.empty {
-                    "Nothing waits. What agents leave to people appears here by itself."
+                    @if words.trim().is_empty() {
+                        "Nothing waits. What agents leave to people appears here by itself."
+                    } @else { "Nothing that waits says this." }
                 }
             } @else {
                 ol.queue {

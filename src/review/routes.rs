@@ -16,7 +16,9 @@ use super::part;
 use super::place::Place;
 use super::queue::{self, Queue};
 use super::record;
+use super::rendered;
 use super::reply::{Reply, answer, not_modified, page, see_other, set, text};
+use super::set_page;
 use super::sheet::Sheet;
 use super::sign_in;
 use super::visit::{Reviews, Visitor, broken};
@@ -31,6 +33,7 @@ pub fn router(reviews: Arc<Reviews>) -> Router {
         .route("/review/sign-in", get(ask_sign_in).post(sign_in))
         .route("/review/sign-out", axum::routing::post(sign_out))
         .route("/review/sets/{id}", get(show_set).post(decide))
+        .route("/review/sets/{id}/new/{number}", get(show_new_text))
         .route("/review/assets/{name}", get(asset))
         .merge(record::routes())
         .with_state(reviews)
@@ -42,11 +45,15 @@ async fn show_queue(State(reviews): Site, request: Request) -> Reply {
     let (request, _) = request.into_parts();
     answer(async {
         let visitor = reviews.enter(&request)?;
-        let queue = reviews.queue_of(&visitor).await?;
         let query = Form::of_query(request.uri.query());
+        let mut queue = reviews.queue_of(&visitor).await?;
+        queue.narrow(query.text("words"));
         if query.text("part") != "list" {
             let frame = reviews.frame(&visitor);
-            return Ok(page(StatusCode::OK, queue::page(&queue, &frame)));
+            return Ok(page(
+                StatusCode::OK,
+                queue::page(&queue, query.text("words"), &frame),
+            ));
         }
         // What the page asks for by itself, every few seconds.
         let tag = format!("\"{}\"", queue.tag());
@@ -54,7 +61,7 @@ async fn show_queue(State(reviews): Site, request: Request) -> Reply {
         if known.is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
             return Ok(not_modified(&tag));
         }
-        let mut reply = page(StatusCode::OK, queue::list(&queue));
+        let mut reply = page(StatusCode::OK, queue::list(&queue, query.text("words")));
         set(&mut reply, header::ETAG, &tag);
         Ok(reply)
     })
@@ -78,11 +85,44 @@ async fn show_set(State(reviews): Site, Path(id): Path<String>, request: Request
             return state.map(text).map_err(|_| no_set());
         }
         let seen = found(&visitor, &id).await?;
-        let frame = reviews.frame(&visitor);
+        let mut frame = reviews.frame(&visitor);
+        if set_page::is_being_decided(&seen.review) {
+            frame.again_in = Some(2);
+        }
         let from = query.number("from").unwrap_or_default();
         let none = HashSet::new();
         let markup = reviews.set(&visitor, &seen, from, (None, &none), &frame);
         Ok(page(StatusCode::OK, markup))
+    })
+    .await
+}
+
+/// The new text of one change, about as it will look.
+async fn show_new_text(
+    State(reviews): Site,
+    Path((id, number)): Path<(String, usize)>,
+    request: Request,
+) -> Reply {
+    let (request, _) = request.into_parts();
+    answer(async {
+        let visitor = reviews.enter(&request)?;
+        let seen = found(&visitor, &id).await?;
+        let bench = &visitor.reviewer.bench;
+        let text = bench.desk.new_text(&seen.review.proposal, number).await;
+        let text = text.map_err(|failure| broken(&failure.to_string()))?;
+        let (one, editor, content) = text.ok_or_else(no_set)?;
+        let address = bench.wiki.page_url(&one.locale, &one.path);
+        let base = address.clone();
+        let shown =
+            tokio::task::spawn_blocking(move || rendered::rendered(&editor, &content, &base));
+        let shown = shown
+            .await
+            .map_err(|_| broken("The text could not be rendered."))?;
+        let frame = reviews.frame(&visitor);
+        Ok(page(
+            StatusCode::OK,
+            rendered::page((&id, &one, &address), &shown, &frame),
+        ))
     })
     .await
 }

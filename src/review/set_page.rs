@@ -14,13 +14,15 @@ use super::queue::{place, verb, what};
 use super::rows::table;
 use super::sheet::{Change, Sheet, Text};
 use crate::audit::{Proposal, ProposalState};
+use crate::error::Code;
+use crate::write::Review;
 
 /// What of a set a browser is shown.
 pub(super) struct Shown<'a> {
     /// The set.
     pub sheet: &'a Sheet<'a>,
     /// What is to be said of it.
-    pub warnings: &'a [String],
+    pub warnings: &'a [(&'static str, String)],
     /// Which parts of its differences.
     pub parts: Range<usize>,
     /// What will not have been shown after this page.
@@ -100,8 +102,8 @@ fn head(shown: &Shown) -> Markup {
         @if let Some(unseen) = &sheet.review.unseen {
             p.news.bad { "What it changes is not shown: " (text(&unseen.to_string())) }
         }
-        @for warning in shown.warnings {
-            p.warning { b { "Warning: " } (text(warning)) }
+        @for (label, warning) in shown.warnings {
+            p.warning { b { (label) ": " } (text(warning)) }
         }
     }
 }
@@ -132,10 +134,18 @@ fn hindrance(sheet: &Sheet) -> Markup {
         .iter()
         .any(|change| change.reviewed.hindrance.is_some());
     html! {
-        @if let (Some(failure), false) = (&sheet.review.hindrance, of_change) {
+        @if is_being_decided(sheet.review) {
+            p.news role="status" { "It is being decided now. This page looks again by itself." }
+        } @else if let (Some(failure), false) = (&sheet.review.hindrance, of_change) {
             p.news.bad role="alert" { (text(&failure.to_string())) }
         }
     }
+}
+
+/// Whether somebody decides on it at this moment, or what they decided is being carried out.
+pub(super) fn is_being_decided(review: &Review) -> bool {
+    let held = review.hindrance.as_ref();
+    review.proposal.is_open() && held.is_some_and(|failure| failure.code == Code::Timeout)
 }
 
 /// Why a change cannot be made as things are, and what changed since; what the two give together
@@ -212,6 +222,9 @@ fn one(shown: &Shown, number: usize, change: &Change, is_list: bool) -> Markup {
                     @if proposed.links_mended.is_none() {
                         " " span.quiet { "“" (text(&proposed.title)) "”" }
                     }
+                }
+                @if !change.texts.is_empty() {
+                    a.wiki href=(format!("/review/sets/{}/new/{number}", shown.sheet.review.proposal.id)) { "as rendered" }
                 }
                 a.wiki href=(change.reviewed.url) rel="noopener noreferrer" target="_blank" { "in the wiki" }
                 @if is_list && shown.can_decide() {

@@ -6,6 +6,7 @@ use crate::audit::{AuditError, CallId, Proposal, ProposalId, ProposalState, Prop
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, SetChange};
+use crate::rules::Facts;
 
 use super::answer::SetLine;
 use super::desk::Desk;
@@ -149,13 +150,45 @@ impl Desk {
         };
         let checked = check::look(self, &self.policy, &set, seen).await;
         let checked = checked.map_err(|refusal| refusal.failure)?;
-        let mut said: Vec<Warning> = Vec::new();
+        let facts = Facts {
+            clients: proposal.client.names(),
+            writes_of_day: 0,
+            changes: checked.facts.clone(),
+        };
+        let rules = self.policy.rules.all_that_hold(&facts).into_iter();
+        let rules = rules.map(|verdict| {
+            let (name, then) = (verdict.rule.name(), verdict.then().as_str());
+            let why = match verdict.rule.why() {
+                "" => String::new(),
+                why => format!(": {why}"),
+            };
+            Warning::new("rule", format!("{name} asks for {then}{why}"))
+        });
+        let mut said: Vec<Warning> = rules.collect();
         for warning in checked.warnings() {
             if !said.contains(warning) {
                 said.push(warning.clone());
             }
         }
         Ok(said)
+    }
+
+    /// The editor and the new text of one change of a proposal, by its number from 0; `None` of a
+    /// delete, and where there is no such change.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being seen.
+    pub async fn new_text(
+        &self,
+        proposal: &Proposal,
+        number: usize,
+    ) -> Result<Option<(ProposedChange, String, String)>, Failure> {
+        let Some(one) = proposal.changes().nth(number) else {
+            return Ok(None);
+        };
+        let change = self.proposals.change_of(&one, proposal.key).await?;
+        let after = change.after();
+        Ok(after.map(|after| (one, after.editor.clone(), after.content.clone())))
     }
 
     /// What the changes do, as they are kept and merged with what was changed since.

@@ -53,6 +53,7 @@ mod left_out;
 mod linkers;
 mod lists;
 mod logging;
+mod looked_at;
 mod mending;
 mod naive;
 mod naive_calls;

@@ -7,7 +7,9 @@ const every = 3000;
 async function lookAtQueue() {
   const queue = document.getElementById("queue");
   if (!queue || document.hidden) return;
-  const answer = await fetch("/review?part=list", {
+  const asked = new URLSearchParams(location.search);
+  asked.set("part", "list");
+  const answer = await fetch(`/review?${asked}`, {
     headers: { "If-None-Match": `"${queue.dataset.tag}"` },
   });
   if (answer.status === 401) location.reload();
