@@ -51,14 +51,18 @@ pub(super) fn encode(place: &PagePlace) -> String {
 pub(super) fn decode(name: &str) -> Option<PagePlace> {
     let (locale, rest) = name.split_once('/')?;
     let mut path = String::with_capacity(rest.len());
-    let mut goes_on = true;
-    for part in rest.split('/') {
-        if !goes_on {
+    let (mut whole, mut goes_on) = (String::new(), false);
+    for (at, part) in rest.split('/').enumerate() {
+        if at > 0 && !goes_on {
             path.push('/');
         }
         let cut = part.strip_suffix(GOES_ON);
         goes_on = cut.is_some();
-        path.push_str(&unescaped(cut.unwrap_or(part))?);
+        whole.push_str(cut.unwrap_or(part));
+        // An escaped sign may lie on both sides of a cut.
+        if !goes_on {
+            path.push_str(&unescaped(&std::mem::take(&mut whole))?);
+        }
     }
     let place = (
         Locale::as_stored(unescaped(locale)?),

@@ -389,7 +389,7 @@ mod tests {
             let css = mark.repeat(100_000);
             let began = std::time::Instant::now();
             assert_eq!(active_styles(&css, &wiki()), []);
-            assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+            assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
         }
     }
 
