@@ -157,8 +157,8 @@ impl Desk {
         };
         let rules = self.policy.rules.all_that_hold(&facts).into_iter();
         let rules = rules.map(|verdict| {
-            let (name, then) = (verdict.rule.name(), verdict.then().as_str());
-            let why = match verdict.rule.why() {
+            let (name, then) = (verdict.name(), verdict.then().as_str());
+            let why = match verdict.why() {
                 "" => String::new(),
                 why => format!(": {why}"),
             };
