@@ -124,26 +124,28 @@ async fn what_would_hold_is_explained_and_doctor_says_all_in_words() {
 #[tokio::test]
 async fn the_writes_on_record_are_held_against_the_rules_of_today() {
     let wiki = sample_wiki().await;
+    // Nothing is shown before, so each write has all warnings on its own record.
+    let token = "open sesame, please";
     let served = Setup::of(&wiki, |keys| &keys.editor)
         .with("WIKI_TOOLSETS", "pages,undo")
+        .with("WIKI_MUTATION_CONFIRM_TOKEN", token)
         .serve()
         .await;
     let dir = TempDir::new().unwrap();
-    let update = |text: &str| json!({ "id": id_of(&wiki, "home"), "content": text });
-    let written = async |tool, arguments| served.confirmed(tool, arguments).await.unwrap();
-    let with_script = written(
-        "wikijs_update_page",
-        update("# Home\n\n<script>x()</script>\n"),
-    )
-    .await;
-    // Only the wiki knows that this link leads nowhere; the record says it.
-    let dead = update("# Home\n\n[x](/docs/none)\n");
-    written("wikijs_update_page", dead).await;
+    let written = async |tool, mut arguments: Value| {
+        arguments["confirm"] = json!(token);
+        served.call(tool, arguments).await.unwrap()
+    };
+    let home = id_of(&wiki, "home");
+    let update = async |text: &str| written(UPDATE, json!({ "id": home, "content": text })).await;
+    let with_script = update("# Home\n\n<script>x()</script>\n").await;
+    // Only the wiki knows that this link leads nowhere.
+    update("# Home\n\n[x](/docs/none)\n").await;
     // Rules are not for what is taken back, but that counts as a write.
-    let last = written("wikijs_update_page", update("# Home\n\nMore\n")).await;
+    let last = update("# Home\n\nMore\n").await;
     let undo = json!({ "callId": last["callId"] });
     written("wikijs_undo_write", undo).await;
-    written("wikijs_update_page", update("# Home\n\nLast\n")).await;
+    update("# Home\n\nLast\n").await;
     let config = file(
         &dir,
         "[[rules]]\nname = \"scripts\"\nthen = \"deny\"\nwarnings = [\"script_added\"]\n\n[[rules]]\nname = \"dead\"\nthen = \"deny\"\nwarnings = [\"dead_link\"]\n\n[[rules]]\nname = \"busy\"\nthen = \"person\"\nwrites_per_day_over = 0\n\n[[rules]]\nname = \"busier\"\nthen = \"review\"\nwrites_per_day_over = 3\n",
