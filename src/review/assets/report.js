@@ -54,7 +54,7 @@
       const is = (from === "" || day >= from) && (to === "" || day <= to)
         && chosen.every(([name, value]) => words(row, name).includes(value))
         && (sought === "" || text(row).includes(sought));
-      row.classList.toggle("out", !is);
+      row.classList.toggle("omitted", !is);
       row.classList.toggle("later", is && found >= shown);
       if (is) found += 1;
     }
