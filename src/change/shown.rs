@@ -263,7 +263,8 @@ mod tests {
 
     #[test]
     fn the_room_of_a_difference_is_used_and_what_is_missing_of_each_kind_is_named() {
-        let added: String = (0..1_000).map(|line| format!("+{line:0>62}\n")).collect();
+        let added: Vec<String> = (0..1_000).map(|line| format!("+{line:0>62}\n")).collect();
+        let added = added.concat();
         let mut warnings = Vec::new();
         let shown = cut(added.clone(), &mut warnings);
         // 32 kB less our own words hold 508 lines of 64 bytes and most of another one.

@@ -71,16 +71,16 @@ fn of_markdown(text: &str) -> String {
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_FOOTNOTES;
     let mut image: Option<String> = None;
-    let events = Parser::new_ext(text, options).filter_map(|event| match event {
+    let events = Parser::new_ext(text, options).map(|event| match event {
         Event::Start(Tag::Image { dest_url, .. }) => {
             image = Some(dest_url.into_string());
-            Some(Event::Text("[image: ".into()))
+            Event::Text("[image: ".into())
         }
         Event::End(TagEnd::Image) => {
             let address = image.take().unwrap_or_default();
-            Some(Event::Text(format!(" {address}]").into()))
+            Event::Text(format!(" {address}]").into())
         }
-        other => Some(other),
+        other => other,
     });
     let mut html = String::new();
     pulldown_cmark::html::push_html(&mut html, events);
@@ -283,7 +283,8 @@ mod tests {
     fn what_would_cost_more_than_its_length_is_not_rendered() {
         let long = "x".repeat(5 << 20);
         assert_eq!(rendered("markdown", &long, HERE), Err(Plain::TooLong));
-        let formats: String = (0..1_000).map(|at| format!("<b a={at}>")).collect();
+        let formats: Vec<String> = (0..1_000).map(|at| format!("<b a={at}>")).collect();
+        let formats = formats.concat();
         for text in [
             "<div>".repeat(5_000),
             "<blockquote>".repeat(1_000),
@@ -308,7 +309,7 @@ mod tests {
             let _ = rendered("code", &text, HERE);
         }
         assert!(
-            begun.elapsed() < Duration::from_secs(60),
+            begun.elapsed() < Duration::from_mins(1),
             "{:?}",
             begun.elapsed()
         );

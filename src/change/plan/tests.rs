@@ -175,7 +175,7 @@ fn a_loss_is_remembered_and_what_is_written_there_is_known() {
     let change = Change::between(unknown(page()), unknown(at("docs/b")));
     let change = change.with_loss_of(vec![Field::ScriptCss]);
     assert_eq!(change.lost(), [Field::ScriptCss]);
-    let left: Vec<Field> = change.after().unwrap().unknown.iter().copied().collect();
+    let left: Vec<Field> = change.after().unwrap().unknown.clone();
     assert_eq!(left, [Field::Tags]);
     assert_eq!(change.before().unwrap().unknown.len(), 2);
     assert_eq!(Change::delete(page()).lost(), []);
