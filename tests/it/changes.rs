@@ -294,12 +294,12 @@ async fn arguments_that_do_not_go_together_are_refused_with_what_does() {
         (
             json!({ "id": 1, "since": "2026-01-01" }),
             "id",
-            "leave since and path out",
+            "leave out since and path",
         ),
         (
             json!({ "id": 1, "path": "docs" }),
             "id",
-            "leave since and path out",
+            "leave out since and path",
         ),
         (
             json!({ "since": "2026-01-01", "compare": { "from": "current" } }),

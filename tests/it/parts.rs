@@ -640,6 +640,6 @@ async fn what_a_key_cannot_read_comes_with_what_to_do() {
     let reader = hint(&wiki.keys().reader).await;
     assert_eq!(reader, "view: text or rendered needs read:pages alone.");
     let guest = hint("nonsense").await;
-    assert!(guest.as_str().unwrap().contains("for a guest's"), "{guest}");
+    assert!(guest.as_str().unwrap().contains("as a guest's"), "{guest}");
     assert_eq!(hint(&wiki.keys().admin).await, Value::Null);
 }
