@@ -6,6 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::FilesError;
 use super::folder::{Folder, OWN};
+use super::name::decode;
 use crate::audit::to_hex;
 use crate::page::{PagePath, PageState};
 
@@ -115,8 +116,11 @@ impl Base {
             .read(&name, MAX_BYTES)
             .map_err(FilesError::of(&name))?;
         let kept = bytes.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+        // Whoever can write here can make a right digest: a name must be a page's all the same.
         let kept = kept.filter(|kept| {
-            kept.base.page.id == Some(id) && kept.base.digest().is_ok_and(|own| own == kept.sha256)
+            kept.base.page.id == Some(id)
+                && decode(&kept.base.name).is_some()
+                && kept.base.digest().is_ok_and(|own| own == kept.sha256)
         });
         kept.map(|kept| kept.base)
             .ok_or(FilesError::BadBase { file: name })
@@ -148,4 +152,32 @@ fn json(value: &impl Serialize) -> Result<Vec<u8>, FilesError> {
     let mut text = serde_json::to_vec(value).map_err(|_| FilesError::BadScope)?;
     text.push(b'\n');
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Base;
+    use crate::files::{FilesError, Folder};
+    use crate::page::testing::page;
+
+    #[test]
+    fn a_base_that_names_other_files_than_a_pages_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::open(dir.path()).unwrap();
+        for (name, is_taken) in [
+            ("en/docs/a", true),
+            (".git/hooks/pre-commit", false),
+            (".wikijs/pages/2", false),
+            ("en/../../a", false),
+            ("/etc/a", false),
+            ("en/docs/CLAUDE", false),
+        ] {
+            Base::new(name.to_owned(), page()).keep(&folder).unwrap();
+            match Base::read(&folder, 1) {
+                Ok(base) => assert!(is_taken && base.name == name, "{name}"),
+                Err(FilesError::BadBase { .. }) => assert!(!is_taken, "{name}"),
+                Err(error) => panic!("{name}: {error}"),
+            }
+        }
+    }
 }

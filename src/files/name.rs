@@ -173,6 +173,9 @@ fn segment(part: &str) -> String {
 }
 
 fn escaped_whole(part: &str) -> String {
+    if part.is_empty() {
+        return segment(part);
+    }
     let mut name = String::with_capacity(part.len() * 3);
     part.chars().for_each(|sign| escape(sign, &mut name));
     in_parts(&name)
@@ -330,6 +333,9 @@ mod tests {
             "readme",
             "en/abc%+",
             "en/%6a",
+            "/etc/passwd",
+            "en//a",
+            "en/a/",
         ] {
             assert_eq!(decode(name), None, "{name}");
         }
