@@ -60,7 +60,7 @@ fn requests() -> Vec<Figure> {
         (
             "operations of an edit that adds a link",
             count(update, edit("third line", "[third](/home) line")),
-            5.0,
+            6.0,
         ),
         (
             "operations of a create",
@@ -68,12 +68,12 @@ fn requests() -> Vec<Figure> {
                 "wikijs_create_page",
                 json!({ "path": "docs/bench", "title": "Bench", "content": "Text.\n" }),
             ),
-            6.0,
+            5.0,
         ),
         (
             "operations of a move",
             count(update, json!({ "id": page, "path": "docs/install/bench" })),
-            8.0,
+            12.0,
         ),
         (
             "operations of a delete",
