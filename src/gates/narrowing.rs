@@ -104,6 +104,7 @@ mod tests {
             )),
             Just(person(Fallback::None)),
             Just(person(Fallback::Preview)),
+            Just(ConfirmMode::Review { limit }),
         ]
     }
 
@@ -143,13 +144,15 @@ mod tests {
         prefixes.is_none_or(|all| all.iter().any(|prefix| prefix.holds(locale, path)))
     }
 
-    /// How strict a way to confirm is; a person is stricter than a preview.
+    /// How strict a way to confirm is; a person is stricter than a preview,
+    /// and stricter still without the client.
     fn weight(policy: &Policy, can_ask: bool) -> u8 {
         match policy.for_client(can_ask).confirm {
             ConfirmMode::Preview => 0,
             ConfirmMode::Person { .. } => 1,
-            ConfirmMode::Token(_) => 2,
-            ConfirmMode::Operator => 3,
+            ConfirmMode::Review { .. } => 2,
+            ConfirmMode::Token(_) => 3,
+            ConfirmMode::Operator => 4,
         }
     }
 
@@ -173,7 +176,7 @@ mod tests {
             );
             for can_ask in [true, false] {
                 prop_assert!(weight(&narrowed, can_ask) >= weight(&policy, can_ask));
-                let is_asked = weight(&narrowed, can_ask) == 1 || narrowed.is_dry_run;
+                let is_asked = matches!(weight(&narrowed, can_ask), 1 | 2) || narrowed.is_dry_run;
                 prop_assert!(narrowing.person.is_none() || is_asked);
             }
         }

@@ -174,7 +174,13 @@ mod tests {
         let occasions: Vec<_> = events.iter().map(Event::occasion).collect();
         assert_eq!(occasions, Occasion::ALL);
         let told: Vec<String> = events.iter().map(|it| it.json("wiki", &review)).collect();
-        insta::assert_snapshot!(told.join("\n"), @"");
+        insta::assert_snapshot!(told.join("\n"), @r#"
+        {"v":1,"event":"waiting","wiki":"wiki","text":"wiki: 3 changes wait for a decision: https://mcp.example.org/review/sets/0123456789abcdef","set":"0123456789abcdef","changes":3,"review":"https://mcp.example.org/review/sets/0123456789abcdef"}
+        {"v":1,"event":"decided","wiki":"wiki","text":"wiki: The set 0123456789abcdef was rejected.","set":"0123456789abcdef","decision":"rejected","call":"cccccccccccccccccccccccccccccccc","review":"https://mcp.example.org/review/sets/0123456789abcdef"}
+        {"v":1,"event":"partly_applied","wiki":"wiki","text":"wiki: The write cccccccccccccccccccccccccccccccc was applied only in part: `wikijs-mcp audit show cccccccccccccccccccccccccccccccc`.","call":"cccccccccccccccccccccccccccccccc"}
+        {"v":1,"event":"unknown","wiki":"wiki","text":"wiki: The outcome of the write cccccccccccccccccccccccccccccccc is unknown: `wikijs-mcp audit show cccccccccccccccccccccccccccccccc`.","call":"cccccccccccccccccccccccccccccccc"}
+        {"v":1,"event":"key_ends","wiki":"wiki","text":"wiki: The key of the wiki ends in 6 days, at 2026-12-01T00:00:00Z.","at":"2026-12-01T00:00:00Z","days":6}
+        "#);
     }
 
     #[test]

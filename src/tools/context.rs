@@ -7,6 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use super::input;
 use super::output::Written;
 use crate::audit::ProposalId;
+use crate::change::Warning;
 use crate::error::{Code, Failure};
 use crate::index::{ContentIndex, Coverage};
 use crate::notice::{Notice, Progress};
@@ -112,8 +113,13 @@ impl Context {
         if let Some(limit) = self.desk.waiting(&self.caller)
             && let Some((set, notes)) = left_open(&mut answer)
         {
-            let left = self.desk.became_of(set, Some(limit)).await?;
-            return Ok(Written::left_open(left, notes));
+            match self.desk.became_of(&self.caller, set, Some(limit)).await {
+                Ok(left) => return Ok(Written::left_open(left, std::mem::take(notes))),
+                // The set is left open all the same, and the preview names it.
+                Err(failure) => notes
+                    .warnings
+                    .push(Warning::new("not_waited", failure.message)),
+            }
         }
         Ok(Written::from(match answer {
             Answer::Preview(preview) if extent == Extent::Bounded => {
@@ -128,11 +134,11 @@ impl Context {
 }
 
 /// The set that an answer left to people, with its notes.
-fn left_open(answer: &mut Answer) -> Option<(ProposalId, Notes)> {
+fn left_open(answer: &mut Answer) -> Option<(ProposalId, &mut Notes)> {
     let (set, notes) = match answer {
         Answer::Preview(preview) => (preview.proposal, &mut preview.notes),
         Answer::SetPreview(shown) => (shown.proposal, &mut shown.notes),
         Answer::Applied(_) | Answer::Set(_) => return None,
     };
-    Some((set?, std::mem::take(notes)))
+    Some((set?, notes))
 }

@@ -28,13 +28,13 @@ pub(super) async fn what_became(
         return Ok(None);
     };
     let limit = desk.waiting(&context.caller);
-    let is_own = match desk.became_of(id, None).await {
+    let is_own = match desk.became_of(&context.caller, id, None).await {
         Ok(left) => may_see(&context.caller, &left.proposal),
         Err(failure) if failure.code == Code::InvalidInput => false,
         Err(failure) => return Err(failure),
     };
     if is_own {
-        let left = desk.became_of(id, limit).await?;
+        let left = desk.became_of(&context.caller, id, limit).await?;
         return Ok(Some(Written::left_open(left, Notes::default())));
     }
     match limit {

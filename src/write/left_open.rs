@@ -6,10 +6,10 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::audit::{
-    AuditError, CallId, CallSelector, Outcome, Proposal, ProposalId, ProposalState,
+    AuditError, CallId, CallSelector, CallStory, Outcome, Proposal, ProposalId, ProposalState,
 };
 use crate::error::{Code, Failure};
-use crate::gates::ConfirmMode;
+use crate::gates::{ConfirmMode, SessionId};
 use crate::notice::{Invitation, Notice};
 use crate::page::Date;
 
@@ -81,6 +81,7 @@ impl Desk {
     /// `INVALID_INPUT` if there is no such set any more; `AUDIT_UNAVAILABLE`.
     pub async fn became_of(
         &self,
+        caller: &Caller,
         id: ProposalId,
         limit: Option<Duration>,
     ) -> Result<LeftOpen, Failure> {
@@ -95,10 +96,15 @@ impl Desk {
             while proposal.is_open() && Instant::now() < until {
                 let next = Instant::now() + self.patience.pause;
                 tokio::time::sleep_until(next.min(until)).await;
-                proposal = self.left_open(id).await?;
+                match self.left_open(id).await {
+                    Ok(found) => proposal = found,
+                    Err(failure) if failure.code == Code::InvalidInput => return Err(failure),
+                    // The wiki does not say now what may be read.
+                    Err(_) => {}
+                }
             }
         }
-        let became = self.became(&proposal).await?;
+        let became = self.became(&caller.session, &proposal).await?;
         Ok(LeftOpen {
             review: self.policy.review.of(id),
             proposal,
@@ -126,7 +132,7 @@ impl Desk {
         }
     }
 
-    async fn became(&self, proposal: &Proposal) -> Result<Became, Failure> {
+    async fn became(&self, session: &SessionId, proposal: &Proposal) -> Result<Became, Failure> {
         let on_record = self.audit.proposal_on_record(proposal.id).await;
         let on_record = on_record.map_err(|error| unavailable(&error))?;
         // A file that says no where the record does not was changed by somebody else.
@@ -141,7 +147,8 @@ impl Desk {
                 Ok(Became::Waiting(outcome.map(|outcome| (call, outcome))))
             }
             ProposalState::Applied { applied_by, .. } => {
-                let applied = self.applied_set(*applied_by).await?;
+                let (applied, calls) = self.applied_set(*applied_by).await?;
+                self.know_again(session, proposal, &calls).await;
                 // Pages and index of before the decision are outdated.
                 self.wiki.forget_pages().await;
                 self.index.outdated();
@@ -164,19 +171,48 @@ impl Desk {
         }
     }
 
-    /// The outcome of an applied set by its records; a single change as a set of one.
-    async fn applied_set(&self, call: CallId) -> Result<SetAnswer, Failure> {
+    /// The outcome of an applied set by its records, and its calls; a single change as a set of one.
+    async fn applied_set(&self, call: CallId) -> Result<(SetAnswer, Vec<CallStory>), Failure> {
         if let Some(set) = self.past.change_set(call, None).await? {
-            return Ok(set);
+            let calls = self.audit.calls_of_set(call).await;
+            return Ok((set, calls.map_err(|error| unavailable(&error))?));
         }
         let story = self.past.story(&CallSelector::from(call), None).await?;
-        Ok(SetAnswer {
+        let set = SetAnswer {
             call,
             outcome: SetOutcome::of(story.outcome()),
             members: vec![self.past.alone(&story)],
             left_out: Vec::new(),
             links_left: Vec::new(),
             notes: Notes::default(),
-        })
+        };
+        Ok((set, vec![story]))
+    }
+
+    /// A session that knew the pages from which a set was made knows them as a person's decision
+    /// left them, as after its own write; not those that were merged with later changes.
+    async fn know_again(&self, session: &SessionId, proposal: &Proposal, calls: &[CallStory]) {
+        for change in proposal.changes() {
+            let (Some(id), Some(read)) = (change.page, &change.updated_at) else {
+                continue;
+            };
+            let seen = self.memory.last_read(session, id);
+            if !seen.is_some_and(|seen| seen.knows_of(read)) {
+                continue;
+            }
+            let is_it = |call: &&CallStory| call.id() == Some(id) && call.before() == change.before;
+            let call = calls.iter().find(is_it);
+            let found = call.and_then(|call| Some((call.last_applied()?.found, call.key())));
+            let Some((found, key)) = found else {
+                continue;
+            };
+            let found = self.past.kept([found, None], key).await;
+            // Without the kept state the next write is compared with what the session read itself.
+            if let Ok([Some(found), _]) = found
+                && let Some(at) = &found.updated_at
+            {
+                self.memory.note_written(session, id, at, false);
+            }
+        }
     }
 }

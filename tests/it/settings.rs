@@ -222,7 +222,7 @@ fn a_file_that_cannot_be_trusted_or_understood_stops_the_start() {
         ("index = \"on\"", "1: index must be memory, disk or off"),
         (
             "confirm = \"me\"",
-            "1: confirm must be token, preview or person",
+            "1: confirm must be token, preview, person or review",
         ),
         (
             "audit_keep_days = -1",

@@ -101,6 +101,33 @@ async fn a_write_waits_and_answers_with_what_a_person_decided() {
 }
 
 #[tokio::test]
+async fn a_page_that_a_person_changed_as_asked_needs_no_new_reading() {
+    let wiki = wiki_of(&[("docs/a", "One\n\nTwo\n")]).await;
+    let served = impatient(&wiki).await;
+    let a = id_of(&wiki, "docs/a");
+    served
+        .call("wikijs_get_page_by_id", json!({ "id": a }))
+        .await
+        .unwrap();
+    for (old, new) in [("One", "1"), ("Two", "2")] {
+        let edits = json!({ "id": a, "edits": [{ "oldText": old, "newText": new }] });
+        let answer = served.checked(UPDATE, edits).await.unwrap();
+        let id = answer["proposal"].as_str().unwrap();
+        decide(&wiki, &served, &["apply", id, "--yes"]).await;
+        let applied = served.checked(UPDATE, json!({ "confirm": id })).await;
+        assert_eq!(applied.unwrap()["outcome"], "applied");
+    }
+    // What somebody else wrote meanwhile is a conflict all the same.
+    wiki.with_store(|store| {
+        store.page_mut(a).unwrap().content = "3\n".to_owned();
+        store.touch(a);
+    });
+    let whole = json!({ "id": a, "content": "4\n" });
+    let refused = served.call(UPDATE, whole).await;
+    assert_eq!(refused.unwrap_err()["code"], "EDIT_CONFLICT");
+}
+
+#[tokio::test]
 async fn a_write_that_nobody_decides_in_time_says_where_and_is_asked_about_by_its_id() {
     let wiki = sample_wiki().await;
     let served = impatient(&wiki).await;

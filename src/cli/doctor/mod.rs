@@ -6,6 +6,7 @@ mod clients;
 mod clock;
 mod finding;
 mod key;
+mod notify;
 mod policy;
 mod report;
 mod rights;
@@ -120,7 +121,7 @@ async fn look(
     report.add("settings", settings_found(&settings));
     let time = Time::until(settings.wiki.retry.total);
     let (policy, surface, audit_dir) = (settings.policy, settings.surface, settings.audit_dir);
-    let anchors = settings.anchors;
+    let (anchors, told) = (settings.anchors, settings.notify);
     let source = settings.key_source;
     let mut wiki = settings.wiki;
     // What is seen at the first try is what counts.
@@ -144,6 +145,9 @@ async fn look(
     report.add("policy", policy::found(&policy, &surface));
     report.add("policy", policy::paused(policy.pauses.look().as_ref()));
     report.add("rules", rules::found(&policy));
+    if !told.is_empty() {
+        report.add("notify", notify::found(&told));
+    }
     report.add(
         "audit",
         print::in_progress("audit", audit::found(&audit_dir, &name, anchors.as_ref())).await,
