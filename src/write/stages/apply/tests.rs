@@ -1,0 +1,89 @@
+use super::{Job, in_its_own_task};
+use crate::audit::{AuditError, CallId, DraftChange, DraftName, DraftOwner, KeyDigest};
+use crate::change::Change;
+use crate::error::{Code, Failure};
+use crate::gates::{ChangeSet, ConfirmMode, DraftMark};
+use crate::page::testing::page;
+use crate::write::answer::{Answer, SetOutcome};
+use crate::write::testing::{Office, checked, docket, permit_of, policy, session, update};
+
+/// Changes of a set, and the draft that it is.
+fn list(changes: Vec<Change>) -> ChangeSet {
+    let changes = changes.into_iter().map(Into::into).collect();
+    ChangeSet::list(CallId::new().unwrap(), changes).unwrap()
+}
+
+/// A change that has nothing to do.
+fn nothing() -> Change {
+    Change::between(page(), page())
+}
+
+/// Sends a set to a wiki that nobody reaches.
+async fn sent(office: &Office, set: ChangeSet) -> Result<Answer, Failure> {
+    let job = Job {
+        docket: docket(&set),
+        checked: checked(),
+        held: None,
+    };
+    let (sender, session) = (Office::sender(), session());
+    let sent = in_its_own_task(&office.desk, &sender, &session, permit_of(set), job);
+    sent.await.unwrap()
+}
+
+fn office() -> Office {
+    Office::new(policy(ConfirmMode::Preview))
+}
+
+#[tokio::test]
+async fn a_set_whose_first_change_fails_has_nothing_to_keep_or_to_take_back() {
+    for keeps in [false, true] {
+        let office = office();
+        let set = list(vec![update(1), update(2)]).keeping(keeps);
+        let failure = sent(&office, set).await.unwrap_err();
+        assert_eq!(failure.code, Code::WikiUnavailable);
+        assert_eq!(failure.details["outcome"], "not_applied");
+        let changes = failure.details["changes"].as_array().unwrap();
+        let outcomes: Vec<&str> = changes
+            .iter()
+            .map(|one| one["outcome"].as_str().unwrap())
+            .collect();
+        assert_eq!(outcomes, ["not_applied", "not_sent"], "{keeps}");
+        // The first change was refused, the set has ended, and nothing was attempted.
+        assert_eq!(office.words("event"), ["refusal", "outcome"]);
+        assert_eq!(office.words("outcome"), ["", "not_applied"]);
+    }
+}
+
+#[tokio::test]
+async fn a_draft_ends_with_the_set_that_was_applied_and_stays_for_one_that_was_not() {
+    let owner = || DraftOwner {
+        counted_with: "c".to_owned(),
+        called: None,
+        key: KeyDigest::of(&[7; 32]),
+    };
+    let name = || "rework".parse::<DraftName>().unwrap();
+    for (change, is_applied) in [(update(1), false), (nothing(), true)] {
+        let office = office();
+        let audit = &office.desk.audit;
+        let held = audit.hold_draft(owner(), name(), true).await.unwrap();
+        let drafted = DraftChange {
+            before: Some(page()),
+            after: None,
+            lost: Vec::new(),
+            updates_links: false,
+        };
+        let draft = held.join(drafted).await.unwrap();
+        let mark = DraftMark {
+            id: draft.id,
+            revision: draft.revision,
+        };
+        let answer = sent(&office, list(vec![change]).of_draft(mark)).await;
+        match answer {
+            Ok(Answer::Set(set)) => assert_eq!(set.outcome, SetOutcome::Applied),
+            Ok(other) => panic!("{other:?}"),
+            Err(failure) => assert!(!is_applied, "{failure}"),
+        }
+        let left = audit.draft(owner(), name()).await.err();
+        assert_eq!(left, is_applied.then_some(AuditError::NoDraft));
+    }
+}
