@@ -1,10 +1,12 @@
-use super::{Job, in_its_own_task};
+use std::sync::{Arc, Mutex};
+
+use super::{End, INTERRUPTED, Job, Run, at_first, in_its_own_task};
 use crate::audit::{AuditError, CallId, DraftChange, DraftName, DraftOwner, KeyDigest};
-use crate::change::Change;
+use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, ConfirmMode, DraftMark};
 use crate::page::testing::page;
-use crate::write::answer::{Answer, SetOutcome};
+use crate::write::answer::{Answer, Notes, SetOutcome};
 use crate::write::testing::{Office, checked, docket, permit_of, policy, session, update};
 
 /// Changes of a set, and the draft that it is.
@@ -85,5 +87,50 @@ async fn a_draft_ends_with_the_set_that_was_applied_and_stays_for_one_that_was_n
         }
         let left = audit.draft(owner(), name()).await.err();
         assert_eq!(left, is_applied.then_some(AuditError::NoDraft));
+    }
+}
+
+/// A set of one change that is being sent.
+fn run(office: &Office) -> Run {
+    let set = list(vec![update(1)]);
+    let docket = docket(&set);
+    let permits = permit_of(set.clone()).split(CallId::new).unwrap();
+    let first = at_first(&office.desk, &docket, &set, &permits, checked());
+    Run {
+        desk: Arc::clone(&office.desk),
+        sender: Office::sender(),
+        docket,
+        progress: Arc::new(Mutex::new(first)),
+        session: session(),
+    }
+}
+
+#[tokio::test]
+async fn what_each_change_has_to_say_is_said_once_of_the_set() {
+    let office = office();
+    let run = run(&office);
+    for code in ["css_minified", "css_minified", "overwrote_newer"] {
+        run.warn(Notes {
+            warnings: vec![Warning::new(code, "why.")],
+            ..Notes::default()
+        });
+    }
+    let answer = run.progress.lock().unwrap();
+    let codes: Vec<&str> = answer.notes.warnings.iter().map(|one| &*one.code).collect();
+    assert_eq!(codes, ["css_minified", "overwrote_newer"]);
+}
+
+#[tokio::test]
+async fn a_set_that_the_end_of_the_server_cut_short_is_on_record_as_interrupted() {
+    for (end, decision, outcome) in [
+        (End::Interrupted, INTERRUPTED, SetOutcome::Interrupted),
+        (End::TakenBack, "", SetOutcome::NotApplied),
+    ] {
+        let office = office();
+        let run = run(&office);
+        run.end(end, None).await;
+        assert_eq!(office.words("event"), ["outcome"]);
+        assert_eq!(office.words("decision"), [decision]);
+        assert_eq!(run.progress.lock().unwrap().outcome, outcome);
     }
 }

@@ -236,11 +236,12 @@ fn made(created_at: Option<&Date>, sent_at: OffsetDateTime) -> Made {
 mod tests {
     use time::macros::datetime;
 
-    use super::{FoundPage, Made, Promise, is_there, made};
+    use super::{FoundPage, Made, Promise, answered_page, is_there, made};
     use crate::change::{Proof, StepKind};
+    use crate::gates::ConfirmMode;
     use crate::page::testing::page;
     use crate::page::{Date, DroppedRules, Field, Locale, PagePath, PageReading};
-    use crate::write::testing::{move_and_update, update};
+    use crate::write::testing::{Office, move_and_update, policy, update};
 
     #[test]
     fn whether_an_attempt_made_a_page_is_told_by_the_wiki_s_clock_as_far_as_it_is_known() {
@@ -268,6 +269,17 @@ mod tests {
         assert!(is_there(&at("en", "docs/a"), &page()));
         assert!(!is_there(&at("de", "docs/a"), &page()));
         assert!(!is_there(&at("en", "docs/b"), &page()));
+    }
+
+    #[tokio::test]
+    async fn the_page_that_an_answer_named_is_read_by_its_id() {
+        let office = Office::new(policy(ConfirmMode::Preview));
+        // Nobody answers, so it was asked where this fails.
+        for (id, is_asked) in [(None, false), (Some(9), true)] {
+            let found = answered_page(&office.desk.wiki, &page(), id).await;
+            assert_eq!(found.is_err(), is_asked);
+            assert!(found.unwrap_or_default().is_none());
+        }
     }
 
     #[test]

@@ -130,7 +130,7 @@ async fn look(
             ))));
         }
     }
-    if !later.is_empty() || is_withheld(&history) {
+    if is_passed(&history, &later) {
         return Ok(Trail::OthersWrote);
     }
     let same = of_time(&history, read_at);
@@ -152,9 +152,10 @@ fn of_time(history: &History, time: Option<OffsetDateTime>) -> Vec<i64> {
     ids(history, |at| at == time)
 }
 
-/// Whether there are versions and none of them is shown.
-const fn is_withheld(history: &History) -> bool {
-    history.entries.is_empty() && history.total > 0
+/// Whether other writes began since the page was read, or may have: there are versions, and none of
+/// them is shown.
+const fn is_passed(history: &History, later: &[i64]) -> bool {
+    !later.is_empty() || (history.entries.is_empty() && history.total > 0)
 }
 
 /// The ids of a history's versions of these times.

@@ -5,8 +5,8 @@ use time::macros::datetime;
 
 use super::super::promise::{FoundPage, Promise};
 use super::{
-    ChangedSince, Left, Trail, as_written, asked, began_together, follow, holds, is_withheld,
-    later, look, of_time, overlap, overwritten, overwrote,
+    ChangedSince, Left, Trail, as_written, asked, began_together, follow, holds, is_passed, later,
+    look, of_time, overlap, overwritten, overwrote,
 };
 use crate::change::{Change, Proof, StepKind};
 use crate::gates::ConfirmMode;
@@ -125,18 +125,19 @@ fn versions_are_later_or_of_the_same_time_as_the_state_that_was_read() {
 }
 
 #[test]
-fn a_history_is_withheld_if_it_has_versions_and_shows_none() {
+fn others_wrote_if_a_version_is_later_or_none_of_them_is_shown() {
     let of = |versions: &[(i64, &str)], total| History {
         total,
         ..history(versions)
     };
-    for (history, expected) in [
-        (of(&[], 0), false),
-        (of(&[], 1), true),
-        (of(&[(1, "04")], 1), false),
-        (of(&[(1, "04")], 20), false),
+    for (history, later, expected) in [
+        (of(&[], 0), &[][..], false),
+        (of(&[], 1), &[], true),
+        (of(&[(1, "04")], 1), &[], false),
+        (of(&[(1, "04")], 20), &[], false),
+        (of(&[(1, "04")], 1), &[1], true),
     ] {
-        assert_eq!(is_withheld(&history), expected, "{history:?}");
+        assert_eq!(is_passed(&history, later), expected, "{history:?}");
     }
 }
 
