@@ -224,6 +224,13 @@ mod tests {
             "{shown}"
         );
         assert!(shown.len() <= MAX_DIFF_BYTES, "{}", shown.len());
+        // What is shown of it is counted.
+        let mut warnings = Vec::new();
+        cut(format!("+{}\n", "b".repeat(100_000)), &mut warnings);
+        assert_eq!(
+            warnings[0].message,
+            "32568 of 100002 bytes of the difference are shown; lines that are not shown, or not whole: 1 added."
+        );
     }
 
     #[test]

@@ -123,10 +123,12 @@ mod tests {
     use crate::audit::{CallId, Client};
     use crate::change::Change;
     use crate::gates::{
-        Approvals, Approved, Approver, ChangeSet, ConfirmMode, Fallback, Gate, Policy, Scope,
-        SessionId, StaticToken,
+        Approvals, Approved, Approver, Asked, ChangeSet, ConfirmMode, Fallback, Gate, Policy,
+        Scope, SessionId, StaticToken,
     };
     use crate::page::testing::page;
+    use crate::write::asker::Asker;
+    use crate::write::testing::{self, Office, caller, session, set, update};
 
     const TOKEN: &str = "open sesame, please";
 
@@ -217,6 +219,31 @@ mod tests {
             assert_eq!(words(&policy), [refused, "open", refused], "{policy:?}");
             policy.is_enabled = false;
             assert_eq!(words(&policy), ["off"; 3], "{policy:?}");
+        }
+    }
+
+    #[test]
+    fn only_a_previews_token_whose_call_gave_the_content_in_full_wrote_it_whole() {
+        let office = Office::new(testing::policy(ConfirmMode::Preview));
+        let desk = &office.desk;
+        let token = |argument: Option<&str>| {
+            let shown = desk.memory.preview(&session(), set(update(1))).unwrap();
+            if let Some(name) = argument {
+                let arguments = [(name.to_owned(), "x".into())].into_iter().collect();
+                let asked = Asked::new("wikijs_update_page", arguments);
+                desk.keep_asked(&caller(Asker::Nobody), &shown.token, asked);
+            }
+            Route::Send(Warrant::Preview(shown.token))
+        };
+        for (route, expected) in [
+            (token(Some("content")), true),
+            (token(Some("title")), false),
+            (token(None), false),
+            (Route::Send(Warrant::Preview("unknown".to_owned())), false),
+            (Route::Send(Warrant::StaticToken), false),
+            (Route::Preview, false),
+        ] {
+            assert_eq!(route.wrote_whole(desk, &session()), expected);
         }
     }
 }

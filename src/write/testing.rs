@@ -23,13 +23,13 @@ use crate::index::{ContentIndex, IndexMode, IndexSettings, Load, Pace};
 use crate::page::testing::page;
 use crate::page::{LineCounts, Locale, PagePath, PageState, ReadScope};
 use crate::rules::Facts;
-use crate::wiki::{ApiKey, Network, RetryLimits, TimeLimits, Wiki, WikiSettings};
+use crate::wiki::{ApiKey, Network, RetryLimits, Sender, TimeLimits, Wiki, WikiSettings};
 
 const TOKEN: &str = "open sesame, please";
 
 /// A desk and the directory of its log.
 pub(super) struct Office {
-    pub(super) desk: Desk,
+    pub(super) desk: Arc<Desk>,
     dir: TempDir,
 }
 
@@ -59,7 +59,14 @@ impl Office {
             bytes: 1 << 30,
         };
         let desk = Desk::new(wiki, Arc::new(index), audit, policy, patience, keep);
+        let desk = Arc::new(desk);
         Self { desk, dir }
+    }
+
+    /// What sends to the wiki that nobody reaches.
+    pub(super) fn sender() -> Arc<Sender> {
+        let (_, sender) = Sender::with_wiki(wiki_settings(), "test").unwrap();
+        Arc::new(sender)
     }
 
     /// The records so far, but for the one that begins a run.
@@ -194,9 +201,14 @@ pub(super) fn checked() -> Checked {
 
 /// The permit of a change, by way of all gates.
 pub(super) fn permit(change: Change) -> Permit {
+    permit_of(set(change))
+}
+
+/// The permit of a set, by way of all gates.
+pub(super) fn permit_of(set: ChangeSet) -> Permit {
     let policy = policy(ConfirmMode::Token(StaticToken::new(TOKEN.into()).unwrap()));
     let enabled = enabled(&policy, &session(), Some(TOKEN)).unwrap();
-    let allowed = paths(enabled, set(change)).unwrap();
+    let allowed = paths(enabled, set).unwrap();
     match rules(allowed, &Facts::default(), Decided::Nobody).unwrap() {
         Ruled::Cleared(cleared) => confirm(cleared, Confirmation::StaticToken).unwrap(),
         Ruled::Demands(..) => panic!("no rule stands"),

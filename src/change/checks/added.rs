@@ -119,14 +119,11 @@ pub(super) fn hidden(change: &Change) -> Option<Warning> {
     }) {
         return None;
     }
-    let look = |page: &PageState| {
-        HiddenText::of(&page.content, format(page), Some(&page.script_css)).unwrap_or_default()
-    };
-    let is = look(after);
-    if is.kinds().iter().all(|(_, of_kind)| of_kind.count == 0) {
-        return None;
-    }
-    let was = before.map(look).unwrap_or_default();
+    let look =
+        |page: &PageState| HiddenText::of(&page.content, format(page), Some(&page.script_css));
+    // The old page is searched only if something is hidden in the new one.
+    let is = look(after)?;
+    let was = before.and_then(look).unwrap_or_default();
     let mut line = None;
     let names: Vec<String> = was
         .kinds()
@@ -277,5 +274,10 @@ mod tests {
             let twice = differing(&was, &is);
             assert_eq!((twice.1, twice.2), (new, 1));
         }
+        // What stands alike in front counts for no end.
+        assert_eq!(AROUND, 65_536);
+        let (was, is) = ("x".repeat(3 * AROUND), "x".repeat(3 * AROUND + 1));
+        let (old, new, _) = differing(&was, &is);
+        assert_eq!((old.len(), new.len()), (AROUND, AROUND + 1));
     }
 }

@@ -1,4 +1,6 @@
-use super::{Change, Operation, StepKind};
+use serde_json::json;
+
+use super::{Change, Operation, StepKind, is_blank};
 use crate::page::testing::page;
 use crate::page::{Field, Locale, NewPath, PagePath, PageState};
 
@@ -234,12 +236,23 @@ fn styles_and_scripts_are_shown_as_differences_and_other_fields_by_their_values(
     assert_eq!(change.code_diff(Field::Title), None);
     assert_eq!(change.code_diff(Field::Content), None);
     let values = serde_json::Value::from(change.values());
-    assert_eq!(
-        values["title"],
-        serde_json::json!({ "before": "A", "after": "B" })
-    );
+    assert_eq!(values["title"], json!({ "before": "A", "after": "B" }));
     assert_eq!(values["scriptCss"]["diff"], diff);
     assert_eq!(values["scriptCss"]["linesAdded"], 2);
     assert_eq!(values["scriptCss"]["linesRemoved"], 0);
     assert!(values.get("content").is_none(), "{values}");
+}
+
+#[test]
+fn a_blank_value_is_an_empty_text_or_list_or_a_no() {
+    for (value, expected) in [
+        (json!(""), true),
+        (json!([]), true),
+        (json!(false), true),
+        (json!("x"), false),
+        (json!(["x"]), false),
+        (json!(true), false),
+    ] {
+        assert_eq!(is_blank(&value), expected, "{value}");
+    }
 }

@@ -326,3 +326,6 @@ fn plain(lines: LineCounts) -> Checked {
         facts: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

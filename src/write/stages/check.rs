@@ -84,7 +84,7 @@ pub(in crate::write) async fn look(
     for one in set.iter() {
         Wiki::check_size(&one.change).map_err(|error| at_change(error.into()))?;
     }
-    if set.is_list() && !seen.stays_open {
+    if asks_rights(set, &seen) {
         rights::look(wiki, set).await.map_err(at_change)?;
     }
     let mut notes = Notes {
@@ -203,6 +203,12 @@ fn asks(rules: &RuleBook, set: &ChangeSet, wiki: &Url, was_shown: bool) -> (bool
         wants(&OF_LIST) && set.iter().any(needs_list),
         wants(&OF_LINKS),
     )
+}
+
+/// Whether the wiki is asked for the key's rights before anything is sent: a single write is refused
+/// as it is sent, and another key may apply what stays open.
+const fn asks_rights(set: &ChangeSet, seen: &Seen) -> bool {
+    set.is_list() && !seen.stays_open
 }
 
 /// The list of all pages and the link settings, once for a whole set; `None` if this key may not

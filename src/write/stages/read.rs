@@ -29,11 +29,7 @@ pub(in crate::write) async fn changes(
         policy,
         session,
         id,
-        under: match draft {
-            Some(draft) => Under::Draft(draft),
-            None if matches!(route, Route::Open) => Under::OpenSets,
-            None => Under::Wiki,
-        },
+        under: under(draft, route),
     };
     match route {
         Route::Send(Warrant::Person(approved)) => {
@@ -59,6 +55,15 @@ pub(in crate::write) async fn changes(
             }
             Ok(read)
         }
+    }
+}
+
+/// What changes build on: in a draft its other changes, and what stays open on what is open.
+const fn under<'a>(draft: Option<&'a Draft>, route: &Route) -> Under<'a> {
+    match (draft, route) {
+        (Some(draft), _) => Under::Draft(draft),
+        (None, Route::Open) => Under::OpenSets,
+        (None, Route::Preview | Route::Ask | Route::Join | Route::Send(_)) => Under::Wiki,
     }
 }
 
@@ -88,12 +93,29 @@ fn ask_anew(stopped: Stopped) -> Stopped {
 
 #[cfg(test)]
 mod tests {
-    use super::{ask_anew, is_same_note};
+    use super::{ask_anew, is_same_note, under};
     use crate::error::{Code, Failure};
     use crate::page::{Note, Whose};
     use crate::write::asker::Asker;
+    use crate::write::route::{Route, Warrant};
+    use crate::write::source::Under;
     use crate::write::source::conflict::Stopped;
     use crate::write::testing::{caller, set, update};
+
+    #[test]
+    fn only_what_stays_open_builds_on_what_is_open() {
+        for (route, expected) in [
+            (Route::Open, true),
+            (Route::Preview, false),
+            (Route::Ask, false),
+            (Route::Join, false),
+            (Route::Send(Warrant::StaticToken), false),
+        ] {
+            let under = under(None, &route);
+            assert_eq!(matches!(under, Under::OpenSets), expected, "{under:?}");
+            assert_eq!(matches!(under, Under::Wiki), !expected, "{under:?}");
+        }
+    }
 
     #[test]
     fn a_call_that_confirms_repeats_the_note_that_was_shown_or_says_none() {

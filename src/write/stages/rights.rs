@@ -21,24 +21,12 @@ const NAMED: usize = 20;
 /// # Errors
 /// `PERMISSION_DENIED`, with the missing rights at each page.
 pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<(), Failure> {
-    let asked = set.iter().filter_map(|one| {
-        let page = one.change.before()?;
-        let needed = needed(&one.change);
-        let place = PageReading::bare(
-            Some(page.id?),
-            page.locale.clone(),
-            page.path.clone(),
-            page.title.clone(),
-        );
-        (!needed.is_empty()).then_some((place, needed))
-    });
-    let asked: Vec<(PageReading, Vec<Right>)> = asked.collect();
+    let asked: Vec<(PageReading, Vec<Right>)> =
+        set.iter().filter_map(|one| asked(&one.change)).collect();
     let lacking: Vec<Value> = stream::iter(asked)
         .map(|(page, needed)| async move {
             let rights = wiki.rights(&page).await.ok()?;
-            let lacking = lacking(&needed, &rights);
-            (!lacking.is_empty())
-                .then(|| json!({ "id": page.id, "path": page.path.as_str(), "rights": lacking }))
+            told(&page, &lacking(&needed, &rights))
         })
         .buffered(AT_ONCE)
         .filter_map(|lacking| async move { lacking })
@@ -56,6 +44,26 @@ pub(super) async fn look(wiki: &Wiki, set: &ChangeSet) -> Result<(), Failure> {
     .hint("Nothing was sent. details.lacking names the pages and the rights; leave these pages out, or tell the user to give the key these rights.")
     .detail("pages", count)
     .detail("lacking", named))
+}
+
+/// The page at which the wiki is asked for rights, and those that are needed there; `None` if none
+/// are, or if there is no page yet.
+fn asked(change: &Change) -> Option<(PageReading, Vec<Right>)> {
+    let page = change.before()?;
+    let place = PageReading::bare(
+        Some(page.id?),
+        page.locale.clone(),
+        page.path.clone(),
+        page.title.clone(),
+    );
+    let needed = needed(change);
+    (!needed.is_empty()).then_some((place, needed))
+}
+
+/// A page and the rights that are lacking there, for a refusal; `None` if none are.
+fn told(page: &PageReading, lacking: &[&str]) -> Option<Value> {
+    (!lacking.is_empty())
+        .then(|| json!({ "id": page.id, "path": page.path.as_str(), "rights": lacking }))
 }
 
 /// The rights that a change needs at its page's place, and those that its undo needs there.
@@ -95,7 +103,7 @@ fn lacking(needed: &[Right], rights: &Rights) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{lacking, needed};
+    use super::{asked, lacking, needed, told};
     use crate::change::Change;
     use crate::page::{PagePath, PageState};
     use crate::wiki::{Right, Rights};
@@ -146,5 +154,23 @@ mod tests {
         let rights = Rights::new([(Right::WritePages, true), (Right::DeletePages, false)]);
         assert_eq!(lacking(&needed, &rights), ["delete:pages"]);
         assert!(lacking(&needed, &Rights::default()).is_empty());
+    }
+
+    #[test]
+    fn the_wiki_is_asked_only_about_pages_that_are_there_and_change() {
+        let titled = PageState {
+            title: "B".to_owned(),
+            ..page()
+        };
+        let (place, rights) = asked(&Change::between(page(), titled)).unwrap();
+        assert_eq!((place.id, place.path.as_str()), (Some(1), "a"));
+        assert_eq!(rights, [Right::WritePages]);
+        assert!(asked(&Change::delete(page())).is_some());
+        assert!(asked(&Change::between(page(), page())).is_none());
+        assert!(asked(&Change::recreate(page())).is_none());
+        let told = told(&place, &["write:pages"]).unwrap();
+        let expected = serde_json::json!({ "id": 1, "path": "a", "rights": ["write:pages"] });
+        assert_eq!(told, expected);
+        assert!(super::told(&place, &[]).is_none());
     }
 }

@@ -9,7 +9,7 @@ use crate::change::{StepKind, Warning};
 use crate::error::{Code, Failure};
 use crate::gates::{Gate, Permit, Refusal, SessionId};
 use crate::notice;
-use crate::page::Field;
+use crate::page::{Field, PageState};
 use crate::wiki::Sender;
 
 use super::check::Checked;
@@ -114,10 +114,8 @@ pub(super) async fn carry_out(
         let is_recorded =
             record::outcome(audit, docket, kind, &settled, failure.as_ref(), change).await;
         notes.warnings.extend(ended(failure, is_recorded)?);
-        if kind == StepKind::Update
-            && let Some(proof) = &settled.proof
-        {
-            let warning = overwritten(&desk.wiki, change, &proof.found, sent_at).await;
+        if let Some(written) = may_overwrite(kind, &settled) {
+            let warning = overwritten(&desk.wiki, change, written, sent_at).await;
             notes.warnings.extend(warning);
         }
         last = Some(settled);
@@ -126,6 +124,12 @@ pub(super) async fn carry_out(
     Ok(answer::applied(
         &desk.wiki, call, change, last, lines, notes,
     ))
+}
+
+/// The page as an update left it; other steps overwrite nothing that somebody wrote.
+fn may_overwrite(kind: StepKind, settled: &Settled) -> Option<&PageState> {
+    let proof = settled.proof.as_ref().filter(|_| kind == StepKind::Update);
+    proof.map(|proof| &proof.found)
 }
 
 /// The end of a write whose step failed, or the warning that the outcome of a step is not on record.
@@ -171,9 +175,9 @@ pub(in crate::write) fn broke_off() -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{ended, note_written};
+    use super::{ended, may_overwrite, note_written};
     use crate::audit::Outcome;
-    use crate::change::Proof;
+    use crate::change::{Proof, StepKind};
     use crate::error::{Code, Failure};
     use crate::gates::ConfirmMode;
     use crate::page::testing::page;
@@ -195,16 +199,32 @@ mod tests {
         assert_eq!(warning.code, "outcome_not_recorded");
     }
 
-    /// Whether the session knows the page after a step that ended so.
-    fn knows(outcome: Outcome, proof: Option<Proof>) -> bool {
-        let settled = Settled {
+    fn settled(outcome: Outcome, proof: Option<Proof>) -> Settled {
+        Settled {
             outcome,
             proof,
             cause: None,
             since: None,
             is_misnamed: false,
             was_sent: true,
-        };
+        }
+    }
+
+    #[test]
+    fn what_was_overwritten_is_looked_for_behind_an_update_that_was_read_back() {
+        let read_back = settled(Outcome::Applied, Some(proof(Vec::new(), found())));
+        let written = may_overwrite(StepKind::Update, &read_back);
+        assert_eq!(written, Some(&found()));
+        for kind in [StepKind::Create, StepKind::Move, StepKind::Delete] {
+            assert_eq!(may_overwrite(kind, &read_back), None, "{kind:?}");
+        }
+        let unread = settled(Outcome::Applied, None);
+        assert_eq!(may_overwrite(StepKind::Update, &unread), None);
+    }
+
+    /// Whether the session knows the page after a step that ended so.
+    fn knows(outcome: Outcome, proof: Option<Proof>) -> bool {
+        let settled = settled(outcome, proof);
         let knowing = Knowing {
             session: session(),
             wrote_whole: true,

@@ -1,6 +1,6 @@
 //! Finds out the outcome of a sent step by reading the page.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
 
@@ -101,11 +101,9 @@ impl Settling<'_> {
             };
             match reading {
                 Ok(seen) => {
-                    let since = match &stable {
-                        Some((last, since)) if *last == seen => *since,
-                        _ => Instant::now(),
-                    };
-                    let is_stable = since.elapsed() >= self.patience.apart;
+                    let now = Instant::now();
+                    let since = seen_since(stable.as_ref(), &seen, now);
+                    let is_stable = is_stable(since, now, self.patience.apart);
                     if let Some(outcome) = self.outcome(&seen, is_stable).await {
                         return self.settled(outcome, seen);
                     }
@@ -181,6 +179,18 @@ impl Settling<'_> {
     }
 }
 
+/// Since when the page has looked as in this reading.
+fn seen_since(last: Option<&(Seen, Instant)>, seen: &Seen, now: Instant) -> Instant {
+    match last {
+        Some((last, since)) if last == seen => *since,
+        _ => now,
+    }
+}
+
+fn is_stable(since: Instant, now: Instant, apart: Duration) -> bool {
+    now.saturating_duration_since(since) >= apart
+}
+
 fn settled(outcome: Outcome, seen: Option<Seen>, cause: Option<WikiError>) -> Settled {
     let proof = match seen {
         Some(Seen::Page(found)) => Some(found.proof),
@@ -195,3 +205,6 @@ fn settled(outcome: Outcome, seen: Option<Seen>, cause: Option<WikiError>) -> Se
         was_sent: true,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 
-use super::{Seen, Warning, asks, by_operator, look, lost_by, places_made};
+use super::{Seen, Warning, asks, asks_rights, by_operator, look, lost_by, places_made};
 use crate::audit::CallId;
 use crate::change::{Change, Operation};
 use crate::checks::CheckCommand;
@@ -209,6 +209,23 @@ fn pages_come_to_be_where_the_set_and_the_changes_beside_it_put_them() {
     };
     let made = places_made(&set, &beside);
     assert_eq!(made, [("en", "docs/c"), ("en", "docs/d")]);
+}
+
+#[test]
+fn rights_are_asked_for_where_many_changes_are_sent_with_this_key() {
+    let (one, many) = (set(update(1)), list(vec![update(1)]));
+    for (set, stays_open, expected) in [
+        (&one, false, false),
+        (&one, true, false),
+        (&many, false, true),
+        (&many, true, false),
+    ] {
+        let seen = Seen {
+            stays_open,
+            ..seen()
+        };
+        assert_eq!(asks_rights(set, &seen), expected, "{set:?} {stays_open}");
+    }
 }
 
 #[test]

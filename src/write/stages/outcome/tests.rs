@@ -320,4 +320,15 @@ fn rules_that_the_wiki_drops_are_named_and_a_missing_right_only_where_the_old_te
             "{css} {failure:?}"
         );
     }
+    // The right to write pages is not what keeps a title.
+    let nothing = settled_so(proof(&after(false), &page()), None);
+    let failure = told(&nothing, &update());
+    assert_eq!(
+        failure.details["fields"],
+        serde_json::json!(["title", "scriptCss"])
+    );
+    assert_eq!(
+        failure.details["rights"],
+        serde_json::json!({ "scriptCss": "write:styles" })
+    );
 }

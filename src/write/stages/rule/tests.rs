@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Way, held};
+use super::{Way, facts, held};
 use crate::audit::CallId;
 use crate::change::Change;
 use crate::error::Code;
@@ -8,12 +8,16 @@ use crate::gates::{
     Approvals, Approved, Approver, ConfirmMode, Gate, Policy, Refusal, Scope, StaticToken, enabled,
     paths,
 };
+use crate::page::LineCounts;
 use crate::page::testing::page;
 use crate::rules::{ChangeFacts, Rule, RuleBook, Then, When};
 use crate::write::asker::{Asker, Handout};
 use crate::write::route::{Route, Warrant};
 use crate::write::stages::check::Checked;
-use crate::write::testing::{Office, caller, checked, person, policy, session, set};
+use crate::write::stages::record;
+use crate::write::testing::{
+    Office, caller, checked, docket, permit, person, policy, session, set, update,
+};
 
 const TOKEN: &str = "open sesame, please";
 
@@ -219,4 +223,32 @@ async fn what_a_rule_denies_goes_no_way_and_an_operator_has_to_decide() {
     let policy = with_rule(ConfirmMode::Operator, Some(Then::Person));
     let refused = way(&policy, shown(), By::Alone, &mut one_change()).await;
     assert_eq!(refused.unwrap_err().gate, Gate::Rules);
+}
+
+#[tokio::test]
+async fn the_writes_of_the_last_day_are_counted_if_a_rule_asks() {
+    let office = Office::new(policy(ConfirmMode::Preview));
+    let mut permit = permit(update(1));
+    let docket = docket(permit.set());
+    let attempt = record::attempt(&office.desk.audit, &docket, &mut permit).await;
+    assert!(attempt.unwrap().is_some());
+    let mut counting = When::default();
+    counting.writes_per_day_over = Some(1);
+    let change = update(1);
+    let checked = crate::change::Checked::default();
+    let about = ChangeFacts::of(&change, LineCounts::default(), &checked);
+    let caller = caller(Asker::Nobody);
+    for (when, changes, expected) in [
+        (counting.clone(), vec![about.clone()], 1),
+        (When::default(), vec![about], 0),
+        (counting, vec![], 0),
+    ] {
+        let rule = Rule::new("x", when, Then::Deny, "because").unwrap();
+        let policy = Policy {
+            rules: Arc::new(RuleBook::new(vec![rule], &[]).unwrap()),
+            ..policy(ConfirmMode::Preview)
+        };
+        let facts = facts(&office.desk, &policy, &caller, &changes).await;
+        assert_eq!(facts.unwrap().writes_of_day, expected);
+    }
 }

@@ -200,13 +200,15 @@ async fn answered_page(
         return Ok(None);
     };
     match wiki.page_by_id(id).await {
-        Ok(page) => {
-            Ok(Some(page)
-                .filter(|page| page.locale == promised.locale && page.path == promised.path))
-        }
+        Ok(page) => Ok(Some(page).filter(|page| is_there(page, promised))),
         Err(WikiError::NotFound) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Whether a page is at the promised place.
+fn is_there(page: &PageReading, promised: &PageState) -> bool {
+    page.locale == promised.locale && page.path == promised.path
 }
 
 async fn read_whole(
@@ -234,8 +236,12 @@ fn made(created_at: Option<&Date>, sent_at: OffsetDateTime) -> Made {
 mod tests {
     use time::macros::datetime;
 
-    use super::{Made, made};
-    use crate::page::Date;
+    use super::{FoundPage, Made, Promise, answered_page, is_there, made};
+    use crate::change::{Proof, StepKind};
+    use crate::gates::ConfirmMode;
+    use crate::page::testing::page;
+    use crate::page::{Date, DroppedRules, Field, Locale, PagePath, PageReading};
+    use crate::write::testing::{Office, move_and_update, policy, update};
 
     #[test]
     fn whether_an_attempt_made_a_page_is_told_by_the_wiki_s_clock_as_far_as_it_is_known() {
@@ -252,5 +258,79 @@ mod tests {
             assert_eq!(made(Some(&date), sent_at), expected, "{created_at}");
         }
         assert_eq!(made(None, sent_at), Made::Unclear);
+    }
+
+    #[test]
+    fn a_page_is_where_it_was_promised_only_by_locale_and_path() {
+        let at = |locale, path| {
+            let (locale, path) = (Locale::as_stored(locale), PagePath::as_stored(path));
+            PageReading::bare(Some(9), locale, path, "Whatever".to_owned())
+        };
+        assert!(is_there(&at("en", "docs/a"), &page()));
+        assert!(!is_there(&at("de", "docs/a"), &page()));
+        assert!(!is_there(&at("en", "docs/b"), &page()));
+    }
+
+    #[tokio::test]
+    async fn the_page_that_an_answer_named_is_read_by_its_id() {
+        let office = Office::new(policy(ConfirmMode::Preview));
+        // Nobody answers, so it was asked where this fails.
+        for (id, is_asked) in [(None, false), (Some(9), true)] {
+            let found = answered_page(&office.desk.wiki, &page(), id).await;
+            assert_eq!(found.is_err(), is_asked);
+            assert!(found.unwrap_or_default().is_none());
+        }
+    }
+
+    #[test]
+    fn an_update_behind_a_move_is_held_against_the_page_as_the_move_left_it() {
+        let path_before = |change, step| match Promise::of(change, step).unwrap() {
+            Promise::Changed { before, .. } => before.path.to_string(),
+            Promise::Created { .. } | Promise::Deleted { .. } => panic!("it changes a page"),
+        };
+        let moved = move_and_update();
+        assert_eq!(path_before(&moved, StepKind::Move), "docs/a");
+        assert_eq!(path_before(&moved, StepKind::Update), "docs/b");
+        // Where nothing moves, to the letter: also a title that a move would take for its own.
+        let mut stays = page();
+        stays.title = "a".to_owned();
+        stays.updated_at = Some(Date::from("2026-01-01T12:00:00.000Z".to_owned()));
+        let change = crate::change::Change::between(stays.clone(), page());
+        let Some(Promise::Changed { before, .. }) = Promise::of(&change, StepKind::Update) else {
+            panic!("it changes a page");
+        };
+        assert_eq!(*before, stays);
+        assert!(matches!(before, std::borrow::Cow::Borrowed(_)));
+        assert!(Promise::of(&update(1), StepKind::Update).is_some());
+    }
+
+    #[test]
+    fn a_found_page_shows_a_field_that_was_read_and_is_as_promised() {
+        let found = |differing: &[Field], unverified: &[Field]| FoundPage {
+            proof: Proof {
+                differing: differing.to_vec(),
+                unverified: unverified.to_vec(),
+                css_minified: false,
+                css_dropped: DroppedRules::default(),
+                found: page(),
+            },
+            is_answered: false,
+            created_at: None,
+            author: None,
+        };
+        let content = &[Field::Content][..];
+        assert!(found(&[], &[]).shows(Field::Content));
+        assert!(!found(content, &[]).shows(Field::Content));
+        assert!(!found(&[], content).shows(Field::Content));
+        assert!(found(content, content).shows(Field::Title));
+        for (differing, unverified, expected) in [
+            (&[][..], &[][..], true),
+            (&[], &[Field::Tags], true),
+            (&[], content, false),
+            (&[Field::Tags], &[], false),
+        ] {
+            let found = found(differing, unverified);
+            assert_eq!(found.is_to_the_letter(), expected, "{found:?}");
+        }
     }
 }

@@ -33,12 +33,12 @@ pub(in crate::write) struct ChangedSince {
     /// The page as the step left it, as far as the version shows it.
     pub(in crate::write) proof: Proof,
     /// The version that shows it.
-    version: i64,
+    pub(super) version: i64,
     /// The fields that were changed since.
-    fields: Vec<Field>,
+    pub(super) fields: Vec<Field>,
     /// Who wrote the page last, and when.
-    author: Option<String>,
-    at: Option<Date>,
+    pub(super) author: Option<String>,
+    pub(super) at: Option<Date>,
 }
 
 /// What the history shows of a step that its page does not show.
@@ -121,9 +121,7 @@ async fn look(
         return Ok(Trail::Unknown);
     }
     let history = wiki.history(id, 0, NEWEST).await?;
-    let at = |entry: &HistoryEntry| entry.version_date.instant();
-    // A created page has no earlier state.
-    let later = ids(&history, |entry| before.is_none() || at(entry) > read_at);
+    let later = later(&history, read_at);
     let asked = asked(before, after);
     for version in wiki.versions(id, &later).await?.into_iter().flatten() {
         if holds(&version, after, &asked, step) {
@@ -132,11 +130,10 @@ async fn look(
             ))));
         }
     }
-    let is_cut = history.total > history.entries.len();
-    if !later.is_empty() || (is_cut && later.len() == history.entries.len()) {
+    if is_passed(&history, &later) {
         return Ok(Trail::OthersWrote);
     }
-    let same = ids(&history, |entry| at(entry) == read_at);
+    let same = of_time(&history, read_at);
     Ok(if overlap(wiki, id, &same, sent_at).await? {
         Trail::OthersWrote
     } else {
@@ -144,9 +141,27 @@ async fn look(
     })
 }
 
-/// The ids of some of a history's versions.
-fn ids(history: &History, which: impl Fn(&HistoryEntry) -> bool) -> Vec<i64> {
-    let entries = history.entries.iter().filter(|entry| which(entry));
+/// The versions of states that are later than the one that was read; all of a page that was created,
+/// which has no earlier state.
+fn later(history: &History, read_at: Option<OffsetDateTime>) -> Vec<i64> {
+    ids(history, |at| read_at.is_none() || at > read_at)
+}
+
+/// The versions of the state of one time.
+fn of_time(history: &History, time: Option<OffsetDateTime>) -> Vec<i64> {
+    ids(history, |at| at == time)
+}
+
+/// Whether other writes began since the page was read, or may have: there are versions, and none of
+/// them is shown.
+const fn is_passed(history: &History, later: &[i64]) -> bool {
+    !later.is_empty() || (history.entries.is_empty() && history.total > 0)
+}
+
+/// The ids of a history's versions of these times.
+fn ids(history: &History, which: impl Fn(Option<OffsetDateTime>) -> bool) -> Vec<i64> {
+    let is_one = |entry: &&HistoryEntry| which(entry.version_date.instant());
+    let entries = history.entries.iter().filter(is_one);
     entries.map(|entry| entry.version_id).collect()
 }
 
@@ -255,39 +270,61 @@ async fn left_behind(
     sent_at: OffsetDateTime,
 ) -> Result<Option<Warning>, WikiError> {
     let history = wiki.history(id, 0, NEWEST).await?;
-    let instant = |page: &PageState| page.updated_at.as_ref().and_then(Date::instant);
-    let (read_at, written_at) = (instant(before), instant(written));
-    let at = |entry: &HistoryEntry| entry.version_date.instant();
-    // Somebody may have written after us as well.
-    let left = history.entries.iter().find(|entry| at(entry) < written_at);
-    let Some(left) = left else {
+    let Some(left) = Left::of(&history, before, written) else {
         return Ok(Some(not_checked()));
     };
-    let between = ids(&history, |entry| {
-        at(entry) < written_at && at(entry) > read_at
-    });
-    let versions = wiki.versions(id, &between).await?;
+    let versions = wiki.versions(id, &left.between).await?;
     for version in versions.into_iter().flatten() {
-        let version_id = version.id;
-        let theirs = version.laid_over(before);
-        let differing = |page: &PageState| -> Vec<&str> {
-            let fields = Field::restorable();
-            let fields = fields.filter(|field| !page.same(&theirs, *field));
-            fields.map(Field::name).collect()
-        };
-        let fields = differing(before);
-        // A version equal to our own write comes from a proxy that sent it twice.
-        if !fields.is_empty() && !differing(written).is_empty() {
-            let message = format!(
-                "somebody changed {} just before this write; version {version_id} of the page has it.",
-                fields.join(", ")
-            );
-            return Ok(Some(Warning::new(OVERWROTE, message)));
+        if let Some(warning) = overwrote(version, before, written) {
+            return Ok(Some(warning));
         }
     }
-    let same = ids(&history, |entry| at(entry) == at(left));
-    let is_overlapped = overlap(wiki, id, &same, sent_at).await?;
+    let is_overlapped = overlap(wiki, id, &left.same, sent_at).await?;
     Ok(is_overlapped.then(|| Warning::new(OVERWROTE, OVERLAPPED)))
+}
+
+/// The versions that may show what a write overwrote.
+#[derive(Debug, PartialEq, Eq)]
+struct Left {
+    /// Those of states between the one that was read and the one that was written.
+    between: Vec<i64>,
+    /// Those of the state that the write found. Somebody may have written after it as well.
+    same: Vec<i64>,
+}
+
+impl Left {
+    /// `None` if the history does not reach back behind the write.
+    fn of(history: &History, before: &PageState, written: &PageState) -> Option<Self> {
+        let instant = |page: &PageState| page.updated_at.as_ref().and_then(Date::instant);
+        let (read_at, written_at) = (instant(before), instant(written));
+        let times = history.entries.iter();
+        let mut times = times.map(|entry| entry.version_date.instant());
+        let found_at = times.find(|at| *at < written_at)?;
+        Some(Self {
+            between: ids(history, |at| at < written_at && at > read_at),
+            same: of_time(history, found_at),
+        })
+    }
+}
+
+/// The warning, if a version has what is neither in the page as it was read nor in our own write: a
+/// version equal to that comes from a proxy that sent it twice.
+fn overwrote(version: Version, before: &PageState, written: &PageState) -> Option<Warning> {
+    let id = version.id;
+    let theirs = version.laid_over(before);
+    let differing = |page: &PageState| -> Vec<&str> {
+        let fields = Field::restorable();
+        let fields = fields.filter(|field| !page.same(&theirs, *field));
+        fields.map(Field::name).collect()
+    };
+    let fields = differing(before);
+    (!fields.is_empty() && !differing(written).is_empty()).then(|| {
+        let message = format!(
+            "somebody changed {} just before this write; version {id} of the page has it.",
+            fields.join(", ")
+        );
+        Warning::new(OVERWROTE, message)
+    })
 }
 
 fn not_checked() -> Warning {
@@ -300,28 +337,4 @@ const OVERWROTE: &str = "overwrote_newer";
 const OVERLAPPED: &str = "another write of this page began at the same time, from the same state; what the one that was overwritten wrote is in no version, so read the page before you go on.";
 
 #[cfg(test)]
-mod tests {
-    use time::macros::datetime;
-
-    use super::began_together;
-    use crate::page::Date;
-
-    #[test]
-    fn a_version_that_a_failed_write_left_long_before_is_no_overlap() {
-        let sent_at = datetime!(2026-01-01 12:00:10 UTC);
-        let kept = |times: &[&str]| -> Vec<Date> {
-            let date = |time: &&str| Date::from(format!("2026-01-01T12:00:{time}Z"));
-            times.iter().map(date).collect()
-        };
-        for (times, expected) in [
-            (&["10.200", "09.100"][..], true),
-            (&["10.200", "10.900"], true),
-            (&["10.200", "07.000"], true),
-            (&["10.200", "06.999"], false),
-            (&["10.200"], false),
-            (&[], false),
-        ] {
-            assert_eq!(began_together(&kept(times), sent_at), expected, "{times:?}");
-        }
-    }
-}
+mod tests;

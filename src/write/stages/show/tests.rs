@@ -1,10 +1,10 @@
-use super::{nothing_to_do, preview, show, stopped};
+use super::{links_left, nothing_to_do, preview, show, stopped};
 use crate::audit::CallId;
 use crate::change::{Change, Warning};
 use crate::error::{Code, Failure};
-use crate::gates::{ConfirmMode, Gate, Policy, Refusal, enabled};
+use crate::gates::{ChangeSet, ConfirmMode, Gate, LinkLeft, Mending, Policy, Refusal, enabled};
 use crate::page::testing::page;
-use crate::page::{PageState, Prefix};
+use crate::page::{LinkedSite, Locale, PagePath, PageState, Prefix};
 use crate::write::answer::Notes;
 use crate::write::source::conflict::Stopped;
 use crate::write::testing::{
@@ -139,4 +139,27 @@ async fn nothing_to_do_is_answered_with_the_page_as_it_is_and_on_record_as_uncha
     assert_eq!(answer.updated_at.as_deref(), Some(at));
     assert_eq!(answer.changed, []);
     assert_eq!(office.words("outcome"), ["unchanged"]);
+}
+
+#[test]
+fn the_links_that_a_set_does_not_mend_are_told() {
+    let left = LinkLeft {
+        id: 2,
+        place: (Locale::as_stored("en"), PagePath::as_stored("docs/b")),
+        link: Some(("/docs/a".to_owned(), 1)),
+        why: "in code",
+    };
+    let mending = Mending {
+        site: LinkedSite {
+            address: "https://wiki.example.org".parse().unwrap(),
+            locale: Locale::as_stored("en"),
+            has_namespaces: false,
+            relative_from_root: false,
+        },
+        alone: [].into(),
+        left: vec![left.clone()],
+    };
+    let list = || ChangeSet::list(CallId::new().unwrap(), vec![update(1).into()]).unwrap();
+    assert_eq!(links_left(&list().mending_links(mending)), [left]);
+    assert_eq!(links_left(&list()), []);
 }

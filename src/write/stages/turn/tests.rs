@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::{of_change, take};
-use crate::audit::AuditError;
+use crate::audit::{AuditError, ProposalId};
 use crate::change::Change;
 use crate::error::{Code, Failure};
 use crate::gates::{ChangeSet, ConfirmMode, Gate};
@@ -11,19 +11,24 @@ use crate::write::docket::Docket;
 use crate::write::route::Warrant;
 use crate::write::source::conflict::Stopped;
 use crate::write::source::{Call, Later, Read, Source};
-use crate::write::testing::{Office, move_and_update, policy, session, set, update};
+use crate::write::stages::open::open;
+use crate::write::testing::{
+    Office, checked, docket, move_and_update, policy, session, set, update,
+};
 
 /// A source that says of itself only which turn it takes.
 struct Wants {
     page: Option<i64>,
     tree: bool,
     turn: bool,
+    proposal: Option<ProposalId>,
 }
 
 const OWN: Wants = Wants {
     page: Some(2),
     tree: false,
     turn: true,
+    proposal: None,
 };
 
 impl Source for Wants {
@@ -41,6 +46,10 @@ impl Source for Wants {
 
     fn rebuilds_tree(&self) -> bool {
         self.tree
+    }
+
+    fn proposal(&self) -> Option<ProposalId> {
+        self.proposal
     }
 
     fn made<'a>(&'a self, _: Call<'a>) -> Later<'a, Result<Read, Stopped>> {
@@ -132,4 +141,20 @@ async fn an_unknown_token_is_refused_before_the_turn_and_a_known_write_is_refuse
     }
     // What the second source had locked before it gave up is free again.
     assert_eq!(held(desk).await, [true, false, true]);
+}
+
+#[tokio::test]
+async fn the_proposal_that_is_applied_is_held_with_the_turn() {
+    let office = office();
+    let (desk, set) = (&office.desk, set(update(1)));
+    let docket = &mut docket(&set);
+    let left_open = open(desk, docket, &session(), &set, checked()).await;
+    let proposal = left_open.unwrap().proposal;
+    assert!(proposal.is_some());
+    for proposal in [proposal, None] {
+        let source = Wants { proposal, ..OWN };
+        let turn = take(desk, &session(), &source, &Warrant::StaticToken).await;
+        let turn = turn.unwrap().unwrap();
+        assert_eq!(turn.proposal.is_some(), proposal.is_some());
+    }
 }

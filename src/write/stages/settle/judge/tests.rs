@@ -273,3 +273,91 @@ fn a_deleted_page_that_is_still_there_tells_nothing_without_an_answer() {
         Says::Is(Outcome::NotApplied)
     );
 }
+
+#[test]
+fn a_refused_update_whose_fields_are_as_before_was_not_applied_whatever_else_was_written() {
+    let elsewhere = PageState {
+        content: "theirs\n".to_owned(),
+        ..titled("A")
+    };
+    let others = Some(&Trail::OthersWrote);
+    let is = |answered, page| update_says(answered, &of_update(page), STABLE, others);
+    assert_eq!(
+        is(Answered::Refusal, elsewhere.clone()),
+        Says::Is(Outcome::NotApplied)
+    );
+    assert_eq!(is(Answered::Success, elsewhere), Says::Is(Outcome::Unknown));
+    let in_part = PageState {
+        description: "theirs".to_owned(),
+        ..titled("A")
+    };
+    assert_eq!(is(Answered::Refusal, in_part), Says::Is(Outcome::Unknown));
+}
+
+#[test]
+fn styles_that_lack_rules_are_the_wiki_s_doing_and_other_styles_or_fields_are_not() {
+    let after = PageState {
+        title: "B".to_owned(),
+        script_css: "a{color:red} b{color:blue}".to_owned(),
+        ..page()
+    };
+    let change = Change::between(page(), after.clone());
+    let is = |title: &str, css: &str, dropped: &[&str]| {
+        let stored = PageState {
+            script_css: css.to_owned(),
+            ..titled(title)
+        };
+        let mut seen = found(&after, stored, Vec::new());
+        if let Seen::Page(found) = &mut seen {
+            let dropped = dropped.iter().map(|rule| (*rule).to_owned());
+            found.proof.css_dropped.effective = dropped.collect();
+        }
+        let (kind, trail) = (StepKind::Update, Some(&Trail::NobodyElse));
+        says(&change, kind, Answered::Success, None, &seen, STABLE, trail)
+    };
+    let (partly, unknown) = (Says::Is(Outcome::PartlyApplied), Says::Is(Outcome::Unknown));
+    assert_eq!(is("A", "a{color:red}", &["b"]), partly);
+    assert_eq!(is("A", "z{}", &[]), unknown);
+    assert_eq!(is("C", "a{color:red}", &["b"]), unknown);
+    assert_eq!(is("A", "", &[]), partly);
+}
+
+#[test]
+fn a_created_page_that_is_not_as_promised_is_ours_if_the_answer_named_it() {
+    let create = Change::recreate(page());
+    let is = |is_answered, created_at: &str, trail: Option<&Trail>| {
+        let mut seen = found(create.after().unwrap(), titled("Other"), Vec::new());
+        if let Seen::Page(found) = &mut seen {
+            found.is_answered = is_answered;
+            found.created_at = Some(Date::from(created_at.to_owned()));
+        }
+        let kind = StepKind::Create;
+        says(&create, kind, Answered::Success, None, &seen, STABLE, trail)
+    };
+    let (since, unclear) = ("2026-01-01T12:00:00.100Z", "2026-01-01T11:58:00.000Z");
+    // Somebody may have written to it since it was made.
+    for (is_answered, created_at, expected) in [
+        (true, since, Says::AskHistory),
+        (true, unclear, Says::AskHistory),
+        (false, since, Says::AskHistory),
+        (false, unclear, Says::Is(Outcome::Unknown)),
+    ] {
+        assert_eq!(is(is_answered, created_at, None), expected);
+    }
+    let nobody = Some(&Trail::NobodyElse);
+    assert_eq!(is(true, since, nobody), Says::Is(Outcome::PartlyApplied));
+    assert_eq!(is(false, since, nobody), Says::Is(Outcome::Unknown));
+}
+
+#[test]
+fn a_refused_create_was_not_applied_if_nothing_is_there() {
+    let create = Change::recreate(page());
+    let is = |seen: &Seen| {
+        let (kind, cause) = (StepKind::Create, Some(WikiError::NotFound));
+        let answered = Answered::Refusal;
+        says(&create, kind, answered, cause, seen, EARLY, None)
+    };
+    assert_eq!(is(&Seen::Gone), Says::Is(Outcome::NotApplied));
+    let other = found(create.after().unwrap(), titled("Other"), Vec::new());
+    assert_eq!(is(&other), Says::Wait);
+}
