@@ -22,6 +22,9 @@ use super::proposals::proposal_failure;
 /// The most calls that wait at once; further ones answer at once that nobody has decided.
 const MOST_WAITING: usize = 64;
 
+/// The most pages of an applied set that are looked at again for the session that asked for it.
+const MOST_KNOWN_AGAIN: usize = 20;
+
 /// Calls that wait for people.
 #[derive(Debug)]
 pub(super) struct Waiting(Semaphore);
@@ -190,26 +193,24 @@ impl Desk {
     }
 
     /// A session that knew the pages from which a set was made knows them as a person's decision
-    /// left them, as after its own write; not those that were merged with later changes.
+    /// left them, as after its own write; not those that differ by now from what was applied.
     async fn know_again(&self, session: &SessionId, proposal: &Proposal, calls: &[CallStory]) {
-        for change in proposal.changes() {
-            let (Some(id), Some(read)) = (change.page, &change.updated_at) else {
+        let known = proposal.changes().filter_map(|change| {
+            let (id, read) = (change.page?, change.updated_at?);
+            let seen = self.memory.last_read(session, id)?;
+            seen.knows_of(&read).then_some((id, change.before))
+        });
+        let known: Vec<_> = known.take(MOST_KNOWN_AGAIN).collect();
+        for (id, before) in known {
+            let is_it = |call: &&CallStory| call.id() == Some(id) && call.before() == before;
+            let Some(call) = calls.iter().find(is_it) else {
                 continue;
             };
-            let seen = self.memory.last_read(session, id);
-            if !seen.is_some_and(|seen| seen.knows_of(read)) {
-                continue;
-            }
-            let is_it = |call: &&CallStory| call.id() == Some(id) && call.before() == change.before;
-            let call = calls.iter().find(is_it);
-            let found = call.and_then(|call| Some((call.last_applied()?.found, call.key())));
-            let Some((found, key)) = found else {
-                continue;
-            };
-            let found = self.past.kept([found, None], key).await;
-            // Without the kept state the next write is compared with what the session read itself.
-            if let Ok([Some(found), _]) = found
-                && let Some(at) = &found.updated_at
+            let applied = self.past.kept([call.after()], call.key()).await;
+            // Without both states the next write is compared with what the session read itself.
+            if let (Ok([Some(applied)]), Ok(now)) = (applied, self.wiki.page_by_id(id).await)
+                && now.content.as_ref() == Some(&applied.content)
+                && let Some(at) = &now.updated_at
             {
                 self.memory.note_written(session, id, at, false);
             }
