@@ -28,8 +28,8 @@ async fn sent(office: &Office, set: ChangeSet) -> Result<Answer, Failure> {
         held: None,
     };
     let (sender, session) = (Office::sender(), session());
-    let sent = in_its_own_task(&office.desk, &sender, &session, permit_of(set), job);
-    sent.await.unwrap()
+    let answer = in_its_own_task(&office.desk, &sender, &session, permit_of(set), job);
+    answer.await.unwrap()
 }
 
 fn office() -> Office {

@@ -39,8 +39,8 @@ fn office() -> Office {
     Office::new(policy(ConfirmMode::Preview))
 }
 
-fn date(second: &str) -> Option<Date> {
-    Some(Date::from(format!("2026-01-01T12:00:{second}.000Z")))
+fn date(second: &str) -> Date {
+    Date::from(format!("2026-01-01T12:00:{second}.000Z"))
 }
 
 fn found(promised: &PageState, page: PageState) -> FoundPage {
@@ -128,7 +128,8 @@ async fn a_page_that_cannot_be_read_is_tried_for_the_whole_time_and_its_outcome_
     let began = Instant::now();
     let promise = promise(&change);
     let sent = Sent::Succeeded { id: None };
-    let settled = told_to(listener, settle(wiki, patience, &promise, sent, SENT)).await;
+    let settle = Box::pin(settle(wiki, patience, &promise, sent, SENT));
+    let settled = told_to(listener, settle).await;
     assert!(began.elapsed() >= 50 * MS);
     assert_eq!(settled.outcome, Outcome::Unknown);
     assert!(settled.was_sent && settled.proof.is_none() && settled.cause.is_none());
@@ -163,7 +164,7 @@ async fn a_reading_is_judged_by_how_long_the_page_was_read() {
 async fn the_history_is_asked_once_for_each_time_of_the_page() {
     let office = office();
     let before = PageState {
-        updated_at: date("01"),
+        updated_at: Some(date("01")),
         ..page()
     };
     let after = PageState {
@@ -175,7 +176,7 @@ async fn the_history_is_asked_once_for_each_time_of_the_page() {
     let now = |second| {
         let page = PageState {
             title: "C".to_owned(),
-            updated_at: date(second),
+            updated_at: Some(date(second)),
             ..page()
         };
         seen(&after, page)
@@ -252,7 +253,7 @@ async fn a_page_is_misnamed_if_success_named_another_one_for_a_create() {
         settling.step.new_id = named;
         let found = FoundPage {
             is_answered,
-            created_at: date("01"),
+            created_at: Some(date("01")),
             ..found(&page(), page())
         };
         let settled = settling.settled(Outcome::Applied, Seen::Page(Box::new(found)));
@@ -276,8 +277,8 @@ async fn a_page_that_may_be_another_clients_proves_nothing() {
         };
         Seen::Page(Box::new(found))
     };
-    let long_ago = || Some(Date::from("2025-01-01T12:00:00.000Z".to_owned()));
-    for (created_at, is_ours) in [(date("01"), true), (long_ago(), false)] {
+    let long_ago = || Date::from("2025-01-01T12:00:00.000Z".to_owned());
+    for (created_at, is_ours) in [(Some(date("01")), true), (Some(long_ago()), false)] {
         let one = settling(&office, &promise, Answered::Nothing, LONG);
         let settled = one.settled(Outcome::Unknown, made(created_at.clone()));
         assert_eq!(settled.proof.is_some(), is_ours);
