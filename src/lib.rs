@@ -14,6 +14,7 @@ pub mod gates;
 pub mod index;
 pub mod meter;
 pub mod notice;
+pub mod notify;
 pub mod page;
 mod private_files;
 pub mod review;

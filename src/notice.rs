@@ -11,6 +11,7 @@ use tokio::sync::watch;
 tokio::task_local! {
     static LISTENER: Option<Sender<Notice>>;
     static COUNTER: Option<watch::Sender<Progress>>;
+    static HOST: Option<Sender<Invitation>>;
 }
 
 /// How far a call is.
@@ -28,6 +29,22 @@ impl Progress {
         let _ = COUNTER.try_with(|counter| {
             counter.as_ref().map(|counter| counter.send_replace(self));
         });
+    }
+}
+
+/// A page that the person behind a client is asked to open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invitation {
+    /// The id of what is decided there.
+    pub id: String,
+    /// Its address, which signs nobody in.
+    pub page: String,
+}
+
+impl Invitation {
+    /// Gives it to the client, if that can show an address.
+    pub fn give(self) {
+        let _ = HOST.try_with(|host| host.as_ref().map(|to| to.try_send(self)));
     }
 }
 
@@ -50,6 +67,11 @@ pub enum Notice {
     },
     /// The outcome of a write was not clear at once; the page is read until it is.
     Settling,
+    /// The call waits for the decision of a person.
+    WaitsForPeople {
+        /// Where it is decided: an address or a command.
+        review: String,
+    },
 }
 
 impl Notice {
@@ -63,7 +85,7 @@ impl Notice {
     pub const fn is_warning(&self) -> bool {
         match self {
             Self::TriedAgain { .. } | Self::Settling => true,
-            Self::StillIndexing { .. } => false,
+            Self::StillIndexing { .. } | Self::WaitsForPeople { .. } => false,
         }
     }
 }
@@ -76,6 +98,9 @@ impl fmt::Display for Notice {
             }
             Self::StillIndexing { pages, of } => {
                 write!(f, "the content index is still being filled: {pages} of {of} pages")
+            }
+            Self::WaitsForPeople { review } => {
+                write!(f, "the call waits until a person decides: {review}")
             }
             Self::Settling => f.write_str(
                 "the outcome of the write is not clear yet; the page is read until it is, and nothing is sent again",
@@ -92,6 +117,11 @@ pub async fn told_to<F: Future>(listener: Sender<Notice>, work: F) -> F::Output 
 /// Runs work that reports its progress here.
 pub async fn counted_by<F: Future>(counter: watch::Sender<Progress>, work: F) -> F::Output {
     COUNTER.scope(Some(counter), work).await
+}
+
+/// Runs work whose invitations go to a client.
+pub async fn invited_by<F: Future>(host: Option<Sender<Invitation>>, work: F) -> F::Output {
+    HOST.scope(host, work).await
 }
 
 /// Work for a task of its own, whose notices go to this task's listeners.

@@ -13,6 +13,7 @@ use super::anchors::Anchors;
 use super::blocking::blocking;
 use super::fs;
 use super::locks::{PageLocks, lock_file, lock_page, lock_tree};
+use super::notices::Notices;
 use super::place::Place;
 use super::run::OwnRun;
 use super::{
@@ -43,6 +44,7 @@ struct Shared {
     tree: Arc<Mutex<()>>,
     pages: Arc<PageLocks>,
     anchors: OnceLock<Arc<Anchors>>,
+    notices: OnceLock<Notices>,
 }
 
 /// A log that is not kept alive.
@@ -116,6 +118,7 @@ impl AuditLog {
                 tree: Arc::default(),
                 pages: Arc::default(),
                 anchors: OnceLock::new(),
+                notices: OnceLock::new(),
             }),
         }
     }
@@ -201,9 +204,13 @@ impl AuditLog {
                     anchors.remove(&entry.removed);
                 }
                 let counts = entry.event.is_synced();
+                let notice = self.notices().and_then(|notices| notices.of(&entry));
                 self.write(entry).await?;
                 if counts {
                     self.wake_anchors();
+                }
+                if let Some(notice) = notice {
+                    self.notify(&notice);
                 }
                 Ok(())
             }
@@ -226,6 +233,9 @@ impl AuditLog {
         });
         let closed = closed.await;
         self.anchor_now().await;
+        if let Some(notices) = self.notices() {
+            notices.notifier().finish().await;
+        }
         closed
     }
 
@@ -292,6 +302,10 @@ impl AuditLog {
     /// Where heads are anchored, if they are.
     pub(super) fn anchors(&self) -> Option<&Arc<Anchors>> {
         self.shared.anchors.get()
+    }
+
+    pub(super) fn notices_cell(&self) -> &OnceLock<Notices> {
+        &self.shared.notices
     }
 
     pub(super) fn anchors_cell(&self) -> &OnceLock<Arc<Anchors>> {

@@ -56,6 +56,8 @@ mod kept;
 mod lines;
 mod locks;
 mod log;
+mod notices;
+mod notifying;
 mod numbers;
 mod omitted;
 mod open;

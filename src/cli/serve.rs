@@ -82,6 +82,8 @@ async fn serve(settings: Settings, http: Option<SocketAddr>, mut hang_ups: HangU
             asked.reread_key().await;
         }
     });
+    let watching = Arc::clone(&app);
+    tokio::spawn(async move { watching.watch_key_end().await });
     match http.or(serve.address) {
         None => {
             if print::is_typed() {

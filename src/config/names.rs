@@ -94,15 +94,21 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting(
         "WIKI_CONFIRM",
-        Choice(&["token", "preview", "person"]),
+        Choice(&["token", "preview", "person", "review"]),
         "`token` if a static token is set, else `preview`",
-        "How a write is confirmed: `token`, `preview` or `person`.",
+        "How a write is confirmed: `token`, `preview`, `person` (asked through the client) or `review` (decides on the review page).",
     ),
     setting(
         "WIKI_PERSON_TIMEOUT_S",
         Number(5, 600),
         "`50`",
-        "How long a person who is asked may take, in seconds, 5 to 600.",
+        "How long a person who is asked may take, and how long a call waits for a decision on the review page, in seconds, 5 to 600.",
+    ),
+    setting(
+        "WIKI_REVIEW_URL",
+        Text,
+        "none",
+        "The address of the review page, ending in `/review`, which answers name where people decide; without it they name the command `wikijs-mcp review`.",
     ),
     setting(
         "WIKI_CONFIRM_FALLBACK",

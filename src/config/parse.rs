@@ -9,6 +9,7 @@ use super::file::File;
 use super::setting::{Kind, Setting, either};
 use super::tables::Tables;
 use crate::checks::CheckCommand;
+use crate::notify::NotifyTo;
 use crate::page::Prefix;
 
 /// Why a setting stops the start: one line that names it.
@@ -174,6 +175,11 @@ impl<'a> Source<'a> {
         let mut tables = tables.unwrap_or_default();
         for check in &mut tables.checks {
             check.environment = self.passed_on();
+        }
+        for target in &mut tables.notify {
+            if let NotifyTo::Command(command) = &mut target.to {
+                command.environment = self.passed_on();
+            }
         }
         tables
     }

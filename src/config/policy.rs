@@ -9,6 +9,7 @@ use super::parse::{SettingError, Source};
 use super::storage;
 use crate::audit::Pauses;
 use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
+use crate::notify::ReviewAddress;
 use crate::page::{Prefix, ReadRule, ReadScope, Trash};
 use crate::tools::{Surface, Toolset};
 
@@ -29,7 +30,17 @@ pub(super) fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
         pauses: Pauses::of(&storage::audit_dir(source)?),
         rules: Arc::new(tables.rules),
         checks: tables.checks.into(),
+        review: review(source)?,
     })
+}
+
+fn review(source: &Source<'_>) -> Result<ReviewAddress, SettingError> {
+    const NAME: &str = "WIKI_REVIEW_URL";
+    let parse = |text: String| {
+        ReviewAddress::parse(&text).map_err(|fault| SettingError::new(NAME, fault.to_owned()))
+    };
+    let address = source.filled(NAME)?.map(parse).transpose()?;
+    Ok(address.unwrap_or_default())
 }
 
 pub(super) fn allowed(source: &Source<'_>) -> Result<Option<Vec<Prefix>>, SettingError> {
@@ -86,6 +97,9 @@ fn confirm(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
             return Err(SettingError::new(TOKEN, fault));
         }
         (Some("person"), None) => return Ok(person),
+        (Some("review"), None) => ConfirmMode::Review {
+            limit: time_of_people(source)?,
+        },
         (None | Some(_), None) => ConfirmMode::Preview,
     };
     match source.filled(FALLBACK)? {
@@ -97,11 +111,16 @@ fn confirm(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
     }
 }
 
+/// How long people are waited for.
+fn time_of_people(source: &Source<'_>) -> Result<Duration, SettingError> {
+    let seconds = source.number("WIKI_PERSON_TIMEOUT_S")?;
+    Ok(Duration::from_secs(seconds.into()))
+}
+
 /// How a person confirms.
 fn person(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
-    let seconds = source.number("WIKI_PERSON_TIMEOUT_S")?;
     Ok(ConfirmMode::Person {
-        limit: Duration::from_secs(seconds.into()),
+        limit: time_of_people(source)?,
         fallback: match source.choice(FALLBACK)? {
             Some("preview") => Fallback::Preview,
             Some("proposal") => Fallback::Proposal,

@@ -6,6 +6,7 @@ use super::names::SETTINGS;
 use super::setting::{Kind, Setting};
 use super::tables::{LARGEST_COUNT, LONGEST_TIMEOUT, USUAL_TIMEOUT};
 use crate::change::Operation;
+use crate::notify::Occasion;
 use crate::page::Field;
 use crate::rules::{BUILT_IN, Then};
 
@@ -27,7 +28,7 @@ pub fn schema() -> Value {
 }
 
 /// The tables of rules and checks.
-fn tables() -> [(String, Value); 3] {
+fn tables() -> [(String, Value); 4] {
     // A single word needs no brackets.
     let words = |words: &[&str]| {
         json!({
@@ -84,6 +85,25 @@ fn tables() -> [(String, Value); 3] {
             },
         },
     });
+    let notify = json!({
+        "type": "array",
+        "description": "Whom to tell what waits for people and what went wrong: JSON with ids, counts and an address, by POST to url or on the standard input of a command.",
+        "items": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["name"],
+            "oneOf": [{ "required": ["url"] }, { "required": ["argv"] }],
+            "properties": {
+                "name": name,
+                "on": words(&Occasion::ALL.map(Occasion::as_str)),
+                "url": text(),
+                "argv": { "type": "array", "minItems": 1, "items": { "type": "string" } },
+                "cwd": text(),
+                "env": { "type": "object", "additionalProperties": { "type": "string" } },
+                "timeout": { "type": "integer", "minimum": 1, "maximum": LONGEST_TIMEOUT, "default": USUAL_TIMEOUT },
+            },
+        },
+    });
     let mut off = words(&BUILT_IN);
     if let Some(members) = off.as_object_mut() {
         let meaning = "The built-in rules that are switched off.";
@@ -93,6 +113,7 @@ fn tables() -> [(String, Value); 3] {
         ("rules".to_owned(), rules),
         ("rules_off".to_owned(), off),
         ("checks".to_owned(), checks),
+        ("notify".to_owned(), notify),
     ]
 }
 

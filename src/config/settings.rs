@@ -12,6 +12,7 @@ use super::{anchors, connection, network, policy, storage};
 use crate::audit::{AnchorSettings, Keep};
 use crate::gates::Policy;
 use crate::index::IndexSettings;
+use crate::notify::NotifyTarget;
 use crate::page::{Prefix, ReadRule};
 use crate::rules::Rule;
 use crate::tools::Surface;
@@ -39,6 +40,8 @@ pub struct Settings {
     pub keep: Keep,
     /// Where its heads are anchored.
     pub anchors: Option<AnchorSettings>,
+    /// Whom to tell what waits for people, and what went wrong.
+    pub notify: Vec<NotifyTarget>,
     /// The settings of the content index.
     pub index: IndexSettings,
     /// How answers are written as text.
@@ -148,6 +151,7 @@ impl Settings {
                 audit_dir,
                 keep: keep?,
                 anchors,
+                notify: source.tables().notify,
                 index: index?,
                 indent: Indent(usize::try_from(indent?).unwrap_or_default()),
                 watch: WatchPace::default(),

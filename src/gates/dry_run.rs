@@ -5,7 +5,7 @@ use super::policy::{ConfirmMode, Policy};
 /// How far a policy lets any write go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It ends as a preview that nothing can confirm.
+    /// It ends as a preview that no call can confirm; a person may apply it later.
     DryRun,
     /// It ends as a preview with a token that confirms it.
     Preview,
@@ -21,6 +21,7 @@ pub enum Verdict {
 pub const fn dry_run(policy: &Policy, has_confirm: bool) -> Verdict {
     match policy.confirm {
         _ if policy.is_dry_run => Verdict::DryRun,
+        ConfirmMode::Review { .. } => Verdict::DryRun,
         ConfirmMode::Token(_) => Verdict::Send,
         _ if has_confirm => Verdict::Send,
         ConfirmMode::Person { .. } => Verdict::Ask,
@@ -42,11 +43,15 @@ mod tests {
             limit: Duration::from_secs(1),
             fallback: Fallback::None,
         };
+        let review = ConfirmMode::Review {
+            limit: Duration::from_secs(1),
+        };
         for (confirm, without, with) in [
             (token(), Verdict::Send, Verdict::Send),
             (ConfirmMode::Preview, Verdict::Preview, Verdict::Send),
             (ConfirmMode::Operator, Verdict::Preview, Verdict::Send),
             (person(), Verdict::Ask, Verdict::Send),
+            (review, Verdict::DryRun, Verdict::DryRun),
         ] {
             let mut policy = Policy {
                 is_enabled: true,

@@ -48,9 +48,13 @@ pub(crate) fn enabled<'p>(
         return Err(Refusal::at(Gate::Enabled, paused(&pause)));
     }
     match (&policy.confirm, confirm) {
-        (ConfirmMode::Preview | ConfirmMode::Operator | ConfirmMode::Person { .. }, _) => {
-            opened(false)
-        }
+        (
+            ConfirmMode::Preview
+            | ConfirmMode::Operator
+            | ConfirmMode::Person { .. }
+            | ConfirmMode::Review { .. },
+            _,
+        ) => opened(false),
         (ConfirmMode::Token(token), Some(given)) => match token.check(session, given) {
             Ok(()) => opened(true),
             Err(missed) => Err(Refusal::at(Gate::Confirm, refused(missed))),

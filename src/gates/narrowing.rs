@@ -40,6 +40,8 @@ impl Policy {
                 }
                 ConfirmMode::Person { fallback, .. } => *fallback = Fallback::None,
                 ConfirmMode::Token(_) | ConfirmMode::Operator => policy.is_dry_run = true,
+                // A person decides anyway.
+                ConfirmMode::Review { .. } => {}
             }
         }
         if let Some(own) = &narrowing.prefixes {

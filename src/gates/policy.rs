@@ -13,6 +13,7 @@ use super::places::Places;
 use super::session::SessionId;
 use crate::audit::Pauses;
 use crate::checks::CheckCommand;
+use crate::notify::ReviewAddress;
 use crate::page::{Prefix, ReadScope, Trash};
 use crate::rules::RuleBook;
 
@@ -51,6 +52,8 @@ pub struct Policy {
     pub(crate) rules: Arc<RuleBook>,
     /// The operator's own checks of changes.
     pub(crate) checks: Arc<[CheckCommand]>,
+    /// Where people decide on sets that were left to them.
+    pub(crate) review: ReviewAddress,
 }
 
 impl Default for Policy {
@@ -66,6 +69,7 @@ impl Default for Policy {
             pauses: Pauses::default(),
             rules: Arc::default(),
             checks: Arc::default(),
+            review: ReviewAddress::default(),
         }
     }
 }
@@ -85,6 +89,11 @@ pub enum ConfirmMode {
         limit: Duration,
         /// What happens if the client cannot ask.
         fallback: Fallback,
+    },
+    /// By a person on the review page or at a terminal: every write is left open for one.
+    Review {
+        /// How long a call waits for the decision.
+        limit: Duration,
     },
 }
 
@@ -149,7 +158,19 @@ impl Policy {
     pub const fn thinking(&self) -> Option<Duration> {
         match self.confirm {
             ConfirmMode::Person { limit, .. } => Some(limit),
-            ConfirmMode::Token(_) | ConfirmMode::Preview | ConfirmMode::Operator => None,
+            ConfirmMode::Token(_)
+            | ConfirmMode::Preview
+            | ConfirmMode::Operator
+            | ConfirmMode::Review { .. } => None,
+        }
+    }
+
+    /// How long a call waits for the decision on what it left open; `None` if it answers at once.
+    #[must_use]
+    pub const fn waiting(&self) -> Option<Duration> {
+        match self.confirm {
+            ConfirmMode::Review { limit } if self.is_enabled && !self.is_dry_run => Some(limit),
+            _ => None,
         }
     }
 
@@ -165,10 +186,11 @@ impl Policy {
         }
     }
 
-    /// The same policy with another time to think, if a person is asked.
+    /// The same policy with another time to think, if a person is asked or waited for.
     #[must_use]
     pub fn with_thinking(mut self, time: Duration) -> Self {
-        if let ConfirmMode::Person { limit, .. } = &mut self.confirm {
+        if let ConfirmMode::Person { limit, .. } | ConfirmMode::Review { limit } = &mut self.confirm
+        {
             *limit = time;
         }
         self
@@ -181,7 +203,10 @@ impl Policy {
     pub fn wrong_tokens(&self) -> u64 {
         match &self.confirm {
             ConfirmMode::Token(token) => token.guesses.wrong(),
-            ConfirmMode::Preview | ConfirmMode::Operator | ConfirmMode::Person { .. } => 0,
+            ConfirmMode::Preview
+            | ConfirmMode::Operator
+            | ConfirmMode::Person { .. }
+            | ConfirmMode::Review { .. } => 0,
         }
     }
 }
@@ -195,6 +220,7 @@ impl ConfirmMode {
             Self::Preview => "preview",
             Self::Operator => "operator",
             Self::Person { .. } => "person",
+            Self::Review { .. } => "review",
         }
     }
 }

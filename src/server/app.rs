@@ -14,6 +14,7 @@ use crate::error::{Code, Failure};
 use crate::gates::{ConfirmMode, Narrowing};
 use crate::index::ContentIndex;
 use crate::notice::{self, Progress};
+use crate::notify::Notifier;
 use crate::page::ReadRule;
 use crate::review::Bench;
 use crate::tools::{Arguments, Context, Definition, Kind, Registry};
@@ -58,13 +59,18 @@ impl App {
         let run = RunId::new().map_err(|error| error.to_string())?;
         let log_of = match settings.policy.confirm {
             ConfirmMode::Operator => AuditLog::for_operator,
-            ConfirmMode::Token(_) | ConfirmMode::Preview | ConfirmMode::Person { .. } => {
-                AuditLog::new
-            }
+            ConfirmMode::Token(_)
+            | ConfirmMode::Preview
+            | ConfirmMode::Person { .. }
+            | ConfirmMode::Review { .. } => AuditLog::new,
         };
         let audit = Arc::new(log_of(&settings.audit_dir, &settings.wiki.name));
         if let Some(anchors) = settings.anchors {
             audit.anchor_by(anchors);
+        }
+        if !settings.notify.is_empty() {
+            let review = settings.policy.review.clone();
+            audit.notify_by(Notifier::new(settings.notify, review));
         }
         let (wiki, sender) = Sender::with_wiki(settings.wiki, &run.to_string())?;
         let (policy, keep) = (settings.policy, settings.keep);

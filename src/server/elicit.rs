@@ -4,6 +4,7 @@
 //! 2026-07-28 on the call is answered with the question and a sealed state, and the client
 //! calls again with the answer and that state.
 
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +23,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use crate::gates::Scope;
+use crate::notice::Invitation;
 use crate::write::{Ask, Asker, HandedOut, Handout, Question, Reply};
 
 /// The form's one member, and the name of the one question of a call.
@@ -205,6 +207,49 @@ impl Ask for Person {
             }
         })
     }
+}
+
+/// Asks a client to open a page for its person, if it can; never returns. The client's answer
+/// decides nothing: people decide on the page.
+pub(super) async fn invite(
+    peer: &Peer<RoleServer>,
+    mut invitations: mpsc::Receiver<Invitation>,
+) -> Infallible {
+    while let Some(Invitation { id, page }) = invitations.recv().await {
+        let request = ElicitRequest::new(ElicitRequestParams::UrlElicitationParams {
+            meta: None,
+            message: "A write waits for a person's decision on this page.".to_owned(),
+            url: page,
+            elicitation_id: id,
+        });
+        let sent = peer.send_request_with_option(
+            ServerRequest::ElicitRequest(request),
+            PeerRequestOptions::no_options(),
+        );
+        let Ok(handle) = sent.await else { continue };
+        let mut open = Open {
+            peer: peer.clone(),
+            question: Some(handle.id.clone()),
+        };
+        if handle.await_response().await.is_err() {
+            tracing::debug!("the client did not open the page of a decision");
+        }
+        open.question = None;
+    }
+    std::future::pending().await
+}
+
+/// Whether a client can be asked to open a page during a call.
+pub(super) fn opens_pages(context: &RequestContext<RoleServer>, has_session: bool) -> bool {
+    let version = context.protocol_version().unwrap_or_default();
+    let capabilities = context.client_capabilities();
+    let modes = capabilities
+        .as_ref()
+        .and_then(|all| all.elicitation.as_ref());
+    // From 2026-07-28 on a server asks nothing during a call; the answer names the page.
+    has_session
+        && version < ProtocolVersion::V_2026_07_28
+        && modes.is_some_and(|modes| modes.url.is_some())
 }
 
 /// A question that the client may still show; when dropped, the client is told that nobody waits

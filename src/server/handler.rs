@@ -17,7 +17,7 @@ use rmcp::model::{
     SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tracing::Instrument as _;
 
 use super::app::App;
@@ -30,7 +30,7 @@ use super::visit::Visit;
 use super::{complete, elicit, methods, progress, prompts, resources, result};
 use crate::audit::CallId;
 use crate::gates::SessionId;
-use crate::notice::Progress;
+use crate::notice::{self, Progress};
 use crate::tools::{self, Arguments, Definition};
 use crate::write::{Asker, Caller};
 
@@ -114,9 +114,13 @@ impl Handler {
         let caller = visit.caller(tool, asker, &context);
         // Boxed, since each surrounding future would move it again.
         let answer = Box::pin(self.answer(visit, caller, progress, &request.name, arguments));
+        let opens_pages = elicit::opens_pages(&context, visit.session.lasts());
+        let (host, invitations) = mpsc::channel(1);
+        let answer = notice::invited_by(opens_pages.then_some(host), answer);
         let answer = self.level.during(&context, answer);
         tokio::select! {
             answer = answer => answer.map(Into::into),
+            never = elicit::invite(&context.peer, invitations) => match never {},
             // The call ends with a question, and is repeated with the answer.
             Some(question) = questions.input_required(codec) => Ok(question.into()),
             never = progress::pass_on(&context, said) => match never {},

@@ -8,6 +8,7 @@ mod fit;
 mod handler;
 pub mod http;
 mod intake;
+mod key_end;
 mod key_watch;
 mod lines;
 mod logging;

@@ -45,6 +45,7 @@ pub(super) enum By {
     Preview,
     Token,
     Person,
+    Review,
 }
 
 /// The state of the content index.
@@ -118,6 +119,11 @@ impl Terms {
                     "a write{place} is sent when the user says yes, who is asked during the call"
                 )
             }
+            Writes::Confirmed(By::Review) => {
+                format!(
+                    "a write{place} waits until a person decides on it elsewhere; a call that answers waiting is called again with its proposal as confirm"
+                )
+            }
         }
     }
 
@@ -170,6 +176,7 @@ impl Writes {
                 return Self::Refused("the user must say yes, and this client cannot ask");
             }
             ConfirmMode::Person { .. } => By::Person,
+            ConfirmMode::Review { .. } => By::Review,
             ConfirmMode::Token(_) => By::Token,
             ConfirmMode::Preview | ConfirmMode::Operator => By::Preview,
         })
@@ -183,6 +190,7 @@ impl Writes {
             Self::Confirmed(By::Preview) => "preview",
             Self::Confirmed(By::Token) => "token",
             Self::Confirmed(By::Person) => "person",
+            Self::Confirmed(By::Review) => "review",
         }
     }
 }

@@ -85,7 +85,7 @@ impl Tool for BulkUpdatePages {
         let confirm = input.confirm.clone();
         let context = context.noted(input.note.as_deref())?;
         let plan = Plan::Bulk(Box::new(bulk(&context, input).await?));
-        context.write(plan, confirm).await.map(Written::from)
+        context.write(plan, confirm).await
     }
 }
 

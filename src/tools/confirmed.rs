@@ -10,7 +10,7 @@ use crate::error::{Code, Failure};
 use crate::gates::Asked;
 
 /// The argument that confirms.
-const CONFIRM: &str = "confirm";
+pub(super) const CONFIRM: &str = "confirm";
 /// Compared only if given: the page's fields are checked against the preview anyway.
 const IF_UPDATED_AT: &str = "ifUpdatedAt";
 

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::input;
+use super::output::Written;
+use crate::audit::ProposalId;
 use crate::error::{Code, Failure};
 use crate::index::{ContentIndex, Coverage};
 use crate::notice::{Notice, Progress};
 use crate::page::{Locale, Note, PageReading, Whose};
 use crate::wiki::{Wiki, WikiError};
-use crate::write::{Answer, Caller, Desk, Drafting, Extent, Plan, Sight, Writer};
+use crate::write::{Answer, Caller, Desk, Drafting, Extent, Notes, Plan, Sight, Writer};
 
 /// What a tool gets besides its arguments: the wiki, the way to write to it, and the caller.
 #[derive(Debug, Clone)]
@@ -98,16 +100,22 @@ impl Context {
         }))
     }
 
-    /// Takes a plan through the gates.
+    /// Takes a plan through the gates; if that leaves it to people, waits for them.
     pub(super) async fn write(
         self,
         plan: Plan,
         confirm: Option<String>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Written, Failure> {
         let extent = self.caller.extent;
         let caller = self.caller.clone();
-        let answer = self.writer.write(caller, plan, confirm).await;
-        Ok(match answer? {
+        let mut answer = self.writer.write(caller, plan, confirm).await?;
+        if let Some(limit) = self.desk.waiting(&self.caller)
+            && let Some((set, notes)) = left_open(&mut answer)
+        {
+            let left = self.desk.became_of(set, Some(limit)).await?;
+            return Ok(Written::left_open(left, notes));
+        }
+        Ok(Written::from(match answer {
             Answer::Preview(preview) if extent == Extent::Bounded => {
                 Answer::Preview(Box::new(preview.bounded()))
             }
@@ -115,6 +123,16 @@ impl Context {
                 Answer::SetPreview(Box::new(shown.bounded()))
             }
             answer => answer,
-        })
+        }))
     }
+}
+
+/// The set that an answer left to people, with its notes.
+fn left_open(answer: &mut Answer) -> Option<(ProposalId, Notes)> {
+    let (set, notes) = match answer {
+        Answer::Preview(preview) => (preview.proposal, &mut preview.notes),
+        Answer::SetPreview(shown) => (shown.proposal, &mut shown.notes),
+        Answer::Applied(_) | Answer::Set(_) => return None,
+    };
+    Some((set?, std::mem::take(notes)))
 }

@@ -129,6 +129,5 @@ impl Tool for CreatePage {
             .noted(input.note.as_deref())?
             .write(plan, input.confirm)
             .await
-            .map(Written::from)
     }
 }

@@ -58,6 +58,5 @@ impl Tool for DeletePage {
             .noted(input.note.as_deref())?
             .write(plan, input.confirm)
             .await
-            .map(Written::from)
     }
 }

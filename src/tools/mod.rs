@@ -23,6 +23,7 @@ mod get_page_history;
 mod get_page_tree;
 mod get_proposal;
 pub mod input;
+mod left_open;
 mod links;
 mod list_pages;
 mod list_proposals;
@@ -42,6 +43,7 @@ mod tool;
 mod toolset;
 mod undo_write;
 mod update_page;
+mod what_became;
 
 pub use arguments::Arguments;
 pub use context::Context;

@@ -7,12 +7,15 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::left_open::Left;
+use crate::audit::ProposalId;
 use crate::change::Warning;
 use crate::gates::{LeftOut, LinkLeft};
 use crate::page::{Date, Field, Note, PageReading, escape_hidden};
 use crate::wiki::Wiki;
 use crate::write::{
-    Answer, Applied, Joined, LinkedFrom, Notes, Preview, SetLine, SetMember, Target,
+    Answer, Applied, Joined, LeftOpen, LinkedFrom, Notes, Preview, SetAnswer, SetLine, SetMember,
+    Target,
 };
 
 /// The member that says who wrote a page last.
@@ -288,6 +291,8 @@ pub(super) enum Written {
     One(Box<Write>),
     Preview(SetShown),
     Set(SetDone),
+    /// It was left to people, and is not applied.
+    Left(Box<Left>),
 }
 
 /// What a set of changes would do.
@@ -405,6 +410,9 @@ pub(super) struct SetDone {
     linked_from: Vec<LinkedFrom>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Warning>,
+    /// The open set that a person applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proposal: Option<String>,
     call_id: String,
 }
 
@@ -447,7 +455,6 @@ fn count(number: usize) -> i64 {
 
 impl From<Answer> for Written {
     fn from(answer: Answer) -> Self {
-        let left_out = |pages: Vec<LeftOut>| pages.into_iter().map(PageLeftOut::from).collect();
         match answer {
             Answer::Preview(preview) => Self::One(Box::new(Write::of(One::Preview(preview)))),
             Answer::Applied(applied) => Self::One(Box::new(Write::of(One::Applied(applied)))),
@@ -455,7 +462,7 @@ impl From<Answer> for Written {
                 dry_run: true,
                 pages: count(shown.pages),
                 changes: shown.changes.into_iter().map(ChangeShown::from).collect(),
-                left_out: left_out(shown.left_out),
+                left_out: shown.left_out.into_iter().map(PageLeftOut::from).collect(),
                 links_left: LinksLeft::of(shown.links_left),
                 lines_added: count(shown.lines.added),
                 lines_removed: count(shown.lines.removed),
@@ -467,17 +474,35 @@ impl From<Answer> for Written {
                 proposal: shown.proposal.map(|id| id.to_string()),
                 call_id: shown.call.to_string(),
             }),
-            Answer::Set(set) => Self::Set(SetDone {
-                outcome: set.outcome.as_str(),
-                pages: count(set.members.len()),
-                applied: count(set.members.iter().filter(|one| one.is_there()).count()),
-                changes: set.members.iter().map(ChangeDone::of).collect(),
-                left_out: left_out(set.left_out),
-                links_left: LinksLeft::of(set.links_left),
-                linked_from: set.notes.linked_from,
-                warnings: set.notes.warnings,
-                call_id: set.call.to_string(),
-            }),
+            Answer::Set(set) => Self::Set(SetDone::of(*set, None)),
+        }
+    }
+}
+
+impl Written {
+    /// What became of a set that was left to people.
+    pub(super) fn left_open(left: LeftOpen, notes: Notes) -> Self {
+        let id = left.proposal.id;
+        match Left::of(left, notes) {
+            Ok(left) => Self::Left(Box::new(left)),
+            Err(applied) => Self::Set(SetDone::of(applied, Some(id))),
+        }
+    }
+}
+
+impl SetDone {
+    fn of(set: SetAnswer, proposal: Option<ProposalId>) -> Self {
+        Self {
+            outcome: set.outcome.as_str(),
+            pages: count(set.members.len()),
+            applied: count(set.members.iter().filter(|one| one.is_there()).count()),
+            changes: set.members.iter().map(ChangeDone::of).collect(),
+            left_out: set.left_out.into_iter().map(PageLeftOut::from).collect(),
+            links_left: LinksLeft::of(set.links_left),
+            linked_from: set.notes.linked_from,
+            warnings: set.notes.warnings,
+            proposal: proposal.map(|id| id.to_string()),
+            call_id: set.call.to_string(),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::arguments::Arguments;
@@ -15,6 +16,7 @@ use super::submit_draft::SubmitDraft;
 use super::surface::Surface;
 use super::tool::{Kind, Tool};
 use super::toolset::Toolset;
+use super::what_became::what_became;
 use super::{input, schema};
 use crate::error::{Code, Failure};
 
@@ -173,6 +175,11 @@ impl Registry {
         let call: Call = Box::new(move |context, arguments| {
             let schema = Arc::clone(&schema);
             Box::pin(async move {
+                if T::KIND != Kind::Read
+                    && let Some(left) = what_became(&context, &arguments).await?
+                {
+                    return value_of(left);
+                }
                 let required = schema.get("required").cloned();
                 let token = arguments.members().get("confirm").and_then(Value::as_str);
                 let token = token.filter(|_| T::KIND != Kind::Read).map(str::to_owned);
@@ -206,8 +213,7 @@ impl Registry {
                     .await;
                 let output = output.unwrap_or_else(|_| Err(bug("The tool broke off.")));
                 let output = output.map_err(|failure| call.refused(required.as_ref(), failure))?;
-                let output = serde_json::to_value(output);
-                let output = output.map_err(|_| bug("The answer could not be written."))?;
+                let output = value_of(output)?;
                 let token = output.get("confirm").and_then(Value::as_str);
                 if let (Some((desk, caller, asked)), Some(token)) = (of_call, token) {
                     desk.keep_asked(&caller, token, asked);
@@ -286,6 +292,11 @@ async fn parse<T: Tool>(
     }
     let parsed = tokio::task::spawn_blocking(parse).await;
     parsed.unwrap_or_else(|_| Err(bug("The tool broke off.")))
+}
+
+fn value_of(output: impl Serialize) -> Result<Value, Failure> {
+    let value = serde_json::to_value(output);
+    value.map_err(|_| bug("The answer could not be written."))
 }
 
 fn bug(message: &str) -> Failure {

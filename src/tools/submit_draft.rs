@@ -48,6 +48,6 @@ impl Tool for SubmitDraft {
             keeps_on_failure: input.on_failure == Some(OnFailure::Keep),
         });
         let context = context.noted(input.note.as_deref())?;
-        context.write(plan, input.confirm).await.map(Written::from)
+        context.write(plan, input.confirm).await
     }
 }

@@ -67,6 +67,5 @@ impl Tool for UndoWrite {
             .noted(input.note.as_deref())?
             .write(Plan::Undo(undo), input.confirm)
             .await
-            .map(Written::from)
     }
 }

@@ -181,7 +181,6 @@ impl Tool for UpdatePage {
             .noted(input.note.as_deref())?
             .write(plan, input.confirm)
             .await
-            .map(Written::from)
     }
 }
 

@@ -244,6 +244,17 @@ pub enum SetOutcome {
 }
 
 impl SetOutcome {
+    /// The outcome of a set that is on record; without an outcome it is unknown.
+    pub(super) const fn of(outcome: Option<Outcome>) -> Self {
+        match outcome {
+            Some(Outcome::Applied) => Self::Applied,
+            Some(Outcome::Unchanged) => Self::Unchanged,
+            Some(Outcome::NotApplied) => Self::NotApplied,
+            Some(Outcome::PartlyApplied) => Self::PartlyApplied,
+            Some(Outcome::Unknown) | None => Self::Unknown,
+        }
+    }
+
     /// The word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -276,9 +276,10 @@ impl Docket {
     pub(super) fn confirmed(&mut self, mode: &ConfirmMode, approval: Option<CallId>) {
         self.confirmed = match mode {
             ConfirmMode::Operator => (Gate::Operator, "yes"),
-            ConfirmMode::Token(_) | ConfirmMode::Preview | ConfirmMode::Person { .. } => {
-                (Gate::Confirm, mode.as_str())
-            }
+            ConfirmMode::Token(_)
+            | ConfirmMode::Preview
+            | ConfirmMode::Person { .. }
+            | ConfirmMode::Review { .. } => (Gate::Confirm, mode.as_str()),
         };
         self.entry.approval = approval.map(|call| call.to_string());
     }

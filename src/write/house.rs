@@ -9,6 +9,7 @@ use crate::audit::{AuditLog, Keep};
 use crate::gates::Policy;
 use crate::wiki::Wiki;
 
+use super::left_open::Waiting;
 use super::patience::Patience;
 use super::proposals::Room;
 use super::purge::Purges;
@@ -29,6 +30,8 @@ pub(super) struct House {
     pub(super) sets: Sets,
     /// The room that proposals take.
     pub(super) room: Arc<Room>,
+    /// The calls that wait for people.
+    pub(super) waiting: Waiting,
     purges: Purges,
 }
 
@@ -56,6 +59,7 @@ impl House {
             tasks: TaskTracker::new(),
             sets: Sets::default(),
             room: Arc::new(Room::new(keep)),
+            waiting: Waiting::default(),
             purges: Purges::new(Arc::clone(audit), policy, keep),
         }
     }

@@ -16,6 +16,7 @@ mod door;
 mod drafts;
 mod faults;
 mod house;
+mod left_open;
 mod line;
 mod linkers;
 mod memory;
@@ -50,6 +51,7 @@ pub use desk::Desk;
 pub use door::Writer;
 pub use drafts::Discarded;
 pub(crate) use faults::section_failure;
+pub use left_open::{Became, LeftOpen};
 pub use memory::Sight;
 pub use past::Past;
 pub use patience::Patience;
@@ -60,3 +62,4 @@ pub use source::{
     Apply, Bulk, Copy, Delete, Drafting, LinksTo, MAX_PAGES, Plan, Push, Said, Submit, Undo,
     UndoClient, Update, Which,
 };
+pub(crate) use stages::open::PROPOSED;

@@ -169,6 +169,11 @@ impl Past {
         })
     }
 
+    /// A call that is no part of a set, as the one change of a set.
+    pub(super) fn alone(&self, call: &CallStory) -> SetMember {
+        self.member(call, &Sent::of(Vec::new()))
+    }
+
     fn member(&self, call: &CallStory, sent: &Sent) -> SetMember {
         let records = || call.records.iter().rev();
         let locale = records().find_map(|record| record.locale.clone());
@@ -201,11 +206,5 @@ fn outcome_of(end: &Record) -> SetOutcome {
     if end.decision.as_deref() == Some(INTERRUPTED) && end.outcome != Some(Outcome::Unknown) {
         return SetOutcome::Interrupted;
     }
-    match end.outcome {
-        Some(Outcome::Applied) => SetOutcome::Applied,
-        Some(Outcome::Unchanged) => SetOutcome::Unchanged,
-        Some(Outcome::NotApplied) => SetOutcome::NotApplied,
-        Some(Outcome::PartlyApplied) => SetOutcome::PartlyApplied,
-        Some(Outcome::Unknown) | None => SetOutcome::Unknown,
-    }
+    SetOutcome::of(end.outcome)
 }

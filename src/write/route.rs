@@ -64,7 +64,13 @@ impl Route {
             }
             (ConfirmMode::Person { .. }, Brought::Yes(approved)) => Some(Warrant::Person(approved)),
             // What does not confirm in this mode is ignored.
-            (ConfirmMode::Preview | ConfirmMode::Operator | ConfirmMode::Person { .. }, _) => None,
+            (
+                ConfirmMode::Preview
+                | ConfirmMode::Operator
+                | ConfirmMode::Person { .. }
+                | ConfirmMode::Review { .. },
+                _,
+            ) => None,
         };
         let route = match (dry_run(policy, warrant.is_some()), warrant) {
             (Verdict::DryRun, _) => Self::Open,
@@ -142,7 +148,7 @@ mod tests {
         }
     }
 
-    fn modes() -> [ConfirmMode; 4] {
+    fn modes() -> [ConfirmMode; 5] {
         let limit = Duration::from_secs(1);
         [
             ConfirmMode::Token(StaticToken::new(TOKEN.into()).unwrap()),
@@ -152,6 +158,7 @@ mod tests {
                 limit,
                 fallback: Fallback::None,
             },
+            ConfirmMode::Review { limit },
         ]
     }
 
@@ -195,6 +202,7 @@ mod tests {
                 ["preview", "send by preview", "preview"],
                 ["preview", "send by preview", "preview"],
                 ["ask", "ask", "send by person"],
+                ["open", "open", "open"],
             ]
         );
     }

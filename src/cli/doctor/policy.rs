@@ -70,6 +70,7 @@ fn in_words(policy: &Policy) -> String {
             fallback: Fallback::Proposal,
             ..
         } => "after a person's approval, or, where the client cannot ask, as a proposal",
+        ConfirmMode::Review { .. } => "after a person's decision on the review page",
     };
     let trash = policy
         .trash

@@ -2,7 +2,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::super::file::File;
-use super::{CHECK_MEMBERS, RULE_MEMBERS, Tables};
+use super::check::CHECK_MEMBERS;
+use super::notify::NOTIFY_MEMBERS;
+use super::{RULE_MEMBERS, Tables};
+use crate::notify::{NotifyTo, Occasion};
 use crate::rules::Then;
 
 fn read(text: &str) -> Result<Tables, Vec<String>> {
@@ -185,9 +188,67 @@ fn what_is_missing_or_of_another_kind_is_told() {
 
 #[test]
 fn every_member_is_read() {
-    let source = include_str!("../tables.rs");
-    for member in RULE_MEMBERS.iter().chain(&CHECK_MEMBERS) {
+    let source = concat!(
+        include_str!("../tables.rs"),
+        include_str!("check.rs"),
+        include_str!("notify.rs")
+    );
+    let members = RULE_MEMBERS.iter().chain(&CHECK_MEMBERS);
+    for member in members.chain(&NOTIFY_MEMBERS) {
         let reads = format!("(\"{member}\"");
         assert!(source.contains(&reads), "{member}");
+    }
+}
+
+#[test]
+fn a_notify_is_a_command_or_an_address_and_no_fault_repeats_the_address() {
+    let told = read(
+        r#"
+[[notify]]
+name = "chat"
+url = "https://hooks.example.org/secret"
+on = ["waiting", "unknown"]
+
+[[notify]]
+name = "mail"
+argv = ["./tell", "ops"]
+timeout = 3
+"#,
+    )
+    .unwrap();
+    let [chat, mail] = told.notify.as_slice() else {
+        panic!("{:?}", told.notify);
+    };
+    assert_eq!(chat.on, [Occasion::Waiting, Occasion::Unknown]);
+    assert!(!format!("{chat:?}").contains("secret"), "{chat:?}");
+    assert_eq!((mail.on.len(), mail.timeout.as_secs()), (5, 3));
+    let NotifyTo::Command(command) = &mail.to else {
+        panic!("{mail:?}");
+    };
+    assert_eq!((&*command.name, command.timeout), ("mail", mail.timeout));
+    assert!(command.argv[0].ends_with("/tell"), "{command:?}");
+    for (text, fault) in [
+        (
+            "[[notify]]\nname = \"a\"\n",
+            "1: a notify needs either url or argv",
+        ),
+        (
+            "[[notify]]\nname = \"a\"\nurl = \"ftp://secret\"\n",
+            "3: url must be an http or https address",
+        ),
+        (
+            "[[notify]]\nname = \"a\"\nurl = \"http://h/\"\non = \"waitng\"\n",
+            "4: on has \"waitng\", which is none of waiting, decided, partly_applied, unknown, key_ends; did you mean waiting?",
+        ),
+        (
+            "[[notify]]\nname = \"a\"\nurl = \"http://h/\"\nenv = { A = \"1\" }\n",
+            "1: a notify with url takes no env",
+        ),
+        (
+            "[[notify]]\nname = \"a\"\nurl = \"http://h/\"\n[[notify]]\nname = \"a\"\nurl = \"http://i/\"\n",
+            "4: two notify tables have the name \"a\"",
+        ),
+    ] {
+        assert_eq!(faults(text), [fault], "{text}");
     }
 }

@@ -36,7 +36,9 @@ impl InProcess {
         let questions = match policy.confirm {
             ConfirmMode::Person { limit, .. } => limit + Duration::from_secs(1),
             ConfirmMode::Preview => LONGEST_QUESTION,
-            ConfirmMode::Token(_) | ConfirmMode::Operator => Duration::ZERO,
+            ConfirmMode::Token(_) | ConfirmMode::Operator | ConfirmMode::Review { .. } => {
+                Duration::ZERO
+            }
         };
         Self {
             reads: Reads::default(),

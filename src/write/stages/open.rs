@@ -10,6 +10,9 @@ use crate::write::answer::{Preview, SetPreview};
 use crate::write::desk::Desk;
 use crate::write::docket::Docket;
 
+/// The warning that a set was left open.
+pub(crate) const PROPOSED: &str = "proposed";
+
 /// Shows a set of many changes and keeps it for a person to apply later; on record.
 pub(in crate::write) async fn open_set(
     desk: &Desk,
@@ -20,17 +23,18 @@ pub(in crate::write) async fn open_set(
 ) -> Result<SetPreview, Refusal> {
     let id = desk.proposals.keep_set(docket, session, set).await?;
     desk.submitted(set.draft()).await;
-    checked.notes.warnings.push(proposed(id));
+    checked.notes.warnings.push(proposed(desk, id));
     Ok(many::preview(desk, docket, set, checked, (None, Some(id))))
 }
 
-fn proposed(id: ProposalId) -> Warning {
-    Warning::new(
-        "proposed",
-        format!(
+fn proposed(desk: &Desk, id: ProposalId) -> Warning {
+    let message = match desk.policy.review.page_of(id) {
+        Some(page) => format!("nothing was sent; people decide on it at {page}."),
+        None => format!(
             "nothing was sent; the operator can apply it with `wikijs-mcp proposals apply {id}`."
         ),
-    )
+    };
+    Warning::new(PROPOSED, message)
 }
 
 /// Shows a change and keeps it for a person to apply later, if there is something to do; on record.
@@ -50,7 +54,7 @@ pub(in crate::write) async fn open(
             .keep(docket, session, &set.first().change)
             .await?;
         checked.notes.replaces = replaces;
-        checked.notes.warnings.push(proposed(id));
+        checked.notes.warnings.push(proposed(desk, id));
         Some(id)
     };
     Ok(show::preview(

@@ -1,0 +1,120 @@
+//! `[[checks]]`: commands that look at a change, and what other tables with a command share.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::row::{Fault, Row, Sift, prefix};
+use crate::checks::CheckCommand;
+
+/// The members of a check.
+pub(in crate::config) const CHECK_MEMBERS: [&str; 6] =
+    ["name", "argv", "cwd", "env", "paths", "timeout"];
+/// How long a check or the like may take by default, in seconds.
+pub(in crate::config) const USUAL_TIMEOUT: u64 = 10;
+/// The longest time that can be set.
+pub(in crate::config) const LONGEST_TIMEOUT: u64 = 60;
+
+pub(super) fn check(row: &Row<'_, '_>, file: &Path) -> Result<CheckCommand, Vec<Fault>> {
+    let mut faults = row.unknown(&CHECK_MEMBERS);
+    let mut sift = Sift(&mut faults);
+    let name = sift.take(name(row));
+    let command = command(row, &mut sift, file);
+    let paths = sift.take(row.list("paths", prefix));
+    let timeout = sift.take(timeout(row).map(Some));
+    row.needs(&["name", "argv"], &mut faults);
+    let (true, Some(name), Some(command), Some(timeout)) =
+        (faults.is_empty(), name, command, timeout)
+    else {
+        return Err(faults);
+    };
+    Ok(CheckCommand {
+        name,
+        paths,
+        timeout,
+        ..command
+    })
+}
+
+/// The name of a check or the like.
+pub(super) fn name(row: &Row<'_, '_>) -> Result<Option<String>, Fault> {
+    row.text("name").and_then(|name| match name {
+        Some(name) if !is_name(&name) => {
+            let what = row.what;
+            let fault =
+                format!("a {what}'s name must have 1 to 60 letters, digits, \"-\" and \"_\"");
+            Err((Some(row.span()), fault))
+        }
+        name => Ok(name),
+    })
+}
+
+/// The command of a row, without a name and a limit; `None` without a program.
+pub(super) fn command(row: &Row<'_, '_>, sift: &mut Sift<'_>, file: &Path) -> Option<CheckCommand> {
+    // Paths are relative to the file, never to the directory in which a client starts us.
+    let beside = file.parent().unwrap_or(Path::new(""));
+    let beside = if beside.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        beside
+    };
+    let argv = sift.take(row.read("argv", |value| {
+        let mut argv: Vec<String> = value
+            .as_array()
+            .and_then(|items| items.iter().map(|item| item.get_ref().as_str()).collect())
+            .map(|texts: Vec<&str>| texts.into_iter().map(str::to_owned).collect())
+            .filter(|argv: &Vec<String>| argv.first().is_some_and(|program| !program.is_empty()))
+            .ok_or("must be a program and its arguments, such as [\"vale\", \"--output=line\"]")?;
+        if let Some(program) = argv.first_mut().filter(|program| program.contains('/')) {
+            *program = beside.join(&program).to_string_lossy().into_owned();
+        }
+        Ok(argv)
+    }));
+    let cwd = sift.take(row.text("cwd"));
+    let env = sift.take(row.read("env", env)).unwrap_or_default();
+    Some(CheckCommand {
+        name: String::new(),
+        argv: argv?,
+        cwd: cwd.map_or_else(|| beside.to_owned(), |cwd| beside.join(PathBuf::from(cwd))),
+        environment: Vec::new(),
+        env,
+        paths: None,
+        timeout: Duration::ZERO,
+    })
+}
+
+/// How long a check or the like may take.
+pub(super) fn timeout(row: &Row<'_, '_>) -> Result<Duration, Fault> {
+    let seconds = row.read("timeout", |value| {
+        let seconds = value.as_integer();
+        let seconds = seconds.and_then(|it| u64::from_str_radix(it.as_str(), it.radix()).ok());
+        seconds
+            .filter(|seconds| (1..=LONGEST_TIMEOUT).contains(seconds))
+            .ok_or_else(|| format!("must be a whole number of seconds from 1 to {LONGEST_TIMEOUT}"))
+    })?;
+    Ok(Duration::from_secs(seconds.unwrap_or(USUAL_TIMEOUT)))
+}
+
+fn is_name(name: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    (1..=60).contains(&name.len()) && name.chars().all(is_letter)
+}
+
+/// The environment of a check: texts by name.
+fn env(value: &DeValue<'_>) -> Result<Vec<(String, String)>, String> {
+    let fault = || "must be a table of texts, such as { MODE = \"strict\" }".to_owned();
+    let table = value.as_table().ok_or_else(fault)?;
+    let pair = |(name, value): (&Spanned<std::borrow::Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
+        let text = value.get_ref().as_str()?;
+        let name = name.get_ref();
+        let is_name = !name.is_empty() && !name.contains(['=', '\0']) && !text.contains('\0');
+        is_name.then(|| (name.to_string(), text.to_owned()))
+    };
+    table
+        .iter()
+        .map(pair)
+        .collect::<Option<_>>()
+        .ok_or_else(fault)
+}

@@ -1,0 +1,172 @@
+//! Reads the tables of the settings file: their members, and every fault with its place.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::page::Prefix;
+use crate::tools::{did_you_mean, nearest};
+
+/// A fault and its place in the file.
+pub(in crate::config) type Fault = (Option<Range<usize>>, String);
+
+/// One table of an array of them.
+pub(super) struct Row<'a, 'b> {
+    pub(super) what: &'static str,
+    table: &'a DeTable<'b>,
+    at: Range<usize>,
+}
+
+pub(super) fn rows<'a, 'b>(
+    table: &'a DeTable<'b>,
+    name: &'static str,
+    faults: &mut Vec<Fault>,
+) -> Vec<Row<'a, 'b>> {
+    let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == name) else {
+        return Vec::new();
+    };
+    let mut rows = Vec::new();
+    let is_read = value.get_ref().as_array().is_some_and(|items| {
+        items.iter().all(|item| {
+            let table = item.get_ref().as_table();
+            rows.extend(table.map(|table| Row {
+                what: name.trim_end_matches('s'),
+                table,
+                at: item.span(),
+            }));
+            table.is_some()
+        })
+    });
+    if !is_read {
+        faults.push((
+            Some(key.span()),
+            format!("{name} must be tables, each under a line [[{name}]]"),
+        ));
+        return Vec::new();
+    }
+    rows
+}
+
+impl Row<'_, '_> {
+    pub(super) fn span(&self) -> Range<usize> {
+        self.at.clone()
+    }
+
+    /// A fault for each unknown member.
+    pub(super) fn unknown(&self, known: &[&'static str]) -> Vec<Fault> {
+        let unknown = self
+            .table
+            .keys()
+            .filter(|key| !known.contains(&&**key.get_ref()));
+        let fault = |key: &Spanned<_>| {
+            let name: &std::borrow::Cow<'_, str> = key.get_ref();
+            let near = nearest(name, known, 0.7);
+            let fault = format!(
+                "{name:?} is no member of a {}{}",
+                self.what,
+                did_you_mean(near)
+            );
+            (Some(key.span()), fault)
+        };
+        unknown.map(fault).collect()
+    }
+
+    /// A fault for each of these members that is missing.
+    pub(super) fn needs(&self, members: &[&str], faults: &mut Vec<Fault>) {
+        for member in members.iter().filter(|member| self.get(member).is_none()) {
+            faults.push((Some(self.span()), format!("a {} needs {member}", self.what)));
+        }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<(&DeValue<'_>, Range<usize>)> {
+        let (_, value) = self.table.iter().find(|(key, _)| key.get_ref() == name)?;
+        Some((value.get_ref(), value.span()))
+    }
+
+    pub(super) fn read<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&DeValue<'_>) -> Result<T, String>,
+    ) -> Result<Option<T>, Fault> {
+        let Some((value, at)) = self.get(name) else {
+            return Ok(None);
+        };
+        let read = read(value).map_err(|fault| (Some(at), format!("{name} {fault}")));
+        read.map(Some)
+    }
+
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, Fault> {
+        self.read(name, |value| {
+            let text = value.as_str().ok_or("must be a text in quotes")?;
+            Ok(text.to_owned())
+        })
+    }
+
+    pub(super) fn number(&self, name: &str, most: u64) -> Result<Option<u64>, Fault> {
+        self.read(name, |value| {
+            let number = value.as_integer();
+            let number = number.and_then(|it| u64::from_str_radix(it.as_str(), it.radix()).ok());
+            number
+                .filter(|number| *number <= most)
+                .ok_or_else(|| format!("must be a whole number from 0 to {most}, without quotes"))
+        })
+    }
+
+    /// A list of texts that must not be empty, each read by a function.
+    pub(super) fn list<T>(
+        &self,
+        name: &str,
+        mut each: impl FnMut(&str) -> Result<T, String>,
+    ) -> Result<Option<Vec<T>>, Fault> {
+        self.read(name, |value| {
+            let texts = texts(value)?;
+            texts.into_iter().map(&mut each).collect()
+        })
+    }
+}
+
+/// The texts of an array, or one text.
+pub(super) fn texts<'a>(value: &'a DeValue<'_>) -> Result<Vec<&'a str>, String> {
+    let texts: Option<Vec<&str>> = match (value.as_array(), value.as_str()) {
+        (Some(items), _) => items.iter().map(|item| item.get_ref().as_str()).collect(),
+        (None, one) => one.map(|text| vec![text]),
+    };
+    texts
+        .filter(|texts| !texts.is_empty())
+        .ok_or_else(|| "must be an array of texts that is not empty, or one text".to_owned())
+}
+
+/// One of some words; the fault names the most similar one.
+pub(super) fn word<T: Copy>(
+    text: &str,
+    all: impl IntoIterator<Item = (&'static str, T)>,
+) -> Result<T, String> {
+    let all: Vec<(&'static str, T)> = all.into_iter().collect();
+    if let Some((_, found)) = all.iter().find(|(name, _)| *name == text) {
+        return Ok(*found);
+    }
+    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+    let near = nearest(text, &names, 0.7);
+    Err(format!(
+        "has {text:?}, which is none of {}{}",
+        names.join(", "),
+        did_you_mean(near)
+    ))
+}
+
+pub(super) fn prefix(text: &str) -> Result<Prefix, String> {
+    Prefix::parse(text).map_err(|fault| format!("has {text:?}, which {fault}"))
+}
+
+/// Gathers faults.
+pub(super) struct Sift<'a>(pub(super) &'a mut Vec<Fault>);
+
+impl Sift<'_> {
+    pub(super) fn take<T>(&mut self, read: Result<Option<T>, Fault>) -> Option<T> {
+        read.unwrap_or_else(|fault| {
+            self.0.push(fault);
+            None
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! What is told.
+
+use serde_json::{Map, Value, json};
+
+use super::review_address::ReviewAddress;
+
+/// When something is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occasion {
+    /// A set waits for the decision of a person.
+    Waiting,
+    /// A person decided on a set.
+    Decided,
+    /// A write was applied only in part.
+    PartlyApplied,
+    /// The outcome of a write is unknown.
+    Unknown,
+    /// The key of the wiki ends within seven days.
+    KeyEnds,
+}
+
+impl Occasion {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Waiting,
+        Self::Decided,
+        Self::PartlyApplied,
+        Self::Unknown,
+        Self::KeyEnds,
+    ];
+
+    /// The word for it, in settings and in what is told.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Decided => "decided",
+            Self::PartlyApplied => "partly_applied",
+            Self::Unknown => "unknown",
+            Self::KeyEnds => "key_ends",
+        }
+    }
+}
+
+/// Something to tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A set waits.
+    Waiting {
+        /// The set.
+        set: String,
+        /// How many changes it has.
+        changes: usize,
+    },
+    /// A person decided on a set.
+    Decided {
+        /// The set.
+        set: String,
+        /// `applied` or `rejected`.
+        decision: &'static str,
+        /// The call of the decision.
+        call: String,
+    },
+    /// A write was applied only in part.
+    PartlyApplied {
+        /// Its call.
+        call: String,
+    },
+    /// The outcome of a write is unknown.
+    Unknown {
+        /// Its call.
+        call: String,
+    },
+    /// The key of the wiki ends soon.
+    KeyEnds {
+        /// When, in RFC 3339.
+        at: String,
+        /// In how many days.
+        days: i64,
+    },
+}
+
+impl Event {
+    /// When it is told.
+    #[must_use]
+    pub const fn occasion(&self) -> Occasion {
+        match self {
+            Self::Waiting { .. } => Occasion::Waiting,
+            Self::Decided { .. } => Occasion::Decided,
+            Self::PartlyApplied { .. } => Occasion::PartlyApplied,
+            Self::Unknown { .. } => Occasion::Unknown,
+            Self::KeyEnds { .. } => Occasion::KeyEnds,
+        }
+    }
+
+    /// It as JSON, with a sentence as `text`, which is what chat programs show.
+    #[must_use]
+    pub(super) fn json(&self, wiki: &str, review: &ReviewAddress) -> String {
+        let (text, own) = match self {
+            Self::Waiting { set, changes } => {
+                let review = review.of(set);
+                let count = match changes {
+                    1 => "A change waits".to_owned(),
+                    many => format!("{many} changes wait"),
+                };
+                (
+                    format!("{count} for a decision: {review}"),
+                    json!({ "set": set, "changes": changes, "review": review }),
+                )
+            }
+            Self::Decided {
+                set,
+                decision,
+                call,
+            } => (
+                format!("The set {set} was {decision}."),
+                json!({ "set": set, "decision": decision, "call": call, "review": review.of(set) }),
+            ),
+            Self::PartlyApplied { call } => (
+                format!(
+                    "The write {call} was applied only in part: `wikijs-mcp audit show {call}`."
+                ),
+                json!({ "call": call }),
+            ),
+            Self::Unknown { call } => (
+                format!(
+                    "The outcome of the write {call} is unknown: `wikijs-mcp audit show {call}`."
+                ),
+                json!({ "call": call }),
+            ),
+            Self::KeyEnds { at, days } => (
+                format!("The key of the wiki ends in {days} days, at {at}."),
+                json!({ "at": at, "days": days }),
+            ),
+        };
+        let mut told = Map::new();
+        told.insert("v".to_owned(), 1.into());
+        told.insert("event".to_owned(), self.occasion().as_str().into());
+        told.insert("wiki".to_owned(), wiki.into());
+        told.insert("text".to_owned(), format!("{wiki}: {text}").into());
+        if let Value::Object(own) = own {
+            told.extend(own);
+        }
+        Value::Object(told).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Event, Occasion, ReviewAddress};
+
+    #[test]
+    fn each_event_is_told_with_ids_and_counts_and_a_sentence() {
+        let review = ReviewAddress::parse("https://mcp.example.org/review").unwrap();
+        let set = || "0123456789abcdef".to_owned();
+        let call = || "c".repeat(32);
+        let events = [
+            Event::Waiting {
+                set: set(),
+                changes: 3,
+            },
+            Event::Decided {
+                set: set(),
+                decision: "rejected",
+                call: call(),
+            },
+            Event::PartlyApplied { call: call() },
+            Event::Unknown { call: call() },
+            Event::KeyEnds {
+                at: "2026-12-01T00:00:00Z".to_owned(),
+                days: 6,
+            },
+        ];
+        let occasions: Vec<_> = events.iter().map(Event::occasion).collect();
+        assert_eq!(occasions, Occasion::ALL);
+        let told: Vec<String> = events.iter().map(|it| it.json("wiki", &review)).collect();
+        insta::assert_snapshot!(told.join("\n"), @"");
+    }
+
+    #[test]
+    fn one_change_waits_in_the_singular_and_a_command_stands_for_a_missing_address() {
+        let event = Event::Waiting {
+            set: "0123456789abcdef".to_owned(),
+            changes: 1,
+        };
+        let told = event.json("wiki", &ReviewAddress::default());
+        assert!(
+            told.contains("A change waits for a decision: wikijs-mcp review 0123456789abcdef"),
+            "{told}"
+        );
+    }
+}

@@ -1,0 +1,13 @@
+//! Tells people elsewhere what waits for them and what went wrong: ids, counts and addresses, never
+//! text of a page.
+
+mod event;
+mod notifier;
+mod post;
+mod review_address;
+mod target;
+
+pub use event::{Event, Occasion};
+pub use notifier::Notifier;
+pub use review_address::ReviewAddress;
+pub use target::{NotifyTarget, NotifyTo};

@@ -1,0 +1,122 @@
+//! Tells events to all targets that want them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Mutex, Semaphore};
+use tokio_util::task::TaskTracker;
+
+use super::event::Event;
+use super::post::post;
+use super::review_address::ReviewAddress;
+use super::target::{NotifyTarget, NotifyTo};
+use crate::checks;
+
+/// The most events that wait to be told; further ones are dropped, with a line in the log.
+const MOST_WAITING: usize = 256;
+/// How long an address is left alone before the second and last try.
+const AGAIN: Duration = Duration::from_secs(1);
+/// How long the end of the program waits for what is still to be told.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// Tells events, one after another to each target. Nothing waits for it, and a failure is only
+/// logged.
+#[derive(Debug)]
+pub struct Notifier {
+    targets: Vec<Arc<Turned>>,
+    review: ReviewAddress,
+    waiting: Arc<Semaphore>,
+    tasks: TaskTracker,
+}
+
+/// A target, and whose turn it is.
+#[derive(Debug)]
+struct Turned {
+    target: NotifyTarget,
+    turn: Mutex<()>,
+}
+
+impl Notifier {
+    /// Tells these targets.
+    #[must_use]
+    pub fn new(targets: Vec<NotifyTarget>, review: ReviewAddress) -> Self {
+        let turned = |target| {
+            let turn = Mutex::default();
+            Arc::new(Turned { target, turn })
+        };
+        Self {
+            targets: targets.into_iter().map(turned).collect(),
+            review,
+            waiting: Arc::new(Semaphore::new(MOST_WAITING)),
+            tasks: TaskTracker::new(),
+        }
+    }
+
+    /// Whether anybody wants to be told.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    /// Tells an event of a wiki, in tasks of its own.
+    pub fn tell(&self, wiki: &str, event: &Event) {
+        let occasion = event.occasion();
+        let wanting = self.targets.iter();
+        for target in wanting.filter(|it| it.target.on.contains(&occasion)) {
+            let Ok(place) = Arc::clone(&self.waiting).try_acquire_owned() else {
+                tracing::warn!(
+                    event = occasion.as_str(),
+                    "too much waits to be told; this is not"
+                );
+                continue;
+            };
+            let (target, json) = (Arc::clone(target), event.json(wiki, &self.review));
+            self.tasks.spawn(async move {
+                let _place = place;
+                let _turn = target.turn.lock().await;
+                if let Err(why) = target.target.tell(json).await {
+                    let (name, event) = (&target.target.name, occasion.as_str());
+                    tracing::warn!(notify = %name, event, "people could not be told: {why}");
+                }
+            });
+        }
+    }
+
+    /// Waits until everything is told, but not for long.
+    pub async fn finish(&self) {
+        self.tasks.close();
+        if tokio::time::timeout(LAST_WORDS, self.tasks.wait())
+            .await
+            .is_err()
+        {
+            tracing::warn!("not everything could be told before the end");
+        }
+        self.tasks.reopen();
+    }
+}
+
+impl NotifyTarget {
+    async fn tell(&self, json: String) -> Result<(), String> {
+        match &self.to {
+            NotifyTo::Address(address) => {
+                let first = post(address, json.clone(), self.timeout).await;
+                match first {
+                    Err((_, true)) => {}
+                    told => return told.map_err(|(why, _)| why),
+                }
+                tokio::time::sleep(AGAIN).await;
+                let second = post(address, json, self.timeout).await;
+                second.map_err(|(why, _)| why)
+            }
+            NotifyTo::Command(command) => {
+                let (command, input) = (command.clone(), Arc::from(json));
+                let run = move || checks::carry_out(&command, &input, command.timeout);
+                match tokio::task::spawn_blocking(run).await {
+                    // What it said stays out of our log: it may repeat anything.
+                    Ok(told) => told.map_err(|(why, _)| format!("the command {why}")),
+                    Err(_) => Err("the command broke off".to_owned()),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Tells people once a day that the wiki's key ends soon.
+
+use std::time::Duration;
+
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::app::App;
+use crate::notify::Event;
+
+/// How often it is looked at.
+const A_DAY: Duration = Duration::from_hours(24);
+/// How long before its end people are told.
+const SOON: time::Duration = time::Duration::days(7);
+
+impl App {
+    /// Tells people at once and then once a day while the server's key ends within seven days.
+    /// Never returns.
+    pub async fn watch_key_end(&self) {
+        let mut days = interval(A_DAY);
+        days.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            days.tick().await;
+            let ends = self.wiki.key().expires();
+            if let Some(event) = ends.and_then(|at| told(at, OffsetDateTime::now_utc())) {
+                self.desk.audit().notify(&event);
+            }
+        }
+    }
+}
+
+/// What is told of a key that ends then.
+fn told(at: OffsetDateTime, now: OffsetDateTime) -> Option<Event> {
+    let left = at - now;
+    (left <= SOON).then_some(())?;
+    Some(Event::KeyEnds {
+        at: at.format(&Rfc3339).ok()?,
+        days: left.whole_days().max(0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use time::{Duration, OffsetDateTime};
+
+    use super::{Event, told};
+
+    #[test]
+    fn people_are_told_seven_days_before_a_key_ends_and_from_then_on() {
+        let now = OffsetDateTime::UNIX_EPOCH;
+        let days = |left: Duration| match told(now + left, now) {
+            Some(Event::KeyEnds { days, .. }) => Some(days),
+            _ => None,
+        };
+        assert_eq!(days(Duration::days(7) + Duration::SECOND), None);
+        assert_eq!(days(Duration::days(7)), Some(7));
+        assert_eq!(days(Duration::hours(30)), Some(1));
+        assert_eq!(days(-Duration::DAY), Some(0));
+    }
+}

@@ -1,0 +1,100 @@
+//! What a write that was left to people answers until it is applied.
+
+use serde::Serialize;
+
+use crate::audit::{CallId, MAX_WHY, Outcome};
+use crate::change::Warning;
+use crate::page::escaped;
+use crate::write::{Became, LeftOpen, LinkedFrom, Notes, PROPOSED, SetAnswer};
+
+/// What became of a write that was left to people and not applied.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Left {
+    outcome: &'static str,
+    /// The set's id.
+    proposal: String,
+    /// Where a person decides on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    review: Option<String>,
+    /// How many changes it has, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pages: Option<i64>,
+    /// Why a person said no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decided_at: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    linked_from: Vec<LinkedFrom>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaces: Option<String>,
+    hint: String,
+    call_id: String,
+}
+
+impl Left {
+    /// A set that is not applied, with what is known of it since its call; otherwise how it was
+    /// applied.
+    pub(super) fn of(left: LeftOpen, notes: Notes) -> Result<Self, SetAnswer> {
+        let LeftOpen {
+            proposal,
+            review,
+            became,
+        } = left;
+        let id = proposal.id;
+        let base = Self {
+            proposal: id.to_string(),
+            pages: pages(proposal.others.len()),
+            call_id: proposal.call.to_string(),
+            ..Self::default()
+        };
+        Ok(match became {
+            Became::Applied(set) => return Err(*set),
+            Became::Waiting(attempt) => Self {
+                outcome: "waiting",
+                review: Some(review),
+                linked_from: notes.linked_from,
+                warnings: warnings(notes.warnings, attempt),
+                replaces: notes.replaces.map(|id| id.to_string()),
+                hint: format!(
+                    "Nobody has decided yet. Tell the user where to decide, and do not ask for this write anew. To hear what became of it, call again with confirm {id}."
+                ),
+                ..base
+            },
+            Became::Rejected { decided, reason } => Self {
+                outcome: "rejected",
+                reason: Some(escaped(&reason, MAX_WHY)),
+                decided_at: Some(decided.into()),
+                hint: "Nothing was written. Do what the reason asks for, or tell the user; a changed write is a new call without confirm.".to_owned(),
+                ..base
+            },
+            Became::Replaced(by) => Self {
+                outcome: "replaced",
+                replaced_by: Some(by.to_string()),
+                hint: format!("A later write of the same page took its place; ask with confirm {by}."),
+                ..base
+            },
+        })
+    }
+}
+
+/// The warnings of a set that waits: what else its answer says is left out.
+fn warnings(mut said: Vec<Warning>, attempt: Option<(CallId, Outcome)>) -> Vec<Warning> {
+    said.retain(|warning| warning.code != PROPOSED);
+    said.extend(attempt.map(|(call, outcome)| {
+        let outcome = outcome.as_str();
+        let message = format!("a person tried to apply it with the call {call}: {outcome}.");
+        Warning::new("tried", message)
+    }));
+    said
+}
+
+/// How many changes a set has, if there are others beside the first.
+fn pages(others: usize) -> Option<i64> {
+    (others > 0).then(|| i64::try_from(others).map_or(i64::MAX, |others| others.saturating_add(1)))
+}

@@ -1,0 +1,182 @@
+//! Sets that were left to people: waiting for a decision, and what became of them.
+
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::audit::{
+    AuditError, CallId, CallSelector, Outcome, Proposal, ProposalId, ProposalState,
+};
+use crate::error::{Code, Failure};
+use crate::gates::ConfirmMode;
+use crate::notice::{Invitation, Notice};
+use crate::page::Date;
+
+use super::answer::{Notes, SetAnswer, SetOutcome};
+use super::caller::Caller;
+use super::desk::Desk;
+use super::docket::unavailable;
+use super::proposals::proposal_failure;
+
+/// The most calls that wait at once; further ones answer at once that nobody has decided.
+const MOST_WAITING: usize = 64;
+
+/// Calls that wait for people.
+#[derive(Debug)]
+pub(super) struct Waiting(Semaphore);
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self(Semaphore::new(MOST_WAITING))
+    }
+}
+
+/// A set that was left to people.
+#[derive(Debug)]
+pub struct LeftOpen {
+    /// The set.
+    pub proposal: Proposal,
+    /// Where a person decides on it: the address of its page, or a command.
+    pub review: String,
+    /// What became of it.
+    pub became: Became,
+}
+
+/// What became of a set that was left to people.
+#[derive(Debug)]
+pub enum Became {
+    /// Nobody has decided yet. A call of a person may have tried to apply it, with this outcome.
+    Waiting(Option<(CallId, Outcome)>),
+    /// A person applied it, perhaps without some of its changes.
+    Applied(Box<SetAnswer>),
+    /// A person said no.
+    Rejected {
+        /// When.
+        decided: Date,
+        /// Why, in the person's words.
+        reason: String,
+    },
+    /// A later set of the same session took its place.
+    Replaced(ProposalId),
+}
+
+impl Desk {
+    /// Whether sets may be left to people here, so that a call may ask what became of one.
+    #[must_use]
+    pub fn leaves_open(&self) -> bool {
+        !matches!(self.policy.confirm, ConfirmMode::Token(_))
+    }
+
+    /// How long this caller's writes wait for the decision of a person; `None` if they answer at
+    /// once.
+    #[must_use]
+    pub fn waiting(&self, caller: &Caller) -> Option<Duration> {
+        self.policy_for(caller).waiting()
+    }
+
+    /// What became of a set, after waiting at most this long for a decision.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` if there is no such set any more; `AUDIT_UNAVAILABLE`.
+    pub async fn became_of(
+        &self,
+        id: ProposalId,
+        limit: Option<Duration>,
+    ) -> Result<LeftOpen, Failure> {
+        let mut proposal = self.left_open(id).await?;
+        if let Some(limit) = limit
+            && let Ok(_place) = self.house.waiting.0.try_acquire()
+        {
+            if proposal.is_open() {
+                self.tell_of_waiting(id);
+            }
+            let until = Instant::now() + limit;
+            while proposal.is_open() && Instant::now() < until {
+                let next = Instant::now() + self.patience.pause;
+                tokio::time::sleep_until(next.min(until)).await;
+                proposal = self.left_open(id).await?;
+            }
+        }
+        let became = self.became(&proposal).await?;
+        Ok(LeftOpen {
+            review: self.policy.review.of(id),
+            proposal,
+            became,
+        })
+    }
+
+    fn tell_of_waiting(&self, id: ProposalId) {
+        let review = self.policy.review.of(id);
+        Notice::WaitsForPeople { review }.tell();
+        if let Some(page) = self.policy.review.page_of(id) {
+            let id = id.to_string();
+            Invitation { id, page }.give();
+        }
+    }
+
+    /// The set as its file has it, if its pages may be read.
+    async fn left_open(&self, id: ProposalId) -> Result<Proposal, Failure> {
+        let found = self.audit.proposal(id).await;
+        let found = found.map_err(|error| proposal_failure(&error))?;
+        if self.past.admits_proposal(&found).await? {
+            Ok(found)
+        } else {
+            Err(proposal_failure(&AuditError::NoProposal))
+        }
+    }
+
+    async fn became(&self, proposal: &Proposal) -> Result<Became, Failure> {
+        let on_record = self.audit.proposal_on_record(proposal.id).await;
+        let on_record = on_record.map_err(|error| unavailable(&error))?;
+        // A file that says no where the record does not was changed by somebody else.
+        let is_on_record = |word| on_record.decided == Some(word);
+        match &proposal.state {
+            ProposalState::Open => {
+                let Some(call) = on_record.attempts.last().copied() else {
+                    return Ok(Became::Waiting(None));
+                };
+                let story = self.past.story(&CallSelector::from(call), None).await;
+                let outcome = story.ok().and_then(|story| story.outcome());
+                Ok(Became::Waiting(outcome.map(|outcome| (call, outcome))))
+            }
+            ProposalState::Applied { applied_by, .. } => {
+                let applied = self.applied_set(*applied_by).await?;
+                // Pages and index of before the decision are outdated.
+                self.wiki.forget_pages().await;
+                self.index.outdated();
+                Ok(Became::Applied(Box::new(applied)))
+            }
+            ProposalState::Rejected { decided, reason } if is_on_record("rejected") => {
+                Ok(Became::Rejected {
+                    decided: decided.clone(),
+                    reason: reason.clone(),
+                })
+            }
+            ProposalState::Replaced { replaced_by, .. } if is_on_record("replaced") => {
+                Ok(Became::Replaced(*replaced_by))
+            }
+            ProposalState::Rejected { .. } | ProposalState::Replaced { .. } => Err(Failure::new(
+                Code::AuditUnavailable,
+                "The set's file tells a decision that is not on record.",
+            )
+            .hint("Tell the user: the proposal's file was changed; `wikijs-mcp audit verify` says more.")),
+        }
+    }
+
+    /// The outcome of an applied set by its records; a single change as a set of one.
+    async fn applied_set(&self, call: CallId) -> Result<SetAnswer, Failure> {
+        if let Some(set) = self.past.change_set(call, None).await? {
+            return Ok(set);
+        }
+        let story = self.past.story(&CallSelector::from(call), None).await?;
+        Ok(SetAnswer {
+            call,
+            outcome: SetOutcome::of(story.outcome()),
+            members: vec![self.past.alone(&story)],
+            left_out: Vec::new(),
+            links_left: Vec::new(),
+            notes: Notes::default(),
+        })
+    }
+}

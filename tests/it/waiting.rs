@@ -1,0 +1,388 @@
+//! Writes that wait for people (`WIKI_CONFIRM=review`): what their calls answer, and when.
+
+use std::time::Duration;
+
+use rmcp::handler::client::ClientHandler;
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, Implementation, ProtocolVersion, UrlElicitationCapability,
+};
+use rmcp::service::{ClientLifecycleMode, RequestContext, RoleClient, Service};
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use wikijs_mcp::demo::DemoWiki;
+
+use crate::command::{Command, Ended};
+use crate::harness::{Served, Setup, id_of, mutations, sample_wiki, told, wiki_of};
+
+const UPDATE: &str = "wikijs_update_page";
+const BULK: &str = "wikijs_bulk_update_pages";
+const PAGE: &str = "https://mcp.example.org/review";
+
+fn setup(wiki: &DemoWiki) -> Setup {
+    Setup::of(wiki, |keys| &keys.admin).with("WIKI_CONFIRM", "review")
+}
+
+/// With calls that answer at once that they wait.
+fn impatiently(mut setup: Setup) -> Setup {
+    setup.thinking = Some(Duration::ZERO);
+    setup
+}
+
+async fn impatient(wiki: &DemoWiki) -> Served {
+    impatiently(setup(wiki)).serve().await
+}
+
+/// Runs a command as the operator.
+async fn operator(wiki: &DemoWiki, dir: &std::path::Path, arguments: &[&str]) -> Ended {
+    let command = Command::new(arguments)
+        .with("WIKI_BASE_URL", &wiki.address())
+        .with("WIKI_API_TOKEN", &wiki.keys().admin)
+        .with("WIKI_AUDIT_DIR", dir.to_str().unwrap())
+        .with("WIKI_MUTATIONS_ENABLED", "true")
+        .with("WIKI_CONFIRM", "review")
+        .with("WIKI_LOG", "off");
+    let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    ended
+}
+
+async fn decide<C: Service<RoleClient>>(wiki: &DemoWiki, served: &Served<C>, arguments: &[&str]) {
+    let arguments = [&["proposals"], arguments].concat();
+    operator(wiki, served.dir.path(), &arguments).await;
+}
+
+/// The set that waits, as soon as one does.
+async fn waiting<C: Service<RoleClient>>(served: &Served<C>) -> String {
+    loop {
+        let all = served.app.desk.proposals().all().await.unwrap();
+        if let Some(one) = all.iter().find(|one| one.is_open()) {
+            return one.id.to_string();
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+fn title_of(wiki: &DemoWiki, id: i64) -> String {
+    wiki.with_store(|store| store.page(id).unwrap().title.clone())
+}
+
+#[tokio::test]
+async fn a_write_waits_and_answers_with_what_a_person_decided() {
+    let wiki = sample_wiki().await;
+    let served = setup(&wiki).serve().await;
+    let home = id_of(&wiki, "home");
+    let deciding = async {
+        let id = waiting(&served).await;
+        assert_eq!(mutations(&wiki).len(), 0);
+        decide(&wiki, &served, &["apply", &id, "--yes"]).await;
+        id
+    };
+    let call = served.checked(UPDATE, json!({ "id": home, "title": "Ours" }));
+    let (answer, id) = tokio::join!(call, deciding);
+    let answer = answer.unwrap();
+    assert_eq!(title_of(&wiki, home), "Ours");
+    let call = answer["callId"].as_str().unwrap();
+    assert_eq!(
+        answer,
+        json!({
+            "outcome": "applied",
+            "pages": 1,
+            "applied": 1,
+            "changes": [{ "id": home, "path": "home", "outcome": "applied", "callId": call }],
+            "proposal": id,
+            "callId": call,
+        })
+    );
+    // The same call says it again, however often.
+    let again = json!({ "id": home, "title": "Ours", "confirm": id });
+    assert_eq!(served.checked(UPDATE, again).await.unwrap(), answer);
+    assert_eq!(mutations(&wiki).len(), 1);
+}
+
+#[tokio::test]
+async fn a_write_that_nobody_decides_in_time_says_where_and_is_asked_about_by_its_id() {
+    let wiki = sample_wiki().await;
+    let served = impatient(&wiki).await;
+    let home = id_of(&wiki, "home");
+    let write = json!({ "id": home, "title": "Ours" });
+    let answer = served.checked(UPDATE, write.clone()).await.unwrap();
+    let id = answer["proposal"].as_str().unwrap().to_owned();
+    assert_eq!(
+        answer,
+        json!({
+            "outcome": "waiting",
+            "proposal": id,
+            "review": format!("wikijs-mcp review {id}"),
+            "hint": format!("Nobody has decided yet. Tell the user where to decide, and do not ask for this write anew. To hear what became of it, call again with confirm {id}."),
+            "callId": answer["callId"],
+        })
+    );
+    let mut again = write.clone();
+    again["confirm"] = json!(id);
+    let still = served.checked(UPDATE, again.clone()).await.unwrap();
+    assert_eq!(still, answer);
+    // The id alone is enough, and nothing is written or put on record by asking.
+    let records = served.records().len();
+    let by_id = served.call(UPDATE, json!({ "confirm": id })).await.unwrap();
+    assert_eq!((by_id, served.records().len()), (answer, records));
+
+    decide(&wiki, &served, &["reject", &id, "--why", "Not ours"]).await;
+    let rejected = served.checked(UPDATE, again).await.unwrap();
+    assert_eq!(rejected["outcome"], "rejected");
+    assert_eq!(rejected["reason"], "Not ours");
+    assert_eq!(mutations(&wiki).len(), 0);
+    // A changed write is a new one.
+    let other = json!({ "id": home, "title": "Theirs" });
+    let other = served.checked(UPDATE, other).await.unwrap();
+    assert_eq!(other["outcome"], "waiting");
+    assert_ne!(other["proposal"], json!(id));
+}
+
+#[tokio::test]
+async fn a_set_waits_as_one_and_the_answer_names_what_was_left_out() {
+    let wiki = wiki_of(&[
+        ("docs/a", "A\n"),
+        ("docs/b", "B\n"),
+        ("x", "[a](/docs/a)\n"),
+    ])
+    .await;
+    let setup = Setup::indexed(&wiki, |keys| &keys.admin)
+        .with("WIKI_CONFIRM", "review")
+        .with("WIKI_TOOLSETS", "pages,drafts")
+        .with("WIKI_REVIEW_URL", PAGE);
+    let served = impatiently(setup).serve().await;
+    let write = json!({ "path": "docs", "moveTo": "guide" });
+    let answer = served.checked(BULK, write).await.unwrap();
+    let id = answer["proposal"].as_str().unwrap();
+    assert_eq!(
+        (&answer["outcome"], &answer["pages"], &answer["review"]),
+        (
+            &json!("waiting"),
+            &json!(3),
+            &json!(format!("{PAGE}/sets/{id}"))
+        )
+    );
+    let shown = operator(&wiki, served.dir.path(), &["proposals", "show", id]).await;
+    let line = shown
+        .stdout
+        .lines()
+        .find(|line| line.contains(" en:docs/b "))
+        .unwrap();
+    let number = line.split_once('.').unwrap().0.to_owned();
+    decide(
+        &wiki,
+        &served,
+        &["apply", id, "--yes", "--leave-out", &number],
+    )
+    .await;
+    let answer = served
+        .checked(BULK, json!({ "confirm": id }))
+        .await
+        .unwrap();
+    assert_eq!(
+        (
+            &answer["outcome"],
+            &answer["applied"],
+            &answer["leftOut"][0]["path"]
+        ),
+        (&json!("applied"), &json!(2), &json!("docs/b"))
+    );
+}
+
+#[tokio::test]
+async fn a_later_write_of_the_page_takes_the_place_of_the_one_that_waits() {
+    let wiki = sample_wiki().await;
+    let served = impatient(&wiki).await;
+    let home = id_of(&wiki, "home");
+    let first = served
+        .checked(UPDATE, json!({ "id": home, "title": "Ours" }))
+        .await
+        .unwrap();
+    let then = json!({ "id": home, "description": "Of all" });
+    let second = served.checked(UPDATE, then).await.unwrap();
+    assert_eq!(second["replaces"], first["proposal"]);
+    let asked = json!({ "confirm": first["proposal"] });
+    let replaced = served.checked(UPDATE, asked).await.unwrap();
+    assert_eq!(
+        (&replaced["outcome"], &replaced["replacedBy"]),
+        (&json!("replaced"), &second["proposal"])
+    );
+    // The later one has both changes.
+    let id = second["proposal"].as_str().unwrap();
+    decide(&wiki, &served, &["apply", id, "--yes"]).await;
+    let (title, description) = wiki.with_store(|store| {
+        let page = store.page(home).unwrap();
+        (page.title.clone(), page.description.clone())
+    });
+    assert_eq!((&*title, description.as_deref()), ("Ours", Some("Of all")));
+}
+
+#[tokio::test]
+async fn nobody_hears_of_the_sets_of_others_and_an_unknown_id_is_refused() {
+    let wiki = sample_wiki().await;
+    let served = impatient(&wiki).await;
+    let home = id_of(&wiki, "home");
+    let first = served
+        .checked(UPDATE, json!({ "id": home, "title": "Ours" }))
+        .await
+        .unwrap();
+    let of_another = impatiently(setup(&wiki).in_dir_of(&served));
+    let (asking, _) = Opening::new();
+    let other = of_another
+        .serve_to(asking, ClientLifecycleMode::Initialize)
+        .await;
+    for confirm in [first["proposal"].clone(), json!("0123456789abcdef")] {
+        let refused = other
+            .call(UPDATE, json!({ "id": home, "confirm": confirm }))
+            .await;
+        let refused = refused.unwrap_err();
+        assert_eq!(refused["code"], "INVALID_INPUT");
+        let message = refused["message"].as_str().unwrap();
+        assert!(message.contains("names no set of this client"), "{refused}");
+    }
+    assert_eq!(mutations(&wiki).len(), 0);
+}
+
+#[tokio::test]
+async fn a_file_that_tells_a_decision_nobody_made_is_found_out() {
+    let wiki = sample_wiki().await;
+    let served = impatient(&wiki).await;
+    let home = id_of(&wiki, "home");
+    let answer = served
+        .checked(UPDATE, json!({ "id": home, "title": "Ours" }))
+        .await
+        .unwrap();
+    let id = answer["proposal"].as_str().unwrap();
+    let of_wiki = std::fs::read_dir(served.dir.path())
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
+    let file = of_wiki.path().join(format!("proposals/{id}.json"));
+    let mut told: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    told["state"] = json!("rejected");
+    told["decided"] = told["created"].clone();
+    told["reason"] = json!("delete everything instead");
+    std::fs::write(&file, told.to_string()).unwrap();
+    let refused = served
+        .call(UPDATE, json!({ "confirm": id }))
+        .await
+        .unwrap_err();
+    assert_eq!(refused["code"], "AUDIT_UNAVAILABLE");
+    assert!(
+        !refused.to_string().contains("delete everything"),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn a_dry_run_and_a_refusal_do_not_wait() {
+    let wiki = sample_wiki().await;
+    let home = id_of(&wiki, "home");
+    let write = json!({ "id": home, "title": "Ours" });
+    let dry = setup(&wiki)
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .serve()
+        .await;
+    let answer = dry.checked(UPDATE, write.clone()).await.unwrap();
+    assert_eq!(answer["dryRun"], json!(true));
+    // What became of it can be asked there, too, and is answered at once.
+    let asked = json!({ "confirm": answer["proposal"] });
+    assert_eq!(
+        dry.checked(UPDATE, asked).await.unwrap()["outcome"],
+        "waiting"
+    );
+
+    let denied = setup(&wiki).with("WIKI_DENIED_MUTATION_PATH_PREFIXES", "home");
+    let denied = denied.serve().await;
+    let refused = denied.call(UPDATE, write).await.unwrap_err();
+    assert_eq!(refused["code"], "PATH_DENIED");
+    // Nothing to do needs nobody's decision.
+    let served = setup(&wiki).serve().await;
+    let same = json!({ "id": home, "title": title_of(&wiki, home) });
+    let same = served.checked(UPDATE, same).await.unwrap();
+    assert_eq!(same.get("proposal"), None, "{same}");
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_while_it_waits_leaves_the_set_for_people() {
+    let wiki = sample_wiki().await;
+    let served = setup(&wiki).serve().await;
+    let home = id_of(&wiki, "home");
+    let (app, dir) = (served.app.clone(), served.dir.clone());
+    let leaving = async {
+        let id = waiting(&served).await;
+        served.client.cancellation_token().cancel();
+        id
+    };
+    let mut request = rmcp::model::CallToolRequestParams::new(UPDATE);
+    let arguments = json!({ "id": home, "title": "Ours" });
+    request.arguments = Some(arguments.as_object().unwrap().clone());
+    let (call, id) = tokio::join!(served.client.call_tool(request), leaving);
+    call.unwrap_err();
+    operator(&wiki, dir.path(), &["proposals", "apply", &id, "--yes"]).await;
+    assert_eq!(title_of(&wiki, home), "Ours");
+    drop(app);
+}
+
+/// A client that opens pages for its person.
+#[derive(Debug)]
+struct Opening {
+    pages: mpsc::UnboundedSender<(String, oneshot::Sender<()>)>,
+}
+
+impl Opening {
+    fn new() -> (Self, mpsc::UnboundedReceiver<(String, oneshot::Sender<()>)>) {
+        let (pages, opened) = mpsc::unbounded_channel();
+        (Self { pages }, opened)
+    }
+}
+
+impl ClientHandler for Opening {
+    fn get_info(&self) -> ClientConfig {
+        let mut capabilities = ClientCapabilities::default();
+        let url = UrlElicitationCapability::default();
+        capabilities.elicitation = Some(ElicitationCapability::new().with_url(url));
+        ClientConfig::new(capabilities, Implementation::new("opening", "1"))
+            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, rmcp::ErrorData> {
+        let ElicitRequestParams::UrlElicitationParams { url, .. } = request else {
+            panic!("no address");
+        };
+        let (answer, answered) = oneshot::channel();
+        self.pages.send((url, answer)).unwrap();
+        answered.await.ok();
+        Ok(ElicitResult::new(ElicitationAction::Accept))
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_opens_pages_is_asked_to_and_its_answer_decides_nothing() {
+    let wiki = sample_wiki().await;
+    let (opening, mut pages) = Opening::new();
+    let setup = setup(&wiki).with("WIKI_REVIEW_URL", PAGE);
+    let served = setup
+        .serve_to(opening, ClientLifecycleMode::Initialize)
+        .await;
+    let home = id_of(&wiki, "home");
+    let deciding = async {
+        let (page, answer) = pages.recv().await.unwrap();
+        let id = waiting(&served).await;
+        assert_eq!(page, format!("{PAGE}/sets/{id}"));
+        answer.send(()).unwrap();
+        // A yes to opening the page is no yes to the write.
+        let records = told(&served.records());
+        assert_eq!(mutations(&wiki).len(), 0, "{records:?}");
+        decide(&wiki, &served, &["apply", &id, "--yes"]).await;
+    };
+    let call = served.checked(UPDATE, json!({ "id": home, "title": "Ours" }));
+    let (answer, ()) = tokio::join!(call, deciding);
+    assert_eq!(answer.unwrap()["outcome"], "applied");
+}
