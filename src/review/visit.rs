@@ -140,6 +140,7 @@ impl Reviews {
             )),
             news: self.sessions.take_news(&visitor.session),
             again_in: None,
+            is_record: false,
         }
     }
 

@@ -171,7 +171,11 @@ fn whole(client: &Client) -> String {
         value.map_or_else(String::new, |value| format!(", {name} {value}"))
     };
     let (subject, address) = (also("as", &client.subject), also("from", &client.address));
-    format!("{} {}{subject}{address}", client.name, client.version)
+    let own = match client.name.trim() {
+        "" => "an unnamed client".to_owned(),
+        name => format!("{name} {}", client.version),
+    };
+    format!("{}{subject}{address}", own.trim_end())
 }
 
 fn records(call: &CallStory) -> Markup {
