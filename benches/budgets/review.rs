@@ -31,7 +31,7 @@ pub(crate) fn measure() -> Vec<Figure> {
     let settings = [
         ("WIKI_MUTATIONS_ENABLED", "true"),
         ("WIKI_MUTATION_DRY_RUN", "true"),
-        ("WIKI_TOOLSETS", "pages,proposals"),
+        ("WIKI_TOOLSETS", "pages,drafts,proposals"),
     ];
     let mut agent = Server::start_with(&wiki.address(), wiki.admin(), &settings).ready();
     for (at, id) in ids.iter().enumerate().take(SETS - 1) {

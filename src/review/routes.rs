@@ -94,8 +94,8 @@ async fn show_set(State(reviews): Site, Path(id): Path<String>, request: Request
             frame.again_in = Some(1);
         }
         let from = query.number("from").unwrap_or_default();
-        let none = HashSet::new();
-        let markup = reviews.set(&visitor, &seen, from, (None, &none), &frame);
+        let left_out: HashSet<usize> = query.numbers("leave_out").into_iter().collect();
+        let markup = reviews.set(&visitor, &seen, from, (None, &left_out), &frame);
         Ok(page(StatusCode::OK, markup))
     })
     .await

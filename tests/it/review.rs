@@ -486,7 +486,7 @@ async fn others_in_a_browser(desk: &Desk) -> [String; 3] {
     }
     let mover = Setup::indexed(&desk.wiki, |keys| &keys.admin)
         .with("WIKI_MUTATION_DRY_RUN", "true")
-        .with("WIKI_TOOLSETS", "pages,proposals")
+        .with("WIKI_TOOLSETS", "pages,drafts,proposals")
         .in_dir_of(&desk.agent)
         .serve()
         .await;

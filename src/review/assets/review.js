@@ -74,6 +74,16 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
+// What is left out stays so on the next page of the differences.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.('#decide a[href^="?"]');
+  if (!link) return;
+  const asked = new URL(link.href);
+  asked.searchParams.delete("leave_out");
+  for (const box of document.querySelectorAll('input[name="leave_out"]:checked')) asked.searchParams.append("leave_out", box.value);
+  link.href = asked.href;
+});
+
 // Enter in the reason rejects: a form's first button would apply.
 document.querySelector('input[name="reason"]')?.addEventListener("keydown", (event) => {
   if (event.key !== "Enter") return;
