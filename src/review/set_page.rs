@@ -169,7 +169,7 @@ fn conflict(change: &Change) -> Markup {
     html! {
         @if let Some(failure) = &reviewed.hindrance {
             div.conflict role="alert" {
-                p { (text(&failure.to_string())) }
+                p { (text(&failure.message)) }
                 @if let Some(diff) = detail(&failure.details, "diff") {
                     h4 { "changed since it was asked for" }
                     (table(&rows(diff), false))
@@ -178,6 +178,7 @@ fn conflict(change: &Change) -> Markup {
                     h4 { "both together, as it would be applied" }
                 } @else {
                     p { "The two touch each other: reject it, or leave this change out." }
+                    @if !change.texts.is_empty() { h4 { "as it was asked for" } }
                 }
             }
         }
@@ -362,7 +363,8 @@ fn decide(shown: &Shown) -> Markup {
             }
             button #reject type="submit" name="decision" value="reject" { "Reject" }
             p.keys.quiet aria-hidden="true" {
-                kbd { "a" } " then " kbd { "Enter" } " applies, " kbd { "r" } " goes to the reason"
+                @if can_apply { kbd { "a" } " then " kbd { "Enter" } " applies, " }
+                kbd { "r" } " goes to the reason"
             }
         }
     }

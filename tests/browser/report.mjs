@@ -22,7 +22,7 @@ const stories = {
     assert.equal(await rows(), 7);
     assert.equal(await said(), '8 calls in 7 rows');
     assert.equal(await see(`[...document.querySelectorAll('.figures li')].map((it) => it.textContent.replace(' ', '')).join()`),
-      '8calls,4applied,1refused,0in doubt,1previews,2proposals,6clients');
+      '8calls,4applied,1refused,0in doubt,1preview,2proposals,6clients');
     assert.equal(await see(`document.querySelectorAll('.chart g').length`), 4);
   },
   async 'what the check found and the heads are on it'() {

@@ -88,7 +88,16 @@ fn what(group: &CallGroup, head: &CallStory) -> Markup {
 
 /// How many pages the calls of a group name: a proposal of many has a record of each.
 pub(super) fn places(group: &CallGroup) -> usize {
-    let records = group.calls.iter().flat_map(|call| &call.records);
+    places_of(&group.calls)
+}
+
+/// Whether a call is about several pages: then no two states of its records are of one page.
+pub(super) fn is_of_many(call: &CallStory) -> bool {
+    places_of(std::slice::from_ref(call)) > 1
+}
+
+fn places_of(calls: &[CallStory]) -> usize {
+    let records = calls.iter().flat_map(|call| &call.records);
     let places = records.filter_map(|record| {
         let (locale, path) = (record.locale.as_ref()?, record.path.as_ref()?);
         Some((locale.as_str(), path.as_str()))

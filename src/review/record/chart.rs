@@ -14,7 +14,7 @@ const MOST_HOURS: usize = 4_096;
 const MOST_BARS: usize = 62;
 /// The size of the drawing.
 const WIDTH: usize = 960;
-const HEIGHT: usize = 138;
+const HEIGHT: usize = 132;
 /// The height of the bars.
 const ROOM: usize = 100;
 /// Seconds of an hour and of a day.

@@ -87,7 +87,10 @@ pub(super) fn summary(figures: &Figures) -> Markup {
                 ("previews", of(&["preview"]), "calm"),
                 ("proposals", of(&["proposal", "rejected"]), "calm"),
             ] {
-                li { b class=(if count > 0 { tone } else { "calm" }) { (count) } " " span { (name) } }
+                li {
+                    b class=(if count > 0 { tone } else { "calm" }) { (count) }
+                    " " span { (if count == 1 { name.trim_end_matches('s') } else { name }) }
+                }
             }
             li { b { (clients) } " " span { @if clients == 1 { "client" } @else { "clients" } } }
         }

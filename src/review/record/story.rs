@@ -92,7 +92,7 @@ fn call(call: &CallStory, changed: Option<&Changed>, links: &Links) -> Markup {
         (facts(call, links))
         (records(call))
         @if let Some(changed) = changed { (difference(changed)) }
-        @else if call.before().is_some() || call.after().is_some() {
+        @else if !cells::is_of_many(call) && (call.before().is_some() || call.after().is_some()) {
             p.note {
                 "What it changed is not on this page: "
                 @if links.is_served {
