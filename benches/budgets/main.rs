@@ -34,6 +34,7 @@ mod pages;
 mod process;
 mod rate;
 mod report;
+mod review;
 #[path = "../../tests/it/script.rs"]
 #[expect(
     clippy::unwrap_used,
@@ -107,6 +108,8 @@ enum Measurement {
     Writes,
     /// The audit log of 100,000 events, as the commands read it
     Audit,
+    /// The pages of the review page, and when a browser has painted one
+    Review,
     /// A wiki of 10,000 pages (`just heavy`); only where it is named, since it takes minutes
     Heavy,
     /// A mix of calls for minutes, nothing of which may grow (`just heavy`); only where it is named
@@ -128,6 +131,7 @@ impl Measurement {
             Self::Large => large::measure(),
             Self::Writes => writes::measure(former),
             Self::Audit => audit::measure(),
+            Self::Review => review::measure(),
             Self::Heavy => heavy::measure(),
             Self::Soak => soak::measure(minutes),
         }

@@ -60,6 +60,11 @@ impl Process {
         Self { child, audit }
     }
 
+    /// Where its record is.
+    pub(crate) fn audit(&self) -> &Path {
+        self.audit.path()
+    }
+
     /// Ends it by SIGTERM if it still runs: its exit code.
     pub(crate) fn terminate(&mut self) -> Option<i32> {
         if let Ok(None) = self.child.try_wait() {

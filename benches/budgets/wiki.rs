@@ -1,7 +1,7 @@
 //! The embedded wiki, on a thread of its own.
 
 use tokio::runtime::{Builder, Runtime};
-use wikijs_mcp::demo::{DemoOptions, DemoWiki};
+use wikijs_mcp::demo::{DemoOptions, DemoWiki, PageRow};
 
 /// A running embedded wiki, and the page that is read in it.
 pub(crate) struct Wiki {
@@ -50,6 +50,26 @@ impl Wiki {
     /// Counts requests anew.
     pub(crate) fn forget_requests(&self) {
         self.demo.clear_requests();
+    }
+
+    /// A key that may do everything.
+    pub(crate) fn admin(&self) -> &str {
+        &self.demo.keys().admin
+    }
+
+    /// Adds pages: their ids.
+    pub(crate) fn add(&self, pages: impl Iterator<Item = PageRow>) -> Vec<i64> {
+        self.demo.with_store(|store| {
+            let paths: Vec<String> = pages
+                .map(|page| {
+                    let path = page.path.clone();
+                    store.add(page);
+                    path
+                })
+                .collect();
+            let id = |path: &String| store.page_at("en", path).expect("the page").id;
+            paths.iter().map(id).collect()
+        })
     }
 
     /// The id of the page.

@@ -1,6 +1,7 @@
 //! A person's decision, made the way of every write. It goes on though the browser hangs up.
 
 use super::doors::Reviewer;
+use super::under_way::UnderWay;
 use crate::audit::{MAX_WHY, Proposal, ProposalId};
 use crate::change::Warning;
 use crate::error::{Code, Failure};
@@ -53,8 +54,10 @@ pub(super) async fn carry_out(
     reviewer: &Reviewer,
     proposal: &Proposal,
     decision: Decision,
+    under_way: &UnderWay,
 ) -> Result<Came, Failure> {
     let (reviewer, proposal) = (reviewer.clone(), proposal.clone());
+    let under_way = under_way.clone();
     let work = tokio::spawn(async move {
         let what = format!("{}/{}", proposal.locale, proposal.path);
         match decision {
@@ -69,7 +72,8 @@ pub(super) async fn carry_out(
                     leave_out,
                     expects: Some(digest),
                 };
-                applied(&reviewer, apply, &what).await
+                let applied = applied(&reviewer, apply, &what);
+                under_way.count(proposal.id, applied).await
             }
             Decision::Reject { reason } => {
                 let proposals = reviewer.bench.desk.proposals();

@@ -15,6 +15,8 @@ pub(super) struct Frame {
     pub news: Option<(bool, String)>,
     /// After how many seconds the page is loaded again.
     pub again_in: Option<u32>,
+    /// Whether the page is one of the record.
+    pub is_record: bool,
 }
 
 impl Frame {
@@ -47,7 +49,9 @@ pub(super) fn page(title: &str, frame: &Frame, body: &Markup) -> Markup {
                     a.home href="/review" { "Review" }
                     @if let Some((name, token)) = &frame.signed_in {
                         nav aria-label="Pages" {
-                            a href="/review" { "Queue" } " " a href="/review/record" { "Record" }
+                            a href="/review" aria-current=[(!frame.is_record).then_some("page")] { "Queue" }
+                            " "
+                            a href="/review/record" aria-current=[frame.is_record.then_some("page")] { "Record" }
                         }
                         span.who { (name) }
                         form method="post" action="/review/sign-out" {

@@ -23,6 +23,7 @@ mod session;
 mod set_page;
 mod sheet;
 mod sign_in;
+mod under_way;
 mod visit;
 
 pub use doors::{Bench, Doors, Reviewer};

@@ -62,7 +62,22 @@ pub(super) fn rendered(editor: &str, text: &str, address: &str) -> Result<String
     if is_tangled(&html) {
         return Err(Plain::Tangled);
     }
-    Ok(harmless(&html, address))
+    Ok(in_its_order(&harmless(&html, address)))
+}
+
+/// The same, where what would turn round the order of its letters is shown escaped. A text from
+/// right to left needs none of these.
+fn in_its_order(html: &str) -> String {
+    let turns = |c: &char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut shown = String::with_capacity(html.len());
+    for c in html.chars() {
+        if turns(&c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 fn of_markdown(text: &str) -> String {

@@ -17,7 +17,7 @@ use super::place::Place;
 use super::queue::{self, Queue};
 use super::record;
 use super::rendered;
-use super::reply::{Reply, answer, not_modified, page, see_other, set, text};
+use super::reply::{Reply, answer, not_modified, page, plain, see_other, set, text};
 use super::set_page;
 use super::sheet::Sheet;
 use super::sign_in;
@@ -80,18 +80,22 @@ async fn show_set(State(reviews): Site, Path(id): Path<String>, request: Request
                 .show_side_by_side(&visitor.session, view == "two");
         }
         if query.text("part") == "state" {
-            let state = id.parse::<ProposalId>().map_err(|_| no_set())?;
-            let state = decision::state(&visitor.reviewer, state).await;
-            return state.map(text).map_err(|_| no_set());
+            let id = id.parse::<ProposalId>().map_err(|_| no_set())?;
+            let state = decision::state(&visitor.reviewer, id).await;
+            let state = state.map_err(|_| no_set())?;
+            return Ok(match reviews.under_way.of(id) {
+                Some(far) => plain(format!("being applied, {} of {}", far.done, far.of)),
+                None => text(state),
+            });
         }
         let seen = found(&visitor, &id).await?;
         let mut frame = reviews.frame(&visitor);
         if set_page::is_being_decided(&seen.review) {
-            frame.again_in = Some(2);
+            frame.again_in = Some(1);
         }
         let from = query.number("from").unwrap_or_default();
-        let none = HashSet::new();
-        let markup = reviews.set(&visitor, &seen, from, (None, &none), &frame);
+        let left_out: HashSet<usize> = query.numbers("leave_out").into_iter().collect();
+        let markup = reviews.set(&visitor, &seen, from, (None, &left_out), &frame);
         Ok(page(StatusCode::OK, markup))
     })
     .await
@@ -172,7 +176,9 @@ async fn decide(State(reviews): Site, Path(id): Path<String>, request: Request) 
             ));
         }
         let queue = reviews.queue_of(&visitor).await?;
-        let came = decision::carry_out(&visitor.reviewer, &review.proposal, decision).await;
+        let proposal = &review.proposal;
+        let came =
+            decision::carry_out(&visitor.reviewer, proposal, decision, &reviews.under_way).await;
         let came = match came {
             Ok(came) => came,
             Err(failure) => {

@@ -15,6 +15,7 @@ use super::rows::table;
 use super::sheet::{Change, Sheet, Text};
 use crate::audit::{Proposal, ProposalState};
 use crate::error::Code;
+use crate::notice::Progress;
 use crate::write::Review;
 
 /// What of a set a browser is shown.
@@ -39,11 +40,14 @@ pub(super) struct Shown<'a> {
     pub left_out: &'a HashSet<usize>,
     /// What was wrong with the last decision.
     pub wrong: Option<&'a str>,
+    /// How many of its changes are made, while it is being applied.
+    pub far: Option<Progress>,
 }
 
 impl Shown<'_> {
     fn can_decide(&self) -> bool {
-        self.may_decide && self.sheet.review.proposal.is_open()
+        let review = self.sheet.review;
+        self.may_decide && review.proposal.is_open() && !is_being_decided(review)
     }
 }
 
@@ -55,7 +59,7 @@ pub(super) fn page(shown: &Shown, frame: &Frame) -> Markup {
         main #main.set data-set=(proposal.id) {
             (head(shown))
             @if let Some(wrong) = shown.wrong { p.news.bad role="alert" { (wrong) } }
-            (hindrance(sheet))
+            (hindrance(sheet, shown.far))
             @if shown.can_decide() {
                 form #decide method="post" action=(format!("/review/sets/{}", proposal.id)) {
                     input type="hidden" name="form_token" value=(shown.form_token);
@@ -128,14 +132,24 @@ fn state(state: &ProposalState) -> Markup {
 }
 
 /// Why nothing of it can be decided now.
-fn hindrance(sheet: &Sheet) -> Markup {
+fn hindrance(sheet: &Sheet, far: Option<Progress>) -> Markup {
     let of_change = sheet
         .changes
         .iter()
         .any(|change| change.reviewed.hindrance.is_some());
     html! {
         @if is_being_decided(sheet.review) {
-            p.news role="status" { "It is being decided now. This page looks again by itself." }
+            div.news role="status" {
+                @match far {
+                    Some(Progress { done, of }) => {
+                        label for="applying" { b { "Being applied: " (done) " of " (of) " changes are made." } }
+                        " " progress #applying value=(done) max=(of) {}
+                        " "
+                    },
+                    None => { b { "It is being decided now." } " " },
+                }
+                "This page looks again by itself."
+            }
         } @else if let (Some(failure), false) = (&sheet.review.hindrance, of_change) {
             p.news.bad role="alert" { (text(&failure.to_string())) }
         }
@@ -155,7 +169,7 @@ fn conflict(change: &Change) -> Markup {
     html! {
         @if let Some(failure) = &reviewed.hindrance {
             div.conflict role="alert" {
-                p { (text(&failure.to_string())) }
+                p { (text(&failure.message)) }
                 @if let Some(diff) = detail(&failure.details, "diff") {
                     h4 { "changed since it was asked for" }
                     (table(&rows(diff), false))
@@ -164,6 +178,7 @@ fn conflict(change: &Change) -> Markup {
                     h4 { "both together, as it would be applied" }
                 } @else {
                     p { "The two touch each other: reject it, or leave this change out." }
+                    @if !change.texts.is_empty() { h4 { "as it was asked for" } }
                 }
             }
         }
@@ -348,7 +363,8 @@ fn decide(shown: &Shown) -> Markup {
             }
             button #reject type="submit" name="decision" value="reject" { "Reject" }
             p.keys.quiet aria-hidden="true" {
-                kbd { "a" } " then " kbd { "Enter" } " applies, " kbd { "r" } " goes to the reason"
+                @if can_apply { kbd { "a" } " then " kbd { "Enter" } " applies, " }
+                kbd { "r" } " goes to the reason"
             }
         }
     }

@@ -36,7 +36,7 @@ impl WrongLinks {
 /// Asks whether to sign in.
 pub(super) fn ask(name: &str, secret: &str, then: &str) -> Markup {
     let body = html! {
-        main.narrow {
+        main #main.narrow {
             h1 { "Review changes of the wiki" }
             p { "You are about to sign in as " strong { (name) } " in this browser." }
             form method="post" action="/review/sign-in" {
@@ -52,10 +52,23 @@ pub(super) fn ask(name: &str, secret: &str, then: &str) -> Markup {
 
 /// Says that nobody is signed in, and how to.
 pub(super) fn needed() -> Markup {
+    let why = "This page shows nothing to whoever is not signed in.";
+    how_to("Sign in to review changes", why)
+}
+
+/// Says that a session is over, and how to begin another one.
+pub(super) fn ended() -> Markup {
+    let why = "It ends after twelve hours without use, when the server is started anew, and when the \
+               operator takes the right to review away. What was decided before stays decided.";
+    how_to("Your session has ended", why)
+}
+
+fn how_to(title: &str, why: &str) -> Markup {
     let body = html! {
-        main.narrow {
-            h1 { "Sign in to review changes" }
-            p { "This page shows nothing to whoever is not signed in." }
+        main #main.narrow {
+            h1 { (title) }
+            p { (why) }
+            h2 { "How to sign in" }
             ul {
                 li { "Operators run " code { "wikijs-mcp review" } " in a terminal, which opens it." }
                 li {

@@ -21,6 +21,7 @@ use super::session::{Sessions, SignedIn};
 use super::set_page::{self, Shown};
 use super::sheet::Sheet;
 use super::sign_in::{self, COOKIE, WrongLinks};
+use super::under_way::UnderWay;
 
 /// Asked a second time by the page itself, since a browser that comes from elsewhere leaves a strict
 /// cookie at home.
@@ -33,6 +34,8 @@ pub struct Reviews {
     pub(super) place: Place,
     pub(super) sessions: Sessions,
     pub(super) wrong_links: WrongLinks,
+    /// The sets that are being applied now.
+    pub(super) under_way: UnderWay,
     /// Who reads the record now.
     pub(super) readers: Readers,
     /// The last check of the record.
@@ -48,6 +51,7 @@ impl Reviews {
             place,
             sessions: Sessions::default(),
             wrong_links: WrongLinks::default(),
+            under_way: UnderWay::default(),
             readers: Readers::default(),
             checks: Checks::default(),
         }
@@ -68,7 +72,7 @@ impl Reviews {
         if let Some(session) = cookie.and_then(|cookie| self.sessions.of(cookie)) {
             let Some(reviewer) = self.doors.still(&session.reviewer) else {
                 self.sessions.close(&session);
-                return Err(page(StatusCode::UNAUTHORIZED, sign_in::needed()));
+                return Err(page(StatusCode::UNAUTHORIZED, sign_in::ended()));
             };
             return Ok(Visitor { session, reviewer });
         }
@@ -77,7 +81,11 @@ impl Reviews {
         if is_first && request.method == Method::GET && is_from_elsewhere(request) {
             return Err(page(StatusCode::OK, again(request)));
         }
-        Err(page(StatusCode::UNAUTHORIZED, sign_in::needed()))
+        let markup = match cookie {
+            Some(_) => sign_in::ended(),
+            None => sign_in::needed(),
+        };
+        Err(page(StatusCode::UNAUTHORIZED, markup))
     }
 
     /// Who sent a form of ours, and what it says; else what they are answered.
@@ -132,6 +140,7 @@ impl Reviews {
             )),
             news: self.sessions.take_news(&visitor.session),
             again_in: None,
+            is_record: false,
         }
     }
 
@@ -170,6 +179,7 @@ impl Reviews {
             may_apply: visitor.reviewer.may_apply,
             left_out,
             wrong,
+            far: self.under_way.of(id),
         };
         set_page::page(&shown, frame)
     }

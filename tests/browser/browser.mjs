@@ -65,6 +65,15 @@ export class Browser {
     return answer.result.value;
   }
 
+  // How many milliseconds after the page was asked for something of it was painted.
+  painted() {
+    return this.see(`new Promise((done) => {
+      const told = () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime;
+      const look = () => told() === undefined ? requestAnimationFrame(look) : done(told());
+      look();
+    })`);
+  }
+
   // How wide and high it is, and which theme the system has.
   async look(width, height, theme) {
     await this.ask('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: width < 700 });

@@ -1,13 +1,12 @@
 // Opens reports of `wikijs-mcp audit report` in a headless Chromium and uses them as a person does.
 //
-//   node tests/browser/report.mjs CHROMIUM HOSTILE.html LARGE.html [DIRECTORY FOR PICTURES]
+//   node tests/browser/report.mjs CHROMIUM HOSTILE.html LARGE.html FOLDER
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Browser } from './browser.mjs';
+import { Looker } from './look.mjs';
 
-const [program, hostile, large, pictures] = process.argv.slice(2);
+const [program, hostile, large, folder] = process.argv.slice(2);
 const browser = await Browser.start(program);
 const see = (expression) => browser.see(expression);
 const rows = () => see(`[...document.querySelectorAll('li.row')].filter((it) => getComputedStyle(it).display !== 'none').length`);
@@ -23,7 +22,7 @@ const stories = {
     assert.equal(await rows(), 7);
     assert.equal(await said(), '8 calls in 7 rows');
     assert.equal(await see(`[...document.querySelectorAll('.figures li')].map((it) => it.textContent.replace(' ', '')).join()`),
-      '8calls,4applied,1refused,0in doubt,1previews,2proposals,6clients');
+      '8calls,4applied,1refused,0in doubt,1preview,2proposals,6clients');
     assert.equal(await see(`document.querySelectorAll('.chart g').length`), 4);
   },
   async 'what the check found and the heads are on it'() {
@@ -161,13 +160,6 @@ const stories = {
   },
 };
 
-const shoot = async (name, width, height, theme) => {
-  if (!pictures) return;
-  await browser.look(width, height, theme);
-  await see('new Promise((done) => setTimeout(done, 150))');
-  writeFileSync(join(pictures, `${name}.png`), await browser.picture());
-};
-
 let failed = 0;
 await browser.open(pathToFileURL(hostile).href);
 await browser.look(1280, 900, 'light');
@@ -182,15 +174,20 @@ for (const [name, story] of Object.entries(stories)) {
     console.log(`FAIL  ${name}\n${fault.stack}`);
   }
 }
-if (pictures) {
-  for (const [name, page] of [['small', hostile], ['large', large]]) {
-    await browser.open(pathToFileURL(page).href);
-    await see(`document.querySelectorAll('li.row summary')[${name === 'small' ? 5 : 1}].click()`);
-    for (const theme of ['light', 'dark']) {
-      await shoot(`${name}-wide-${theme}`, 1280, 1000, theme);
-      await shoot(`${name}-phone-${theme}`, 390, 1400, theme);
-    }
-  }
+const looker = new Looker(browser, folder);
+await browser.open(pathToFileURL(hostile).href);
+await looker.at('report', [1000, 1400]);
+await see(`document.querySelectorAll('li.row summary')[5].click()`);
+await see(`document.querySelectorAll('li.row')[5].scrollIntoView()`);
+await looker.at('report-unfolded', [1000, 1400]);
+await browser.open(pathToFileURL(large).href);
+looker.source = undefined;
+await looker.at('report-large', [1000, 1400]);
+try {
+  looker.holds();
+} catch (fault) {
+  failed += 1;
+  console.log(fault.message);
 }
 await browser.end();
 process.exit(failed === 0 ? 0 : 1);

@@ -1,16 +1,17 @@
 // Uses the page of `wikijs-mcp review` in a headless Chromium as a person does.
 //
-//   node tests/browser/review.mjs CHROMIUM LINK LARGE_SET SETS_BY_KEYS [DIRECTORY FOR PICTURES]
+//   node tests/browser/review.mjs CHROMIUM LINK LARGE_SET SETS_BY_KEYS FOLDER [CONFLICT MERGED MOVE MOST_TO_PAINT]
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Browser } from './browser.mjs';
+import { Looker } from './look.mjs';
 
-const [program, link, large, byKeys, pictures] = process.argv.slice(2);
-const origin = new URL(link).origin;
+const [program, link, large, byKeys, folder, conflict, merged, move, most] = process.argv.slice(2);
+const { origin } = new URL(link);
 const browser = await Browser.start(program);
+const looker = new Looker(browser, folder);
 const see = (expression) => browser.see(expression);
 const open = (path) => browser.open(`${origin}${path}`);
+const said = () => see('document.body.textContent');
 /** Does what loads another page, and waits for that. */
 const gone = async (act) => {
   const loaded = new Promise((done) => { browser.loaded = done; });
@@ -18,55 +19,66 @@ const gone = async (act) => {
   await loaded;
 };
 const press = (key) => browser.press(key);
-const picture = async (name) => {
-  if (!pictures) return;
-  for (const width of [1280, 390]) {
-    for (const theme of ['light', 'dark']) {
-      await browser.look(width, width < 700 ? 844 : 900, theme);
-      writeFileSync(join(pictures, `${name}-${width}-${theme}.png`), await browser.picture());
-    }
-  }
-  await browser.look(1280, 900, 'light');
-};
-const noSideways = async () => {
-  await browser.look(390, 844, 'light');
-  const [wide, width] = await see('[document.documentElement.scrollWidth, innerWidth]');
-  assert.ok(wide <= width, `the page is ${wide} wide on a screen of ${width}`);
-  await browser.look(1280, 900, 'light');
-};
 
 const stories = {
   async 'nobody is signed in'() {
     await open('/review');
-    assert.match(await see('document.body.textContent'), /Sign in to review changes/);
-    await picture('sign-in-needed');
+    assert.match(await said(), /Sign in to review changes/);
+    await looker.at('sign-in-needed');
   },
   async 'a link signs in by its button, once'() {
     await browser.open(link);
-    assert.match(await see('document.body.textContent'), /You are about to sign in/);
-    await picture('sign-in');
+    assert.match(await said(), /You are about to sign in/);
+    await looker.at('sign-in');
     await gone(() => see(`document.querySelector('button.primary').click()`));
     assert.equal(await see('location.pathname'), '/review');
-    await picture('queue');
-    await noSideways();
+    await looker.at('queue');
+  },
+  async 'a set that is not there says so'() {
+    await open('/review/sets/0000000000000000');
+    assert.match(await said(), /no such set/);
+    await looker.at('error');
   },
   async 'a large set is painted soon and fits every screen'() {
-    const begun = Date.now();
-    await open(`/review/sets/${large}`);
-    const painted = await see(`new Promise((done) => {
-      const told = () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime;
-      const look = () => told() === undefined ? requestAnimationFrame(look) : done(told());
-      look();
-    })`);
-    console.log(`first paint of a set of 40 changes: ${Math.round(painted)} ms`);
-    assert.ok(painted < 1000 && Date.now() - begun < 5000);
-    await picture('set');
-    await noSideways();
+    const times = [];
+    for (let turn = 0; turn < 5; turn += 1) {
+      await open(`/review/sets/${large}`);
+      times.push(await browser.painted());
+    }
+    times.sort((a, b) => a - b);
+    console.log(`first paint of a set of 40 changes: ${Math.round(times[2])} ms, the median of five`);
+    assert.ok(times[2] <= Number(most ?? 1000), `painted after ${times[2]} ms`);
+    await looker.at('set');
     await open(`/review/sets/${large}?view=two`);
-    await picture('set-two');
+    await looker.at('set-two');
     await open(`/review/sets/${large}?view=one`);
+    for (const [name, number] of [['table', 2], ['cjk', 3], ['right-to-left', 4], ['hostile', 5]]) {
+      await see(`document.querySelector('#change-${number - 1}').scrollIntoView()`);
+      await looker.at(`set-${name}`);
+    }
     await see('scrollTo(0, document.body.scrollHeight)');
-    await picture('set-end');
+    await looker.at('set-end');
+    await open(`/review/sets/${large}/new/2`);
+    await looker.at('set-rendered');
+  },
+  async 'a conflict shows both, and what goes together is merged'() {
+    if (!conflict) return;
+    await open(`/review/sets/${conflict}`);
+    assert.match(await said(), /changed since it was asked for/);
+    assert.equal(await see(`document.getElementById('apply')`), null);
+    await looker.at('conflict');
+    await open(`/review/sets/${merged}`);
+    assert.equal(await see(`document.getElementById('apply').textContent`), 'Apply merged');
+    await looker.at('merged');
+    await open(`/review/sets/${move}`);
+    assert.match(await said(), /Links mended, nothing else/);
+    await looker.at('move');
+  },
+  async 'a change is left out by mouse, and the reason by keys'() {
+    if (!move) return;
+    await open(`/review/sets/${move}`);
+    await see(`document.querySelector('input[name=leave_out]').click()`);
+    await looker.at('left-out');
   },
   async 'twenty sets are decided by keys'() {
     let keys = 0;
@@ -81,17 +93,81 @@ const stories = {
     }
     assert.ok(keys <= 60, `${keys} keystrokes`);
     assert.match(await see(`document.querySelector('.news').textContent`), /Applied/);
+    await looker.at('decided-next');
   },
-  async 'a rejection is a reason and Enter'() {
+  async 'what was decided elsewhere is told before a person decides'() {
     await open(`/review/sets/${large}`);
-    await press('r');
-    await browser.ask('Input.insertText', { text: 'not now' });
-    await gone(() => press('Enter'));
+    const decided = await see(`(async () => {
+      const form = new URLSearchParams(new FormData(document.getElementById('decide')));
+      form.set('decision', 'reject');
+      form.set('reason', 'not now');
+      return (await fetch(location.pathname, { method: 'POST', body: form })).status;
+    })()`);
+    assert.equal(decided, 200);
+    const told = await see(`new Promise((done) => {
+      const look = () => document.querySelector('.elsewhere') ? done(document.querySelector('.elsewhere').textContent) : setTimeout(look, 100);
+      look();
+    })`);
+    assert.match(told, /Somebody else decided this meanwhile/);
+    await looker.at('decided-elsewhere');
     await open(`/review/sets/${large}`);
-    assert.match(await see('document.body.textContent'), /Rejected .*: not now/);
-    await picture('rejected');
+    assert.match(await said(), /Rejected .*: not now/);
+    await looker.at('rejected');
+    await open(`/review/sets/${byKeys.split(',')[0]}`);
+    await looker.at('applied');
+  },
+  async 'a rejection is a reason and Enter, and then nothing waits'() {
+    for (const id of [conflict, merged, move].filter(Boolean)) {
+      await open(`/review/sets/${id}`);
+      await press('r');
+      await browser.ask('Input.insertText', { text: 'another page says this already' });
+      await gone(() => press('Enter'));
+    }
     await open('/review');
-    await picture('queue-empty');
+    assert.match(await said(), /Nothing waits/);
+    await looker.at('queue-empty');
+  },
+  async 'the record is read, narrowed, followed and checked'() {
+    await open('/review/record');
+    await looker.at('record');
+    await open('/review/record?outcome=applied&path=team&tool=review');
+    await looker.at('record-narrow');
+    await open('/review/record?outcome=eaten');
+    await looker.at('record-wrong');
+    await open('/review/record?path=no/such/page');
+    await looker.at('record-none');
+    await open('/review/record?outcome=applied');
+    await gone(() => see(`document.querySelector('a.call').click()`));
+    await looker.at('call', [1200, 1400]);
+    const story = await see(`document.querySelector('a[href^="/review/record?page="]').getAttribute('href')`);
+    await open(story);
+    assert.match(await said(), /The story of/);
+    await looker.at('story-page');
+    await open('/review/record?outcome=rejected');
+    await gone(() => see(`document.querySelector('a.call').click()`));
+    await looker.at('story-set', [1200, 1400]);
+    await open('/review/record/check');
+    await looker.at('check');
+    await gone(() => see(`document.querySelector('main form button').click()`));
+    for (let turn = 0; turn < 50 && !(await see(`!!document.querySelector('.finding')`)); turn += 1) await open('/review/record/check');
+    assert.match(await said(), /All of it holds/);
+    await looker.at('check-found', [1200, 1400]);
+  },
+  async 'every page is whole on paper'() {
+    await browser.ask('Emulation.setEmulatedMedia', { media: 'print' });
+    await open(`/review/sets/${large}`);
+    const cut = await see(`[...document.querySelectorAll('.scroll')].filter((it) => it.scrollWidth > it.clientWidth + 1).length`);
+    assert.equal(cut, 0);
+    await browser.ask('Emulation.setEmulatedMedia', { media: '' });
+  },
+  async 'what has the focus is seen'() {
+    await open('/review/record');
+    for (let step = 0; step < 16; step += 1) {
+      await press('Tab');
+      const faint = await see(`(({ outerHTML }, { outlineStyle, outlineWidth }) =>
+        outlineStyle === 'none' || outlineWidth === '0px' ? outerHTML.slice(0, 80) : '')(document.activeElement, getComputedStyle(document.activeElement))`);
+      assert.equal(faint, '');
+    }
   },
 };
 
@@ -101,8 +177,10 @@ try {
     await act();
     console.log(`ok: ${story}`);
   }
-  const own = (fault) => !fault.startsWith(origin) && !/401|favicon/.test(fault);
+  // An address of our own that is answered with a fault is told on the console as well.
+  const own = (fault) => !fault.startsWith(origin) && !/favicon|status of (401|404|422)/.test(fault);
   assert.deepEqual(browser.faults().filter(own), []);
+  looker.holds();
 } finally {
   await browser.end();
 }

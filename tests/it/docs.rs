@@ -13,7 +13,7 @@ use wikijs_mcp::tools::{Kind, Registry, Surface, Toolset};
     clippy::disallowed_methods,
     reason = "the one switch of all golden files"
 )]
-fn may_write() -> bool {
+pub(crate) fn may_write() -> bool {
     std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always")
 }
 

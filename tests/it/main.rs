@@ -84,6 +84,8 @@ mod report;
 mod resources;
 mod review;
 #[cfg(feature = "demo")]
+mod review_guarded;
+mod review_walk;
 mod reviewing;
 mod roles;
 mod rooms;

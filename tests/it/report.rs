@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
-use std::{env, fs};
+use std::fs;
 
 use serde_json::{Value, json};
 
@@ -318,14 +318,10 @@ fn large(dir: &Path) {
     run.close("2030-04-10T00:00:00");
 }
 
-/// With `WIKIJS_MCP_PICTURES`, leaves pictures in that directory.
+/// Leaves pictures in target/browser/pictures.
 #[test]
 #[ignore = "needs Chromium and Node; part of `just heavy`"]
-#[expect(
-    clippy::print_stderr,
-    clippy::disallowed_methods,
-    reason = "says why it did nothing; where pictures go"
-)]
+#[expect(clippy::print_stderr, reason = "says why it did nothing")]
 fn a_report_in_a_browser_is_used_as_a_person_does() {
     let is_there = |program: &str| Process::new(program).arg("--version").output().is_ok();
     let chromium = ["chromium", "chromium-browser", "google-chrome"]
@@ -338,13 +334,13 @@ fn a_report_in_a_browser_is_used_as_a_person_does() {
     let (small, dir) = (log(), tempfile::tempdir().unwrap());
     hostile(small.dir.path());
     large(dir.path());
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser/report.mjs");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let status = Process::new("node")
-        .arg(script)
+        .arg(root.join("tests/browser/report.mjs"))
         .arg(chromium)
         .arg(report(small.dir.path(), &[]))
         .arg(report(dir.path(), &[]))
-        .args(env::var_os("WIKIJS_MCP_PICTURES"))
+        .arg(root.join("target/browser"))
         .status()
         .unwrap();
     assert!(status.success());

@@ -1,7 +1,6 @@
 //! People decide in a browser: the page that `wikijs-mcp review` serves on loopback.
 #![expect(clippy::disallowed_types, reason = "a browser is no client of ours")]
 
-use std::env;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command as Process;
@@ -419,11 +418,7 @@ fn hard_pages() -> Vec<(String, String)> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Chromium and Node; `just heavy` runs it"]
-#[expect(
-    clippy::print_stderr,
-    clippy::disallowed_methods,
-    reason = "says why it did nothing; where pictures go"
-)]
+#[expect(clippy::print_stderr, reason = "says why it did nothing")]
 async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
     let is_there = |program: &str| Process::new(program).arg("--version").output().is_ok();
     if !is_there("chromium") || !is_there("node") {
@@ -438,6 +433,10 @@ async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
             .iter()
             .map(|path| (&**path, "The old word of a short page.\n")),
     );
+    let text = "The old word.\n\nOne.\n\nTwo.\n\nThree.\n\nThe end.\n";
+    pages.extend([("both/touching", text), ("both/apart", text)]);
+    pages.extend([("guide/a", "[b](/guide/b)\n"), ("guide/b", "B\n")]);
+    pages.push(("home", "[a](/guide/a)\n"));
     let desk = Desk::of(&pages).await;
     let mut sets = Vec::new();
     for path in &small {
@@ -454,12 +453,17 @@ async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
         "note": "Every page says so at its end, as the team agreed.",
     });
     let large = desk.propose("wikijs_bulk_update_pages", large).await;
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser/review.mjs");
+    let others = others_in_a_browser(&desk).await;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut browser = Process::new("node");
+    // A debug build paints no page within the bound of a release build, which `just bench` holds.
+    let most = if cfg!(debug_assertions) { "2000" } else { "200" };
     browser
-        .arg(script)
+        .arg(root.join("tests/browser/review.mjs"))
         .args(["chromium", &desk.link, &large, &sets.join(",")])
-        .args(env::var_os("WIKIJS_MCP_PICTURES"));
+        .arg(root.join("target/browser"))
+        .args(others)
+        .arg(most);
     let status = tokio::task::spawn_blocking(move || browser.status()).await;
     assert!(status.unwrap().unwrap().success());
     assert_eq!(
@@ -467,6 +471,29 @@ async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
         "The new words of a short page.\n"
     );
     desk.program.kill();
+}
+
+/// A set whose page was changed where it changes it, one whose page was changed elsewhere, and a
+/// section that moves.
+async fn others_in_a_browser(desk: &Desk) -> [String; 3] {
+    let touching = desk.edit("both/touching", "old", "new").await;
+    let apart = desk.edit("both/apart", "old", "new").await;
+    for (path, old, new) in [("both/touching", "old", "older"), ("both/apart", "end", "very end")] {
+        let id = id_of(&desk.wiki, path);
+        desk.wiki.with_store(|store| {
+            store.rewrite(id, |page| page.content = page.content.replace(old, new));
+        });
+    }
+    let mover = Setup::indexed(&desk.wiki, |keys| &keys.admin)
+        .with("WIKI_MUTATION_DRY_RUN", "true")
+        .with("WIKI_TOOLSETS", "pages,drafts,proposals")
+        .in_dir_of(&desk.agent)
+        .serve()
+        .await;
+    let section = json!({ "path": "guide", "moveTo": "handbook", "note": "One name for both." });
+    let moved = mover.call("wikijs_bulk_update_pages", section).await.unwrap();
+    let moved = moved["proposal"].as_str().unwrap().to_owned();
+    [touching, apart, moved]
 }
 
 /// Signs a reviewer in at a server over HTTP.

@@ -27,7 +27,7 @@ async function lookAtQueue() {
 /** Says that a set was decided elsewhere, before its reader decides. */
 async function lookAtSet() {
   const form = document.getElementById("decide");
-  if (!form || document.hidden || document.querySelector(".elsewhere")) return;
+  if (!form || form.dataset.sent || document.hidden || document.querySelector(".elsewhere")) return;
   const id = form.closest("[data-set]").dataset.set;
   const answer = await fetch(`/review/sets/${id}?part=state`);
   if (answer.status === 401) location.reload();
@@ -74,6 +74,16 @@ document.addEventListener("keydown", (event) => {
   act();
 });
 
+// What is left out stays so on the next page of the differences.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.('#decide a[href^="?"]');
+  if (!link) return;
+  const asked = new URL(link.href);
+  asked.searchParams.delete("leave_out");
+  for (const box of document.querySelectorAll('input[name="leave_out"]:checked')) asked.searchParams.append("leave_out", box.value);
+  link.href = asked.href;
+});
+
 // Enter in the reason rejects: a form's first button would apply.
 document.querySelector('input[name="reason"]')?.addEventListener("keydown", (event) => {
   if (event.key !== "Enter") return;
@@ -81,10 +91,31 @@ document.querySelector('input[name="reason"]')?.addEventListener("keydown", (eve
   document.getElementById("reject").click();
 });
 
+/** Says how many changes of a set are made, while the answer to its decision is awaited. */
+async function tellHowFar(form) {
+  const id = form.closest("[data-set]").dataset.set;
+  const answer = await fetch(`/review/sets/${id}?part=state`);
+  const far = /^being applied, (\d+) of (\d+)/.exec(answer.ok ? await answer.text() : "");
+  if (!far) return;
+  let told = document.getElementById("far");
+  if (!told) {
+    told = document.createElement("p");
+    told.id = "far";
+    told.setAttribute("role", "status");
+    form.querySelector(".decide").prepend(told);
+  }
+  told.textContent = `Being applied: ${far[1]} of ${far[2]} changes are made.`;
+}
+
 // A decision is sent once.
 document.getElementById("decide")?.addEventListener("submit", (event) => {
-  if (event.target.dataset.sent) event.preventDefault();
-  event.target.dataset.sent = "yes";
+  const form = event.target;
+  if (form.dataset.sent) {
+    event.preventDefault();
+    return;
+  }
+  form.dataset.sent = "yes";
+  setInterval(() => tellHowFar(form).catch(() => {}), 500);
 });
 
 setInterval(() => {

@@ -1,5 +1,7 @@
 //! What the record says of a call, in few words.
 
+use std::collections::HashSet;
+
 use maud::{Markup, html};
 
 use super::super::markup::{counted, text};
@@ -76,11 +78,31 @@ fn what(group: &CallGroup, head: &CallStory) -> Markup {
             }
         } @else {
             (operation(head)) " " (place(head))
+            @if places(group) > 1 { " and " (counted(places(group) - 1, "more page", "more pages")) }
         }
         @if let Some(undone) = head.latest(|record| record.undoes) {
             span.quiet { " takes back " code { (undone) } }
         }
     }
+}
+
+/// How many pages the calls of a group name: a proposal of many has a record of each.
+pub(super) fn places(group: &CallGroup) -> usize {
+    places_of(&group.calls)
+}
+
+/// Whether a call is about several pages: then no two states of its records are of one page.
+pub(super) fn is_of_many(call: &CallStory) -> bool {
+    places_of(std::slice::from_ref(call)) > 1
+}
+
+fn places_of(calls: &[CallStory]) -> usize {
+    let records = calls.iter().flat_map(|call| &call.records);
+    let places = records.filter_map(|record| {
+        let (locale, path) = (record.locale.as_ref()?, record.path.as_ref()?);
+        Some((locale.as_str(), path.as_str()))
+    });
+    places.collect::<HashSet<_>>().len()
 }
 
 /// The word for what a call does to its page; its tool where it is about none.

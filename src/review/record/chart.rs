@@ -14,7 +14,7 @@ const MOST_HOURS: usize = 4_096;
 const MOST_BARS: usize = 62;
 /// The size of the drawing.
 const WIDTH: usize = 960;
-const HEIGHT: usize = 130;
+const HEIGHT: usize = 132;
 /// The height of the bars.
 const ROOM: usize = 100;
 /// Seconds of an hour and of a day.
@@ -165,7 +165,7 @@ impl Chart {
                             }
                         }
                         @if at % every == 0 {
-                            text x=(at * slot) y=(HEIGHT - 8) { (bar.name) }
+                            text.odd[at / every % 2 == 1] x=(at * slot) y=(ROOM + 8) { (bar.name) }
                         }
                     }
                 }

@@ -45,6 +45,7 @@ pub(super) fn page(check: &Check, heads: &[FileHead], form_token: &str, frame: &
         signed_in: frame.signed_in.clone(),
         news: frame.news.clone(),
         again_in,
+        is_record: true,
     };
     markup::page("Check", &frame, &body)
 }

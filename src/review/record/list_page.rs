@@ -87,7 +87,10 @@ pub(super) fn summary(figures: &Figures) -> Markup {
                 ("previews", of(&["preview"]), "calm"),
                 ("proposals", of(&["proposal", "rejected"]), "calm"),
             ] {
-                li { b class=(if count > 0 { tone } else { "calm" }) { (count) } " " span { (name) } }
+                li {
+                    b class=(if count > 0 { tone } else { "calm" }) { (count) }
+                    " " span { (if count == 1 { name.trim_end_matches('s') } else { name }) }
+                }
             }
             li { b { (clients) } " " span { @if clients == 1 { "client" } @else { "clients" } } }
         }
@@ -105,7 +108,12 @@ pub(super) fn one(group: &CallGroup, body: &Markup, frame: &Frame) -> Markup {
             p.back { a href="/review/record" { "← Record" } }
             h1 {
                 @if group.of_changes > 1 { "A set of " (counted(group.of_changes, "change", "changes")) }
-                @else { (cells::operation(head)) " " (cells::place(head)) }
+                @else {
+                    (cells::operation(head)) " " (cells::place(head))
+                    @if cells::places(group) > 1 {
+                        " and " (counted(cells::places(group) - 1, "more page", "more pages"))
+                    }
+                }
             }
             p.by {
                 span class=(format!("end {}", cells::tone(head.ending()))) { (cells::ending(head)) }

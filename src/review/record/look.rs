@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::super::doors::Reviewer;
+use super::cells;
 use super::chart::Chart;
 use super::sight::Sight;
 use super::story::AllChanged;
@@ -140,7 +141,8 @@ pub(super) async fn changed(
     group: &CallGroup,
 ) -> Result<AllChanged, Unread> {
     let log = reviewer.bench.desk.audit().clone();
-    let calls: Vec<CallStory> = group.all().cloned().collect();
+    let calls = group.all().filter(|call| !cells::is_of_many(call));
+    let calls: Vec<CallStory> = calls.cloned().collect();
     blocking(readers, move || {
         let (mut all, mut left) = (AllChanged::new(), MOST_BYTES);
         for call in &calls {

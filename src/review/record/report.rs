@@ -127,7 +127,7 @@ impl<'a> Report<'a> {
     /// What a group changed, as long as there is room for changes.
     fn changed(&self, group: &CallGroup, left: &mut usize) -> Result<AllChanged, AuditError> {
         let mut all = AllChanged::new();
-        for call in group.all() {
+        for call in group.all().filter(|call| !cells::is_of_many(call)) {
             if *left == 0 {
                 break;
             }

@@ -37,7 +37,8 @@ async fn list(State(reviews): Site, request: Request) -> Reply {
             "" => None,
             text => Some(text.parse::<CallId>().map_err(|_| nothing())?),
         };
-        let frame = reviews.frame(&visitor);
+        let mut frame = reviews.frame(&visitor);
+        frame.is_record = true;
         let mut listed = look::Listed::default();
         if selection.wrong.is_empty() {
             let reviewer = &visitor.reviewer;
@@ -81,7 +82,8 @@ async fn one(State(reviews): Site, Path(id): Path<String>, request: Request) -> 
             is_served: true,
             wiki: &wiki,
         };
-        let frame = reviews.frame(&visitor);
+        let mut frame = reviews.frame(&visitor);
+        frame.is_record = true;
         let body = story::group(&group, &changed, &links);
         Ok(page(StatusCode::OK, list_page::one(&group, &body, &frame)))
     })
@@ -93,7 +95,8 @@ async fn show_check(State(reviews): Site, request: Request) -> Reply {
     answer(async {
         let visitor = reviews.enter(&request)?;
         let heads = heads_for(&visitor).await?;
-        let frame = reviews.frame(&visitor);
+        let mut frame = reviews.frame(&visitor);
+        frame.is_record = true;
         let token = &visitor.session.form_token;
         let markup = check_page::page(&reviews.checks.now(), &heads, token, &frame);
         Ok(page(StatusCode::OK, markup))

@@ -92,7 +92,7 @@ fn call(call: &CallStory, changed: Option<&Changed>, links: &Links) -> Markup {
         (facts(call, links))
         (records(call))
         @if let Some(changed) = changed { (difference(changed)) }
-        @else if call.before().is_some() || call.after().is_some() {
+        @else if !cells::is_of_many(call) && (call.before().is_some() || call.after().is_some()) {
             p.note {
                 "What it changed is not on this page: "
                 @if links.is_served {
@@ -171,7 +171,11 @@ fn whole(client: &Client) -> String {
         value.map_or_else(String::new, |value| format!(", {name} {value}"))
     };
     let (subject, address) = (also("as", &client.subject), also("from", &client.address));
-    format!("{} {}{subject}{address}", client.name, client.version)
+    let own = match client.name.trim() {
+        "" => "an unnamed client".to_owned(),
+        name => format!("{name} {}", client.version),
+    };
+    format!("{}{subject}{address}", own.trim_end())
 }
 
 fn records(call: &CallStory) -> Markup {

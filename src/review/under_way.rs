@@ -1,0 +1,69 @@
+//! How far the sets are that are being applied now.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::watch;
+
+use crate::audit::ProposalId;
+use crate::notice::{self, Progress};
+
+/// The sets that are being applied from this page, each with how far it is.
+#[derive(Debug, Clone, Default)]
+pub(super) struct UnderWay(Arc<Mutex<HashMap<ProposalId, watch::Receiver<Progress>>>>);
+
+impl UnderWay {
+    /// Runs the work that applies a set, and knows until its end how far it is.
+    pub(super) async fn count<T>(&self, id: ProposalId, work: impl Future<Output = T>) -> T {
+        let (counter, far) = watch::channel(Progress::default());
+        let is_first = !self.lock().contains_key(&id);
+        // Of two who decide at once the second is refused soon, and must not end the first's count.
+        let _ends = is_first.then(|| {
+            self.lock().insert(id, far);
+            Ends(self, id)
+        });
+        notice::counted_by(counter, work).await
+    }
+
+    /// How many changes of a set are made, and of how many; nothing before the first is made.
+    pub(super) fn of(&self, id: ProposalId) -> Option<Progress> {
+        let far = *self.lock().get(&id)?.borrow();
+        (far.of > 0).then_some(far)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ProposalId, watch::Receiver<Progress>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Forgets a set, however its work ends.
+struct Ends<'a>(&'a UnderWay, ProposalId);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.lock().remove(&self.1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::UnderWay;
+    use crate::audit::ProposalId;
+    use crate::notice::Progress;
+
+    #[tokio::test]
+    async fn a_set_is_counted_until_its_work_ends() {
+        let (sets, id) = (UnderWay::default(), ProposalId::new().unwrap());
+        let far = || sets.of(id).map(|far| (far.done, far.of));
+        let work = async {
+            assert_eq!(far(), None);
+            Progress { done: 3, of: 40 }.tell();
+            assert_eq!(far(), Some((3, 40)));
+            // A second decision does not end the count of the first.
+            sets.count(id, async {}).await;
+            assert_eq!(far(), Some((3, 40)));
+        };
+        sets.count(id, work).await;
+        assert_eq!(far(), None);
+    }
+}
