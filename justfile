@@ -30,8 +30,8 @@ conformance:
 clients:
     tests/clients/run
 
-# The conformance suite, other people's clients, a report and the review page in headless Chromium (skipped where
-# there is none), a wiki of 10,000 pages and 50 MB (the embedded one, or a real one at HEAVY_WIKI_URL that examples/large_wiki filled, with
+# The conformance suite, other people's clients, a report, the review page and its walk in headless Chromium with
+# axe-core from npm (skipped where there is none), a wiki of 10,000 pages and 50 MB (the embedded one, or a real one at HEAVY_WIKI_URL that examples/large_wiki filled, with
 # HEAVY_WIKI_KEY), and the soak (ten minutes).
 heavy: conformance clients
     cargo test --test it in_a_browser -- --ignored --nocapture

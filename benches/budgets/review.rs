@@ -47,18 +47,44 @@ pub(crate) fn measure() -> Vec<Figure> {
     let desk = Desk::open(agent.process.audit(), &wiki.address(), wiki.admin());
     let mut figures = Vec::new();
     let set = format!("/review/sets/{large}");
-    desk.figures(&mut figures, "/review", ["review page, queue of 20: time", "review page, queue of 20: size"], (30.0, 40e3));
-    desk.figures(&mut figures, &set, ["review page, set of 40 changes: time", "review page, set of 40 changes: size"], (120.0, 400e3));
+    desk.figures(
+        &mut figures,
+        "/review",
+        [
+            "review page, queue of 20: time",
+            "review page, queue of 20: size",
+        ],
+        (30.0, 40e3),
+    );
+    desk.figures(
+        &mut figures,
+        &set,
+        [
+            "review page, set of 40 changes: time",
+            "review page, set of 40 changes: size",
+        ],
+        (120.0, 400e3),
+    );
     figures.extend(painted(agent.process.audit(), &wiki, &set));
     let dir = recorded();
     let desk = Desk::open(dir.path(), ADDRESS, wiki.admin());
-    desk.figures(&mut figures, "/review/record", ["review page, list of 1,000 records: time", "review page, list of 1,000 records: size"], (100.0, 100e3));
+    desk.figures(
+        &mut figures,
+        "/review/record",
+        [
+            "review page, list of 1,000 records: time",
+            "review page, list of 1,000 records: size",
+        ],
+        (100.0, 100e3),
+    );
     figures
 }
 
 /// A page of so many lines, a few of which change.
 fn row(number: usize) -> PageRow {
-    let text: String = (0..12).map(|line| format!("A line of this page, line {line}.\n\n")).collect();
+    let text: String = (0..12)
+        .map(|line| format!("A line of this page, line {line}.\n\n"))
+        .collect();
     PageRow {
         path: format!("bench/page-{number}"),
         title: format!("Page {number}"),
@@ -73,7 +99,8 @@ fn propose(agent: &mut Server, id: usize, tool: &str, arguments: &Value) -> Stri
     let result = agent.result();
     let set = result.pointer("/structuredContent/proposal");
     let set = set.and_then(Value::as_str);
-    set.unwrap_or_else(|| panic!("no proposal in {result}")).to_owned()
+    set.unwrap_or_else(|| panic!("no proposal in {result}"))
+        .to_owned()
 }
 
 /// A record of so many calls.
@@ -143,18 +170,33 @@ impl Desk {
     /// One whose operator is signed in.
     fn open(audit: &Path, address: &str, key: &str) -> Self {
         let mut desk = Self::start(audit, address, key);
-        let secret = desk.link.split("link=").nth(1).expect("a secret").to_owned();
+        let secret = desk
+            .link
+            .split("link=")
+            .nth(1)
+            .expect("a secret")
+            .to_owned();
         let form = format!("link={secret}&then=");
         let (head, _) = desk.ask("POST", "/review/sign-in", &form);
-        let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: "));
+        let cookie = head
+            .lines()
+            .find_map(|line| line.strip_prefix("set-cookie: "));
         let cookie = cookie.unwrap_or_else(|| panic!("not signed in: {head}"));
-        cookie.split(';').next().expect("a cookie").clone_into(&mut desk.cookie);
+        cookie
+            .split(';')
+            .next()
+            .expect("a cookie")
+            .clone_into(&mut desk.cookie);
         desk
     }
 
     /// The head and the body of an answer.
     fn ask(&self, method: &str, path: &str, body: &str) -> (String, Vec<u8>) {
-        let port = self.host.rsplit(':').next().and_then(|port| port.parse().ok());
+        let port = self
+            .host
+            .rsplit(':')
+            .next()
+            .and_then(|port| port.parse().ok());
         let to = ("127.0.0.1", port.expect("a port"));
         let mut stream = TcpStream::connect(to).expect("the page listens");
         let request = format!(
@@ -167,13 +209,22 @@ impl Desk {
         stream.write_all(request.as_bytes()).expect("it reads");
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).expect("an answer");
-        let end = answer.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+        let end = answer
+            .windows(4)
+            .position(|four| four == b"\r\n\r\n")
+            .expect("a head");
         let body = answer.split_off(end + 4);
         (String::from_utf8_lossy(&answer).into_owned(), body)
     }
 
     /// How long a page takes, and how much it weighs.
-    fn figures(&self, to: &mut Vec<Figure>, path: &str, names: [&'static str; 2], most: (f64, f64)) {
+    fn figures(
+        &self,
+        to: &mut Vec<Figure>,
+        path: &str,
+        names: [&'static str; 2],
+        most: (f64, f64),
+    ) {
         let (mut times, mut size) = (Vec::new(), 0);
         for _ in 0..TURNS {
             let began = Instant::now();
@@ -184,7 +235,12 @@ impl Desk {
         }
         let size = whole(size.try_into().unwrap_or(u64::MAX));
         let [time_of, size_of] = names;
-        to.push(Figure::at_most(time_of, Unit::Milliseconds, median(times), most.0));
+        to.push(Figure::at_most(
+            time_of,
+            Unit::Milliseconds,
+            median(times),
+            most.0,
+        ));
         to.push(Figure::at_most(size_of, Unit::Bytes, size, most.1));
     }
 }
@@ -208,7 +264,9 @@ fn painted(audit: &Path, wiki: &Wiki, set: &str) -> Option<Figure> {
         return None;
     };
     let times = String::from_utf8_lossy(&drawn.stdout);
-    let times = times.split_whitespace().filter_map(|time| time.parse().ok());
+    let times = times
+        .split_whitespace()
+        .filter_map(|time| time.parse().ok());
     let what = "review page, set of 40 changes: first paint in Chromium";
     let painted = median(times.collect());
     Some(Figure::at_most(what, Unit::Milliseconds, painted, 200.0))

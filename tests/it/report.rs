@@ -1,9 +1,9 @@
 //! The report as a file; in a browser it is used by `tests/browser/report.mjs`.
 
+use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
-use std::fs;
 
 use serde_json::{Value, json};
 

@@ -457,7 +457,11 @@ async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut browser = Process::new("node");
     // A debug build paints no page within the bound of a release build, which `just bench` holds.
-    let most = if cfg!(debug_assertions) { "2000" } else { "200" };
+    let most = if cfg!(debug_assertions) {
+        "2000"
+    } else {
+        "200"
+    };
     browser
         .arg(root.join("tests/browser/review.mjs"))
         .args(["chromium", &desk.link, &large, &sets.join(",")])
@@ -478,7 +482,10 @@ async fn the_review_page_in_a_browser_is_used_as_a_person_does() {
 async fn others_in_a_browser(desk: &Desk) -> [String; 3] {
     let touching = desk.edit("both/touching", "old", "new").await;
     let apart = desk.edit("both/apart", "old", "new").await;
-    for (path, old, new) in [("both/touching", "old", "older"), ("both/apart", "end", "very end")] {
+    for (path, old, new) in [
+        ("both/touching", "old", "older"),
+        ("both/apart", "end", "very end"),
+    ] {
         let id = id_of(&desk.wiki, path);
         desk.wiki.with_store(|store| {
             store.rewrite(id, |page| page.content = page.content.replace(old, new));
@@ -491,7 +498,10 @@ async fn others_in_a_browser(desk: &Desk) -> [String; 3] {
         .serve()
         .await;
     let section = json!({ "path": "guide", "moveTo": "handbook", "note": "One name for both." });
-    let moved = mover.call("wikijs_bulk_update_pages", section).await.unwrap();
+    let moved = mover
+        .call("wikijs_bulk_update_pages", section)
+        .await
+        .unwrap();
     let moved = moved["proposal"].as_str().unwrap().to_owned();
     [touching, apart, moved]
 }

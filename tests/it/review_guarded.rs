@@ -1,6 +1,5 @@
 //! Bad input at the review page: hostile text, ended sessions, agents that open what they were told,
 //! browsers that hang up.
-#![expect(clippy::disallowed_types, reason = "a browser is no client of ours")]
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -17,7 +16,8 @@ use crate::harness::{Setup, id_of, mutations, wiki_of};
 use crate::hosted::{Caller, Names};
 use crate::review::{Browser, Desk, PAGES, Page};
 
-const EVIL: &str = "\"><script>alert(1)</script><img src=x onerror='alert(2)'>\u{202e}\u{2066}'`&lt;b&gt;";
+const EVIL: &str =
+    "\"><script>alert(1)</script><img src=x onerror='alert(2)'>\u{202e}\u{2066}'`&lt;b&gt;";
 
 /// What of a page could run or load something, and what it says that would turn or hide text.
 fn faults(page: &Page) -> Vec<String> {
@@ -31,7 +31,9 @@ fn faults(page: &Page) -> Vec<String> {
                 one.map(|one| one.value.to_string()).unwrap_or_default()
             };
             let is_own = name != "script" || value("src") == "/review/assets/review.js";
-            let runs = ["iframe", "object", "embed", "img", "base", "style", "video", "audio"];
+            let runs = [
+                "iframe", "object", "embed", "img", "base", "style", "video", "audio",
+            ];
             if !is_own || runs.contains(&name) {
                 found.push(format!("<{name}>"));
             }
@@ -61,7 +63,11 @@ fn faults(page: &Page) -> Vec<String> {
         text.replace_range(at..=at + end, "");
     }
     found.extend(text.chars().filter(hidden).map(|c| format!("{c:?}")));
-    if page.headers["content-type"].to_str().unwrap().starts_with("text/html") {
+    if page.headers["content-type"]
+        .to_str()
+        .unwrap()
+        .starts_with("text/html")
+    {
         let dom = parse_document(RcDom::default(), ParseOpts::default()).one(page.text.as_str());
         walk(&dom.document, &mut found);
     }
@@ -69,7 +75,10 @@ fn faults(page: &Page) -> Vec<String> {
     if !policy.starts_with("default-src 'none'") || policy.contains("unsafe") {
         found.push(policy.to_owned());
     }
-    for (name, value) in [("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer")] {
+    for (name, value) in [
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+    ] {
         if page.headers[name] != value {
             found.push(name.to_owned());
         }
@@ -80,7 +89,8 @@ fn faults(page: &Page) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hostile_text_is_text_wherever_it_is_shown() {
     let long = "x".repeat(60_000);
-    let text = format!("{EVIL}\nold\n[a](javascript:alert(3)) ![b](data:text/html,c)\n\u{0}\n{long}\n");
+    let text =
+        format!("{EVIL}\nold\n[a](javascript:alert(3)) ![b](data:text/html,c)\n\u{0}\n{long}\n");
     let desk = Desk::of(&[("docs/a", &text), ("docs/b", "old\n"), ("docs/c", "old\n")]).await;
     let ids: Vec<i64> = ["docs/a", "docs/b", "docs/c"]
         .map(|path| id_of(&desk.wiki, path))
@@ -129,7 +139,9 @@ async fn hostile_text_is_text_wherever_it_is_shown() {
         format!("/review/sign-in?link={evil}&then={evil}"),
         format!("/review/assets/{evil_path}"),
         "/review/record".to_owned(),
-        format!("/review/record?client={evil}&path={evil}&outcome={evil}&tool={evil}&since={evil}&set={evil}&page={evil}"),
+        format!(
+            "/review/record?client={evil}&path={evil}&outcome={evil}&tool={evil}&since={evil}&set={evil}&page={evil}"
+        ),
         format!("/review/record?page={}", ids[1]),
         format!("/review/record/calls/{evil_path}"),
         "/review/record/check".to_owned(),
@@ -139,12 +151,18 @@ async fn hostile_text_is_text_wherever_it_is_shown() {
         look(place, &browser.open(place).await);
     }
     // A decision that is refused, and one that is made, with the words of both.
-    let refused = browser.decide(&one, EVIL, &[("reason", EVIL), ("leave_out", EVIL)]).await;
+    let refused = browser
+        .decide(&one, EVIL, &[("reason", EVIL), ("leave_out", EVIL)])
+        .await;
     assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
     look("refused", &refused);
     let rejected = browser.decide(&one, "reject", &[("reason", EVIL)]).await;
     assert_eq!(rejected.status, StatusCode::SEE_OTHER, "{}", rejected.text);
-    for place in ["/review".to_owned(), format!("/review/sets/{one}"), "/review/record".to_owned()] {
+    for place in [
+        "/review".to_owned(),
+        format!("/review/sets/{one}"),
+        "/review/record".to_owned(),
+    ] {
         look(&place, &browser.open(&place).await);
     }
     let listed = browser.open("/review/record").await.text;
@@ -185,7 +203,12 @@ async fn an_ended_session_is_told_so_and_shown_nothing() {
         browser.send(&set, &form).await,
     ] {
         assert_eq!(page.status, StatusCode::UNAUTHORIZED);
-        for says in ["Your session has ended", "How to sign in", "wikijs-mcp review", "token link"] {
+        for says in [
+            "Your session has ended",
+            "How to sign in",
+            "wikijs-mcp review",
+            "token link",
+        ] {
             assert!(page.text.contains(says), "{}", page.text);
         }
         assert!(!page.text.contains("docs/a"), "{}", page.text);
@@ -212,14 +235,27 @@ async fn an_agent_that_opens_every_address_learns_nothing_and_decides_nothing() 
     let edit = json!({ "id": id_of(&wiki, "docs/a"), "edits": [edit] });
     let preview = agent.call("wikijs_update_page", edit).await.unwrap();
     let id = preview["proposal"].as_str().unwrap();
-    let listed = agent.call("wikijs_list_proposals", json!({})).await.unwrap();
-    let got = agent.call("wikijs_get_proposal", json!({ "id": id })).await.unwrap();
+    let listed = agent
+        .call("wikijs_list_proposals", json!({}))
+        .await
+        .unwrap();
+    let got = agent
+        .call("wikijs_get_proposal", json!({ "id": id }))
+        .await
+        .unwrap();
     // Every address of the page in what it was told, and all that it can make up.
     let told = format!("{preview}{listed}{got}");
     let mut places: Vec<String> = { told.split(PAGE).skip(1) }
         .map(|rest| format!("/review{}", rest.split(['"', ' ', '\\']).next().unwrap()))
         .collect();
-    for made_up in ["", "?part=list", "?own=1", "/record", "/record/check", "/record/heads.txt"] {
+    for made_up in [
+        "",
+        "?part=list",
+        "?own=1",
+        "/record",
+        "/record/check",
+        "/record/heads.txt",
+    ] {
         places.push(format!("/review{made_up}"));
     }
     for made_up in ["", "?part=state", "?view=two", "/new/0"] {
@@ -243,8 +279,16 @@ async fn an_agent_that_opens_every_address_learns_nothing_and_decides_nothing() 
         }
     }
     assert_eq!(mutations(&wiki).len(), 0);
-    let listed = agent.call("wikijs_list_proposals", json!({ "state": "open" })).await.unwrap();
-    assert_eq!(listed["proposals"][0]["proposal"].as_str().or(listed["proposals"][0]["id"].as_str()), Some(id));
+    let listed = agent
+        .call("wikijs_list_proposals", json!({ "state": "open" }))
+        .await
+        .unwrap();
+    assert_eq!(
+        listed["proposals"][0]["proposal"]
+            .as_str()
+            .or(listed["proposals"][0]["id"].as_str()),
+        Some(id)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -252,7 +296,10 @@ async fn a_browser_that_hangs_up_stops_nothing_and_the_next_visit_says_how_far_i
     let pages: Vec<(String, &str)> = (0..6).map(|at| (format!("docs/p{at}"), "old\n")).collect();
     let pages: Vec<(&str, &str)> = pages.iter().map(|(path, text)| (&**path, *text)).collect();
     let desk = Desk::of(&pages).await;
-    let ids: Vec<i64> = pages.iter().map(|(path, _)| id_of(&desk.wiki, path)).collect();
+    let ids: Vec<i64> = pages
+        .iter()
+        .map(|(path, _)| id_of(&desk.wiki, path))
+        .collect();
     let bulk = json!({ "ids": ids, "replaceAll": [{ "oldText": "old", "newText": "new" }] });
     let id = desk.propose("wikijs_bulk_update_pages", bulk).await;
     let browser = desk.signed_in().await;
@@ -280,11 +327,18 @@ async fn a_browser_that_hangs_up_stops_nothing_and_the_next_visit_says_how_far_i
     let applied = async || {
         let page = another.open(&set).await;
         if let Some((_, rest)) = page.text.split_once("Being applied: ") {
-            assert!(page.text.contains("http-equiv=\"refresh\""), "{}", page.text);
+            assert!(
+                page.text.contains("http-equiv=\"refresh\""),
+                "{}",
+                page.text
+            );
             assert!(!page.text.contains("id=\"decide\""), "{}", page.text);
             let told = rest.split(" changes").next().unwrap().to_owned();
             let state = another.open(&format!("{set}?part=state")).await.text;
-            assert!(state.starts_with("being applied, ") || state == "applied", "{state}");
+            assert!(
+                state.starts_with("being applied, ") || state == "applied",
+                "{state}"
+            );
             far.push(told);
         }
         page.text.contains("To take it back: ")
@@ -307,5 +361,7 @@ fn another_visit(browser: &Browser) -> Browser {
 
 async fn until(mut holds: impl AsyncFnMut() -> bool) {
     let all = async { while !holds().await {} };
-    tokio::time::timeout(Duration::from_secs(60), all).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(60), all)
+        .await
+        .unwrap();
 }

@@ -43,10 +43,19 @@ struct Walk {
 impl Walk {
     async fn begin() -> Self {
         let wiki = wiki_of(&[
-            ("guide/backup", "# Backup\n\nThen [restore](/guide/restore).\n"),
-            ("guide/restore", "# Restore\n\nFrom a [backup](/guide/backup).\n"),
+            (
+                "guide/backup",
+                "# Backup\n\nThen [restore](/guide/restore).\n",
+            ),
+            (
+                "guide/restore",
+                "# Restore\n\nFrom a [backup](/guide/backup).\n",
+            ),
             ("guide/old-faq", "# Old questions\n\nNobody keeps them.\n"),
-            ("home", "# Home\n\nBegin with the [backup](/guide/backup).\n"),
+            (
+                "home",
+                "# Home\n\nBegin with the [backup](/guide/backup).\n",
+            ),
         ])
         .await;
         let agent = Setup::indexed(&wiki, |keys| &keys.admin)
@@ -56,14 +65,21 @@ impl Walk {
             .await;
         let variables = settings(&wiki, &agent);
         let begun = tokio::task::spawn_blocking(move || {
-            let variables: Vec<(&str, &str)> =
-                variables.iter().map(|(name, value)| (*name, &**value)).collect();
+            let variables: Vec<(&str, &str)> = variables
+                .iter()
+                .map(|(name, value)| (*name, &**value))
+                .collect();
             let mut program = Program::start(&["review", "--no-browser"], &variables);
             let link = program.line();
             (program, link)
         });
         let (program, link) = begun.await.unwrap();
-        Self { wiki, agent, program, link }
+        Self {
+            wiki,
+            agent,
+            program,
+            link,
+        }
     }
 
     /// What the agent asks for; its call ends with what a person decided.
@@ -109,7 +125,10 @@ fn settings(wiki: &DemoWiki, agent: &Served<Agent>) -> Vec<(&'static str, String
     vec![
         ("WIKI_BASE_URL", wiki.address()),
         ("WIKI_API_TOKEN", wiki.keys().admin.clone()),
-        ("WIKI_AUDIT_DIR", agent.dir.path().to_str().unwrap().to_owned()),
+        (
+            "WIKI_AUDIT_DIR",
+            agent.dir.path().to_str().unwrap().to_owned(),
+        ),
         ("WIKI_MUTATIONS_ENABLED", "true".to_owned()),
         ("WIKI_CONFIRM", "review".to_owned()),
         ("WIKI_LOG", "off".to_owned()),
@@ -118,14 +137,23 @@ fn settings(wiki: &DemoWiki, agent: &Served<Agent>) -> Vec<(&'static str, String
 
 /// JSON of an answer without what is of no use to a reader.
 fn shown(marker: &str, kind: &str, text: &str) {
-    generated(PAGE, marker, &format!("```{kind}\n{}\n```\n", text.trim_end()), steady);
+    generated(
+        PAGE,
+        marker,
+        &format!("```{kind}\n{}\n```\n", text.trim_end()),
+        steady,
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_walk_of_a_review_is_what_the_program_says() {
     let walk = Walk::begin().await;
     let asked = Walk::asked();
-    shown("asked", "json", &serde_json::to_string_pretty(&asked).unwrap());
+    shown(
+        "asked",
+        "json",
+        &serde_json::to_string_pretty(&asked).unwrap(),
+    );
     let call = walk.agent.call("wikijs_bulk_update_pages", asked);
     let deciding = async {
         let set = walk.waiting().await;
@@ -140,7 +168,9 @@ async fn the_walk_of_a_review_is_what_the_program_says() {
         let (_, next) = page.split_once("class=\"button\" href=\"").unwrap();
         let next = next.split(['"', '#']).next().unwrap();
         browser.open(&format!("/review/sets/{set}{next}")).await;
-        let decided = browser.decide(&set, "apply", &[("leave_out", number)]).await;
+        let decided = browser
+            .decide(&set, "apply", &[("leave_out", number)])
+            .await;
         assert_eq!(decided.leads_to(), "/review", "{}", decided.text);
     };
     let (answer, ()) = tokio::join!(call, deciding);
@@ -148,10 +178,19 @@ async fn the_walk_of_a_review_is_what_the_program_says() {
     let told = json!({
         "outcome": answer["outcome"], "leftOut": answer["leftOut"], "callId": answer["callId"],
     });
-    shown("answered", "json", &serde_json::to_string_pretty(&told).unwrap());
+    shown(
+        "answered",
+        "json",
+        &serde_json::to_string_pretty(&told).unwrap(),
+    );
     assert_eq!(
         walk.places(),
-        ["guide/old-faq", "handbook/backup", "handbook/restore", "home"]
+        [
+            "guide/old-faq",
+            "handbook/backup",
+            "handbook/restore",
+            "home"
+        ]
     );
     for (marker, arguments) in [
         ("listed", &["audit", "list", "--outcome", "applied"][..]),
@@ -179,7 +218,9 @@ fn the_pictures_of_the_walk_are_there_and_small() {
     assert_eq!(named.len(), 6, "{named:?}");
     let size = |name: &&str| {
         let file = root.join("docs/review").join(name);
-        fs::metadata(&file).unwrap_or_else(|_| panic!("{}", file.display())).len()
+        fs::metadata(&file)
+            .unwrap_or_else(|_| panic!("{}", file.display()))
+            .len()
     };
     assert!(named.iter().map(size).sum::<u64>() < MOST);
 }
@@ -196,7 +237,11 @@ async fn the_walk_in_a_browser_is_drawn() {
     }
     let walk = Walk::begin().await;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = root.join(if crate::docs::may_write() { "docs/review" } else { "target/browser/walk" });
+    let folder = root.join(if crate::docs::may_write() {
+        "docs/review"
+    } else {
+        "target/browser/walk"
+    });
     fs::create_dir_all(&folder).unwrap();
     let draw = async |link: &str, set: &str, part: &str| {
         let mut browser = Process::new("node");
@@ -219,8 +264,10 @@ async fn the_walk_in_a_browser_is_drawn() {
     // A link signs in once: an auditor begins with one of their own.
     let variables = settings(&walk.wiki, &walk.agent);
     let again = tokio::task::spawn_blocking(move || {
-        let variables: Vec<(&str, &str)> =
-            variables.iter().map(|(name, value)| (*name, &**value)).collect();
+        let variables: Vec<(&str, &str)> = variables
+            .iter()
+            .map(|(name, value)| (*name, &**value))
+            .collect();
         let mut program = Program::start(&["review", "--no-browser"], &variables);
         let link = program.line();
         (program, link)
