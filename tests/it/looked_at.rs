@@ -158,7 +158,12 @@ async fn of_two_who_decide_at_once_one_applies_and_the_other_is_told() {
     let may = |name| [name, "--reviewer", "--may-apply-in-dry-run"];
     let anna = reviewer(&hosted, &names, &may("anna")).await;
     let ben = reviewer(&hosted, &names, &may("ben")).await;
-    let (one, other) = tokio::join!(anna.decide(id, "apply", &[]), ben.decide(id, "apply", &[]));
+    let path = format!("/review/sets/{id}");
+    let (to_anna, to_ben) = (anna.open(&path).await, ben.open(&path).await);
+    let (one, other) = tokio::join!(
+        anna.decide_on(id, &to_anna, "apply", &[]),
+        ben.decide_on(id, &to_ben, "apply", &[])
+    );
     let mut statuses = [one.status.as_u16(), other.status.as_u16()];
     statuses.sort_unstable();
     assert_eq!(statuses, [303, 409], "{} {}", one.text, other.text);

@@ -108,8 +108,18 @@ impl Browser {
 
     /// Decides on a set as its page shows it.
     pub(crate) async fn decide(&self, id: &str, decision: &str, more: &[(&str, &str)]) -> Page {
-        let path = format!("/review/sets/{id}");
-        let shown = self.open(&path).await;
+        let shown = self.open(&format!("/review/sets/{id}")).await;
+        self.decide_on(id, &shown, decision, more).await
+    }
+
+    /// Decides on a set as a page showed it.
+    pub(crate) async fn decide_on(
+        &self,
+        id: &str,
+        shown: &Page,
+        decision: &str,
+        more: &[(&str, &str)],
+    ) -> Page {
         let (token, digest) = (shown.hidden("form_token"), shown.hidden("digest"));
         let form = [
             &[
@@ -120,7 +130,7 @@ impl Browser {
             more,
         ]
         .concat();
-        self.send(&path, &form).await
+        self.send(&format!("/review/sets/{id}"), &form).await
     }
 }
 

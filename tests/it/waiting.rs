@@ -118,10 +118,9 @@ async fn a_page_that_a_person_changed_as_asked_needs_no_new_reading() {
         assert_eq!(applied.unwrap()["outcome"], "applied");
     }
     // What somebody else wrote meanwhile is a conflict all the same.
-    wiki.with_store(|store| {
-        store.page_mut(a).unwrap().content = "3\n".to_owned();
-        store.touch(a);
-    });
+    let other = Setup::of(&wiki, |keys| &keys.admin).serve().await;
+    let theirs = json!({ "id": a, "content": "3\n" });
+    other.confirmed(UPDATE, theirs).await.unwrap();
     let whole = json!({ "id": a, "content": "4\n" });
     let refused = served.call(UPDATE, whole).await;
     assert_eq!(refused.unwrap_err()["code"], "EDIT_CONFLICT");
