@@ -82,9 +82,8 @@ pub(crate) fn measure() -> Vec<Figure> {
 
 /// A page of so many lines, a few of which change.
 fn row(number: usize) -> PageRow {
-    let text: String = (0..12)
-        .map(|line| format!("A line of this page, line {line}.\n\n"))
-        .collect();
+    let lines = (0..12).map(|line| format!("A line of this page, line {line}.\n\n"));
+    let text = lines.collect::<Vec<_>>().concat();
     PageRow {
         path: format!("bench/page-{number}"),
         title: format!("Page {number}"),

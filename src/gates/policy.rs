@@ -370,16 +370,43 @@ mod tests {
     }
 
     #[test]
+    fn a_call_waits_only_for_a_review_that_can_send() {
+        let review = policy(ConfirmMode::Review { limit: LIMIT });
+        assert_eq!(review.waiting(), Some(LIMIT));
+        assert_eq!(review.thinking(), None);
+        let longer = review.clone().with_thinking(LIMIT * 2);
+        assert_eq!(longer.waiting(), Some(LIMIT * 2));
+        let dry = Policy {
+            is_dry_run: true,
+            ..review.clone()
+        };
+        let off = Policy {
+            is_enabled: false,
+            ..review
+        };
+        let others = [
+            token(),
+            ConfirmMode::Preview,
+            ConfirmMode::Operator,
+            person(Fallback::None),
+        ];
+        for policy in others.map(policy).iter().chain([&dry, &off]) {
+            assert_eq!(policy.waiting(), None, "{policy:?}");
+        }
+    }
+
+    #[test]
     fn each_way_to_confirm_has_its_word() {
         let words = [
             token(),
             ConfirmMode::Preview,
             ConfirmMode::Operator,
             person(Fallback::None),
+            ConfirmMode::Review { limit: LIMIT },
         ];
         assert_eq!(
             words.map(|confirm| confirm.as_str()),
-            ["token", "preview", "operator", "person"]
+            ["token", "preview", "operator", "person", "review"]
         );
     }
 

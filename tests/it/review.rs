@@ -501,18 +501,18 @@ async fn others_in_a_browser(desk: &Desk) -> [String; 3] {
             store.rewrite(id, |page| page.content = page.content.replace(old, new));
         });
     }
-    let mover = Setup::indexed(&desk.wiki, |keys| &keys.admin)
+    let agent = Setup::indexed(&desk.wiki, |keys| &keys.admin)
         .with("WIKI_MUTATION_DRY_RUN", "true")
         .with("WIKI_TOOLSETS", "pages,drafts,proposals")
         .in_dir_of(&desk.agent)
         .serve()
         .await;
     let section = json!({ "path": "guide", "moveTo": "handbook", "note": "One name for both." });
-    let moved = mover
+    let shown = agent
         .call("wikijs_bulk_update_pages", section)
         .await
         .unwrap();
-    let moved = moved["proposal"].as_str().unwrap().to_owned();
+    let moved = shown["proposal"].as_str().unwrap().to_owned();
     [touching, apart, moved]
 }
 

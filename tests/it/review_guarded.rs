@@ -59,8 +59,8 @@ fn faults(page: &Page) -> Vec<String> {
     // What somebody searches for stands in its field as they wrote it.
     let mut text = page.text.clone();
     while let Some(at) = text.find("<input type=\"text\"") {
-        let end = text[at..].find('>').unwrap();
-        text.replace_range(at..=at + end, "");
+        let rest = text.split_off(at);
+        text.push_str(rest.split_once('>').unwrap().1);
     }
     found.extend(text.chars().filter(hidden).map(|c| format!("{c:?}")));
     if page.headers["content-type"]
@@ -319,9 +319,9 @@ async fn a_browser_that_hangs_up_stops_nothing_and_the_next_visit_says_how_far_i
         .header(COOKIE, &browser.cookie)
         .body(body);
     // Hung up as soon as the first write is under way.
-    let sent = tokio::spawn(request.send());
+    let hung_up = tokio::spawn(request.send());
     until(async || !mutations(&desk.wiki).is_empty()).await;
-    sent.abort();
+    hung_up.abort();
     let another = another_visit(&browser);
     let mut far = Vec::new();
     let applied = async || {
@@ -361,7 +361,7 @@ fn another_visit(browser: &Browser) -> Browser {
 
 async fn until(mut holds: impl AsyncFnMut() -> bool) {
     let all = async { while !holds().await {} };
-    tokio::time::timeout(Duration::from_secs(60), all)
+    tokio::time::timeout(Duration::from_mins(1), all)
         .await
         .unwrap();
 }

@@ -234,3 +234,9 @@ fn an_approval_that_is_used_up_does_not_hide_a_fresh_one() {
     let taken = approvals.take(&approver, &title(1)).expect("a fresh one");
     assert_eq!(taken.approval(), second);
 }
+
+#[test]
+fn each_scope_has_its_word() {
+    let words = [Scope::Once, Scope::Page, Scope::Kind].map(Scope::as_str);
+    assert_eq!(words, ["once", "page", "kind"]);
+}
