@@ -72,3 +72,20 @@ impl Refusal {
         Self { gate, failure }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Gate;
+
+    #[test]
+    fn each_gate_has_its_word_in_the_order_in_which_a_write_meets_them() {
+        let words = Gate::ALL.map(Gate::as_str);
+        assert_eq!(
+            words,
+            [
+                "input", "enabled", "change", "paths", "rules", "dry_run", "confirm", "operator",
+                "record"
+            ]
+        );
+    }
+}
