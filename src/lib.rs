@@ -21,6 +21,7 @@ pub mod review;
 pub mod rules;
 pub mod server;
 mod share;
+pub mod site;
 pub mod tools;
 pub mod watch;
 pub mod wiki;

@@ -6,9 +6,11 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, ValueHint};
 
 use crate::config::{Given, Kind, SETTINGS, Setting};
+use crate::site::SiteName;
 
 const HEADING: &str = "Settings";
 const CONFIG: &str = "config";
+const SITE: &str = "site";
 
 /// The command with a flag for every setting.
 pub(super) fn add_to(command: Command) -> Command {
@@ -18,8 +20,13 @@ pub(super) fn add_to(command: Command) -> Command {
         .value_hint(ValueHint::FilePath)
         .value_parser(clap::value_parser!(PathBuf))
         .help("The settings file, in place of the one in the user's configuration directory");
+    let site = Arg::new(SITE)
+        .long(SITE)
+        .value_name("NAME")
+        .value_parser(clap::value_parser!(SiteName))
+        .help("The site of the settings file ([sites.NAME]) that is meant");
     let settings = SETTINGS.iter().filter_map(flag);
-    let flags = std::iter::once(config).chain(settings);
+    let flags = [config, site].into_iter().chain(settings);
     command.args(flags.map(|flag| {
         flag.global(true)
             .help_heading(HEADING)
@@ -88,6 +95,7 @@ pub(super) fn given(matches: &ArgMatches) -> Given {
     let with_flag = SETTINGS.iter().filter(|setting| setting.flag().is_some());
     Given {
         config: innermost.get_one::<PathBuf>(CONFIG).cloned(),
+        site: innermost.get_one::<SiteName>(SITE).cloned(),
         flags: with_flag
             .filter_map(|setting| {
                 // `token new` has switches of its own in place of some of these.

@@ -2,6 +2,7 @@
 
 use url::Url;
 
+use super::layers::known;
 use super::parse::{SettingError, Source};
 use crate::page::{Locale, check_editor};
 use crate::wiki::{RetryLimits, TimeLimits};
@@ -11,12 +12,15 @@ const ALLOWED_ADDRESS: &str = "must be an address such as https://wiki.example.c
 pub(super) fn base_url(source: &Source<'_>) -> Result<Url, SettingError> {
     const NAME: &str = "WIKI_BASE_URL";
     let text = source.filled(NAME)?.ok_or_else(|| {
-        SettingError::new(
-            NAME,
-            format!(
+        let sites = source.file.map_or(&[][..], |file| &file.sites);
+        let fault = match (source.site, sites) {
+            (None, [_, ..]) => format!("is missing; name a site with --site: {}", known(sites)),
+            (Some(_), _) => format!("is missing; it {ALLOWED_ADDRESS}"),
+            (None, []) => format!(
                 "is missing; it {ALLOWED_ADDRESS} (`wikijs-mcp config init` writes a settings file)"
             ),
-        )
+        };
+        SettingError::new(NAME, fault)
     })?;
     parse_base_url(&text)
 }

@@ -94,6 +94,7 @@ impl Draft {
             flags: &[],
             get: &home_alone,
             file: Some(&file),
+            site: None,
         };
         log_settings(&source, None).map_err(|fault| fault.to_string())?;
         Settings::read(&source).map_err(|fault| fault.to_string())

@@ -1,5 +1,6 @@
 //! The settings file: TOML, one table, the settings' names in lower case without `WIKI_`.
 
+use std::borrow::Cow;
 use std::io::Read as _;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,9 +11,11 @@ use toml::de::{DeTable, DeValue};
 
 use super::foreign::changeable_by_others;
 use super::names::SETTINGS;
-use super::setting::{Kind, Setting};
+use super::setting::{InSite, Kind, Setting};
+use super::sites;
 use super::tables::{self, TABLES, Tables};
 use super::unread::why_unread;
+use crate::site::SiteName;
 use crate::tools::{did_you_mean, nearest};
 
 /// The largest settings file, in bytes.
@@ -23,6 +26,10 @@ const MOST: u64 = 1 << 20;
 pub(super) struct File {
     pub(super) path: PathBuf,
     entries: Vec<Entry>,
+    /// Its sites, in their order.
+    pub(super) sites: Vec<SiteEntries>,
+    /// The site that is meant where none is named.
+    pub(super) default_site: Option<SiteName>,
     /// Its rules and checks.
     pub(super) tables: Tables,
     /// A warning about the file.
@@ -40,6 +47,21 @@ pub(super) struct Entry {
     pub(super) line: usize,
 }
 
+/// What a settings file says of a site.
+#[derive(Clone)]
+pub(super) struct SiteEntries {
+    pub(super) name: SiteName,
+    entries: Vec<Entry>,
+    pub(super) line: usize,
+}
+
+impl SiteEntries {
+    /// What it says of a setting.
+    pub(super) fn get(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+}
+
 /// Why a settings file stops the start: one line that names the file and, where it can, the
 /// line. It never holds a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,6 +73,22 @@ pub enum FileFault {
         path: PathBuf,
         /// What is wrong with it.
         fault: String,
+    },
+    /// There is no such site.
+    #[error("--site: there is no site {name}; {known}")]
+    NoSite {
+        /// The name that was given.
+        name: String,
+        /// Which there are.
+        known: String,
+    },
+    /// A flag says for a site what only its own table may say.
+    #[error("{flag}: the site {site} has its own in the settings file; leave the flag out")]
+    OfSite {
+        /// The flag.
+        flag: String,
+        /// The site.
+        site: String,
     },
     /// A line of it is wrong.
     #[error("{}:{line}: {fault}", path.display())]
@@ -100,7 +138,8 @@ impl File {
             return Err(whole("is too large".to_owned()));
         }
         let mut file = Self::parse(path, &text)?;
-        let holds_secret = file.entries.iter().any(|entry| {
+        let of_sites = file.sites.iter().flat_map(|site| &site.entries);
+        let holds_secret = file.entries.iter().chain(of_sites).any(|entry| {
             Setting::named(entry.name).is_some_and(|setting| setting.kind == Kind::Secret)
         });
         if holds_secret && metadata.mode() & 0o044 != 0 {
@@ -135,24 +174,37 @@ impl File {
             faults.extend(found.into_iter().map(|(at, fault)| fault_at(at, fault)));
             Tables::default()
         });
-        for (key, value) in table.get_ref() {
-            if TABLES.contains(&&**key.get_ref()) {
-                continue;
-            }
-            match entry(key.get_ref(), value, path) {
-                Ok((name, values)) => entries.push(Entry {
-                    name,
-                    values,
-                    is_array: value.get_ref().is_array(),
-                    line: line_of(text, key.span().start),
-                }),
+        let mut sift = |key: &Spanned<_>, value, entries: &mut Vec<Entry>, in_site| {
+            match entry(text, key, value, path, in_site) {
+                Ok(entry) => entries.push(entry),
                 Err(fault) => faults.push(fault_at(Some(key.span()), fault)),
             }
+        };
+        for (key, value) in table.get_ref() {
+            if !TABLES.contains(&&**key.get_ref()) {
+                sift(key, value, &mut entries, false);
+            }
         }
+        let mut sites = Vec::new();
+        let (found, default_site, more) = sites::read(table.get_ref());
+        for (name, span, members) in found {
+            let mut own = Vec::new();
+            for (key, value) in members {
+                sift(key, value, &mut own, true);
+            }
+            sites.push(SiteEntries {
+                name,
+                entries: own,
+                line: line_of(text, span.start),
+            });
+        }
+        faults.extend(more.into_iter().map(|(at, fault)| fault_at(at, fault)));
         if faults.is_empty() {
             Ok(Self {
                 path: path.to_owned(),
                 entries,
+                sites,
+                default_site,
                 tables,
                 warning: None,
             })
@@ -164,6 +216,11 @@ impl File {
     /// What it says of a setting.
     pub(super) fn get(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// What it says of a site.
+    pub(super) fn site(&self, name: &SiteName) -> Option<&SiteEntries> {
+        self.sites.iter().find(|site| site.name == *name)
     }
 }
 
@@ -181,18 +238,27 @@ fn line_of(text: &str, at: usize) -> usize {
         .saturating_add(1)
 }
 
-/// One member of the file, as a setting's name in the environment and its values.
+/// One member of the file, or of a site in it.
 fn entry(
-    key: &str,
+    text: &str,
+    key: &Spanned<Cow<'_, str>>,
     value: &Spanned<DeValue<'_>>,
     file: &Path,
-) -> Result<(&'static str, Vec<String>), String> {
+    in_site: bool,
+) -> Result<Entry, String> {
+    let line = line_of(text, key.span().start);
+    let key = &**key.get_ref();
     let Some(setting) = SETTINGS.iter().find(|setting| setting.file_name() == key) else {
         let tables = TABLES.into_iter().map(str::to_owned);
         let names = SETTINGS.iter().map(Setting::file_name).chain(tables);
         let near = nearest(key, names, 0.7);
         return Err(format!("{key:?} is no setting{}", did_you_mean(near)));
     };
+    if in_site && setting.in_site() == InSite::Server {
+        return Err(format!(
+            "{key} holds for the whole server; it stands before the tables of sites"
+        ));
+    }
     let mut values =
         values(setting.kind, value.get_ref()).map_err(|fault| format!("{key} {fault}"))?;
     // What a file names lies beside it: never in the directory where a client starts us.
@@ -213,7 +279,12 @@ fn entry(
         (Kind::Path, Some(path)) if !path.trim().is_empty() => *path = beside(path),
         _ => {}
     }
-    Ok((setting.name, values))
+    Ok(Entry {
+        name: setting.name,
+        values,
+        is_array: value.get_ref().is_array(),
+        line,
+    })
 }
 
 fn values(kind: Kind, value: &DeValue<'_>) -> Result<Vec<String>, String> {

@@ -13,6 +13,7 @@ use super::foreign::readable_by_others;
 use super::parse::{Origin, SettingError, Source};
 use super::token_command;
 use super::unread::why_unread;
+use crate::site::SiteName;
 use crate::wiki::{ApiKey, KeySetting};
 
 const NAME: &str = KeySetting::Token.name();
@@ -42,8 +43,8 @@ enum Place {
     Fixed,
     /// A file that holds the key alone.
     File(PathBuf),
-    /// The settings file itself.
-    Settings(PathBuf),
+    /// The settings file itself, and the site whose table has it.
+    Settings(PathBuf, Option<SiteName>),
     /// What a command prints.
     Command(Vec<String>),
 }
@@ -64,14 +65,14 @@ impl KeySource {
         let name = &self.name;
         let restart = match self.place {
             Place::Fixed => "and restart the server",
-            Place::File(_) | Place::Settings(_) | Place::Command(_) => {
+            Place::File(_) | Place::Settings(..) | Place::Command(_) => {
                 "it is taken without a restart"
             }
         };
         match self.place {
             Place::Fixed => format!("{}, {restart}", KeySetting::Token.place(name)),
             Place::File(_) => format!("{}; {restart}", KeySetting::File.place(name)),
-            Place::Settings(_) => format!("put it into the settings file as {name}; {restart}"),
+            Place::Settings(..) => format!("put it into the settings file as {name}; {restart}"),
             Place::Command(_) => format!("{}; {restart}", KeySetting::Command.place(name)),
         }
     }
@@ -89,7 +90,7 @@ impl KeySource {
 
     /// The state of its file, if it has one.
     pub(crate) fn stamp(&self) -> Option<Stamp> {
-        let (Place::File(path) | Place::Settings(path)) = &self.place else {
+        let (Place::File(path) | Place::Settings(path, _)) = &self.place else {
             return None;
         };
         let found = fs::metadata(path).ok()?;
@@ -106,7 +107,7 @@ impl KeySource {
         let text = match &self.place {
             Place::Fixed => return None,
             Place::File(path) => read_file(path).map(|(text, _)| text).map_err(told),
-            Place::Settings(path) => from_settings(path),
+            Place::Settings(path, site) => from_settings(path, site.as_ref()),
             Place::Command(command) => token_command::run(command, token_command::LIMIT)
                 .map_err(|fault| format!("{} {fault}", self.name)),
         };
@@ -127,7 +128,7 @@ pub(super) fn key(
     let (setting, key, place) = match &*texts {
         [(NAME, Some(key))] => {
             let place = match source.origin(NAME) {
-                Origin::File { path, .. } => Place::Settings(path),
+                Origin::File { path, site, .. } => Place::Settings(path, site),
                 Origin::Default | Origin::Environment | Origin::Flag => Place::Fixed,
             };
             (KeySetting::Token, key.clone(), place)
@@ -156,10 +157,12 @@ pub(super) fn key(
             return Err(SettingError::new(second, fault));
         }
         _ => {
-            return Err(SettingError::new(
-                NAME,
-                "is missing; it must be an API key of the wiki (or set WIKI_API_TOKEN_FILE)",
-            ));
+            let fault = if source.site.is_some() {
+                "is missing; a site's key is never inherited, so give it its own (or api_token_file, or token_command)"
+            } else {
+                "is missing; it must be an API key of the wiki (or set WIKI_API_TOKEN_FILE)"
+            };
+            return Err(SettingError::new(NAME, fault));
         }
     };
     let source = KeySource {
@@ -196,7 +199,7 @@ fn read_file(path: &Path) -> Result<(String, fs::Metadata), SettingError> {
     Ok((text.trim().to_owned(), metadata))
 }
 
-fn from_settings(path: &Path) -> Result<String, String> {
+fn from_settings(path: &Path, site: Option<&SiteName>) -> Result<String, String> {
     let file = File::read(path, true).map_err(|faults| {
         let first = faults.first();
         first.map_or_else(
@@ -204,7 +207,10 @@ fn from_settings(path: &Path) -> Result<String, String> {
             ToString::to_string,
         )
     })?;
-    let entry = file.as_ref().and_then(|file| file.get(NAME));
+    let entry = file.as_ref().and_then(|file| match site {
+        Some(site) => file.site(site)?.get(NAME),
+        None => file.get(NAME),
+    });
     let text = entry.and_then(|entry| entry.values.first());
     Ok(text.map_or("", String::as_str).trim().to_owned())
 }

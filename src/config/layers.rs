@@ -3,19 +3,24 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::file::{File, FileFault};
+use super::file::{File, FileFault, SiteEntries};
 use super::names::SETTINGS;
-use super::parse::Source;
+use super::parse::{Origin, Source};
+use super::setting::{InSite, Setting};
+use crate::site::SiteName;
 use crate::tools::{did_you_mean, nearest};
 
 /// The name of the settings file, in the environment.
 const CONFIG: &str = "WIKI_CONFIG";
+const BASE_URL: &str = "WIKI_BASE_URL";
 
 /// What the command line says of settings.
 #[derive(Debug, Clone, Default)]
 pub struct Given {
     /// The settings file.
     pub config: Option<PathBuf>,
+    /// The site that is meant.
+    pub site: Option<SiteName>,
     /// Settings, by their names in the environment.
     pub flags: Vec<(&'static str, String)>,
 }
@@ -25,6 +30,8 @@ pub struct Given {
 pub struct Layers {
     flags: Vec<(&'static str, String)>,
     file: Option<File>,
+    /// The site whose settings these are.
+    site: Option<SiteName>,
 }
 
 impl Layers {
@@ -40,10 +47,41 @@ impl Layers {
             Some(path) => File::read(&path, asked_for.is_some())?,
             None => None,
         };
+        let site = site_of(given, file.as_ref()).map_err(|fault| vec![fault])?;
         Ok(Self {
             flags: given.flags.clone(),
             file,
+            site,
         })
+    }
+
+    /// The site whose settings these are; `None` for those of no table.
+    #[must_use]
+    pub const fn site(&self) -> Option<&SiteName> {
+        self.site.as_ref()
+    }
+
+    /// The wikis of these layers, each with its own settings: that of no table, where there is one,
+    /// and the sites.
+    #[must_use]
+    pub fn every(&self) -> Vec<Self> {
+        let of = |site| Self {
+            site,
+            ..self.clone()
+        };
+        let unnamed = of(None);
+        let is_there = !matches!(unnamed.source().filled("WIKI_BASE_URL"), Ok(None));
+        let sites = self.file.iter().flat_map(|file| &file.sites);
+        let sites = sites.map(|site| of(Some(site.name.clone())));
+        let mut every: Vec<Self> = is_there.then_some(unnamed).into_iter().collect();
+        every.extend(sites);
+        every
+    }
+
+    /// The site that `/mcp` alone means.
+    #[must_use]
+    pub fn default_site(&self) -> Option<&SiteName> {
+        self.file.as_ref()?.default_site.as_ref()
     }
 
     /// The values, by name.
@@ -53,6 +91,7 @@ impl Layers {
             flags: &self.flags,
             get: &environment,
             file: self.file.as_ref(),
+            site: (self.file.as_ref()).and_then(|file| file.site(self.site.as_ref()?)),
         }
     }
 
@@ -66,6 +105,48 @@ impl Layers {
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let file = self.file.as_ref().and_then(|file| file.warning.clone());
         file.into_iter().chain(unknown_names())
+    }
+}
+
+/// The site that is meant: the one that is named, or the one that can be meant where none is.
+fn site_of(given: &Given, file: Option<&File>) -> Result<Option<SiteName>, FileFault> {
+    let sites = file.map_or(&[][..], |file| &file.sites);
+    let Some(name) = &given.site else {
+        let is_unnamed = given.flags.iter().any(|(name, _)| *name == BASE_URL)
+            || environment(BASE_URL).is_some()
+            || file.is_some_and(|file| file.get(BASE_URL).is_some());
+        return Ok(match sites {
+            _ if is_unnamed => None,
+            [one] => Some(one.name.clone()),
+            _ => file.and_then(|file| file.default_site.clone()),
+        });
+    };
+    if !sites.iter().any(|site| site.name == *name) {
+        return Err(FileFault::NoSite {
+            name: name.to_string(),
+            known: known(sites),
+        });
+    }
+    let own = |(name, _): &&(&str, String)| {
+        Setting::named(name).is_some_and(|setting| setting.in_site() == InSite::Own)
+    };
+    match given.flags.iter().find(own) {
+        None => Ok(Some(name.clone())),
+        Some((flag, _)) => Err(FileFault::OfSite {
+            flag: Origin::Flag.name_of(flag),
+            site: name.to_string(),
+        }),
+    }
+}
+
+/// Which sites there are, in words.
+pub(super) fn known(sites: &[SiteEntries]) -> String {
+    match sites {
+        [] => "the settings file has no [sites.NAME]".to_owned(),
+        sites => {
+            let names: Vec<&str> = sites.iter().map(|site| site.name.as_str()).collect();
+            format!("there are {}", names.join(", "))
+        }
     }
 }
 

@@ -21,6 +21,7 @@ mod serve;
 mod setting;
 mod settings;
 mod shown;
+mod sites;
 mod storage;
 mod table;
 mod tables;

@@ -5,12 +5,13 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::file::File;
-use super::setting::{Kind, Setting, either};
+use super::file::{Entry, File, SiteEntries};
+use super::setting::{InSite, Kind, Setting, either};
 use super::tables::Tables;
 use crate::checks::CheckCommand;
 use crate::notify::NotifyTo;
 use crate::page::Prefix;
+use crate::site::SiteName;
 
 /// Why a setting stops the start: one line that names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl SettingError {
 
 impl fmt::Display for SettingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Origin::File { path, line } = &self.origin {
+        if let Origin::File { path, line, .. } = &self.origin {
             write!(f, "{}:{line}: ", path.display())?;
         }
         write!(f, "{} {}", self.origin.name_of(self.name), self.fault)
@@ -55,6 +56,8 @@ pub enum Origin {
         path: PathBuf,
         /// The line.
         line: usize,
+        /// The site in whose table it stands.
+        site: Option<SiteName>,
     },
     /// The environment.
     Environment,
@@ -69,7 +72,10 @@ impl Origin {
         let setting = Setting::named(name);
         let other = match self {
             Self::Default | Self::Environment => None,
-            Self::File { .. } => setting.map(Setting::file_name),
+            Self::File { site, .. } => setting.map(|setting| match site {
+                Some(site) => format!("sites.{site}.{}", setting.file_name()),
+                None => setting.file_name(),
+            }),
             Self::Flag => setting
                 .and_then(Setting::flag)
                 .map(|flag| format!("--{flag}")),
@@ -84,6 +90,8 @@ pub struct Source<'a> {
     pub(super) flags: &'a [(&'static str, String)],
     pub(super) get: &'a dyn Fn(&str) -> Option<OsString>,
     pub(super) file: Option<&'a File>,
+    /// The site whose settings they are.
+    pub(super) site: Option<&'a SiteEntries>,
 }
 
 impl<'a> Source<'a> {
@@ -94,32 +102,81 @@ impl<'a> Source<'a> {
             flags: &[],
             get,
             file: None,
+            site: None,
+        }
+    }
+
+    /// The settings of the server, which a site's are narrower than.
+    pub(super) const fn of_server(&self) -> Self {
+        Self {
+            flags: self.flags,
+            get: self.get,
+            file: self.file,
+            site: None,
         }
     }
 
     /// Where a value comes from.
     pub(super) fn origin(&self, name: &str) -> Origin {
+        let in_file = |entry: &Entry, site| {
+            self.file.map_or(Origin::Default, |file| Origin::File {
+                path: file.path.clone(),
+                line: entry.line,
+                site,
+            })
+        };
+        if let Some((site, entry)) = self.of_site(name) {
+            return in_file(entry, Some(site.name.clone()));
+        }
+        if self.is_sites_alone(name) {
+            return Origin::Default;
+        }
         if self.flags.iter().any(|(flag, _)| *flag == name) {
             return Origin::Flag;
         }
         if self.variable(name).is_some() {
             return Origin::Environment;
         }
-        match self.file.and_then(|file| Some((file, file.get(name)?))) {
-            Some((file, entry)) => Origin::File {
-                path: file.path.clone(),
-                line: entry.line,
-            },
+        match self.file.and_then(|file| file.get(name)) {
+            Some(entry) => in_file(entry, None),
             None => Origin::Default,
         }
     }
 
-    /// A fault, with the origin of its value.
-    pub(super) fn placed(&self, fault: SettingError) -> SettingError {
-        SettingError {
-            origin: self.origin(fault.name),
-            ..fault
+    /// What the site says of a setting.
+    fn of_site(&self, name: &str) -> Option<(&'a SiteEntries, &'a Entry)> {
+        let site = self.site?;
+        Some((site, site.get(name)?))
+    }
+
+    /// Whether only the site's own table may say it.
+    fn is_sites_alone(&self, name: &str) -> bool {
+        let how = Setting::named(name).map(Setting::in_site);
+        self.site.is_some() && matches!(how, Some(InSite::Own | InSite::Narrower))
+    }
+
+    /// What the settings file says of a setting.
+    fn entry(&self, name: &str) -> Option<&'a Entry> {
+        match self.of_site(name) {
+            Some((_, entry)) => Some(entry),
+            None if self.is_sites_alone(name) => None,
+            None => self.file?.get(name),
         }
+    }
+
+    /// A fault, with the origin of its value; that of a value which a site lacks is the site.
+    pub(super) fn placed(&self, fault: SettingError) -> SettingError {
+        let origin = match (self.origin(fault.name), self.file, self.site) {
+            (Origin::Default, Some(file), Some(site)) if self.is_sites_alone(fault.name) => {
+                Origin::File {
+                    path: file.path.clone(),
+                    line: site.line,
+                    site: Some(site.name.clone()),
+                }
+            }
+            (origin, ..) => origin,
+        };
+        SettingError { origin, ..fault }
     }
 
     fn variable(&self, name: &str) -> Option<OsString> {
@@ -133,6 +190,9 @@ impl<'a> Source<'a> {
 
     /// A value, if it is set at all.
     pub(super) fn text(&self, name: &'static str) -> Result<Option<String>, SettingError> {
+        if self.is_sites_alone(name) || self.of_site(name).is_some() {
+            return Ok(self.entry(name).map(|entry| entry.values.join(",")));
+        }
         if let Some((_, value)) = self.flags.iter().find(|(flag, _)| *flag == name) {
             return Ok(Some(value.clone()));
         }
@@ -142,20 +202,19 @@ impl<'a> Source<'a> {
                 Err(_) => Err(SettingError::new(name, "must be UTF-8 text")),
             };
         }
-        let entry = self.file.and_then(|file| file.get(name));
+        let entry = self.entry(name);
         Ok(entry.map(|entry| entry.values.join(",")))
     }
 
     /// The parts of a list or command of the settings file.
     pub(super) fn values(&self, name: &str) -> &'a [String] {
-        let entry = self.file.and_then(|file| file.get(name));
-        entry.map_or(&[], |entry| &entry.values)
+        self.entry(name).map_or(&[], |entry| &entry.values)
     }
 
     /// What a command of the settings file is made of, where the setting may also be something else
     /// and no later layer sets it.
     pub(super) fn array(&self, name: &str) -> Option<&'a [String]> {
-        let entry = self.file.and_then(|file| file.get(name));
+        let entry = self.entry(name);
         let entry = entry.filter(|entry| entry.is_array && self.rank(name) == 1);
         entry.map(|entry| entry.values.as_slice())
     }

@@ -8,14 +8,118 @@ use secrecy::SecretString;
 use super::parse::{SettingError, Source};
 use super::storage;
 use crate::audit::Pauses;
-use crate::gates::{ConfirmMode, Fallback, Policy, StaticToken};
+use crate::gates::{ConfirmMode, Fallback, Narrowing, Policy, StaticToken};
 use crate::notify::ReviewAddress;
 use crate::page::{Prefix, ReadRule, ReadScope, Trash};
 use crate::tools::{Surface, Toolset};
 
 const FALLBACK: &str = "WIKI_CONFIRM_FALLBACK";
 
+/// What may be written and read: the server's policy, narrowed by the site's own.
 pub(super) fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
+    if source.site.is_none() {
+        return of_server(source);
+    }
+    let server = source.of_server();
+    let policy = of_server(&server).map_err(|fault| server.placed(fault))?;
+    narrowed(policy, source)
+}
+
+/// The policy of a site: no gate of it is wider than the server's.
+fn narrowed(policy: Policy, site: &Source<'_>) -> Result<Policy, SettingError> {
+    let narrowing = Narrowing {
+        is_read_only: !at_most("WIKI_MUTATIONS_ENABLED", policy.is_enabled, site)?,
+        is_dry_run: !at_most_not("WIKI_MUTATION_DRY_RUN", policy.is_dry_run, site)?,
+        person: None,
+        prefixes: allowed(site)?,
+        reads: read_rule(site)?,
+    };
+    let mut own = policy.narrowed_by(&narrowing);
+    let denied = site.prefixes("WIKI_DENIED_MUTATION_PATH_PREFIXES")?;
+    own.denied.extend(denied.into_iter().flatten());
+    own.confirm = confirm_of_site(policy.confirm, site)?;
+    own.trash = trash(site)?;
+    Ok(own)
+}
+
+/// Whether a site does what the server may do.
+fn at_most(name: &'static str, server: bool, site: &Source<'_>) -> Result<bool, SettingError> {
+    if site.filled(name)?.is_none() {
+        return Ok(server);
+    }
+    match (site.flag(name)?, server) {
+        (true, false) => Err(wider(name, "true", "false")),
+        (own, _) => Ok(own),
+    }
+}
+
+/// The same for a setting that holds the server back where it is true; whether the site is *not*
+/// held back.
+fn at_most_not(name: &'static str, server: bool, site: &Source<'_>) -> Result<bool, SettingError> {
+    if site.filled(name)?.is_none() {
+        return Ok(!server);
+    }
+    match (site.flag(name)?, server) {
+        (false, true) => Err(wider(name, "false", "true")),
+        (own, _) => Ok(!own),
+    }
+}
+
+fn wider(name: &'static str, own: &str, server: &str) -> SettingError {
+    let fault = format!(
+        "is {own} where the server's is {server}; a site's gates can only be narrower, so set it for the server, and narrower for the other sites"
+    );
+    SettingError::new(name, fault)
+}
+
+/// How a write of a site is confirmed: as strictly as on the server, or more strictly. The server's
+/// static token is never inherited.
+fn confirm_of_site(server: ConfirmMode, site: &Source<'_>) -> Result<ConfirmMode, SettingError> {
+    const NAME: &str = "WIKI_CONFIRM";
+    const TOKEN: &str = "WIKI_MUTATION_CONFIRM_TOKEN";
+    let says = [NAME, TOKEN, FALLBACK].map(|name| site.filled(name));
+    let says_nothing = says.into_iter().all(|said| matches!(said, Ok(None)));
+    if says_nothing && !matches!(server, ConfirmMode::Token(_)) {
+        return Ok(match server {
+            ConfirmMode::Person { fallback, .. } => ConfirmMode::Person {
+                limit: time_of_people(site)?,
+                fallback,
+            },
+            ConfirmMode::Review { .. } => ConfirmMode::Review {
+                limit: time_of_people(site)?,
+            },
+            server => server,
+        });
+    }
+    if says_nothing {
+        let fault = "is missing; the server's static token is never inherited, so give the site its own, or confirm = \"review\"";
+        return Err(SettingError::new(TOKEN, fault));
+    }
+    let own = confirm(site)?;
+    let strictness = |mode: &ConfirmMode| match mode {
+        ConfirmMode::Preview | ConfirmMode::Operator => 0,
+        ConfirmMode::Token(_) => 1,
+        ConfirmMode::Person { .. } => 2,
+        ConfirmMode::Review { .. } => 3,
+    };
+    let is_laxer = match (&server, &own) {
+        (
+            ConfirmMode::Person {
+                fallback: server, ..
+            },
+            ConfirmMode::Person { fallback: own, .. },
+        ) => own != server && *own != Fallback::None,
+        // Who has the token and who says yes are not the same people.
+        (ConfirmMode::Token(_), ConfirmMode::Person { .. }) => true,
+        (server, own) => strictness(own) < strictness(server),
+    };
+    if is_laxer {
+        return Err(wider(NAME, own.as_str(), server.as_str()));
+    }
+    Ok(own)
+}
+
+fn of_server(source: &Source<'_>) -> Result<Policy, SettingError> {
     let tables = source.tables();
     Ok(Policy {
         is_enabled: source.flag("WIKI_MUTATIONS_ENABLED")?,
@@ -49,6 +153,10 @@ pub(super) fn allowed(source: &Source<'_>) -> Result<Option<Vec<Prefix>>, Settin
 
 /// What may be read.
 pub(super) fn reads(source: &Source<'_>) -> Result<ReadScope, SettingError> {
+    read_rule(source).map(|rule| ReadScope::of(&rule))
+}
+
+fn read_rule(source: &Source<'_>) -> Result<ReadRule, SettingError> {
     const TAGS: &str = "WIKI_DENIED_READ_TAGS";
     let denied = source.prefixes("WIKI_DENIED_READ_PATH_PREFIXES")?;
     let tags = source.filled(TAGS)?.map(|text| {
@@ -59,11 +167,11 @@ pub(super) fn reads(source: &Source<'_>) -> Result<ReadScope, SettingError> {
     if tags.iter().any(String::is_empty) {
         return Err(SettingError::new(TAGS, "has an empty tag".to_owned()));
     }
-    Ok(ReadScope::of(&ReadRule::new(
+    Ok(ReadRule::new(
         source.prefixes("WIKI_ALLOWED_READ_PATH_PREFIXES")?,
         denied.unwrap_or_default(),
         &tags,
-    )))
+    ))
 }
 
 fn trash(source: &Source<'_>) -> Result<Option<Trash>, SettingError> {
@@ -129,16 +237,31 @@ fn person(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
     })
 }
 
+const SETS: &str = "WIKI_TOOLSETS";
+const TOOLS: &str = "WIKI_TOOLS";
+
+/// Which tools are offered: the server's, or those of them that the site has.
 pub(super) fn surface(source: &Source<'_>) -> Result<Surface, SettingError> {
-    const SETS: &str = "WIKI_TOOLSETS";
-    const TOOLS: &str = "WIKI_TOOLS";
+    if source.site.is_none() {
+        return surface_of(source, None);
+    }
+    let server = source.of_server();
+    let all = surface_of(&server, None).map_err(|fault| server.placed(fault))?;
+    surface_of(source, Some(all))
+}
+
+/// The tools that a source names. A site's, of those that the server offers: all where it names
+/// none.
+fn surface_of(source: &Source<'_>, server: Option<Surface>) -> Result<Surface, SettingError> {
     const EXCLUDE: &str = "WIKI_EXCLUDE_TOOLS";
     const READ_ONLY: &str = "WIKI_READ_ONLY";
     let tools = source.filled(TOOLS)?;
-    let sets = match &tools {
-        Some(_) => source.filled(SETS)?,
-        None => source.or_default(SETS)?,
+    let sets = match (&tools, &server) {
+        (None, None) => source.or_default(SETS)?,
+        _ => source.filled(SETS)?,
     };
+    let names_any = tools.is_some() || sets.is_some();
+    let named = if tools.is_some() { TOOLS } else { SETS };
     let mut surface = match sets {
         Some(sets) => {
             let sets = Toolset::parse_list(&sets);
@@ -149,6 +272,16 @@ pub(super) fn surface(source: &Source<'_>) -> Result<Surface, SettingError> {
     if let Some(tools) = tools {
         let added = surface.add(&tools);
         added.map_err(|fault| SettingError::new(TOOLS, fault))?;
+    }
+    if let Some(server) = server {
+        if !names_any {
+            surface = server;
+        } else if let Some(missing) = surface.beyond(&server) {
+            let fault = format!(
+                "has {missing}, which the server does not offer; a site can only offer fewer tools"
+            );
+            return Err(SettingError::new(named, fault));
+        }
     }
     let excluded = source.filled(EXCLUDE)?;
     if let Some(tools) = &excluded {

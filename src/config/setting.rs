@@ -13,6 +13,19 @@ pub struct Setting {
     pub meaning: &'static str,
 }
 
+/// How a setting of a site relates to the server's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InSite {
+    /// A site has its own and never inherits the server's: where the wiki is, and what opens it.
+    Own,
+    /// A gate: the server's holds, and a site's can only make it narrower.
+    Narrower,
+    /// The server's, unless the site has its own.
+    Inherited,
+    /// It holds for the whole server; no site can have its own.
+    Server,
+}
+
 /// What the values of a setting are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -58,6 +71,49 @@ impl Setting {
     pub fn flag(&self) -> Option<String> {
         let has_none = matches!(self.kind, Kind::Secret | Kind::Command);
         (!has_none).then(|| self.file_name().replace('_', "-"))
+    }
+
+    /// How a site's own relates to the server's.
+    pub(super) fn in_site(&self) -> InSite {
+        match self.name {
+            "WIKI_BASE_URL"
+            | "WIKI_API_TOKEN"
+            | "WIKI_API_TOKEN_FILE"
+            | "WIKI_TOKEN_COMMAND"
+            | "WIKI_GRAPHQL_PATH"
+            | "WIKI_MUTATION_CONFIRM_TOKEN"
+            | "WIKI_CA_FILE"
+            | "WIKI_EXTRA_HEADERS_FILE" => InSite::Own,
+            "WIKI_MUTATIONS_ENABLED"
+            | "WIKI_MUTATION_DRY_RUN"
+            | "WIKI_CONFIRM"
+            | "WIKI_CONFIRM_FALLBACK"
+            | "WIKI_ALLOWED_MUTATION_PATH_PREFIXES"
+            | "WIKI_DENIED_MUTATION_PATH_PREFIXES"
+            | "WIKI_ALLOWED_READ_PATH_PREFIXES"
+            | "WIKI_DENIED_READ_PATH_PREFIXES"
+            | "WIKI_DENIED_READ_TAGS"
+            | "WIKI_TOOLSETS"
+            | "WIKI_TOOLS"
+            | "WIKI_EXCLUDE_TOOLS"
+            | "WIKI_READ_ONLY" => InSite::Narrower,
+            "WIKI_DEFAULT_LOCALE"
+            | "WIKI_DEFAULT_EDITOR"
+            | "WIKI_PERSON_TIMEOUT_S"
+            | "WIKI_TRASH_PREFIX"
+            | "WIKI_HTTP_TIMEOUT_MS"
+            | "WIKI_HTTP_MAX_RETRIES"
+            | "WIKI_HTTP_RETRY_TOTAL_MS"
+            | "WIKI_HTTP_WRITE_TIMEOUT_MS"
+            | "WIKI_PROXY"
+            | "WIKI_AUDIT_KEEP_DAYS"
+            | "WIKI_AUDIT_KEEP_MB"
+            | "WIKI_PROPOSALS_KEEP_DAYS"
+            | "WIKI_INDEX"
+            | "WIKI_INDEX_LOAD" => InSite::Inherited,
+            // What listens, logs and keeps records, and whatever is added and not thought of here.
+            _ => InSite::Server,
+        }
     }
 
     /// Whether the environment may set it.

@@ -15,6 +15,7 @@ use crate::index::IndexSettings;
 use crate::notify::NotifyTarget;
 use crate::page::{Prefix, ReadRule};
 use crate::rules::Rule;
+use crate::site::SiteName;
 use crate::tools::Surface;
 use crate::watch::WatchPace;
 use crate::wiki::{WikiSettings, is_loopback};
@@ -26,6 +27,8 @@ pub struct Indent(pub usize);
 /// All settings of one server.
 #[derive(Debug, Clone)]
 pub struct Settings {
+    /// The site that they are of; `None` for a wiki of no table.
+    pub site: Option<SiteName>,
     /// The wiki.
     pub wiki: WikiSettings,
     /// Where its key comes from.
@@ -87,6 +90,42 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Reads the settings of every wiki, for a server of all of them.
+    ///
+    /// # Errors
+    /// Every setting that is missing or bad, in any of them; two of them at one address.
+    pub fn load_every(layers: &Layers) -> Result<Vec<Self>, Vec<SettingError>> {
+        let every = layers.every();
+        if every.is_empty() {
+            return Self::load(layers).map(|settings| vec![settings]);
+        }
+        let mut all: Vec<Self> = Vec::new();
+        let mut faults = Vec::new();
+        for layers in &every {
+            match Self::read_all(&layers.source()) {
+                Ok(settings) => {
+                    let same = all.iter().find(|one| one.wiki.name == settings.wiki.name);
+                    if let Some(same) = same {
+                        let other = same.site.as_ref().map_or("base_url", SiteName::as_str);
+                        let fault = format!("is the address of {other}, too; one wiki is one site, with one key and one record");
+                        let fault = SettingError::new("WIKI_BASE_URL", fault);
+                        faults.push(layers.source().placed(fault));
+                    }
+                    all.push(settings);
+                }
+                Err(found) => faults.extend(found),
+            }
+        }
+        if !faults.is_empty() {
+            faults.dedup();
+            return Err(faults);
+        }
+        if let Some(first) = all.first_mut() {
+            first.warnings.extend(layers.warnings());
+        }
+        Ok(all)
+    }
+
     /// Reads the settings from a source.
     ///
     /// # Errors
@@ -143,6 +182,7 @@ impl Settings {
             let inside = inside.and_then(|it| anchors::warning(it, &audit_dir));
             more.extend(inside);
             Some(Self {
+                site: source.site.map(|site| site.name.clone()),
                 warnings: [warnings(&wiki, &policy), idle(&policy), more].concat(),
                 wiki,
                 key_source: key_source?,

@@ -11,7 +11,8 @@ use toml::de::DeTable;
 
 use self::check::check;
 pub(super) use self::check::{LONGEST_TIMEOUT, USUAL_TIMEOUT};
-use self::row::{Fault, Row, Sift, prefix, rows, texts, word};
+pub(super) use self::row::Fault;
+use self::row::{Row, Sift, prefix, rows, texts, word};
 use crate::change::{CODES, Operation};
 use crate::checks::CheckCommand;
 use crate::notify::NotifyTarget;
@@ -22,7 +23,14 @@ use crate::tools::{did_you_mean, nearest};
 /// The largest number that a rule may count to.
 pub(super) const LARGEST_COUNT: u64 = 1_000_000;
 /// The names of the tables, as the file has them.
-pub(super) const TABLES: [&str; 4] = ["rules", "checks", "rules_off", "notify"];
+pub(super) const TABLES: [&str; 6] = [
+    "rules",
+    "checks",
+    "rules_off",
+    "notify",
+    "sites",
+    "default_site",
+];
 
 /// The members of a rule.
 pub(super) const RULE_MEMBERS: [&str; 13] = [

@@ -41,6 +41,13 @@ impl Surface {
         Ok(())
     }
 
+    /// The first tool that another surface lacks.
+    #[must_use]
+    pub fn beyond(&self, other: &Self) -> Option<&'static str> {
+        let lacks = |tool: &&&'static Known| !other.0.iter().any(|known| known.name == tool.name);
+        self.0.iter().find(lacks).map(|tool| tool.name)
+    }
+
     /// Leaves out every tool that can change the wiki.
     pub fn keep_reading(&mut self) {
         self.0.retain(|tool| tool.kind == Kind::Read);

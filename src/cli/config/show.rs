@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
             .map_or_else(|| shown.setting.default.replace('`', ""), Clone::clone);
         let from = match &shown.origin {
             Origin::Default => "default".to_owned(),
-            Origin::File { path, line } => format!("{}:{line}", path.display()),
+            Origin::File { path, line, .. } => format!("{}:{line}", path.display()),
             Origin::Environment => "environment".to_owned(),
             Origin::Flag => shown.origin.name_of(shown.setting.name),
         };
@@ -72,7 +72,7 @@ struct OneSetting<'a> {
 fn as_json(shown: &Shown) -> OneSetting<'_> {
     let (from, file, line) = match &shown.origin {
         Origin::Default => ("default", None, None),
-        Origin::File { path, line } => ("file", Some(path.as_path()), Some(*line)),
+        Origin::File { path, line, .. } => ("file", Some(path.as_path()), Some(*line)),
         Origin::Environment => ("environment", None, None),
         Origin::Flag => ("flag", None, None),
     };
