@@ -33,13 +33,15 @@ pub enum Ending {
     Rejected,
     /// An operator paused or resumed all writes.
     Pause,
+    /// A running server took over other settings.
+    Settings,
     /// Old files were removed.
     Purge,
 }
 
 impl Ending {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Applied,
         Self::Unchanged,
         Self::NotApplied,
@@ -52,6 +54,7 @@ impl Ending {
         Self::Proposal,
         Self::Rejected,
         Self::Pause,
+        Self::Settings,
         Self::Purge,
     ];
 
@@ -71,6 +74,7 @@ impl Ending {
             Self::Proposal => "proposal",
             Self::Rejected => "rejected",
             Self::Pause => "pause",
+            Self::Settings => "settings",
             Self::Purge => "purge",
         }
     }
@@ -88,6 +92,7 @@ impl Ending {
             | Self::Proposal
             | Self::Rejected
             | Self::Pause
+            | Self::Settings
             | Self::Purge => false,
         }
     }
@@ -126,6 +131,7 @@ impl CallStory {
             Some(Event::Proposal) if last.is_some_and(Record::is_rejection) => Ending::Rejected,
             Some(Event::Proposal) => Ending::Proposal,
             Some(Event::Pause) => Ending::Pause,
+            Some(Event::Settings) => Ending::Settings,
             Some(Event::Purge) => Ending::Purge,
             Some(Event::Start | Event::Attempt | Event::Outcome | Event::Closed) | None => {
                 Ending::Open

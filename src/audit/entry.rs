@@ -26,6 +26,8 @@ pub enum Event {
     Proposal,
     /// An operator paused or resumed all writes.
     Pause,
+    /// A running server took over other settings.
+    Settings,
     /// Old files are about to be removed.
     Purge,
     /// The run ended cleanly; the last record of its file, written by the log itself.
@@ -45,6 +47,7 @@ impl Event {
             Self::Outcome => "outcome",
             Self::Proposal => "proposal",
             Self::Pause => "pause",
+            Self::Settings => "settings",
             Self::Purge => "purge",
             Self::Closed => "closed",
         }
@@ -58,6 +61,7 @@ impl Event {
             | Self::Outcome
             | Self::Proposal
             | Self::Pause
+            | Self::Settings
             | Self::Purge
             | Self::Closed => true,
             Self::Start | Self::Refusal | Self::Preview => false,

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::mem;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, RwLock, Weak};
 use std::time::Duration;
 
 use tokio::sync::Mutex;
@@ -44,7 +44,7 @@ struct Shared {
     tree: Arc<Mutex<()>>,
     pages: Arc<PageLocks>,
     anchors: OnceLock<Arc<Anchors>>,
-    notices: OnceLock<Notices>,
+    notices: RwLock<Option<Arc<Notices>>>,
 }
 
 /// A log that is not kept alive.
@@ -118,7 +118,7 @@ impl AuditLog {
                 tree: Arc::default(),
                 pages: Arc::default(),
                 anchors: OnceLock::new(),
-                notices: OnceLock::new(),
+                notices: RwLock::default(),
             }),
         }
     }
@@ -199,6 +199,7 @@ impl AuditLog {
             | Event::Outcome
             | Event::Proposal
             | Event::Pause
+            | Event::Settings
             | Event::Purge => {
                 if let (Event::Purge, Some(anchors)) = (entry.event, self.anchors()) {
                     anchors.remove(&entry.removed);
@@ -304,7 +305,7 @@ impl AuditLog {
         self.shared.anchors.get()
     }
 
-    pub(super) fn notices_cell(&self) -> &OnceLock<Notices> {
+    pub(super) fn notices_cell(&self) -> &RwLock<Option<Arc<Notices>>> {
         &self.shared.notices
     }
 

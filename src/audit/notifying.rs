@@ -1,13 +1,20 @@
 //! Has people told of what goes on record.
 
+use std::sync::{Arc, PoisonError};
+
 use super::AuditLog;
 use super::notices::Notices;
 use crate::notify::{Event as Notice, Notifier};
 
 impl AuditLog {
-    /// Has people told of what goes on record. The first caller decides.
+    /// Has people told of what goes on record from now on.
     pub fn notify_by(&self, notifier: Notifier) {
-        let _ = self.notices_cell().set(Notices::new(notifier));
+        let notices = (!notifier.is_idle()).then(|| Arc::new(Notices::new(notifier)));
+        let mut cell = self
+            .notices_cell()
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *cell = notices;
     }
 
     /// Tells people something of this wiki, if they are to be told.
@@ -17,8 +24,8 @@ impl AuditLog {
         }
     }
 
-    pub(super) fn notices(&self) -> Option<&Notices> {
-        let notices = self.notices_cell().get()?;
-        (!notices.notifier().is_idle()).then_some(notices)
+    pub(super) fn notices(&self) -> Option<Arc<Notices>> {
+        let cell = self.notices_cell().read();
+        cell.unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -174,11 +174,11 @@ impl File {
             faults.extend(found.into_iter().map(|(at, fault)| fault_at(at, fault)));
             Tables::default()
         });
-        let mut sift = |key: &Spanned<_>, value, entries: &mut Vec<Entry>, in_site| {
-            match entry(text, key, value, path, in_site) {
-                Ok(entry) => entries.push(entry),
-                Err(fault) => faults.push(fault_at(Some(key.span()), fault)),
-            }
+        let mut sift = |key: &Spanned<_>, value, entries: &mut Vec<Entry>, in_site| match entry(
+            text, key, value, path, in_site,
+        ) {
+            Ok(entry) => entries.push(entry),
+            Err(fault) => faults.push(fault_at(Some(key.span()), fault)),
         };
         for (key, value) in table.get_ref() {
             if !TABLES.contains(&&**key.get_ref()) {

@@ -6,6 +6,7 @@
 
 mod address_range;
 mod anchors;
+mod changes;
 mod connection;
 mod draft;
 mod file;
@@ -30,6 +31,7 @@ mod unread;
 
 pub use address_range::AddressRange;
 pub use anchors::signing_key;
+pub use changes::{Changes, Stamps};
 pub use connection::parse_base_url;
 pub use draft::Draft;
 pub use file::FileFault;

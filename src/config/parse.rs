@@ -66,6 +66,11 @@ pub enum Origin {
 }
 
 impl Origin {
+    /// Whether the value stands in the table of a site.
+    pub(super) const fn is_of_site(&self) -> bool {
+        matches!(self, Self::File { site: Some(_), .. })
+    }
+
     /// The setting's name in this layer.
     #[must_use]
     pub fn name_of(&self, name: &str) -> String {

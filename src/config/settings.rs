@@ -107,7 +107,9 @@ impl Settings {
                     let same = all.iter().find(|one| one.wiki.name == settings.wiki.name);
                     if let Some(same) = same {
                         let other = same.site.as_ref().map_or("base_url", SiteName::as_str);
-                        let fault = format!("is the address of {other}, too; one wiki is one site, with one key and one record");
+                        let fault = format!(
+                            "is the address of {other}, too; one wiki is one site, with one key and one record"
+                        );
                         let fault = SettingError::new("WIKI_BASE_URL", fault);
                         faults.push(layers.source().placed(fault));
                     }

@@ -33,7 +33,10 @@ pub(super) fn read<'a, 'b>(
                 "sites must be tables such as [sites.docs]".to_owned(),
             )),
             Some(tables) if tables.len() > MOST => {
-                faults.push((Some(key.span()), format!("there are more than {MOST} sites")));
+                faults.push((
+                    Some(key.span()),
+                    format!("there are more than {MOST} sites"),
+                ));
             }
             Some(tables) => {
                 for (key, value) in tables {

@@ -46,6 +46,13 @@ pub struct WikiSettings {
     pub reads: ReadScope,
 }
 
+/// The address of the wiki's API.
+fn endpoint(settings: &WikiSettings) -> Result<Url, String> {
+    let segments = settings.graphql_path.trim_matches('/').split('/');
+    below(&settings.base_url, segments)
+        .ok_or_else(|| "the address of the wiki cannot be a base".to_owned())
+}
+
 /// The answers of two queries; that of each may be an error of its own.
 pub(super) type Pair<A, B> = (
     Result<<A as GraphQLQuery>::ResponseData, WikiError>,
@@ -91,12 +98,27 @@ impl Wiki {
         })
     }
 
+    /// The same wiki with other settings of how it is spoken to; requests under way keep theirs.
+    /// The traffic is counted with theirs, and where the key is the same, so is what is known of it.
+    ///
+    /// # Errors
+    /// One sentence about the setting that cannot be used.
+    pub fn renewed(&self, settings: WikiSettings) -> Result<Self, String> {
+        let endpoint = endpoint(&settings)?;
+        let (old, key) = (self.keyed(), settings.key.clone());
+        let keyed = if old.key.digest() == key.digest() {
+            None
+        } else {
+            Some(Keyed::new(key, old.is_quiet, old.generation + 1)?)
+        };
+        Ok(Self {
+            transport: self.transport.renewed(endpoint, keyed, &settings.network)?,
+            settings: Arc::new(settings),
+        })
+    }
+
     fn made(settings: WikiSettings, run: &str, is_quiet: bool) -> Result<Self, String> {
-        let endpoint = below(
-            &settings.base_url,
-            settings.graphql_path.trim_matches('/').split('/'),
-        )
-        .ok_or("the address of the wiki cannot be a base")?;
+        let endpoint = endpoint(&settings)?;
         let transport = Transport::new(
             endpoint,
             Keyed::new(settings.key.clone(), is_quiet, 0)?,

@@ -58,7 +58,7 @@ pub(super) struct Way {
     client: reqwest::Client,
     endpoint: Url,
     pub(super) run: String,
-    count: AtomicU64,
+    count: Arc<AtomicU64>,
     pub(super) traffic: Arc<Traffic>,
 }
 
@@ -66,6 +66,42 @@ pub(super) struct Way {
 pub fn provide_tls() {
     // If a program that embeds this one has installed another, that one stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// The HTTP client for a wiki behind this network.
+#[expect(
+    clippy::disallowed_types,
+    reason = "this is the room that speaks HTTP to the wiki"
+)]
+fn client(endpoint: &Url, network: &Network) -> Result<reqwest::Client, &'static str> {
+    provide_tls();
+    let mut builder = reqwest::Client::builder()
+        .default_headers(network.headers.clone())
+        .redirect(redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .pool_idle_timeout(IDLE)
+        // It would read the environment itself; that is done by `config`.
+        .no_proxy()
+        .gzip(true)
+        .user_agent(concat!("wikijs-mcp/", env!("CARGO_PKG_VERSION")));
+    let is_tls = endpoint.scheme() == "https" || network.proxy.as_ref().is_some_and(Proxy::is_tls);
+    builder = if is_tls {
+        builder.tls_certs_merge(network.authorities.clone())
+    } else {
+        // Plain HTTP needs no roots; without this, an image without any refuses to start.
+        builder.tls_certs_only([])
+    };
+    if let Some(proxy) = &network.proxy {
+        tracing::info!(%proxy, "requests to the wiki go through a proxy");
+        let proxy = proxy
+            .to_client()
+            .ok_or("the proxy's address cannot be used")?;
+        builder = builder.proxy(proxy);
+    }
+    builder.build().map_err(|_| match network.authorities.len() {
+        0 => "this system has no certificate authorities that could vouch for the wiki; install its trust store (ca-certificates), or name a file of them in WIKI_CA_FILE",
+        _ => "WIKI_CA_FILE holds a certificate that cannot be used as an authority's",
+    })
 }
 
 impl Transport {
@@ -77,44 +113,11 @@ impl Transport {
         run: String,
         traffic: Arc<Traffic>,
     ) -> Result<Self, String> {
-        provide_tls();
-        #[expect(
-            clippy::disallowed_types,
-            reason = "this is the room that speaks HTTP to the wiki"
-        )]
-        let mut builder = reqwest::Client::builder()
-            .default_headers(network.headers.clone())
-            .redirect(redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .pool_idle_timeout(IDLE)
-            // It would read the environment itself; that is done by `config`.
-            .no_proxy()
-            .gzip(true)
-            .user_agent(concat!("wikijs-mcp/", env!("CARGO_PKG_VERSION")));
-        let is_tls =
-            endpoint.scheme() == "https" || network.proxy.as_ref().is_some_and(Proxy::is_tls);
-        builder = if is_tls {
-            builder.tls_certs_merge(network.authorities.clone())
-        } else {
-            // Plain HTTP needs no roots; without this, an image without any refuses to start.
-            builder.tls_certs_only([])
-        };
-        if let Some(proxy) = &network.proxy {
-            tracing::info!(%proxy, "requests to the wiki go through a proxy");
-            let proxy = proxy
-                .to_client()
-                .ok_or("the proxy's address cannot be used")?;
-            builder = builder.proxy(proxy);
-        }
-        let client = builder.build().map_err(|_| match network.authorities.len() {
-            0 => "this system has no certificate authorities that could vouch for the wiki; install its trust store (ca-certificates), or name a file of them in WIKI_CA_FILE",
-            _ => "WIKI_CA_FILE holds a certificate that cannot be used as an authority's",
-        })?;
         let way = Way {
-            client,
+            client: client(&endpoint, network)?,
             endpoint,
             run,
-            count: AtomicU64::new(0),
+            count: Arc::default(),
             traffic,
         };
         Ok(Self {
@@ -123,6 +126,29 @@ impl Transport {
         })
     }
 
+    /// Another way to the wiki, whose requests are counted with those of this one; without a new
+    /// key it shares the key.
+    pub(super) fn renewed(
+        &self,
+        endpoint: Url,
+        keyed: Option<Keyed>,
+        network: &Network,
+    ) -> Result<Self, String> {
+        let way = Way {
+            client: client(&endpoint, network)?,
+            endpoint,
+            run: self.run.clone(),
+            count: Arc::clone(&self.count),
+            traffic: Arc::clone(&self.traffic),
+        };
+        Ok(Self {
+            way: Arc::new(way),
+            keyed: keyed.map_or_else(
+                || Arc::clone(&self.keyed),
+                |keyed| Arc::new(RwLock::new(Arc::new(keyed))),
+            ),
+        })
+    }
     /// The same transport with another key.
     pub(super) fn with_key(&self, keyed: Keyed) -> Self {
         Self {

@@ -33,7 +33,7 @@ pub struct Desk {
     pub(super) index: Arc<ContentIndex>,
     pub(super) audit: Arc<AuditLog>,
     pub(super) policy: Policy,
-    pub(super) memory: Box<dyn Memory>,
+    pub(super) memory: Arc<dyn Memory>,
     pub(super) past: Past,
     pub(super) proposals: Proposals,
     pub(super) patience: Patience,
@@ -53,7 +53,36 @@ impl Desk {
         keep: Keep,
     ) -> Self {
         let house = House::new(&wiki, &audit, &policy, patience, keep);
-        Self::of((wiki, index), audit, policy, patience, Arc::new(house))
+        let memory = Arc::new(InProcess::new(&policy));
+        Self::of(
+            (wiki, index),
+            audit,
+            policy,
+            (patience, Arc::new(house)),
+            memory,
+        )
+    }
+
+    /// The same desk under changed settings. What sessions read stays known; previews and approvals
+    /// end where the gates changed. Calls under way keep the old desk.
+    pub(super) fn renewed(
+        &self,
+        (wiki, index): (Arc<Wiki>, Arc<ContentIndex>),
+        policy: Policy,
+        gates_changed: bool,
+    ) -> Self {
+        let memory = if gates_changed {
+            self.memory.under(&policy)
+        } else {
+            Arc::clone(&self.memory)
+        };
+        let (audit, house) = (Arc::clone(&self.audit), Arc::clone(&self.house));
+        Self::of((wiki, index), audit, policy, (self.patience, house), memory)
+    }
+
+    /// What is kept of the audit log from now on.
+    pub fn keep(&self, keep: Keep) {
+        self.house.keep(keep);
     }
 
     /// A desk with another key: the same log and policy, but its own previews, approvals and
@@ -61,7 +90,8 @@ impl Desk {
     pub(super) fn for_key(&self, wiki: Arc<Wiki>, index: Arc<ContentIndex>) -> Self {
         let (audit, policy) = (Arc::clone(&self.audit), self.policy.clone());
         let house = Arc::clone(&self.house);
-        Self::of((wiki, index), audit, policy, self.patience, house)
+        let memory = Arc::new(InProcess::new(&policy));
+        Self::of((wiki, index), audit, policy, (self.patience, house), memory)
     }
 
     /// The same for a reviewer, who decides under a policy of their own and reads within a rule.
@@ -72,20 +102,21 @@ impl Desk {
         policy: Policy,
     ) -> Self {
         let (audit, house) = (Arc::clone(&self.audit), Arc::clone(&self.house));
-        Self::of((wiki, index), audit, policy, self.patience, house)
+        let memory = Arc::new(InProcess::new(&policy));
+        Self::of((wiki, index), audit, policy, (self.patience, house), memory)
     }
 
     fn of(
         (wiki, index): (Arc<Wiki>, Arc<ContentIndex>),
         audit: Arc<AuditLog>,
         policy: Policy,
-        patience: Patience,
-        house: Arc<House>,
+        (patience, house): (Patience, Arc<House>),
+        memory: Arc<dyn Memory>,
     ) -> Self {
         let past = Past::new(Arc::clone(&wiki), Arc::clone(&audit));
         Self {
-            memory: Box::new(InProcess::new(&policy)),
-            proposals: Proposals::new(past.clone(), patience.queueing, Arc::clone(&house.room)),
+            memory,
+            proposals: Proposals::new(past.clone(), patience.queueing, house.room()),
             wiki,
             index,
             audit,

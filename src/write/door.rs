@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::audit::CallId;
 use crate::error::Failure;
-use crate::gates::Narrowing;
+use crate::gates::{Narrowing, Policy};
 use crate::index::ContentIndex;
 use crate::wiki::{Sender, Wiki};
 
@@ -54,6 +54,20 @@ impl Writer {
             .for_reviewer(narrowing, may_apply_in_dry_run);
         let (of_wiki, index) = (Arc::clone(wiki), Arc::clone(index));
         let desk = self.desk.for_reviewer(of_wiki, index, policy);
+        Self::new(Arc::new(desk), self.sender.for_key(wiki))
+    }
+
+    /// The same writer under changed settings, which calls under way do not see.
+    #[must_use]
+    pub fn renewed(
+        &self,
+        wiki: &Arc<Wiki>,
+        index: &Arc<ContentIndex>,
+        policy: Policy,
+        gates_changed: bool,
+    ) -> Self {
+        let reader = (Arc::clone(wiki), Arc::clone(index));
+        let desk = self.desk.renewed(reader, policy, gates_changed);
         Self::new(Arc::new(desk), self.sender.for_key(wiki))
     }
 

@@ -68,6 +68,17 @@ impl House {
         self.purges.start_if_due();
     }
 
+    /// The room that proposals take.
+    pub(super) fn room(&self) -> Arc<Room> {
+        Arc::clone(&self.room)
+    }
+
+    /// How much is kept from now on.
+    pub(super) fn keep(&self, keep: Keep) {
+        self.room.keep_to(keep);
+        self.purges.keep_to(keep);
+    }
+
     /// Waits for writes under way, then closes the log.
     pub(super) async fn finish(&self) {
         self.tasks.close();

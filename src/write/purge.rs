@@ -1,6 +1,6 @@
 //! Purges the audit directory from time to time.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use tokio_util::task::TaskTracker;
@@ -44,7 +44,7 @@ impl LastPurge {
 #[derive(Debug)]
 pub(super) struct Purges {
     audit: Arc<AuditLog>,
-    keep: Keep,
+    keep: RwLock<Keep>,
     /// Off for commands: they end soon, and may be undoing the oldest write.
     is_on: bool,
     last: Mutex<LastPurge>,
@@ -55,11 +55,16 @@ impl Purges {
     pub(super) fn new(audit: Arc<AuditLog>, policy: &Policy, keep: Keep) -> Self {
         Self {
             audit,
-            keep,
+            keep: RwLock::new(keep),
             is_on: !matches!(policy.confirm, ConfirmMode::Operator),
             last: Mutex::default(),
             tasks: TaskTracker::new(),
         }
+    }
+
+    /// Other retention settings, from now on.
+    pub(super) fn keep_to(&self, keep: Keep) {
+        *self.keep.write().unwrap_or_else(PoisonError::into_inner) = keep;
     }
 
     /// Waits for a purge under way, but not for long.
@@ -75,7 +80,8 @@ impl Purges {
         if !self.is_on {
             return;
         }
-        let (audit, keep) = (Arc::clone(&self.audit), self.keep);
+        let keep = *self.keep.read().unwrap_or_else(PoisonError::into_inner);
+        let audit = Arc::clone(&self.audit);
         let is_due = self
             .last
             .lock()

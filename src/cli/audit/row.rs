@@ -206,6 +206,7 @@ pub(super) const fn paint(ending: Ending) -> Paint {
         | Ending::Approval
         | Ending::Proposal
         | Ending::Pause
+        | Ending::Settings
         | Ending::Purge => Paint::Dim,
     }
 }

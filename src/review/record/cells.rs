@@ -45,6 +45,7 @@ pub(super) const fn tone(ending: Ending) -> &'static str {
         | Ending::Approval
         | Ending::Proposal
         | Ending::Pause
+        | Ending::Settings
         | Ending::Purge => "calm",
     }
 }

@@ -1,5 +1,6 @@
 //! The memory of one process: bounded, and lost when it ends.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::audit::CallId;
@@ -21,17 +22,21 @@ const LONGEST_QUESTION: Duration = Duration::from_secs(601);
 /// What one process remembers.
 #[derive(Debug)]
 pub(in crate::write) struct InProcess {
-    reads: Reads,
+    reads: Arc<Reads>,
     previews: Previews,
     /// Sets about which a person is asked between two calls.
     questions: Previews,
     approvals: Approvals,
-    own_writes: OwnWrites,
+    own_writes: Arc<OwnWrites>,
 }
 
 impl InProcess {
     /// Nothing yet.
     pub(in crate::write) fn new(policy: &Policy) -> Self {
+        Self::with(policy, Arc::default(), Arc::default())
+    }
+
+    fn with(policy: &Policy, reads: Arc<Reads>, own_writes: Arc<OwnWrites>) -> Self {
         // A question is kept longer than an answer may take.
         let questions = match policy.confirm {
             ConfirmMode::Person { limit, .. } => limit + Duration::from_secs(1),
@@ -41,16 +46,21 @@ impl InProcess {
             }
         };
         Self {
-            reads: Reads::default(),
+            reads,
             previews: Previews::new(Previews::LIFE),
             questions: Previews::new(questions),
             approvals: Approvals::default(),
-            own_writes: OwnWrites::default(),
+            own_writes,
         }
     }
 }
 
 impl Memory for InProcess {
+    fn under(&self, policy: &Policy) -> Arc<dyn Memory> {
+        let (reads, writes) = (Arc::clone(&self.reads), Arc::clone(&self.own_writes));
+        Arc::new(Self::with(policy, reads, writes))
+    }
+
     fn note_read(&self, session: &SessionId, page: PageReading, sight: Sight) {
         self.reads.note(session, page, sight);
     }

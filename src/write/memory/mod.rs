@@ -6,11 +6,12 @@ mod own_writes;
 mod reads;
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::audit::CallId;
 use crate::error::Failure;
 use crate::gates::{
-    Approved, Approver, Asked, ChangeSet, Previewed, Scope, SessionId, Spent, TurnOf,
+    Approved, Approver, Asked, ChangeSet, Policy, Previewed, Scope, SessionId, Spent, TurnOf,
 };
 use crate::page::{Date, PageReading};
 
@@ -20,6 +21,10 @@ pub(super) use reads::{Concerns, Seen};
 
 /// What is remembered between calls, each for its session.
 pub(super) trait Memory: fmt::Debug + Send + Sync {
+    /// The same reads and writes of sessions, without previews, questions and approvals: for the
+    /// same server under other gates.
+    fn under(&self, policy: &Policy) -> Arc<dyn Memory>;
+
     /// Notes that a session saw a page.
     fn note_read(&self, session: &SessionId, page: PageReading, sight: Sight);
 

@@ -1,7 +1,7 @@
 //! The disk space of proposals in the audit directory: each owner has a share.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
 use crate::audit::{AuditError, AuditLog, GRACE, Keep, ProposalId};
@@ -19,7 +19,7 @@ const BESIDE: usize = 4 * 1024;
 /// What takes room in the audit directory.
 #[derive(Debug)]
 pub(in crate::write) struct Room {
-    keep: Keep,
+    keep: RwLock<Keep>,
     taking: Mutex<Vec<Taking>>,
 }
 
@@ -36,14 +36,19 @@ impl Room {
     /// Nothing takes room yet.
     pub(in crate::write) const fn new(keep: Keep) -> Self {
         Self {
-            keep,
+            keep: RwLock::new(keep),
             taking: Mutex::new(Vec::new()),
         }
     }
 
     /// The retention settings.
-    pub(in crate::write) const fn keep(&self) -> Keep {
-        self.keep
+    pub(in crate::write) fn keep(&self) -> Keep {
+        *self.keep.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Other retention settings, from now on.
+    pub(in crate::write) fn keep_to(&self, keep: Keep) {
+        *self.keep.write().unwrap_or_else(PoisonError::into_inner) = keep;
     }
 
     /// Takes room for a proposal in its owner's share, whatever the key; returns whether there was
@@ -55,7 +60,7 @@ impl Room {
         id: ProposalId,
         bytes: u64,
     ) -> Result<bool, AuditError> {
-        let most = (self.keep.bytes / PARTS).max(LEAST);
+        let most = (self.keep().bytes / PARTS).max(LEAST);
         if self.take_up_to(session.owner(), id, bytes, most) {
             return Ok(true);
         }

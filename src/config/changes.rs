@@ -1,0 +1,221 @@
+//! What differs between two readings of the settings, and what of that a running server can take
+//! over.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+
+use super::key_source::Stamp;
+use super::layers::Layers;
+use super::names::SETTINGS;
+use super::setting::Setting;
+
+/// What differs for one wiki between two readings of its settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// The names of what changed, as the settings file has them.
+    pub names: BTreeSet<String>,
+    /// Whether how the wiki is spoken to changed, or what may be read of it.
+    pub of_wiki: bool,
+    /// Whether what may be written changed, or how it is confirmed.
+    pub of_gates: bool,
+    /// Whether the content index changed.
+    pub of_index: bool,
+}
+
+/// The files whose contents are part of the settings, as they are at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stamps(Vec<(&'static str, PathBuf, Option<Stamp>)>);
+
+/// The settings that name files which are read with them.
+const FILES: [&str; 2] = ["WIKI_CA_FILE", "WIKI_EXTRA_HEADERS_FILE"];
+
+/// What a change of a setting touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Touches {
+    /// It is taken over only by a restart.
+    Restart,
+    /// How the wiki is spoken to.
+    Wiki,
+    /// What may be written.
+    Gates,
+    /// Both: what may not be read may not be written.
+    Reads,
+    /// The content index.
+    Index,
+    /// Nothing that outlives a call.
+    Nothing,
+}
+
+impl Setting {
+    fn touches(&self) -> Touches {
+        match self.name {
+            "WIKI_BASE_URL"
+            | "WIKI_GRAPHQL_PATH"
+            | "WIKI_AUDIT_DIR"
+            | "WIKI_AUDIT_ANCHORS"
+            | "WIKI_AUDIT_SIGNING_KEY"
+            | "WIKI_SERVE_ADDRESS"
+            | "WIKI_SERVE_TOKENS_FILE"
+            | "WIKI_SERVE_CALLER_KEYS"
+            | "WIKI_LOG"
+            | "WIKI_LOG_FORMAT"
+            | "WIKI_LOG_DIR" => Touches::Restart,
+            "WIKI_DEFAULT_LOCALE"
+            | "WIKI_DEFAULT_EDITOR"
+            | "WIKI_HTTP_TIMEOUT_MS"
+            | "WIKI_HTTP_MAX_RETRIES"
+            | "WIKI_HTTP_RETRY_TOTAL_MS"
+            | "WIKI_HTTP_WRITE_TIMEOUT_MS"
+            | "WIKI_PROXY"
+            | "WIKI_CA_FILE"
+            | "WIKI_EXTRA_HEADERS_FILE" => Touches::Wiki,
+            "WIKI_ALLOWED_READ_PATH_PREFIXES"
+            | "WIKI_DENIED_READ_PATH_PREFIXES"
+            | "WIKI_DENIED_READ_TAGS" => Touches::Reads,
+            "WIKI_MUTATIONS_ENABLED"
+            | "WIKI_MUTATION_DRY_RUN"
+            | "WIKI_MUTATION_CONFIRM_TOKEN"
+            | "WIKI_CONFIRM"
+            | "WIKI_CONFIRM_FALLBACK"
+            | "WIKI_PERSON_TIMEOUT_S"
+            | "WIKI_ALLOWED_MUTATION_PATH_PREFIXES"
+            | "WIKI_DENIED_MUTATION_PATH_PREFIXES"
+            | "WIKI_TRASH_PREFIX" => Touches::Gates,
+            "WIKI_INDEX" | "WIKI_INDEX_LOAD" | "WIKI_INDEX_DIR" => Touches::Index,
+            _ => Touches::Nothing,
+        }
+    }
+}
+
+impl Changes {
+    fn note(&mut self, name: String, touches: Touches) {
+        self.names.insert(name);
+        self.of_wiki |= matches!(touches, Touches::Wiki | Touches::Reads);
+        self.of_gates |= matches!(touches, Touches::Gates | Touches::Reads);
+        self.of_index |= touches == Touches::Index;
+    }
+
+    /// Adds the files that changed while their names did not.
+    pub fn add_files(&mut self, layers: &Layers, before: &Stamps, now: &Stamps) {
+        for name in FILES {
+            let of = |stamps: &Stamps| {
+                let path = layers.source().filled(name).ok().flatten()?;
+                let same = |(_, own, _): &&(&str, PathBuf, _)| own.as_os_str() == &*path;
+                stamps.0.iter().find(same).and_then(|(.., stamp)| *stamp)
+            };
+            if of(before) != of(now)
+                && let Some(setting) = Setting::named(name)
+            {
+                self.note(setting.file_name(), setting.touches());
+            }
+        }
+    }
+}
+
+impl Layers {
+    /// What differs for the same wiki since another reading.
+    #[must_use]
+    pub fn changes_since(&self, old: &Self) -> Changes {
+        let (new, old) = (self.source(), old.source());
+        let mut changes = Changes::default();
+        for setting in SETTINGS {
+            let name = setting.name;
+            let is_same = new.text(name).ok() == old.text(name).ok()
+                && new.values(name) == old.values(name)
+                && new.array(name).is_some() == old.array(name).is_some();
+            if !is_same {
+                changes.note(setting.file_name(), setting.touches());
+            }
+        }
+        let (new, old) = (new.tables(), old.tables());
+        if new.rules != old.rules {
+            changes.note("rules".to_owned(), Touches::Gates);
+        }
+        if new.checks != old.checks {
+            changes.note("checks".to_owned(), Touches::Gates);
+        }
+        if new.notify != old.notify {
+            changes.note("notify".to_owned(), Touches::Nothing);
+        }
+        changes
+    }
+
+    /// The changed settings that only a restart takes over, as one sentence.
+    #[must_use]
+    pub fn needs_restart(&self, old: &Self) -> Option<String> {
+        let (new, old) = (self.source(), old.source());
+        let changed = SETTINGS.iter().filter(|setting| {
+            let name = setting.name;
+            setting.touches() == Touches::Restart
+                && (new.text(name).ok() != old.text(name).ok()
+                    || new.values(name) != old.values(name))
+        });
+        let names: Vec<String> = changed
+            .map(|setting| match self.site() {
+                Some(site) if new.origin(setting.name).is_of_site() => {
+                    format!("sites.{site}.{}", setting.file_name())
+                }
+                _ => setting.file_name(),
+            })
+            .collect();
+        let (verb, it) = match names.len() {
+            0 => return None,
+            1 => ("takes", "it"),
+            _ => ("take", "them"),
+        };
+        Some(format!(
+            "a change of {} {verb} a restart; put {it} back, or restart the server",
+            names.join(", ")
+        ))
+    }
+
+    /// The state of all files that these settings of every wiki were read from.
+    #[must_use]
+    pub fn stamps(&self) -> Stamps {
+        let mut found: Vec<(&'static str, PathBuf)> = Vec::new();
+        for layers in self.every() {
+            for name in FILES {
+                let source = layers.source();
+                if let Ok(Some(path)) = source.filled(name)
+                    && source.array(name).is_none()
+                {
+                    found.push((name, PathBuf::from(path)));
+                }
+            }
+        }
+        if let Some(file) = self.file() {
+            found.push(("", file.to_owned()));
+        }
+        found.sort();
+        found.dedup();
+        let stamped = found.into_iter().map(|(name, path)| {
+            let metadata = std::fs::metadata(&path).ok();
+            let stamp =
+                metadata.map(|found| (found.ctime(), found.ctime_nsec(), found.len(), found.ino()));
+            (name, path, stamp)
+        });
+        Stamps(stamped.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Changes, Touches};
+
+    #[test]
+    fn what_is_changed_says_what_it_touches() {
+        for (touches, expected) in [
+            (Touches::Wiki, (true, false, false)),
+            (Touches::Reads, (true, true, false)),
+            (Touches::Gates, (false, true, false)),
+            (Touches::Index, (false, false, true)),
+            (Touches::Nothing, (false, false, false)),
+        ] {
+            let mut changes = Changes::default();
+            changes.note("x".to_owned(), touches);
+            let found = (changes.of_wiki, changes.of_gates, changes.of_index);
+            assert_eq!(found, expected, "{touches:?}");
+        }
+    }
+}
