@@ -75,7 +75,7 @@ impl Doors for OperatorsDoor {
         ready(is_link.then(|| self.operator.clone())).boxed()
     }
 
-    fn still(&self, id: &str) -> Option<Reviewer> {
+    fn still(&self, id: &str, _: Option<&str>) -> Option<Reviewer> {
         (id == self.operator.id).then(|| self.operator.clone())
     }
 }
@@ -101,6 +101,8 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
             .actor
             .as_ref()
             .map_or_else(String::new, |actor| actor.as_str().to_owned()),
+        site: None,
+        sites: Vec::new(),
         may_decide: true,
         may_apply: true,
         sees_all: true,

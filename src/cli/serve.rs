@@ -4,14 +4,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::exit::Exit;
 use super::signals::{HangUps, Signals};
 use super::{Outcome, print, start};
-use crate::config::{ServeSettings, Settings, address_of};
+use crate::config::{Layers, ServeSettings, Settings, address_of};
 use crate::server::http::{HttpLimits, HttpServer, refused_start};
-use crate::server::{App, serve_stdio};
+use crate::server::{App, Reload, Site, Sites, serve_stdio};
 use crate::write::Patience;
 
 /// Arguments of `serve`.
@@ -59,37 +60,72 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
         let mut settings = demo.settings()?;
         settings.serve = ServeSettings::read(&start::layers()?.source())
             .map_err(|error| (Exit::Usage, error.to_string()))?;
-        return serve(settings, http, hang_ups).await;
+        return serve(vec![settings], None, http, hang_ups).await;
     }
-    serve(start::server_settings()?, http, hang_ups).await
+    start::start_log(None)?;
+    let layers = start::layers()?;
+    let listens = http.is_some()
+        || ServeSettings::read(&layers.source()).is_ok_and(|serve| serve.address.is_some());
+    // Over standard input and output there is one client, and one wiki.
+    let is_of_all = listens && start::given().site.is_none();
+    let settings = start::settings_of(&layers, is_of_all)?;
+    serve(settings, Some((layers, is_of_all)), http, hang_ups).await
 }
 
-async fn serve(settings: Settings, http: Option<SocketAddr>, mut hang_ups: HangUps) -> Outcome {
+/// Serves wikis. `layers` is where their settings are read from again, and whether all wikis of
+/// the settings file are served.
+async fn serve(
+    settings: Vec<Settings>,
+    layers: Option<(Layers, bool)>,
+    http: Option<SocketAddr>,
+    mut hang_ups: HangUps,
+) -> Outcome {
     let failed = |error: String| (Exit::Failed, error);
-    for warning in &settings.warnings {
+    for warning in settings.iter().flat_map(|settings| &settings.warnings) {
         tracing::warn!("{warning}");
     }
     let stop = CancellationToken::new();
     let signals = Signals::listen(stop.clone()).map_err(failed)?;
-    let serve = settings.serve.clone();
-    let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
-    start::check_audit_dir(app.desk.audit())?;
-    let app = Arc::new(app);
-    let asked = Arc::clone(&app);
+    let serve = settings.first().map(|settings| settings.serve.clone());
+    let serve = serve.ok_or_else(|| failed("there is no wiki to serve".to_owned()))?;
+    let mut all = Vec::new();
+    for settings in settings {
+        let name = settings.site.clone();
+        let app = App::new(settings, Patience::default()).map_err(|error| (Exit::Usage, error))?;
+        start::check_audit_dir(app.desk.audit())?;
+        all.push(Site::new(name, app));
+    }
+    let default = layers
+        .as_ref()
+        .and_then(|(layers, _)| layers.default_site().cloned());
+    let sites = Sites::new(all, default);
+    let (ask, asks) = mpsc::channel(1);
+    let reload = layers.map(|(layers, is_of_all)| {
+        let sites = Arc::clone(&sites);
+        Reload::new(start::given().clone(), layers, sites, is_of_all)
+    });
+    let asked = Arc::clone(&sites);
     tokio::spawn(async move {
         loop {
             hang_ups.next().await;
-            asked.reread_key().await;
+            // One that is asked for already will see what is there now.
+            let _ = ask.try_send(());
+            for site in asked.all().iter() {
+                site.app().reread_key().await;
+            }
         }
     });
-    let watching = Arc::clone(&app);
-    tokio::spawn(async move { watching.watch_key_end().await });
+    let watching = Arc::clone(&sites);
+    tokio::spawn(async move { watching.watch_key_ends().await });
     match http.or(serve.address) {
         None => {
             if print::is_typed() {
                 print::note("waiting for an MCP client on standard input; Ctrl-C ends this");
             }
-            serve_stdio(app, stop).await.map_err(failed)?;
+            if let Some(reload) = reload {
+                tokio::spawn(reload.run(asks));
+            }
+            serve_stdio(sites, stop).await.map_err(failed)?;
         }
         Some(address) => {
             if let Some(why) = refused_start(&serve, address) {
@@ -98,8 +134,11 @@ async fn serve(settings: Settings, http: Option<SocketAddr>, mut hang_ups: HangU
             let listener = TcpListener::bind(address)
                 .await
                 .map_err(|error| failed(format!("{address} cannot be listened at: {error}")))?;
-            let server = HttpServer::new(app, serve, HttpLimits::default(), listener)
+            let server = HttpServer::of_sites(sites, serve, HttpLimits::default(), listener)
                 .map_err(|error| (Exit::Usage, error))?;
+            if let Some(reload) = reload {
+                tokio::spawn(reload.serving(server.settings_taker()).run(asks));
+            }
             tracing::info!(address = %server.address(), "serving MCP over HTTP at /mcp");
             server.run(stop).await;
         }

@@ -28,13 +28,17 @@ pub(super) fn given() -> &'static Given {
     GIVEN.get_or_init(Given::default)
 }
 
-/// Starts the log and reads the settings of a server, whose log shows its writes.
+/// Reads the settings of a server: of all wikis of the settings file, or of one.
 ///
 /// # Errors
 /// The first setting that is missing or bad, with the exit code for it.
-pub(super) fn server_settings() -> Result<Settings, (Exit, String)> {
-    start_log(None)?;
-    load()
+pub(super) fn settings_of(layers: &Layers, of_all: bool) -> Result<Vec<Settings>, (Exit, String)> {
+    let read = if of_all {
+        Settings::load_every(layers)
+    } else {
+        Settings::load(layers).map(|settings| vec![settings])
+    };
+    read.map_err(|faults| first(&faults))
 }
 
 /// Starts the log and reads the settings of a command that works with the wiki, and logs their

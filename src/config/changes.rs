@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use super::key_source::Stamp;
-use super::layers::Layers;
+use super::layers::{Given, Layers, file_place};
 use super::names::SETTINGS;
 use super::setting::Setting;
 
@@ -170,9 +170,9 @@ impl Layers {
         ))
     }
 
-    /// The state of all files that these settings of every wiki were read from.
+    /// The state of all files that the settings of every wiki are read from.
     #[must_use]
-    pub fn stamps(&self) -> Stamps {
+    pub fn stamps(&self, given: &Given) -> Stamps {
         let mut found: Vec<(&'static str, PathBuf)> = Vec::new();
         for layers in self.every() {
             for name in FILES {
@@ -184,9 +184,7 @@ impl Layers {
                 }
             }
         }
-        if let Some(file) = self.file() {
-            found.push(("", file.to_owned()));
-        }
+        found.extend(file_place(given).map(|file| ("", file)));
         found.sort();
         found.dedup();
         let stamped = found.into_iter().map(|(name, path)| {

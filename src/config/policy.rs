@@ -39,6 +39,7 @@ fn narrowed(policy: Policy, site: &Source<'_>) -> Result<Policy, SettingError> {
     own.denied.extend(denied.into_iter().flatten());
     own.confirm = confirm_of_site(policy.confirm, site)?;
     own.trash = trash(site)?;
+    own.review = policy.review.at(site.site.map(|site| site.name.clone()));
     Ok(own)
 }
 

@@ -9,6 +9,7 @@ use time::format_description::well_known::Rfc3339;
 use super::narrowing::Narrowing;
 use crate::audit::Role;
 use crate::page::{Prefix, ReadRule};
+use crate::site::SiteName;
 
 /// How long before it its end is told.
 const NOTICE: time::Duration = time::Duration::days(14);
@@ -25,6 +26,9 @@ pub fn ends_soon(end: OffsetDateTime, now: OffsetDateTime) -> bool {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Grant {
+    /// The only sites that it sees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sites: Option<Vec<String>>,
     /// It is offered no tool that writes.
     #[serde(skip_serializing_if = "is_false")]
     pub read_only: bool,
@@ -91,6 +95,16 @@ impl Grant {
         })
     }
 
+    /// The only sites that it sees.
+    ///
+    /// # Errors
+    /// One sentence about what is no name of a site.
+    pub fn own_sites(&self) -> Result<Option<Vec<SiteName>>, String> {
+        let names = self.sites.as_ref();
+        let names = names.map(|names| names.iter().map(|name| name.parse()).collect());
+        names.transpose()
+    }
+
     /// When it ends, if it does.
     ///
     /// # Errors
@@ -110,6 +124,7 @@ impl Grant {
     pub fn fits(&self, role: Role) -> Result<(), String> {
         // Every member is named here, so that a new one is given a role or two.
         let Self {
+            sites,
             read_only,
             tools,
             prefixes,
@@ -124,6 +139,7 @@ impl Grant {
         } = self;
         let (agent, reviewer) = (role == Role::Agent, role == Role::Reviewer);
         let words = [
+            ("sites", sites.is_some(), role != Role::Metrics),
             ("read-only", *read_only, agent),
             ("tools", tools.is_some(), agent),
             ("prefixes", prefixes.is_some(), agent || reviewer),

@@ -5,10 +5,16 @@ use std::sync::Arc;
 
 use url::Url;
 
+use crate::site::SiteName;
+
 /// The address of the review page, if the operator named one. It signs nobody in, so an agent may
 /// know it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ReviewAddress(Option<Arc<str>>);
+pub struct ReviewAddress {
+    address: Option<Arc<str>>,
+    /// The site whose sets are meant.
+    site: Option<SiteName>,
+}
 
 impl ReviewAddress {
     /// Takes an address that ends in `/review`, without anything that could sign somebody in.
@@ -26,21 +32,34 @@ impl ReviewAddress {
             return Err("must hold no user, query or fragment: agents see it");
         }
         let text = url.as_str().trim_end_matches('/');
-        Ok(Self(Some(text.into())))
+        Ok(Self {
+            address: Some(text.into()),
+            site: None,
+        })
+    }
+
+    /// The same for the sets of a site.
+    #[must_use]
+    pub fn at(self, site: Option<SiteName>) -> Self {
+        Self { site, ..self }
     }
 
     /// The page of one set; `None` without an address.
     #[must_use]
     pub fn page_of(&self, set: impl Display) -> Option<String> {
-        let address = self.0.as_deref()?;
-        Some(format!("{address}/sets/{set}"))
+        let address = self.address.as_deref()?;
+        let site = self.site.as_ref();
+        let site = site.map_or_else(String::new, |site| format!("?site={site}"));
+        Some(format!("{address}/sets/{set}{site}"))
     }
 
     /// Where a person decides on a set: its page, or the command that opens it.
     #[must_use]
     pub fn of(&self, set: impl Display) -> String {
-        self.page_of(&set)
-            .unwrap_or_else(|| format!("wikijs-mcp review {set}"))
+        self.page_of(&set).unwrap_or_else(|| match &self.site {
+            None => format!("wikijs-mcp review {set}"),
+            Some(site) => format!("wikijs-mcp --site {site} review {set}"),
+        })
     }
 }
 
@@ -69,6 +88,16 @@ mod tests {
         let none = ReviewAddress::default();
         assert_eq!(none.of(set), "wikijs-mcp review 0123456789abcdef");
         assert_eq!(none.page_of(set), None);
+        let site = || Some("docs".parse().unwrap());
+        assert_eq!(
+            none.at(site()).of(set),
+            "wikijs-mcp --site docs review 0123456789abcdef"
+        );
+        let address = ReviewAddress::parse("https://a.example/review").unwrap();
+        assert_eq!(
+            address.at(site()).of(set),
+            "https://a.example/review/sets/0123456789abcdef?site=docs"
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use crate::page::{Locale, PagePath, Prefix};
+use crate::site::SiteName;
 use crate::wiki::Wiki;
 use crate::write::{Caller, Desk, Writer};
 
@@ -19,7 +20,8 @@ pub trait Doors: Debug + Send + Sync {
     fn take_link<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Option<Reviewer>>;
 
     /// The reviewer of a session as they are now; nobody once they may not decide any more.
-    fn still(&self, id: &str) -> Option<Reviewer>;
+    /// They work on the site of this name, or on the first that they see.
+    fn still(&self, id: &str, site: Option<&str>) -> Option<Reviewer>;
 }
 
 /// A person who decides.
@@ -29,6 +31,10 @@ pub struct Reviewer {
     pub id: String,
     /// Their name, as it is on record.
     pub name: String,
+    /// The site that they work on, where there are several.
+    pub site: Option<SiteName>,
+    /// The sites that they see.
+    pub sites: Vec<SiteName>,
     /// Whether they decide; else they only look.
     pub may_decide: bool,
     /// Whether they apply; else, in a dry run, they only reject.

@@ -5,6 +5,7 @@ use time::OffsetDateTime;
 
 use crate::audit::Client;
 use crate::page::{Date, escape_hidden};
+use crate::site::SiteName;
 
 /// What stands around a page.
 #[derive(Debug, Default)]
@@ -17,12 +18,22 @@ pub(super) struct Frame {
     pub again_in: Option<u32>,
     /// Whether the page is one of the record.
     pub is_record: bool,
+    /// The site that it is about, where there are several.
+    pub site: Option<SiteName>,
+    /// The sites that whoever is signed in sees.
+    pub sites: Vec<SiteName>,
 }
 
 impl Frame {
     /// That of a page for nobody.
     pub(super) fn none() -> Self {
         Self::default()
+    }
+
+    /// What an address needs so that it stays on the page's site.
+    pub(super) fn at_site(&self) -> String {
+        let site = self.site.as_ref();
+        site.map_or_else(String::new, |site| format!("?site={site}"))
     }
 }
 
@@ -53,6 +64,7 @@ pub(super) fn page(title: &str, frame: &Frame, body: &Markup) -> Markup {
                             " "
                             a href="/review/record" aria-current=[frame.is_record.then_some("page")] { "Record" }
                         }
+                        @if let Some(site) = &frame.site { (sites(frame, site)) }
                         span.who { (name) }
                         form method="post" action="/review/sign-out" {
                             input type="hidden" name="form_token" value=(token);
@@ -64,6 +76,23 @@ pub(super) fn page(title: &str, frame: &Frame, body: &Markup) -> Markup {
                     p.news.good[*is_good].bad[!*is_good] role="status" { (news) }
                 }
                 (body)
+            }
+        }
+    }
+}
+
+/// Which wiki the page is about, and the others to go to.
+fn sites(frame: &Frame, own: &SiteName) -> Markup {
+    let place = if frame.is_record {
+        "/review/record"
+    } else {
+        "/review"
+    };
+    html! {
+        nav.sites aria-label="Wikis" {
+            @for site in &frame.sites {
+                a href=(format!("{place}?site={site}")) aria-current=[(site == own).then_some("true")] { (site) }
+                " "
             }
         }
     }

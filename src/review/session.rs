@@ -28,6 +28,7 @@ struct Session {
     reviewer: String,
     form_token: String,
     is_side_by_side: bool,
+    site: Option<String>,
     seen: HashSet<SeenPart>,
     news: Option<(bool, String)>,
     used: Instant,
@@ -42,6 +43,8 @@ pub(super) struct SignedIn {
     pub form_token: String,
     /// Whether differences are shown in two columns.
     pub is_side_by_side: bool,
+    /// The site that it looks at.
+    pub site: Option<String>,
     cookie: [u8; 32],
 }
 
@@ -73,6 +76,7 @@ impl Sessions {
             reviewer: reviewer.to_owned(),
             form_token,
             is_side_by_side: false,
+            site: None,
             seen: HashSet::new(),
             news: None,
             used: Instant::now(),
@@ -86,6 +90,7 @@ impl Sessions {
             reviewer: session.reviewer.clone(),
             form_token: session.form_token.clone(),
             is_side_by_side: session.is_side_by_side,
+            site: session.site.clone(),
             cookie: session.cookie,
         })
     }
@@ -117,6 +122,13 @@ impl Sessions {
     pub(super) fn show_side_by_side(&self, of: &SignedIn, is_side_by_side: bool) {
         self.with(&of.cookie, |session| {
             session.is_side_by_side = is_side_by_side;
+        });
+    }
+
+    /// Looks at another site from now on.
+    pub(super) fn look_at(&self, of: &SignedIn, site: &str) {
+        self.with(&of.cookie, |session| {
+            session.site = Some(site.to_owned());
         });
     }
 

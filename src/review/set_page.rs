@@ -61,7 +61,7 @@ pub(super) fn page(shown: &Shown, frame: &Frame) -> Markup {
             @if let Some(wrong) = shown.wrong { p.news.bad role="alert" { (wrong) } }
             (hindrance(sheet, shown.far))
             @if shown.can_decide() {
-                form #decide method="post" action=(format!("/review/sets/{}", proposal.id)) {
+                form #decide method="post" action=(format!("/review/sets/{}{}", proposal.id, frame.at_site())) {
                     input type="hidden" name="form_token" value=(shown.form_token);
                     input type="hidden" name="digest" value=(sheet.review.digest);
                     (changes(shown))

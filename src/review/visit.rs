@@ -1,7 +1,8 @@
 //! Whoever asks for a page: signed in or not, and what they are shown of a set.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -22,6 +23,7 @@ use super::set_page::{self, Shown};
 use super::sheet::Sheet;
 use super::sign_in::{self, COOKIE, WrongLinks};
 use super::under_way::UnderWay;
+use crate::site::SiteName;
 
 /// Asked a second time by the page itself, since a browser that comes from elsewhere leaves a strict
 /// cookie at home.
@@ -38,8 +40,8 @@ pub struct Reviews {
     pub(super) under_way: UnderWay,
     /// Who reads the record now.
     pub(super) readers: Readers,
-    /// The last check of the record.
-    pub(super) checks: Checks,
+    /// The last check of each record.
+    checks: Mutex<HashMap<PathBuf, Checks>>,
 }
 
 impl Reviews {
@@ -53,7 +55,7 @@ impl Reviews {
             wrong_links: WrongLinks::default(),
             under_way: UnderWay::default(),
             readers: Readers::default(),
-            checks: Checks::default(),
+            checks: Mutex::default(),
         }
     }
 }
@@ -69,14 +71,24 @@ impl Reviews {
     pub(super) fn enter(&self, request: &Parts) -> Result<Visitor, Reply> {
         self.is_meant(&request.headers)?;
         let cookie = cookie(&request.headers);
+        let query = Form::of_query(request.uri.query());
         if let Some(session) = cookie.and_then(|cookie| self.sessions.of(cookie)) {
-            let Some(reviewer) = self.doors.still(&session.reviewer) else {
+            let asked = query.text("site");
+            let site = if asked.is_empty() {
+                session.site.as_deref()
+            } else {
+                Some(asked)
+            };
+            let Some(reviewer) = self.doors.still(&session.reviewer, site) else {
                 self.sessions.close(&session);
                 return Err(page(StatusCode::UNAUTHORIZED, sign_in::ended()));
             };
+            let own = reviewer.site.as_ref().map(SiteName::as_str);
+            if request.method == Method::GET && !asked.is_empty() && own == Some(asked) {
+                self.sessions.look_at(&session, asked);
+            }
             return Ok(Visitor { session, reviewer });
         }
-        let query = Form::of_query(request.uri.query());
         let is_first = cookie.is_none() && query.text(AGAIN).is_empty();
         if is_first && request.method == Method::GET && is_from_elsewhere(request) {
             return Err(page(StatusCode::OK, again(request)));
@@ -141,7 +153,16 @@ impl Reviews {
             news: self.sessions.take_news(&visitor.session),
             again_in: None,
             is_record: false,
+            site: visitor.reviewer.site.clone(),
+            sites: visitor.reviewer.sites.clone(),
         }
+    }
+
+    /// The last check of the record that a visitor reads.
+    pub(super) fn checks(&self, visitor: &Visitor) -> Checks {
+        let dir = visitor.reviewer.bench.desk.log_dir();
+        let mut all = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry(dir).or_default().clone()
     }
 
     pub(super) async fn queue_of(&self, visitor: &Visitor) -> Result<Queue, Reply> {

@@ -8,8 +8,8 @@ use rmcp::model::RequestStateCodec;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::audit::{AuditLog, Pause, RunId};
-use crate::config::{Indent, Settings};
+use crate::audit::{AuditLog, Keep, Pause, RunId};
+use crate::config::{Changes, Indent, Settings};
 use crate::error::{Code, Failure};
 use crate::gates::{ConfirmMode, Narrowing};
 use crate::index::ContentIndex;
@@ -28,14 +28,14 @@ use super::metrics::Metrics;
 /// What all connections of one server share: the wiki, the way to write to it, the tools.
 #[derive(Debug)]
 pub struct App {
-    /// The wiki. One is configured now; several will be.
+    /// The wiki.
     pub wiki: Arc<Wiki>,
     /// The door of every write.
     pub writer: Arc<Writer>,
     /// What tools and commands may know of writes.
     pub desk: Arc<Desk>,
     /// Seals what a client must bring back unchanged.
-    pub(super) codec: RequestStateCodec,
+    pub(super) codec: Arc<RequestStateCodec>,
     /// The content index of the wiki's pages.
     pub index: Arc<ContentIndex>,
     /// The pages that clients watch.
@@ -45,6 +45,8 @@ pub struct App {
     /// How answers are written as text.
     pub(super) indent: Indent,
     registry: Arc<RwLock<Arc<Registry>>>,
+    /// How often the gates changed.
+    gates: u64,
     /// Where new keys come from; `None` for a caller's own key.
     pub(super) key_watch: Option<Arc<KeyWatch>>,
 }
@@ -85,12 +87,81 @@ impl App {
             wiki,
             writer: Arc::new(writer),
             desk,
-            codec: codec()?,
+            codec: Arc::new(codec()?),
             metrics: Arc::default(),
             indent: settings.indent,
             registry: Arc::new(RwLock::new(Arc::new(registry))),
+            gates: 0,
             key_watch: Some(Arc::new(KeyWatch::new(settings.key_source))),
         })
+    }
+
+    /// The same server under changed settings. Calls under way keep this one. What sessions read
+    /// stays known; previews and approvals end where the gates changed.
+    ///
+    /// # Errors
+    /// One sentence about what cannot be used.
+    pub(super) fn renewed(&self, settings: Settings, changes: &Changes) -> Result<Renewed, String> {
+        let registry = Registry::of(&settings.surface).map_err(|error| error.to_string())?;
+        let key = settings.wiki.key.clone();
+        let is_new_key = self.wiki.key().digest() != key.digest();
+        let has_new_wiki = changes.of_wiki || is_new_key;
+        let wiki = if has_new_wiki {
+            Arc::new(self.wiki.renewed(settings.wiki)?)
+        } else {
+            Arc::clone(&self.wiki)
+        };
+        let index = if has_new_wiki || changes.of_index {
+            Arc::new(ContentIndex::new(Arc::clone(&wiki), settings.index))
+        } else {
+            Arc::clone(&self.index)
+        };
+        // The new key may not see what the old one could.
+        let gone = is_new_key.then(|| (Arc::clone(&self.index), self.wiki.pinned()));
+        let review = settings.policy.review.clone();
+        let notifier = Notifier::new(settings.notify, review);
+        let keep = settings.keep;
+        let writer = self
+            .writer
+            .renewed(&wiki, &index, settings.policy, changes.of_gates);
+        let app = Self {
+            desk: Arc::clone(writer.desk()),
+            writer: Arc::new(writer),
+            watch: if has_new_wiki {
+                Arc::new(self.watch.for_key(Arc::clone(&wiki)))
+            } else {
+                Arc::clone(&self.watch)
+            },
+            index,
+            wiki,
+            codec: Arc::clone(&self.codec),
+            metrics: Arc::clone(&self.metrics),
+            indent: settings.indent,
+            registry: Arc::new(RwLock::new(Arc::new(registry))),
+            gates: self.gates + u64::from(changes.of_gates),
+            key_watch: Some(Arc::new(KeyWatch::new(settings.key_source))),
+        };
+        Ok(Renewed {
+            app,
+            notifier,
+            keep,
+            gone,
+        })
+    }
+
+    /// The app of a caller's own key or bounds, after the server's changed: the caller's sessions
+    /// go on with what they know.
+    pub(super) fn followed_by(&self, fresh: Self) -> Self {
+        let policy = fresh.desk.narrowed_policy(None, true);
+        let gates_changed = self.gates != fresh.gates;
+        let writer = self
+            .writer
+            .renewed(&fresh.wiki, &fresh.index, policy, gates_changed);
+        Self {
+            desk: Arc::clone(writer.desk()),
+            writer: Arc::new(writer),
+            ..fresh
+        }
     }
 
     /// The same server for a caller's own key: index, remembered reads, previews and approvals are
@@ -143,10 +214,11 @@ impl App {
             index,
             watch: Arc::new(self.watch.for_key(Arc::clone(&wiki))),
             wiki,
-            codec: codec()?,
+            codec: Arc::new(codec()?),
             metrics: Arc::clone(&self.metrics),
             indent: self.indent,
             registry: Arc::clone(&self.registry),
+            gates: self.gates,
             key_watch,
         })
     }
@@ -301,6 +373,34 @@ impl App {
             .registry
             .write()
             .unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
+    }
+}
+
+/// An app under changed settings that are not in force yet.
+#[derive(Debug)]
+pub(super) struct Renewed {
+    app: App,
+    notifier: Notifier,
+    keep: Keep,
+    /// The index of a key that is not used any more.
+    gone: Option<(Arc<ContentIndex>, Wiki)>,
+}
+
+impl Renewed {
+    /// The app, for what is to be known of it.
+    pub(super) const fn app(&self) -> &App {
+        &self.app
+    }
+
+    /// Puts the settings into force.
+    pub(super) fn into_force(self) -> Arc<App> {
+        self.app.desk.audit().notify_by(self.notifier);
+        self.app.desk.keep(self.keep);
+        if let Some((index, old)) = self.gone {
+            tokio::spawn(async move { index.forget_key(&old).await });
+        }
+        self.app.desk.begin_recovery();
+        Arc::new(self.app)
     }
 }
 

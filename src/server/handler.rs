@@ -24,6 +24,7 @@ use super::app::App;
 use super::logging::{Level, SetLevel};
 use super::metrics::Called;
 use super::resources::Reader;
+use super::site::{Site, Sites};
 use super::subscriptions::{self, Subscriptions};
 use super::terms::Terms;
 use super::visit::Visit;
@@ -42,9 +43,9 @@ const NOT_KNOWN: &str = "What the key itself may do is not known yet: resource w
 /// Answers one connection.
 #[derive(Debug, Clone)]
 pub struct Handler {
-    app: Arc<App>,
-    /// The caller of the connection; `None` if each request carries its own.
-    visit: Option<Arc<Visit>>,
+    sites: Arc<Sites>,
+    /// The session of the connection's only caller; `None` if each request carries its own visit.
+    alone: Option<SessionId>,
     /// The level of log messages that its client wants.
     level: Level,
     /// The pages that its client subscribed to.
@@ -55,20 +56,25 @@ impl Handler {
     /// A handler of one session.
     #[must_use]
     pub fn new(app: Arc<App>, session: SessionId) -> Self {
-        let visit = Some(Arc::new(Visit::alone(Arc::clone(&app), session)));
+        Self::alone(Sites::only(app), session)
+    }
+
+    /// A handler of one session with the only site.
+    #[must_use]
+    pub fn alone(sites: Arc<Sites>, session: SessionId) -> Self {
         Self {
-            app,
-            visit,
+            sites,
+            alone: Some(session),
             level: Level::default(),
             subscriptions: Subscriptions::default(),
         }
     }
 
     /// A handler of requests that each carry their [`Visit`].
-    pub(super) fn of_visits(app: Arc<App>) -> Self {
+    pub(super) fn of_visits(sites: Arc<Sites>) -> Self {
         Self {
-            app,
-            visit: None,
+            sites,
+            alone: None,
             level: Level::default(),
             subscriptions: Subscriptions::default(),
         }
@@ -76,12 +82,25 @@ impl Handler {
 
     /// The caller; a request that passed no guard is refused.
     fn visit(&self, context: &RequestContext<RoleServer>) -> Result<Arc<Visit>, ErrorData> {
-        let parts = context.extensions.get::<Parts>();
-        self.visit
-            .as_ref()
-            .or_else(|| parts?.extensions.get())
-            .map(Arc::clone)
-            .ok_or_else(|| ErrorData::internal_error("the caller is unknown", None))
+        let unknown = || ErrorData::internal_error("the caller is unknown", None);
+        if let Some(session) = &self.alone {
+            let site = self.sites.of(None).ok_or_else(unknown)?;
+            return Ok(Arc::new(Visit::alone(site.app(), session.clone())));
+        }
+        let visit = context
+            .extensions
+            .get::<Parts>()
+            .and_then(|parts| parts.extensions.get());
+        visit.map(Arc::clone).ok_or_else(unknown)
+    }
+
+    /// The site of a caller.
+    fn site(&self, context: &RequestContext<RoleServer>) -> Option<Arc<Site>> {
+        if self.alone.is_some() {
+            return self.sites.of(None);
+        }
+        let parts = context.extensions.get::<Parts>()?;
+        parts.extensions.get::<Arc<Site>>().map(Arc::clone)
     }
 
     /// What this server is and can do, for one session.
@@ -140,7 +159,7 @@ impl Handler {
         name: &str,
         arguments: Arguments,
     ) -> Result<CallToolResult, ErrorData> {
-        let (registry, offered) = (self.app.registry(), visit.offered());
+        let (registry, offered) = (visit.app.registry(), visit.offered());
         let is_offered = |tool: &&Definition| offered.has(tool.name);
         let unknown = || {
             let meant = tools::meant(name, offered.names());
@@ -152,11 +171,11 @@ impl Handler {
         match visit.app.call(name, caller, progress, arguments).await {
             Some(Ok(mut value)) => {
                 offered.answer(&mut value);
-                Ok(result::answer(tool, value, self.app.indent))
+                Ok(result::answer(tool, value, visit.app.indent))
             }
             Some(Err(failure)) => {
                 let failure = offered.failure(failure);
-                Ok(result::failure(&failure, self.app.indent))
+                Ok(result::failure(&failure, visit.app.indent))
             }
             None => Err(unknown()),
         }
@@ -188,8 +207,9 @@ impl Handler {
 
     /// The registry's own name of a tool, so that a name made up by a client is never recorded as a
     /// tool.
-    fn tool(&self, name: &str) -> &'static str {
-        self.app.registry().find(name).map_or("", |tool| tool.name)
+    fn tool(visit: &Visit, name: &str) -> &'static str {
+        let registry = visit.app.registry();
+        registry.find(name).map_or("", |tool| tool.name)
     }
 }
 
@@ -197,6 +217,7 @@ impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
+            .enable_tool_list_changed()
             .enable_resources()
             .enable_resources_subscribe()
             .enable_prompts()
@@ -218,6 +239,9 @@ impl ServerHandler for Handler {
         context.peer.set_peer_info(request.clone());
         let mut told = self.negotiate_initialize(&request)?;
         let visit = self.visit(&context)?;
+        if let Some(site) = self.site(&context) {
+            site.tell(&context.peer, &visit);
+        }
         // The session for answers is just being opened.
         let can_ask = elicit::asks(&request.capabilities);
         told.instructions = self.server_config(&visit, can_ask).instructions;
@@ -237,7 +261,7 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, _context: NotificationContext<RoleServer>) {
-        self.app.desk.begin_recovery();
+        self.sites.begin_recovery();
     }
 
     async fn list_tools(
@@ -245,11 +269,8 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let (registry, visit) = (self.app.registry(), self.visit(&context)?);
-        let offered = visit.offered();
-        let tools = registry.definitions().filter(|tool| offered.has(tool.name));
-        let tools = tools.map(|tool| result::tool(&offered.definition(tool)));
-        Ok(ListToolsResult::with_all_items(tools.collect()))
+        let visit = self.visit(&context)?;
+        Ok(ListToolsResult::with_all_items(visit.listed()))
     }
 
     async fn list_resources(
@@ -363,7 +384,11 @@ impl ServerHandler for Handler {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.app.registry().find(name).map(result::tool)
+        let sites = self.sites.all();
+        sites.iter().find_map(|site| {
+            let registry = site.app().registry();
+            registry.find(name).map(result::tool)
+        })
     }
 
     async fn call_tool(
@@ -372,18 +397,18 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let visit = self.visit(&context)?;
-        let tool = self.tool(&request.name);
+        let tool = Self::tool(&visit, &request.name);
         let id = new_id()?;
         let span = tracing::info_span!("call", %id, tool, client = visit.subject);
         // Boxed, since it is many times as large as everything else of a connection.
         let call = Box::pin(self.call(&visit, tool, request, context));
-        let registry = self.app.registry();
+        let registry = visit.app.registry();
         let called = Called {
             tool,
             can_write: registry.find(tool).is_some_and(Definition::can_write),
             client: visit.client.as_ref().map(|client| &*client.name),
         };
-        let timed = self.app.metrics.call(called, id.during(call));
+        let timed = visit.app.metrics.call(called, id.during(call));
         timed.instrument(span).await
     }
 

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::app::App;
+use super::site::Sites;
 use crate::notify::Event;
 
 /// How often it is looked at.
@@ -14,17 +14,20 @@ const A_DAY: Duration = Duration::from_hours(24);
 /// How long before its end people are told.
 const SOON: time::Duration = time::Duration::days(7);
 
-impl App {
-    /// Tells people at once and then once a day while the server's key ends within seven days.
+impl Sites {
+    /// Tells people at once and then once a day while the key of a site ends within seven days.
     /// Never returns.
-    pub async fn watch_key_end(&self) {
+    pub async fn watch_key_ends(&self) {
         let mut days = interval(A_DAY);
         days.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             days.tick().await;
-            let ends = self.wiki.key().expires();
-            if let Some(event) = ends.and_then(|at| told(at, OffsetDateTime::now_utc())) {
-                self.desk.audit().notify(&event);
+            for site in self.all().iter() {
+                let app = site.app();
+                let ends = app.wiki.key().expires();
+                if let Some(event) = ends.and_then(|at| told(at, OffsetDateTime::now_utc())) {
+                    app.desk.audit().notify(&event);
+                }
             }
         }
     }

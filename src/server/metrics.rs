@@ -10,7 +10,9 @@ use rmcp::model::CallToolResponse;
 use tokio::runtime::Handle;
 
 use super::app::App;
+use super::site::Sites;
 use crate::meter::{Gauge, Histogram};
+use crate::site::SiteName;
 use crate::wiki::Standing;
 
 /// How many clients are counted separately.
@@ -208,9 +210,61 @@ fn outcome(tool: &str, answer: &Result<CallToolResponse, ErrorData>) -> String {
     word.to_owned()
 }
 
-/// All metrics of a server, as Prometheus text.
+/// All metrics of a server, as Prometheus text. Those of several sites have the label `site`.
 #[must_use]
-pub fn tell(app: &App) -> String {
+pub fn tell(sites: &Sites) -> String {
+    let all = sites.all();
+    let of_each = all.iter().map(|site| (site.name(), tell_of(&site.app())));
+    let of_each: Vec<(Option<&SiteName>, String)> = of_each.collect();
+    match of_each.as_slice() {
+        [(None, text)] => text.clone(),
+        of_each => merged(of_each),
+    }
+}
+
+/// One text of those of several sites: each metric once, with the lines of all.
+fn merged(of_each: &[(Option<&SiteName>, String)]) -> String {
+    let mut text = String::new();
+    for metric in METRICS {
+        let mut is_begun = false;
+        for (number, (site, own)) in of_each.iter().enumerate() {
+            // What is the process's own is told once.
+            if metric.name == TASKS.name && number > 0 {
+                continue;
+            }
+            for line in own.lines().filter(|line| is_of(metric, line)) {
+                if !std::mem::replace(&mut is_begun, true) {
+                    head(&mut text, *metric);
+                }
+                let site = site.filter(|_| metric.name != TASKS.name);
+                let _ = writeln!(text, "{}", labelled(line, site));
+            }
+        }
+    }
+    text
+}
+
+/// Whether a line is one of a metric's numbers.
+fn is_of(metric: &Metric, line: &str) -> bool {
+    let name = line.split(['{', ' ']).next().unwrap_or_default();
+    let of_histogram = ["_bucket", "_sum", "_count"];
+    let rest = name.strip_prefix(metric.name);
+    rest.is_some_and(|rest| rest.is_empty() || of_histogram.contains(&rest))
+}
+
+/// A line with its site as its first label.
+fn labelled(line: &str, site: Option<&SiteName>) -> String {
+    let Some(site) = site else {
+        return line.to_owned();
+    };
+    match (line.split_once('{'), line.split_once(' ')) {
+        (Some((name, rest)), _) => format!("{name}{{site=\"{site}\",{rest}"),
+        (None, Some((name, number))) => format!("{name}{{site=\"{site}\"}} {number}"),
+        (None, None) => line.to_owned(),
+    }
+}
+
+fn tell_of(app: &App) -> String {
     let mut text = String::new();
     let metrics = &app.metrics;
     let traffic = app.wiki.traffic();

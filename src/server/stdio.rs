@@ -19,9 +19,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::app::App;
 use super::handler::Handler;
 use super::lines::{Lines, Slot};
+use super::site::Sites;
 use crate::gates::SessionId;
 
 /// How a server ended.
@@ -56,8 +56,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// One sentence, where the handshake fails for another reason than an early end.
-pub async fn serve_stdio(app: Arc<App>, stop: CancellationToken) -> Result<Ended, String> {
-    let handler = Handler::new(Arc::clone(&app), SessionId::new("stdio"));
+pub async fn serve_stdio(sites: Arc<Sites>, stop: CancellationToken) -> Result<Ended, String> {
+    let handler = Handler::alone(Arc::clone(&sites), SessionId::new("stdio"));
     // A token of its own, since the service cancels it at its end and `stop` is only for signals.
     let connection = stop.child_token();
     let closed = CancellationToken::new();
@@ -96,7 +96,7 @@ pub async fn serve_stdio(app: Arc<App>, stop: CancellationToken) -> Result<Ended
         Err(error) => Err(format!("the handshake failed: {error}")),
     };
     last_answers.abort();
-    app.writer.finish().await;
+    sites.finish().await;
     ended
 }
 

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use rmcp::ErrorData;
-use rmcp::model::Implementation;
+use rmcp::model::{Implementation, Tool};
 use rmcp::service::{RequestContext, RoleServer};
 use time::OffsetDateTime;
 
 use super::app::App;
+use super::result;
 use crate::audit::{Client, ClientId, Proposal, Role};
 use crate::error::Failure;
 use crate::gates::{Narrowing, SessionId};
@@ -72,6 +73,22 @@ impl Visit {
         }
     }
 
+    /// The same for later calls: it holds nothing of this one.
+    pub(super) fn lasting(&self) -> Self {
+        Self {
+            _held: None,
+            ..self.clone()
+        }
+    }
+
+    /// The same with what another app offers.
+    pub(super) fn with_app(&self, app: Arc<App>) -> Self {
+        Self {
+            app,
+            ..self.clone()
+        }
+    }
+
     /// Whether a tool is there for this caller.
     pub(super) fn offers(&self, tool: &Definition) -> bool {
         self.rights.as_ref().is_none_or(|rights| {
@@ -84,6 +101,15 @@ impl Visit {
         let registry = self.app.registry();
         let offered = registry.definitions().filter(|tool| self.offers(tool));
         Offered::of(offered.map(|tool| tool.name))
+    }
+
+    /// The definitions of those tools, as its `tools/list` has them.
+    pub(super) fn listed(&self) -> Vec<Tool> {
+        let (registry, offered) = (self.app.registry(), self.offered());
+        let tools = registry.definitions().filter(|tool| offered.has(tool.name));
+        tools
+            .map(|tool| result::tool(&offered.definition(tool)))
+            .collect()
     }
 
     /// Admits a client to resources if it may read pages by a tool.

@@ -163,10 +163,16 @@ impl Desk {
         self.policy.wrong_tokens()
     }
 
+    /// Whether a write could be sent under this policy.
+    #[must_use]
+    pub const fn may_write(&self) -> bool {
+        self.policy.is_enabled && !self.policy.is_dry_run
+    }
+
     /// Begins to settle the open attempts of earlier runs, in the background, if this server may
     /// send writes. Otherwise a server that may send writes settles them.
     pub fn begin_recovery(&self) {
-        if self.policy.is_enabled && !self.policy.is_dry_run {
+        if self.may_write() {
             let house = Arc::clone(&self.house);
             tokio::spawn(async move { house.recovery.done().await });
         }

@@ -36,6 +36,10 @@ pub(super) struct New {
     /// What collects /metrics, and opens nothing else
     #[arg(long, group = "role")]
     metrics: bool,
+    /// Let it see these sites of the settings file alone, comma-separated; else the one that `/mcp`
+    /// alone means
+    #[arg(long, value_delimiter = ',', value_name = "SITES")]
+    sites: Option<Vec<String>>,
     // What has the name of a setting's flag stands in that flag's place here, by its id.
     /// Offer it no tool that writes
     #[arg(id = "WIKI_READ_ONLY", long = "read-only")]
@@ -114,6 +118,7 @@ impl New {
             Some(_) => return Err("--confirm can only be person".to_owned()),
         };
         Ok(Grant {
+            sites: self.sites.clone(),
             read_only: self.read_only,
             tools: self.tools.clone(),
             prefixes: self.prefixes.clone(),

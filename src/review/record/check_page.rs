@@ -46,6 +46,8 @@ pub(super) fn page(check: &Check, heads: &[FileHead], form_token: &str, frame: &
         news: frame.news.clone(),
         again_in,
         is_record: true,
+        site: frame.site.clone(),
+        sites: frame.sites.clone(),
     };
     markup::page("Check", &frame, &body)
 }

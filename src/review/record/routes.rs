@@ -98,7 +98,7 @@ async fn show_check(State(reviews): Site, request: Request) -> Reply {
         let mut frame = reviews.frame(&visitor);
         frame.is_record = true;
         let token = &visitor.session.form_token;
-        let markup = check_page::page(&reviews.checks.now(), &heads, token, &frame);
+        let markup = check_page::page(&reviews.checks(&visitor).now(), &heads, token, &frame);
         Ok(page(StatusCode::OK, markup))
     })
     .await
@@ -110,7 +110,9 @@ async fn check(State(reviews): Site, request: Request) -> Reply {
         if !visitor.reviewer.sees_all {
             return Err(nothing());
         }
-        reviews.checks.begin(visitor.reviewer.bench.desk.audit());
+        reviews
+            .checks(&visitor)
+            .begin(visitor.reviewer.bench.desk.audit());
         Ok(see_other("/review/record/check"))
     })
     .await

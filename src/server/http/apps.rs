@@ -25,7 +25,7 @@ struct Known {
 /// The apps of keys, the last used at the end.
 #[derive(Debug)]
 pub(super) struct Apps {
-    server: Arc<App>,
+    server: Mutex<Arc<App>>,
     most: usize,
     known: Mutex<Vec<Known>>,
     /// The apps of clients with narrower bounds, the last used at the end.
@@ -44,11 +44,48 @@ struct Narrower {
 impl Apps {
     pub(super) const fn new(server: Arc<App>, most: usize) -> Self {
         Self {
-            server,
+            server: Mutex::new(server),
             most,
             known: Mutex::new(Vec::new()),
             narrower: Mutex::new(Vec::new()),
         }
+    }
+
+    /// The server's own app, as it is now. If it changed, the apps of callers follow it.
+    pub(super) fn follow(&self, now: Arc<App>) -> Arc<App> {
+        let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
+        if Arc::ptr_eq(&server, &now) {
+            return now;
+        }
+        let old = std::mem::replace(&mut *server, Arc::clone(&now));
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut narrower = self.narrower.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut followed = vec![(old, Arc::clone(&now))];
+        known.retain_mut(|one| {
+            let place = followed.iter().find(|(old, _)| Arc::ptr_eq(old, &one.app));
+            let fresh = match place {
+                Some((_, fresh)) => Some(Arc::clone(fresh)),
+                None => now
+                    .for_key(one.app.wiki.key())
+                    .ok()
+                    .map(|fresh| Arc::new(one.app.followed_by(fresh))),
+            };
+            let Some(fresh) = fresh else { return false };
+            let old = std::mem::replace(&mut one.app, Arc::clone(&fresh));
+            followed.push((old, fresh));
+            true
+        });
+        narrower.retain_mut(|one| {
+            let of = followed.iter().find(|(old, _)| Arc::ptr_eq(old, &one.of));
+            let fresh = of.and_then(|(_, of)| Some((of, of.within(&one.rule).ok()?)));
+            let Some((of, fresh)) = fresh else {
+                return false;
+            };
+            one.app = Arc::new(one.app.followed_by(fresh));
+            one.of = Arc::clone(of);
+            true
+        });
+        now
     }
 
     /// The app of a client that may read only within a rule.
@@ -87,7 +124,11 @@ impl Apps {
         // A key has one app, however many clients bring it.
         let app = match known.iter().find(|other| other.digest == digest) {
             Some(other) => Arc::clone(&other.app),
-            None => Arc::new(self.server.for_key(key).ok()?),
+            None => {
+                let server =
+                    Arc::clone(&self.server.lock().unwrap_or_else(PoisonError::into_inner));
+                Arc::new(server.for_key(key).ok()?)
+            }
         };
         known.retain(|other| other.digest != digest || other.client != client);
         if known.len() >= self.most {

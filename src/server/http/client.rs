@@ -222,6 +222,7 @@ impl NamedClient {
             expires: self.expires()?,
             rate: self.may.rate,
             may_apply_in_dry_run: self.may.may_apply_in_dry_run,
+            sites: self.may.own_sites()?,
             rights: Rights {
                 narrowing: Arc::new(self.may.narrowing(thinking)?),
                 tools: self.may.tools.clone().map(Into::into),

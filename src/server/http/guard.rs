@@ -1,7 +1,8 @@
 //! Guards the protocol: checks who calls, from where, how often, and with how much.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
@@ -14,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::app::App;
 use super::super::room::Room;
+use super::super::site::{Site, Sites};
 use super::super::visit::{Held, Named, Visit};
 use super::address::origin_of;
 use super::apps::Apps;
@@ -31,6 +33,7 @@ use super::sessions::{Owner, RequestId, SESSION, Sessions, UnderWay};
 use crate::audit::Role;
 use crate::config::ServeSettings;
 use crate::gates::SessionId;
+use crate::site::SiteName;
 
 /// The method of a request that lasts as long as it listens for changes.
 const LISTEN: &str = "subscriptions/listen";
@@ -39,13 +42,16 @@ const CALLER_KEY: &str = "x-wiki-api-token";
 /// The owner of what is remembered for callers without a name; no client can have this name.
 const UNNAMED: &str = "unnamed callers";
 
+/// The most sites whose callers' apps are kept after the sites were removed.
+const MOST_APPS: usize = 100;
+
 /// The protocol behind the guard, whoever answers it.
 type Mcp = Box<dyn Fn(Request<Body>) -> BoxFuture<'static, Response<Body>> + Send + Sync>;
 
 /// Checks requests and passes them to the protocol.
 pub(super) struct Guard {
-    pub(super) app: Arc<App>,
-    pub(super) settings: ServeSettings,
+    pub(super) sites: Arc<Sites>,
+    settings: RwLock<Arc<ServeSettings>>,
     pub(super) limits: HttpLimits,
     /// The named clients; `None` if callers need no name.
     pub(super) clients: Option<Arc<LiveClients>>,
@@ -56,7 +62,8 @@ pub(super) struct Guard {
     /// Places for the streams of sessions.
     streams: Places,
     listening: IpAddr,
-    apps: Apps,
+    /// The apps of callers, by site.
+    apps: Mutex<HashMap<Option<SiteName>, Arc<Apps>>>,
     rates: Rates,
     sessions: Arc<Sessions>,
     with_sessions: Mcp,
@@ -67,6 +74,7 @@ pub(super) struct Guard {
 struct Caller {
     client: Option<Arc<KnownClient>>,
     address: IpAddr,
+    site: Arc<Site>,
     app: Arc<App>,
     /// The owner of its sessions and previews: the client, with its own key if it brings one.
     owner: String,
@@ -92,7 +100,7 @@ impl Held for Call {}
 
 impl Guard {
     pub(super) fn new<H: ServerHandler>(
-        app: Arc<App>,
+        sites: Arc<Sites>,
         handler: impl Fn() -> H + Clone + Send + Sync + 'static,
         settings: ServeSettings,
         limits: HttpLimits,
@@ -123,12 +131,12 @@ impl Guard {
         Self {
             with_sessions: mcp(true),
             without_sessions: mcp(false),
-            apps: Apps::new(Arc::clone(&app), limits.keys),
+            apps: Mutex::default(),
             calls: Places::for_calls(&limits),
             room: limits.room(),
             streams: Places::for_streams(&limits),
-            app,
-            settings,
+            sites,
+            settings: RwLock::new(Arc::new(settings)),
             limits,
             clients,
             listening,
@@ -137,17 +145,38 @@ impl Guard {
         }
     }
 
-    /// Answers a request to `/mcp`.
-    pub(super) async fn mcp(&self, peer: SocketAddr, request: Request<Body>) -> Response<Body> {
-        let (origin, answer) = match self.check_site(&request) {
+    /// The settings in force.
+    pub(super) fn settings(&self) -> Arc<ServeSettings> {
+        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes over other settings.
+    pub(super) fn take_settings(&self, settings: ServeSettings) {
+        let mut now = self
+            .settings
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *now = Arc::new(settings);
+    }
+
+    /// Answers a request to `/mcp`, or to `/mcp/{site}`.
+    pub(super) async fn mcp(
+        &self,
+        peer: SocketAddr,
+        site: Option<&str>,
+        request: Request<Body>,
+    ) -> Response<Body> {
+        let (origin, answer) = match self.check_source(&request) {
             Err(refusal) => (None, Err(refusal)),
             Ok(Some(origin)) if request.method() == Method::OPTIONS => {
                 (Some(origin), Ok(origin::preflight()))
             }
-            Ok(origin) => (origin, self.admit(peer, request).await),
+            Ok(origin) => (origin, self.admit(peer, site, request).await),
         };
         let mut response = answer.unwrap_or_else(|refusal| {
-            self.app.metrics.turned_away(refusal.status.as_u16());
+            if let Some(first) = self.sites.all().first() {
+                first.app().metrics.turned_away(refusal.status.as_u16());
+            }
             tracing::debug!(status = refusal.status.as_u16(), %peer, "a request was refused");
             refusal.into_response()
         });
@@ -156,17 +185,17 @@ impl Guard {
     }
 
     /// Checks that the request was sent to this server and, if by a browser, from a listed site.
-    pub(super) fn check_site<B>(
+    pub(super) fn check_source<B>(
         &self,
         request: &Request<B>,
     ) -> Result<Option<HeaderValue>, Refusal> {
-        origin::check_host(request, self.listening, &self.settings.allowed_hosts)?;
-        origin::check_origin(request.headers(), &self.settings.allowed_origins)
+        self.check_host(request)?;
+        origin::check_origin(request.headers(), &self.settings().allowed_origins)
     }
 
     /// Whether the request was sent to a name of this server.
     pub(super) fn check_host<B>(&self, request: &Request<B>) -> Result<(), Refusal> {
-        origin::check_host(request, self.listening, &self.settings.allowed_hosts)
+        origin::check_host(request, self.listening, &self.settings().allowed_hosts)
     }
 
     /// Whether only this machine reaches it.
@@ -206,6 +235,7 @@ impl Guard {
     async fn admit(
         &self,
         peer: SocketAddr,
+        site: Option<&str>,
         request: Request<Body>,
     ) -> Result<Response<Body>, Refusal> {
         let length = request.headers().get(header::CONTENT_LENGTH);
@@ -213,9 +243,9 @@ impl Guard {
         if length.is_some_and(|length| length > self.limits.body) {
             return Err(too_large());
         }
-        let caller = self.caller(peer, request.headers())?;
+        let caller = self.caller(peer, site, request.headers())?;
         let rate = caller.client.as_ref().and_then(|client| client.rate);
-        let rate = rate.unwrap_or(u32::MAX).min(self.settings.rate);
+        let rate = rate.unwrap_or(u32::MAX).min(self.settings().rate);
         let of_rate = match &caller.client {
             Some(client) => client.identity.clone(),
             None => caller.address.to_string(),
@@ -237,13 +267,18 @@ impl Guard {
             ));
         }
         if request.method() != Method::POST {
-            let place = self.streams.take(caller.client.as_deref())?;
+            let place = self
+                .streams
+                .take(caller.client.as_deref(), caller.site.name())?;
             let end = caller.client.as_ref().and_then(|client| client.expires);
             let request = announced(request, caller, session, None);
             let response = (self.with_sessions)(request).await;
             return Ok(until(end, holding(place, response)));
         }
-        let place = Arc::new(self.calls.take(caller.client.as_deref())?);
+        let place = Arc::new(
+            self.calls
+                .take(caller.client.as_deref(), caller.site.name())?,
+        );
         let (head, body) = request.into_parts();
         let most = self.limits.body;
         let room = RoomOf {
@@ -263,7 +298,10 @@ impl Guard {
         let is_stream = method.as_deref() == Some(LISTEN);
         let end = caller.client.as_ref().and_then(|client| client.expires);
         let place = if is_stream {
-            Arc::new(self.streams.take(caller.client.as_deref())?)
+            Arc::new(
+                self.streams
+                    .take(caller.client.as_deref(), caller.site.name())?,
+            )
         } else {
             place
         };
@@ -305,7 +343,58 @@ impl Guard {
         Ok(until(end.filter(|_| is_stream), holding(place, response)))
     }
 
-    fn caller(&self, peer: SocketAddr, headers: &HeaderMap) -> Result<Caller, Refusal> {
+    /// The site of a path that this client may see: another is as if it were not there.
+    pub(super) fn site_of(
+        &self,
+        name: Option<&str>,
+        client: Option<&KnownClient>,
+    ) -> Result<Arc<Site>, Refusal> {
+        let admits = |site: &Arc<Site>| client.is_none_or(|client| client.sees(site, &self.sites));
+        let there_is_none = Refusal::new(
+            StatusCode::NOT_FOUND,
+            if name.is_some() {
+                "there is no such site for this caller"
+            } else {
+                "which site is not clear; call /mcp/NAME with the name of a site"
+            },
+        );
+        let site = self.sites.of(name).filter(admits);
+        if let (None, None) = (&site, name) {
+            // Whoever has one site alone need not name it.
+            let all = self.sites.all();
+            let mut own = all.iter().filter(|site| admits(site));
+            if let (Some(one), None) = (own.next(), own.next()) {
+                return Ok(Arc::clone(one));
+            }
+        }
+        site.ok_or(there_is_none)
+    }
+
+    /// The apps of a site's callers, with the app that is in force.
+    fn apps_of(&self, site: &Site) -> (Arc<Apps>, Arc<App>) {
+        let app = site.app();
+        let mut apps = self.apps.lock().unwrap_or_else(PoisonError::into_inner);
+        if apps.len() > MOST_APPS {
+            // Of sites that were removed.
+            let all = self.sites.all();
+            apps.retain(|name, _| all.iter().any(|site| site.name() == name.as_ref()));
+        }
+        let of_site = apps
+            .entry(site.name().cloned())
+            .or_insert_with(|| Arc::new(Apps::new(Arc::clone(&app), self.limits.keys)));
+        let of_site = Arc::clone(of_site);
+        drop(apps);
+        let app = of_site.follow(app);
+        (of_site, app)
+    }
+
+    fn caller(
+        &self,
+        peer: SocketAddr,
+        site: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Result<Caller, Refusal> {
+        let settings = self.settings();
         let client = self.client(headers)?;
         if client
             .as_ref()
@@ -316,12 +405,14 @@ impl Guard {
                 "this token is for /metrics alone; tools are called with the token of an agent",
             ));
         }
+        let site = self.site_of(site, client.as_deref())?;
+        let (apps, app) = self.apps_of(&site);
         let name = client.as_ref().map_or(UNNAMED, |client| &client.identity);
         let named = client.as_ref().map(|client| client.name.clone());
-        let (app, owner, subject) = match (self.settings.has_caller_keys, headers.get(CALLER_KEY)) {
-            (false, None) => (Arc::clone(&self.app), name.to_owned(), named),
+        let (app, owner, subject) = match (settings.has_caller_keys, headers.get(CALLER_KEY)) {
+            (false, None) => (app, name.to_owned(), named),
             (true, Some(key)) => {
-                let known = key.to_str().ok().and_then(|key| self.apps.of(name, key));
+                let known = key.to_str().ok().and_then(|key| apps.of(name, key));
                 let (app, key) = known.ok_or(Refusal::new(
                     StatusCode::BAD_REQUEST,
                     "X-Wiki-Api-Token holds no key",
@@ -347,15 +438,21 @@ impl Guard {
             None => app,
             Some(client) => {
                 let reads = &client.rights.narrowing.reads;
-                self.apps.within(app, reads).map_err(|fault| {
+                apps.within(app, reads).map_err(|fault| {
                     tracing::error!("what answers a client could not be made: {fault}");
                     Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the call broke off")
                 })?
             }
         };
+        // A session is one site's alone.
+        let owner = match site.name() {
+            None => owner,
+            Some(site) => format!("{site}:{owner}"),
+        };
         Ok(Caller {
-            address: origin_of(peer.ip(), headers, &self.settings.trusted_proxies),
+            address: origin_of(peer.ip(), headers, &settings.trusted_proxies),
             client,
+            site,
             app,
             owner,
             subject,
@@ -397,5 +494,6 @@ fn announced(
         _held: held,
     };
     request.extensions_mut().insert(Arc::new(visit));
+    request.extensions_mut().insert(caller.site);
     request
 }

@@ -12,6 +12,7 @@ use super::super::app::App;
 use super::guard::Guard;
 use super::live::LiveClients;
 use super::refusal::respond;
+use crate::site::SiteName;
 use crate::wiki::{WikiError, in_words};
 
 const JSON: &str = "application/json";
@@ -42,7 +43,7 @@ impl Readiness {
             _ => {
                 let found = look(guard).await;
                 known.log(found.for_log());
-                (Instant::now(), found.is_ready(), found.body(&guard.app))
+                (Instant::now(), found.is_ready(), found.body())
             }
         };
         let (_, is_ready, body) = known.last.insert(found);
@@ -76,71 +77,132 @@ impl Known {
 
 /// What is wrong, if anything.
 struct Found {
+    clients: Option<String>,
+    /// Why the present settings are not in force, which does not stop calls from being served.
     settings: Option<String>,
+    sites: Vec<OfSite>,
+    /// How many named clients end soon.
+    ending: usize,
+}
+
+/// What is wrong with one site.
+struct OfSite {
+    name: Option<SiteName>,
     wiki: Option<WikiError>,
     audit: Option<String>,
     /// A pause of writes, which does not stop calls from being served.
     paused: Option<String>,
     /// That heads are not anchored, which stops no write.
     anchors: Option<String>,
-    /// How many named clients end soon.
-    ending: usize,
+    key: Value,
 }
 
 async fn look(guard: &Guard) -> Found {
     let limits = guard.limits;
-    let settings = guard.clients.as_deref().and_then(LiveClients::fault);
-    guard.app.look_at_key().await;
-    let wiki = guard.app.wiki.answers(limits.reached, limits.asked).await;
-    let audit_log = guard.app.desk.audit();
-    let audit = audit_log.probe().await.err();
+    let clients = guard.clients.as_deref().and_then(LiveClients::fault);
+    let all = guard.sites.all();
+    let sites = all.iter().map(|site| {
+        let (name, app) = (site.name().cloned(), site.app());
+        async move {
+            app.look_at_key().await;
+            let wiki = app.wiki.answers(limits.reached, limits.asked).await;
+            let audit_log = app.desk.audit();
+            let audit = audit_log.probe().await.err();
+            OfSite {
+                name,
+                wiki: wiki.err(),
+                audit: audit.map(|error| error.to_string()),
+                paused: app.paused().map(|pause| pause.to_string()),
+                anchors: audit_log.anchors_fault().map(|fault| fault.to_string()),
+                key: key(&app),
+            }
+        }
+    });
     Found {
-        settings: settings.map(|error| error.to_string()),
-        wiki: wiki.err(),
-        audit: audit.map(|error| error.to_string()),
-        paused: guard.app.paused().map(|pause| pause.to_string()),
-        anchors: audit_log.anchors_fault().map(|fault| fault.to_string()),
+        clients: clients.map(|error| error.to_string()),
+        settings: guard.sites.fault(),
+        sites: futures_util::future::join_all(sites).await,
         ending: guard.clients.as_deref().map_or(0, LiveClients::ending),
     }
 }
 
-impl Found {
+impl OfSite {
     fn is_ready(&self) -> bool {
-        self.settings.is_none() && self.wiki.is_none() && self.audit.is_none()
+        self.wiki.is_none() && self.audit.is_none()
     }
 
-    fn body(&self, app: &App) -> Value {
-        let word = |fault: Option<String>| fault.unwrap_or_else(|| "ok".to_owned());
-        let checks = json!({
-            "settings": word(self.settings.clone()),
-            "wiki": word(self.wiki.as_ref().map(of_wiki)),
-            "audit": word(self.audit.clone()),
-        });
-        let mut body = json!({ "ready": self.is_ready(), "checks": checks, "key": key(app) });
-        for (name, told) in [("writesPaused", &self.paused), ("anchors", &self.anchors)] {
-            if let (Some(told), Some(body)) = (told, body.as_object_mut()) {
-                body.insert(name.to_owned(), told.as_str().into());
+    /// Adds what is known of the site to an answer and its checks.
+    fn tell(&self, mut checks: Map<String, Value>) -> Map<String, Value> {
+        checks.insert("wiki".to_owned(), word(self.wiki.as_ref().map(of_wiki)));
+        checks.insert("audit".to_owned(), word(self.audit.clone()));
+        let mut told = Map::new();
+        told.insert("ready".to_owned(), self.is_ready().into());
+        told.insert("checks".to_owned(), checks.into());
+        told.insert("key".to_owned(), self.key.clone());
+        for (name, fact) in [("writesPaused", &self.paused), ("anchors", &self.anchors)] {
+            if let Some(fact) = fact {
+                told.insert(name.to_owned(), fact.as_str().into());
             }
         }
-        if let (1.., Some(body)) = (self.ending, body.as_object_mut()) {
-            body.insert("clientsEndingSoon".to_owned(), self.ending.into());
-        }
-        body
+        told
     }
 
     /// What is wrong, without faults of the key, which are in the log already.
-    fn for_log(&self) -> Option<String> {
+    fn for_log(&self) -> Vec<String> {
         let wiki = self.wiki.as_ref();
         let wiki = wiki.filter(|error| !error.is_about_the_key()).map(of_wiki);
-        let faults = [
-            ("settings", &self.settings),
-            ("wiki", &wiki),
-            ("audit", &self.audit),
-        ];
-        let told: Vec<String> = faults
+        let name = self.name.as_ref();
+        let of = name.map_or_else(String::new, |name| format!("{name}: "));
+        [("wiki", wiki), ("audit", self.audit.clone())]
             .into_iter()
-            .filter_map(|(check, fault)| Some(format!("{check}: {}", fault.as_ref()?)))
-            .collect();
+            .filter_map(|(check, fault)| Some(format!("{of}{check}: {}", fault?)))
+            .collect()
+    }
+}
+
+fn word(fault: Option<String>) -> Value {
+    fault.unwrap_or_else(|| "ok".to_owned()).into()
+}
+
+impl Found {
+    /// Whether calls can be served; of several sites, those of one at least: one that does not
+    /// answer must not take the others with it.
+    fn is_ready(&self) -> bool {
+        self.clients.is_none() && self.sites.iter().any(OfSite::is_ready)
+    }
+
+    fn body(&self) -> Value {
+        let mut checks = Map::new();
+        checks.insert("settings".to_owned(), word(self.clients.clone()));
+        let mut body = match self.sites.as_slice() {
+            [one] if one.name.is_none() => one.tell(checks),
+            sites => {
+                let of_each = sites.iter().map(|site| {
+                    let name = site.name.as_ref().map_or("", SiteName::as_str);
+                    (name.to_owned(), site.tell(Map::new()).into())
+                });
+                let of_each: Map<String, Value> = of_each.collect();
+                let mut body = Map::new();
+                body.insert("checks".to_owned(), checks.into());
+                body.insert("sites".to_owned(), of_each.into());
+                body
+            }
+        };
+        body.insert("ready".to_owned(), self.is_ready().into());
+        if let Some(fault) = &self.settings {
+            body.insert("settingsNotTaken".to_owned(), fault.as_str().into());
+        }
+        if self.ending > 0 {
+            body.insert("clientsEndingSoon".to_owned(), self.ending.into());
+        }
+        body.into()
+    }
+
+    /// What is wrong, in one line.
+    fn for_log(&self) -> Option<String> {
+        let clients = self.clients.iter();
+        let mut told: Vec<String> = clients.map(|fault| format!("settings: {fault}")).collect();
+        told.extend(self.sites.iter().flat_map(OfSite::for_log));
         (!told.is_empty()).then(|| told.join("; "))
     }
 }
@@ -176,16 +238,21 @@ fn key(app: &App) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, Known, WikiError};
+    use super::{Found, Known, OfSite, Value, WikiError};
 
     #[test]
     fn a_change_is_logged_once_and_what_is_wrong_with_the_key_by_others() {
         let found = |wiki| Found {
+            clients: None,
             settings: None,
-            wiki,
-            audit: None,
-            paused: None,
-            anchors: None,
+            sites: vec![OfSite {
+                name: None,
+                wiki,
+                audit: None,
+                paused: None,
+                anchors: None,
+                key: Value::Null,
+            }],
             ending: 0,
         };
         let mut known = Known::default();
@@ -198,7 +265,8 @@ mod tests {
             (None, false),
         ] {
             let found = found(wiki);
-            assert_eq!(known.log(found.for_log()), is_logged, "{:?}", found.wiki);
+            let wiki = &found.sites.first().expect("a site").wiki;
+            assert_eq!(known.log(found.for_log()), is_logged, "{wiki:?}");
         }
     }
 }

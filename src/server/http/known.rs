@@ -1,11 +1,15 @@
 //! A named client as the server takes it.
 
+use std::sync::Arc;
+
 use time::OffsetDateTime;
 
+use super::super::site::{Site, Sites};
 use super::super::visit::Rights;
 use super::secret::is_same;
 use crate::audit::{ClientId, Role};
 use crate::gates::{Narrowing, ends_soon};
+use crate::site::SiteName;
 
 /// A client as the server takes it.
 #[derive(Debug)]
@@ -24,6 +28,8 @@ pub struct KnownClient {
     pub(super) expires: Option<OffsetDateTime>,
     pub(super) rate: Option<u32>,
     pub(super) may_apply_in_dry_run: bool,
+    /// The only sites that it sees; without them, the one that is meant where none is named.
+    pub(super) sites: Option<Vec<SiteName>>,
     pub(super) rights: Rights,
 }
 
@@ -53,6 +59,15 @@ impl KnownClient {
     #[must_use]
     pub const fn role(&self) -> Role {
         self.role
+    }
+
+    /// Whether it sees a site. One that names no sites sees the site that is meant where none is
+    /// named: a site that is added later is not opened to the clients of before.
+    pub(in crate::server) fn sees(&self, site: &Arc<Site>, all: &Sites) -> bool {
+        match &self.sites {
+            Some(own) => site.name().is_some_and(|name| own.contains(name)),
+            None => all.of(None).is_some_and(|meant| Arc::ptr_eq(&meant, site)),
+        }
     }
 
     /// What it may do less than the server.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::Response;
 use axum::routing::{any, get};
 use axum::{Extension, Router, middleware};
@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::app::App;
 use super::super::handler::Handler;
 use super::super::metrics;
+use super::super::site::Sites;
 use super::connections::Connections;
 use super::guard::Guard;
 use super::health::{self, Readiness};
@@ -31,11 +32,11 @@ use crate::review::{self, Place, Reviews};
 
 /// A server over HTTP that has not begun.
 pub struct HttpServer {
-    app: Arc<App>,
+    sites: Arc<Sites>,
     listener: TcpListener,
     address: SocketAddr,
     limits: HttpLimits,
-    guard: Guard,
+    shared: Arc<Shared>,
     /// Ends sessions and open streams.
     streams: CancellationToken,
 }
@@ -109,9 +110,22 @@ impl HttpServer {
         limits: HttpLimits,
         listener: TcpListener,
     ) -> Result<Self, String> {
-        let answers = Arc::clone(&app);
+        Self::of_sites(Sites::only(app), settings, limits, listener)
+    }
+
+    /// A server of several sites at a listener.
+    ///
+    /// # Errors
+    /// One sentence about what stops the start.
+    pub fn of_sites(
+        sites: Arc<Sites>,
+        settings: ServeSettings,
+        limits: HttpLimits,
+        listener: TcpListener,
+    ) -> Result<Self, String> {
+        let answers = Arc::clone(&sites);
         let handler = move || Handler::of_visits(Arc::clone(&answers));
-        Self::answering(app, handler, settings, limits, listener)
+        Self::made(sites, handler, settings, limits, listener)
     }
 
     /// The same, with another handler than the app's own.
@@ -120,6 +134,16 @@ impl HttpServer {
     /// One sentence about what stops the start.
     pub fn answering<H: ServerHandler>(
         app: Arc<App>,
+        handler: impl Fn() -> H + Clone + Send + Sync + 'static,
+        settings: ServeSettings,
+        limits: HttpLimits,
+        listener: TcpListener,
+    ) -> Result<Self, String> {
+        Self::made(Sites::only(app), handler, settings, limits, listener)
+    }
+
+    fn made<H: ServerHandler>(
+        sites: Arc<Sites>,
         handler: impl Fn() -> H + Clone + Send + Sync + 'static,
         settings: ServeSettings,
         limits: HttpLimits,
@@ -138,7 +162,7 @@ impl HttpServer {
         }
         let streams = CancellationToken::new();
         let guard = Guard::new(
-            Arc::clone(&app),
+            Arc::clone(&sites),
             handler,
             settings,
             limits,
@@ -146,14 +170,25 @@ impl HttpServer {
             address.ip(),
             &streams,
         );
+        let shared = Shared {
+            guard,
+            readiness: Readiness::default(),
+        };
         Ok(Self {
-            app,
+            sites,
             listener,
             address,
             limits,
-            guard,
+            shared: Arc::new(shared),
             streams,
         })
+    }
+
+    /// What takes over other settings of this server while it runs.
+    #[must_use]
+    pub fn settings_taker(&self) -> impl Fn(ServeSettings) + Send + Sync + 'static {
+        let shared = Arc::clone(&self.shared);
+        move |settings| shared.guard.take_settings(settings)
     }
 
     /// Where it listens.
@@ -166,16 +201,16 @@ impl HttpServer {
     /// writes are settled and recorded, and the audit log is closed.
     pub async fn run(self, stop: CancellationToken) {
         let Self {
-            app,
+            sites,
             listener,
             limits,
-            guard,
+            shared,
             streams,
             ..
         } = self;
-        app.desk.begin_recovery();
-        let calls = Arc::clone(&guard.calls.all);
-        let router = router(guard);
+        sites.begin_recovery();
+        let calls = Arc::clone(&shared.guard.calls.all);
+        let router = router(shared);
         let connections = Connections::new(&limits);
         connections.accept(&listener, &router, &stop).await;
         drop(listener);
@@ -186,19 +221,16 @@ impl HttpServer {
             tracing::warn!("calls under way were cut off; their writes are settled all the same");
         }
         streams.cancel();
-        app.writer.finish().await;
+        sites.finish().await;
         connections.end().await;
     }
 }
 
-fn router(guard: Guard) -> Router {
-    let shared = Arc::new(Shared {
-        guard,
-        readiness: Readiness::default(),
-    });
+fn router(shared: Arc<Shared>) -> Router {
     let routes = Router::new()
         .route("/", any(nothing_here))
         .route("/mcp", any(mcp))
+        .route("/mcp/{site}", any(mcp_of_site))
         .route("/healthz", get(async || health::alive()))
         .route("/readyz", get(readyz))
         .route("/metrics", get(tell_metrics));
@@ -211,8 +243,8 @@ fn review_pages(shared: &Arc<Shared>) -> Router {
     let Some(clients) = &shared.guard.clients else {
         return Router::new();
     };
-    let app = Arc::clone(&shared.guard.app);
-    let doors = Reviewers::new(app, Arc::clone(clients));
+    let sites = Arc::clone(&shared.guard.sites);
+    let doors = Reviewers::new(sites, Arc::clone(clients));
     // Off loopback, only a proxy that speaks TLS stands between a browser and this server.
     let place = Place {
         host: None,
@@ -240,7 +272,16 @@ async fn mcp(
     Extension(peer): Extension<SocketAddr>,
     request: Request,
 ) -> Response<Body> {
-    shared.guard.mcp(peer, request).await
+    shared.guard.mcp(peer, None, request).await
+}
+
+async fn mcp_of_site(
+    State(shared): State<Arc<Shared>>,
+    Path(site): Path<String>,
+    Extension(peer): Extension<SocketAddr>,
+    request: Request,
+) -> Response<Body> {
+    shared.guard.mcp(peer, Some(&site), request).await
 }
 
 /// The answer at `/`, for a caller who probes the server or forgot the path.
@@ -253,14 +294,14 @@ async fn nothing_here() -> Response<Body> {
 }
 
 async fn readyz(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
-    let is_by_name = shared.guard.check_site(&request).is_ok();
+    let is_by_name = shared.guard.check_source(&request).is_ok();
     shared.readiness.answer(&shared.guard, is_by_name).await
 }
 
 async fn tell_metrics(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
     let guard = &shared.guard;
     let admitted = guard
-        .check_site(&request)
+        .check_source(&request)
         .and_then(|_| guard.client(request.headers()))
         .and_then(|client| match client {
             Some(client) if client.role == Role::Metrics => Ok(Some(client)),
@@ -274,7 +315,7 @@ async fn tell_metrics(State(shared): State<Arc<Shared>>, request: Request) -> Re
         Ok(_) => respond(
             axum::http::StatusCode::OK,
             "text/plain; version=0.0.4; charset=utf-8",
-            metrics::tell(&guard.app),
+            metrics::tell(&guard.sites),
         ),
         Err(refusal) => refusal.into_response(),
     }

@@ -8,9 +8,14 @@ use super::super::shares::Shares;
 use super::known::KnownClient;
 use super::limits::HttpLimits;
 use super::refusal::Refusal;
+use crate::site::SiteName;
 
 /// A place for one call or stream, given back when it is dropped.
-pub(super) type Place = (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>);
+pub(super) type Place = (
+    OwnedSemaphorePermit,
+    Option<OwnedSemaphorePermit>,
+    Option<OwnedSemaphorePermit>,
+);
 
 /// Places for calls or streams.
 #[derive(Debug)]
@@ -19,6 +24,9 @@ pub(super) struct Places {
     pub(super) all: Arc<Semaphore>,
     /// What each named client may have of them.
     shares: Shares,
+    /// What each of several sites may have of them, so that one that does not answer leaves places
+    /// to the others.
+    sites: Shares,
     taken: Taken,
 }
 
@@ -59,17 +67,28 @@ impl Places {
         Self {
             all: Arc::new(Semaphore::new(most)),
             shares: Shares::new(limits.share_of(most)),
+            sites: Shares::new((most / 2).max(1)),
             taken,
         }
     }
 
     /// Takes one more place; for a call, before its body is read.
-    pub(super) fn take(&self, client: Option<&KnownClient>) -> Result<Place, Refusal> {
+    /// `site` is the name of one of several.
+    pub(super) fn take(
+        &self,
+        client: Option<&KnownClient>,
+        site: Option<&SiteName>,
+    ) -> Result<Place, Refusal> {
         let own = client.map(|client| self.of_share(client)).transpose()?;
+        let of_site = |site: &SiteName| {
+            let place = self.sites.of(site.as_str()).try_acquire_owned();
+            place.map_err(|_| Refusal::busy("this site has its whole share; try again later"))
+        };
+        let of_site = site.map(of_site).transpose()?;
         let place = Arc::clone(&self.all)
             .try_acquire_owned()
             .map_err(|_| Refusal::busy(self.taken.all))?;
-        Ok((place, own))
+        Ok((place, own, of_site))
     }
 
     fn of_share(&self, client: &KnownClient) -> Result<OwnedSemaphorePermit, Refusal> {

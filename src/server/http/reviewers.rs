@@ -6,11 +6,13 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
 use super::super::app::App;
+use super::super::site::{Site, Sites};
 use super::known::KnownClient;
 use super::live::LiveClients;
 use crate::audit::{Actor, Client, ClientId, Role};
 use crate::gates::SessionId;
 use crate::review::{Bench, Doors, Reviewer};
+use crate::site::SiteName;
 use crate::write::{Asker, Caller, Extent};
 
 /// For how many of them what their decisions are made with is kept.
@@ -19,54 +21,65 @@ const MOST_BENCHES: usize = 32;
 /// The doors of a server's review page.
 #[derive(Debug)]
 pub(super) struct Reviewers {
-    app: Arc<App>,
+    sites: Arc<Sites>,
     clients: Arc<LiveClients>,
     /// What decisions are made with, the one used last at the end; a client that was read anew has
-    /// another.
-    benches: Mutex<Vec<(Arc<KnownClient>, Bench)>>,
+    /// another, and so has a site whose settings changed.
+    benches: Mutex<Vec<(Arc<KnownClient>, Arc<App>, Bench)>>,
 }
 
 impl Reviewers {
-    pub(super) const fn new(app: Arc<App>, clients: Arc<LiveClients>) -> Self {
+    pub(super) const fn new(sites: Arc<Sites>, clients: Arc<LiveClients>) -> Self {
         Self {
-            app,
+            sites,
             clients,
             benches: Mutex::new(Vec::new()),
         }
     }
 
-    fn reviewer(&self, client: &Arc<KnownClient>) -> Option<Reviewer> {
+    /// A client as a reviewer of the site of this name, or of the first that they see.
+    fn reviewer(&self, client: &Arc<KnownClient>, site: Option<&str>) -> Option<Reviewer> {
         let may_decide = match client.role() {
             Role::Reviewer => true,
             Role::Auditor => false,
             Role::Agent | Role::Metrics => return None,
         };
+        let all = self.sites.all();
+        let seen = || all.iter().filter(|site| client.sees(site, &self.sites));
+        let is_asked =
+            |one: &&Arc<Site>| site.is_some() && one.name().map(SiteName::as_str) == site;
+        let site = seen().find(is_asked).or_else(|| seen().next())?;
+        let app = site.app();
         Some(Reviewer {
             id: client.id().to_string(),
             name: client.name().to_owned(),
+            site: site.name().cloned(),
+            sites: seen().filter_map(|site| site.name().cloned()).collect(),
             may_decide,
-            may_apply: may_decide && self.app.goes_out_for(client.may_apply_in_dry_run()),
+            may_apply: may_decide && app.goes_out_for(client.may_apply_in_dry_run()),
             sees_all: client.role() == Role::Auditor,
             prefixes: client.narrowing().prefixes.clone(),
-            bench: self.bench(client),
+            bench: self.bench(client, &app),
             caller: caller(client),
         })
     }
 
-    fn bench(&self, client: &Arc<KnownClient>) -> Bench {
+    fn bench(&self, client: &Arc<KnownClient>, app: &Arc<App>) -> Bench {
         let mut benches = self.benches.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = benches.iter().position(|(own, _)| Arc::ptr_eq(own, client));
-        let (own, bench) = if let Some(at) = known {
+        let known = benches
+            .iter()
+            .position(|(own, of, _)| Arc::ptr_eq(own, client) && Arc::ptr_eq(of, app));
+        let (own, of, bench) = if let Some(at) = known {
             benches.remove(at)
         } else {
             let may_apply_in_dry_run = client.may_apply_in_dry_run();
-            let bench = self.app.bench_for(client.narrowing(), may_apply_in_dry_run);
-            (Arc::clone(client), bench)
+            let bench = app.bench_for(client.narrowing(), may_apply_in_dry_run);
+            (Arc::clone(client), Arc::clone(app), bench)
         };
         if benches.len() >= MOST_BENCHES {
             benches.remove(0);
         }
-        benches.push((own, bench.clone()));
+        benches.push((own, of, bench.clone()));
         bench
     }
 }
@@ -74,21 +87,21 @@ impl Reviewers {
 impl Doors for Reviewers {
     fn of_link(&self, secret: &str) -> Option<Reviewer> {
         let client = self.clients.of_link(secret)?;
-        self.reviewer(&client)
+        self.reviewer(&client, None)
     }
 
     fn take_link<'a>(&'a self, secret: &'a str) -> BoxFuture<'a, Option<Reviewer>> {
         async {
             let client = self.clients.sign_in(secret).await?;
-            self.reviewer(&client)
+            self.reviewer(&client, None)
         }
         .boxed()
     }
 
-    fn still(&self, id: &str) -> Option<Reviewer> {
+    fn still(&self, id: &str, site: Option<&str>) -> Option<Reviewer> {
         let id: ClientId = id.parse().ok()?;
         let client = self.clients.by_id(id)?;
-        self.reviewer(&client)
+        self.reviewer(&client, site)
     }
 }
 

@@ -1,0 +1,255 @@
+//! Takes over changed settings while the server runs: whole, once they are on record, or not at
+//! all.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::app::{App, Renewed};
+use super::site::{Site, Sites};
+use crate::audit::{CallId, Entry, Event};
+use crate::config::{Changes, Given, Layers, ServeSettings, Settings, Stamps};
+use crate::site::SiteName;
+use crate::write::Patience;
+
+/// How often the files are looked at.
+const APART: Duration = Duration::from_secs(2);
+/// The least time between two looks because it is asked for.
+const ASKED_APART: Duration = Duration::from_millis(200);
+
+/// What takes over the settings of HTTP.
+type TakesServe = Box<dyn Fn(ServeSettings) + Send + Sync>;
+
+/// Takes over changed settings of one server.
+pub struct Reload {
+    given: Given,
+    /// All sites, or the one alone that the server was started for.
+    is_of_all: bool,
+    layers: Layers,
+    stamps: Stamps,
+    sites: Arc<Sites>,
+    serve: Option<TakesServe>,
+}
+
+/// Settings that were read and checked, of each site with its layers.
+type Read = Vec<(Layers, Settings)>;
+
+impl Reload {
+    /// The reload of a server that runs with these settings.
+    #[must_use]
+    pub fn new(given: Given, layers: Layers, sites: Arc<Sites>, is_of_all: bool) -> Self {
+        Self {
+            is_of_all,
+            stamps: layers.stamps(&given),
+            given,
+            layers,
+            sites,
+            serve: None,
+        }
+    }
+
+    /// The same, for a server over HTTP.
+    #[must_use]
+    pub fn serving(self, serve: impl Fn(ServeSettings) + Send + Sync + 'static) -> Self {
+        Self {
+            serve: Some(Box::new(serve)),
+            ..self
+        }
+    }
+
+    /// Looks at the files from time to time, and whenever it is asked to.
+    pub async fn run(mut self, mut asked: mpsc::Receiver<()>) {
+        loop {
+            let is_asked = tokio::select! {
+                asked = asked.recv() => asked.is_some(),
+                () = tokio::time::sleep(APART) => false,
+            };
+            let (given, old) = (self.given.clone(), self.layers.clone());
+            let stamps = tokio::task::spawn_blocking(move || old.stamps(&given));
+            let Ok(now) = stamps.await else { continue };
+            if is_asked || now != self.stamps {
+                self.look(now).await;
+            }
+            if is_asked {
+                tokio::time::sleep(ASKED_APART).await;
+            }
+        }
+    }
+
+    /// Takes over what there is now, or says why not.
+    async fn look(&mut self, now: Stamps) {
+        let given = self.given.clone();
+        let read = tokio::task::spawn_blocking(move || Layers::load(&given)).await;
+        let taken = match read {
+            Ok(Ok(layers)) => self.take(layers, &now).await,
+            Ok(Err(faults)) => Err(told(&faults)),
+            Err(_) => Err("they could not be read".to_owned()),
+        };
+        self.stamps = now;
+        let was = self.sites.fault();
+        if let Err(fault) = &taken
+            && was.as_ref() != Some(fault)
+        {
+            tracing::error!("the settings in use stay: {fault}");
+        }
+        self.sites.set_fault(taken.err());
+    }
+
+    async fn take(&mut self, layers: Layers, now: &Stamps) -> Result<(), String> {
+        let of_all = self.is_of_all;
+        if !of_all && layers.site() != self.layers.site() {
+            // A client must never find another wiki in its session.
+            return Err("they mean another site now, which takes a restart".to_owned());
+        }
+        let to_read = layers.clone();
+        // Reading may run the command of a key.
+        let read = tokio::task::spawn_blocking(move || read_every(&to_read, of_all)).await;
+        let read = read.map_err(|_| "they could not be read".to_owned())??;
+        let mut made = Vec::new();
+        let mut serve = None;
+        for (new, settings) in read {
+            serve.get_or_insert_with(|| settings.serve.clone());
+            made.push(self.made(&new, settings, now)?);
+        }
+        for one in &made {
+            one.put_on_record().await?;
+        }
+        self.put_into_force(made, layers.default_site().cloned());
+        if let (Some(take), Some(serve)) = (&self.serve, serve) {
+            take(serve);
+        }
+        self.layers = layers;
+        Ok(())
+    }
+
+    /// What is to become of one site.
+    fn made(&self, new: &Layers, settings: Settings, now: &Stamps) -> Result<Made, String> {
+        let all = self.sites.all();
+        let site = all.iter().find(|site| site.name() == new.site());
+        let old = wikis(&self.layers, self.is_of_all);
+        let old = old.iter().find(|old| old.site() == new.site());
+        if let (Some(site), Some(old)) = (site, old) {
+            if let Some(why) = new.needs_restart(old) {
+                return Err(why);
+            }
+            let mut changes = new.changes_since(old);
+            changes.add_files(new, &self.stamps, now);
+            let renewed = (!changes.names.is_empty())
+                .then(|| site.app().renewed(settings, &changes))
+                .transpose()?;
+            return Ok(Made {
+                site: Arc::clone(site),
+                renewed,
+                changes,
+            });
+        }
+        let name = settings.site.clone();
+        let app = App::new(settings, Patience::default())?;
+        if let Some(place) = app.desk.audit().writable_by_others().first() {
+            return Err(format!("others may write {}", place.display()));
+        }
+        let mut changes = Changes::default();
+        let word = name.as_ref().map(|name| format!("sites.{name}"));
+        let word = word.unwrap_or_else(|| "base_url".to_owned());
+        changes.names.insert(word);
+        Ok(Made {
+            site: Site::new(name, app),
+            renewed: None,
+            changes,
+        })
+    }
+
+    /// Replaces what changed. Calls under way go on as they began.
+    fn put_into_force(&self, made: Vec<Made>, default: Option<SiteName>) {
+        let old = self.sites.all();
+        let kept: Vec<Arc<Site>> = made.iter().map(|one| Arc::clone(&one.site)).collect();
+        let is_kept = |site: &Arc<Site>| kept.iter().any(|one| Arc::ptr_eq(one, site));
+        for site in old.iter().filter(|site| !is_kept(site)) {
+            let name = site.name().map_or("", SiteName::as_str);
+            tracing::info!(site = %name, "a site is not served any more; its record stays");
+            let site = Arc::clone(site);
+            // Its writes under way are settled and recorded.
+            tokio::spawn(async move { site.app().writer.finish().await });
+        }
+        self.sites.set(kept.clone(), default);
+        for one in made {
+            match one.renewed {
+                Some(renewed) => one.site.take(renewed.into_force()),
+                None => one.site.app().desk.begin_recovery(),
+            }
+        }
+    }
+}
+
+/// What is to become of one site.
+struct Made {
+    site: Arc<Site>,
+    /// Its app under changed settings, if they changed.
+    renewed: Option<Renewed>,
+    changes: Changes,
+}
+
+impl Made {
+    /// Puts on record which settings change. A server that writes takes over nothing that is not
+    /// on record.
+    async fn put_on_record(&self) -> Result<(), String> {
+        let names: Vec<&str> = self.changes.names.iter().map(String::as_str).collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let names = names.join(", ");
+        let desk = &self.site.app().desk;
+        let renewed = self.renewed.as_ref();
+        let may_write = desk.may_write() || renewed.is_some_and(|it| it.app().desk.may_write());
+        let recorded = desk.audit().record(entry(&names)?).await;
+        if let (Err(error), true) = (&recorded, may_write) {
+            return Err(format!("they could not be put on record: {error}"));
+        }
+        let site = self.site.name().map_or("", SiteName::as_str);
+        tracing::info!(site, changed = %names, "other settings are in force");
+        Ok(())
+    }
+}
+
+/// The layers of the wikis that a server serves.
+fn wikis(layers: &Layers, of_all: bool) -> Vec<Layers> {
+    let every = if of_all { layers.every() } else { Vec::new() };
+    if every.is_empty() {
+        vec![layers.clone()]
+    } else {
+        every
+    }
+}
+
+fn read_every(layers: &Layers, of_all: bool) -> Result<Read, String> {
+    let read = if of_all {
+        Settings::load_every(layers)
+    } else {
+        Settings::load(layers).map(|settings| vec![settings])
+    };
+    let read = read.map_err(|faults| told(&faults))?;
+    let wikis = wikis(layers, of_all);
+    let read = read.into_iter().filter_map(|settings| {
+        let of = wikis
+            .iter()
+            .find(|of| of.site() == settings.site.as_ref())?;
+        Some((of.clone(), settings))
+    });
+    Ok(read.collect())
+}
+
+fn told(faults: &[impl ToString]) -> String {
+    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    faults.join("; ")
+}
+
+fn entry(names: &str) -> Result<Entry, String> {
+    let call = CallId::new().map_err(|error| error.to_string())?;
+    Ok(Entry {
+        gate: Some("settings".to_owned()),
+        decision: Some("taken".to_owned()),
+        reason: Some(format!("changed: {names}")),
+        ..Entry::new(call, Event::Settings)
+    })
+}

@@ -1,0 +1,192 @@
+//! The wikis that a server serves, each under the settings in force for it.
+
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use rmcp::service::{Peer, RoleServer};
+
+use super::app::App;
+use super::visit::Visit;
+use crate::site::SiteName;
+
+/// The most sessions of one site that are told of changed tools.
+const MOST_TOLD: usize = 1_024;
+
+/// One wiki that is served. Its app changes with its settings; calls under way keep theirs.
+#[derive(Debug)]
+pub struct Site {
+    name: Option<SiteName>,
+    app: RwLock<Arc<App>>,
+    told: Mutex<Vec<Told>>,
+}
+
+/// A session that is told when its tools change.
+#[derive(Debug)]
+struct Told {
+    peer: Peer<RoleServer>,
+    visit: Visit,
+}
+
+impl Site {
+    /// A site; without a name for the wiki of no table.
+    #[must_use]
+    pub fn new(name: Option<SiteName>, app: App) -> Arc<Self> {
+        Self::of(name, Arc::new(app))
+    }
+
+    /// The only wiki of a server.
+    #[must_use]
+    pub fn only(app: Arc<App>) -> Arc<Self> {
+        Self::of(None, app)
+    }
+
+    fn of(name: Option<SiteName>, app: Arc<App>) -> Arc<Self> {
+        Arc::new(Self {
+            name,
+            app: RwLock::new(app),
+            told: Mutex::default(),
+        })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(&self) -> Option<&SiteName> {
+        self.name.as_ref()
+    }
+
+    /// What answers its calls now.
+    #[must_use]
+    pub fn app(&self) -> Arc<App> {
+        Arc::clone(&self.app.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Has the session told when its tools change.
+    pub(super) fn tell(&self, peer: &Peer<RoleServer>, visit: &Visit) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.retain(|one| !one.peer.is_transport_closed());
+        if told.len() < MOST_TOLD {
+            told.push(Told {
+                peer: peer.clone(),
+                visit: visit.lasting(),
+            });
+        }
+    }
+
+    /// Answers calls with another app from now on, and tells the sessions whose tools changed.
+    pub(super) fn take(&self, app: Arc<App>) {
+        let old = {
+            let mut now = self.app.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *now, Arc::clone(&app))
+        };
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        for one in &*told {
+            let tools = |app: &Arc<App>| one.visit.with_app(Arc::clone(app)).listed();
+            if !one.peer.is_transport_closed() && tools(&old) != tools(&app) {
+                let peer = one.peer.clone();
+                // A client that is gone needs no news.
+                tokio::spawn(async move { peer.notify_tool_list_changed().await });
+            }
+        }
+    }
+}
+
+/// All wikis of a server.
+#[derive(Debug)]
+pub struct Sites {
+    list: RwLock<List>,
+}
+
+#[derive(Debug, Clone)]
+struct List {
+    sites: Arc<[Arc<Site>]>,
+    default: Option<SiteName>,
+    /// Why the present settings are not in force, if they are not.
+    fault: Option<String>,
+}
+
+impl Sites {
+    /// These sites; `default` is the one that is meant where none is named.
+    #[must_use]
+    pub fn new(sites: Vec<Arc<Site>>, default: Option<SiteName>) -> Arc<Self> {
+        Arc::new(Self {
+            list: RwLock::new(List {
+                sites: sites.into(),
+                default,
+                fault: None,
+            }),
+        })
+    }
+
+    /// The only wiki of a server.
+    #[must_use]
+    pub fn only(app: Arc<App>) -> Arc<Self> {
+        Self::new(vec![Site::only(app)], None)
+    }
+
+    fn list(&self) -> List {
+        let list = self.list.read().unwrap_or_else(PoisonError::into_inner);
+        list.clone()
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> Arc<[Arc<Site>]> {
+        self.list().sites
+    }
+
+    /// The site of a name; without one, the wiki of no table, the default site, or the only one.
+    #[must_use]
+    pub fn of(&self, name: Option<&str>) -> Option<Arc<Site>> {
+        let list = self.list();
+        let named = |name: Option<&str>| {
+            let is_it = |site: &&Arc<Site>| site.name().map(SiteName::as_str) == name;
+            list.sites.iter().find(is_it).map(Arc::clone)
+        };
+        match (name, &*list.sites) {
+            (Some(name), _) => named(Some(name)),
+            (None, [one]) => Some(Arc::clone(one)),
+            (None, _) => {
+                named(None).or_else(|| named(Some(list.default.as_ref().map(SiteName::as_str)?)))
+            }
+        }
+    }
+
+    /// Whether there is more than one, so that they must be told apart.
+    #[must_use]
+    pub fn are_many(&self) -> bool {
+        self.list().sites.iter().any(|site| site.name().is_some())
+    }
+
+    /// Why the present settings are not in force, if they are not.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        self.list().fault
+    }
+
+    pub(super) fn set_fault(&self, fault: Option<String>) {
+        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        list.fault = fault;
+    }
+
+    pub(super) fn set(&self, sites: Vec<Arc<Site>>, default: Option<SiteName>) {
+        let mut list = self.list.write().unwrap_or_else(PoisonError::into_inner);
+        list.sites = sites.into();
+        list.default = default;
+    }
+
+    /// Begins to settle what earlier runs left open, in the background.
+    pub fn begin_recovery(&self) {
+        for site in self.all().iter() {
+            site.app().desk.begin_recovery();
+        }
+    }
+
+    /// Waits for writes under way, then closes the logs; all sites at the same time.
+    pub async fn finish(&self) {
+        let all = self.all();
+        let ends = all.iter().map(|site| {
+            let app = site.app();
+            async move { app.writer.finish().await }
+        });
+        futures_util::future::join_all(ends).await;
+    }
+}
