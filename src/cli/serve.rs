@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::exit::Exit;
@@ -109,7 +109,7 @@ async fn serve(
         loop {
             hang_ups.next().await;
             // One that is asked for already will see what is there now.
-            let _ = ask.try_send(());
+            let _ = ask.try_send(oneshot::channel().0);
             for site in asked.all().iter() {
                 site.app().reread_key().await;
             }

@@ -106,7 +106,9 @@ impl Settings {
                 Ok(settings) => {
                     let same = all.iter().find(|one| one.wiki.name == settings.wiki.name);
                     if let Some(same) = same {
-                        let other = same.site.as_ref().map_or("base_url", SiteName::as_str);
+                        let other = same.site.as_ref();
+                        let other = other
+                            .map_or_else(|| "base_url".to_owned(), |site| format!("sites.{site}"));
                         let fault = format!(
                             "is the address of {other}, too; one wiki is one site, with one key and one record"
                         );

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::app::{App, Renewed};
 use super::site::{Site, Sites};
@@ -58,20 +58,23 @@ impl Reload {
         }
     }
 
-    /// Looks at the files from time to time, and whenever it is asked to.
-    pub async fn run(mut self, mut asked: mpsc::Receiver<()>) {
+    /// Looks at the files from time to time, and whenever it is asked to; then it answers once it
+    /// has looked.
+    pub async fn run(mut self, mut asked: mpsc::Receiver<oneshot::Sender<()>>) {
         loop {
-            let is_asked = tokio::select! {
-                asked = asked.recv() => asked.is_some(),
-                () = tokio::time::sleep(APART) => false,
+            let ask = tokio::select! {
+                ask = asked.recv() => ask,
+                () = tokio::time::sleep(APART) => None,
             };
             let (given, old) = (self.given.clone(), self.layers.clone());
             let stamps = tokio::task::spawn_blocking(move || old.stamps(&given));
             let Ok(now) = stamps.await else { continue };
-            if is_asked || now != self.stamps {
+            if ask.is_some() || now != self.stamps {
                 self.look(now).await;
             }
-            if is_asked {
+            if let Some(ask) = ask {
+                // Whoever asked may have left.
+                let _ = ask.send(());
                 tokio::time::sleep(ASKED_APART).await;
             }
         }

@@ -222,6 +222,7 @@ impl Setup {
         let given = Given {
             config: Some(path),
             flags: flags.collect(),
+            ..Given::default()
         };
         let layers = Layers::load(&given).unwrap();
         Settings::read(&layers.source()).unwrap()

@@ -1,0 +1,414 @@
+//! Several wikis on one server, and settings that change while it runs.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rmcp::ServiceExt as _;
+use rmcp::handler::client::ClientHandler;
+use rmcp::serve_server;
+use rmcp::service::{NotificationContext, RoleClient, RunningService};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use wikijs_mcp::audit::Record;
+use wikijs_mcp::config::{Given, Layers, Settings};
+use wikijs_mcp::demo::DemoWiki;
+use wikijs_mcp::gates::SessionId;
+use wikijs_mcp::server::http::{Grant, HttpServer};
+use wikijs_mcp::server::{App, Handler, Reload, Site, Sites};
+use wikijs_mcp::write::Patience;
+
+use crate::harness::{id_of, records, wiki_of};
+use crate::hosted::{Answer, Caller, Hosted, LIMITS, Names, call, initialize, speaking};
+
+/// A server of a settings file.
+struct Many {
+    hosted: Hosted,
+    sites: Arc<Sites>,
+    ask: mpsc::Sender<oneshot::Sender<()>>,
+    dir: Arc<TempDir>,
+}
+
+fn config(dir: &TempDir) -> PathBuf {
+    dir.path().join("config.toml")
+}
+
+fn put(dir: &TempDir, text: &str) {
+    let new = dir.path().join("new.toml");
+    let audit = dir.path().join("audit");
+    let text = format!(
+        "audit_dir = {:?}\nindex = \"off\"\n{text}",
+        audit.to_str().unwrap()
+    );
+    fs::write(&new, text).unwrap();
+    fs::set_permissions(&new, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::rename(&new, config(dir)).unwrap();
+}
+
+fn site(name: &str, wiki: &DemoWiki, more: &str) -> String {
+    let (address, key) = (wiki.address(), &wiki.keys().editor);
+    format!("[sites.{name}]\nbase_url = {address:?}\napi_token = {key:?}\n{more}\n")
+}
+
+impl Many {
+    async fn start(text: &str) -> Self {
+        let dir = Arc::new(TempDir::new().unwrap());
+        put(&dir, text);
+        let given = Given {
+            config: Some(config(&dir)),
+            ..Given::default()
+        };
+        let layers = Layers::load(&given).unwrap();
+        let all = Settings::load_every(&layers).unwrap();
+        let serve = all[0].serve.clone();
+        let of = |settings: Settings| {
+            let name = settings.site.clone();
+            Site::new(name, App::new(settings, Patience::default()).unwrap())
+        };
+        let all = all.into_iter().map(of).collect();
+        let sites = Sites::new(all, layers.default_site().cloned());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = HttpServer::of_sites(Arc::clone(&sites), serve, LIMITS(), listener).unwrap();
+        let (ask, asked) = mpsc::channel(1);
+        let reload = Reload::new(given, layers, Arc::clone(&sites), true);
+        tokio::spawn(reload.serving(server.settings_taker()).run(asked));
+        let (address, stop) = (server.address(), CancellationToken::new());
+        let ended = tokio::spawn(server.run(stop.clone()));
+        Self {
+            hosted: Hosted {
+                address,
+                dir: Arc::clone(&dir),
+                stop,
+                ended,
+            },
+            sites,
+            ask,
+            dir,
+        }
+    }
+
+    /// Changes the settings file and has it looked at; why it is not in force, if it is not.
+    async fn change(&self, text: &str) -> Option<String> {
+        put(&self.dir, text);
+        let (done, is_done) = oneshot::channel();
+        self.ask.send(done).await.unwrap();
+        is_done.await.unwrap();
+        self.sites.fault()
+    }
+
+    async fn post(&self, place: &str, caller: &Caller, message: &Value) -> Answer {
+        let path = format!("/mcp{place}");
+        self.hosted
+            .send("POST", &path, &speaking(caller), &message.to_string())
+            .await
+    }
+
+    async fn open(&self, place: &str, caller: &Caller) -> Caller {
+        let answer = self.post(place, caller, &initialize("2025-11-25")).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        caller
+            .clone()
+            .with("mcp-session-id", &answer.headers["mcp-session-id"])
+            .with("mcp-protocol-version", "2025-11-25")
+    }
+
+    /// A tool's structured answer, or its error.
+    async fn call(&self, place: &str, caller: &Caller, tool: &str, arguments: Value) -> Value {
+        let answer = self.post(place, caller, &call(tool, arguments)).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let result = &answer.message()["result"];
+        match result.get("structuredContent") {
+            Some(content) => content.clone(),
+            None => result["_meta"]["error"].clone(),
+        }
+    }
+
+    async fn home(&self, place: &str, caller: &Caller) -> String {
+        let arguments = json!({ "path": "home" });
+        let answer = self
+            .call(place, caller, "wikijs_get_page_by_path", arguments)
+            .await;
+        answer["content"].as_str().unwrap_or_default().to_owned()
+    }
+
+    fn records(&self) -> Vec<Record> {
+        records(&self.dir.path().join("audit"))
+    }
+}
+
+async fn three() -> [DemoWiki; 3] {
+    [
+        wiki_of(&[("home", "first")]).await,
+        wiki_of(&[("home", "second")]).await,
+        wiki_of(&[("home", "third")]).await,
+    ]
+}
+
+const WRITES: &str = "mutations_enabled = true\nmutation_dry_run = false\n";
+
+#[tokio::test]
+async fn each_site_is_another_wiki_and_no_session_reaches_two() {
+    let [a, b, _] = three().await;
+    let text = format!(
+        "default_site = \"b\"\n{}{}",
+        site("a", &a, ""),
+        site("b", &b, "")
+    );
+    let many = Many::start(&text).await;
+    let nobody = Caller::default();
+    assert_eq!(many.home("/a", &nobody).await, "first");
+    assert_eq!(many.home("/b", &nobody).await, "second");
+    assert_eq!(many.home("", &nobody).await, "second");
+    let none = many.post("/c", &nobody, &initialize("2025-11-25")).await;
+    assert_eq!(
+        (none.status, none.body.contains("no such site")),
+        (404, true)
+    );
+    let session = many.open("/a", &nobody).await;
+    assert_eq!(many.home("/a", &session).await, "first");
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    let strayed = many.post("/b", &session, &list).await;
+    assert_eq!(strayed.status, 404, "{strayed:?}");
+    // Nothing that a tool takes can name a site.
+    let tools = many.post("/a", &session, &list).await.message();
+    assert!(!tools.to_string().contains("\"site\""), "{tools}");
+}
+
+#[tokio::test]
+async fn a_client_sees_its_sites_alone() {
+    let [a, b, c] = three().await;
+    let names = Names::new();
+    let of = |sites: &[&str]| Grant {
+        sites: Some(sites.iter().map(|name| (*name).to_owned()).collect()),
+        ..Grant::default()
+    };
+    let one = names.add("one", of(&["a"]));
+    let two = names.add("two", of(&["a", "c"]));
+    let old = names.add("old", Grant::default());
+    let text = format!(
+        "serve_tokens_file = {:?}\ndefault_site = \"b\"\n{}{}{}",
+        names.path().to_str().unwrap(),
+        site("a", &a, ""),
+        site("b", &b, ""),
+        site("c", &c, "")
+    );
+    let many = Many::start(&text).await;
+    let mut seen = Vec::new();
+    for (name, caller) in [("one", &one), ("two", &two), ("old", &old)] {
+        for place in ["", "/a", "/b", "/c"] {
+            let answer = many.post(place, caller, &initialize("2025-11-25")).await;
+            seen.push(format!("{name} {place:2} {}", answer.status));
+        }
+    }
+    insta::assert_snapshot!(seen.join("\n"), @r"
+    one    200
+    one /a 200
+    one /b 404
+    one /c 404
+    two    404
+    two /a 200
+    two /b 404
+    two /c 200
+    old    200
+    old /a 404
+    old /b 200
+    old /c 404
+    ");
+    // Whoever has one site alone need not name it.
+    assert_eq!(many.home("", &one).await, "first");
+}
+
+#[tokio::test]
+async fn a_gate_of_the_file_holds_from_then_on_and_its_previews_end() {
+    let [a, b, _] = three().await;
+    let with = |more: &str| format!("{WRITES}{}{}", site("a", &a, more), site("b", &b, ""));
+    let many = Many::start(&with("")).await;
+    let (of_a, of_b) = (
+        many.open("/a", &Caller::default()).await,
+        many.open("/b", &Caller::default()).await,
+    );
+    let update = |wiki: &DemoWiki| json!({ "id": id_of(wiki, "home"), "title": "New" });
+    let mut tokens = Vec::new();
+    for (place, caller, wiki) in [("/a", &of_a, &a), ("/b", &of_b, &b)] {
+        many.home(place, caller).await;
+        let shown = many
+            .call(place, caller, "wikijs_update_page", update(wiki))
+            .await;
+        tokens.push(
+            shown["confirm"]
+                .as_str()
+                .unwrap_or_else(|| panic!("{shown}"))
+                .to_owned(),
+        );
+    }
+    assert_eq!(
+        many.change(&with("denied_mutation_path_prefixes = [\"hr\"]"))
+            .await,
+        None
+    );
+    // The other site's preview still counts, and what was read stays known at both.
+    let mut confirmed = Vec::new();
+    for ((place, caller, wiki), token) in [("/a", &of_a, &a), ("/b", &of_b, &b)]
+        .into_iter()
+        .zip(tokens)
+    {
+        let mut arguments = update(wiki);
+        arguments["confirm"] = token.into();
+        let told = many
+            .call(place, caller, "wikijs_update_page", arguments)
+            .await;
+        let outcome = told.get("outcome").or_else(|| told.get("code"));
+        confirmed.push(format!("{place} {}", outcome.unwrap_or(&told)));
+    }
+    insta::assert_snapshot!(confirmed.join("\n"), @r#"
+    /a "CONFIRM_EXPIRED"
+    /b "applied"
+    "#);
+    let records = many.records();
+    let changed = records.iter().filter_map(|record| record.reason.as_deref());
+    let changed: Vec<&str> = changed.filter(|why| why.starts_with("changed: ")).collect();
+    assert_eq!(changed, ["changed: denied_mutation_path_prefixes"]);
+}
+
+#[tokio::test]
+async fn what_is_bad_leaves_the_old_in_force_and_is_said() {
+    let [a, b, c] = three().await;
+    let good = format!("{}{}", site("a", &a, ""), site("b", &b, ""));
+    let many = Many::start(&good).await;
+    let nobody = Caller::default();
+    let mut told = Vec::new();
+    let dir = many.dir.path().to_str().unwrap().to_owned();
+    let moved = format!("{}{}", site("a", &a, ""), site("b", &c, ""));
+    for bad in [
+        format!("mutations_enabled = \"maybe\"\n{good}"),
+        format!("{good}[sites.c]\nbase_url = {:?}\n", c.address()),
+        format!("{good}{}", site("c", &a, "")),
+        format!("{good}{}", site("\"C!\"", &c, "")),
+        format!("{good}{}", site("c", &c, "serve_rate = 5")),
+        format!("{good}{}", site("c", &c, "mutations_enabled = true")),
+        format!("default_site = \"x\"\n{good}"),
+        format!("serve_address = \"127.0.0.1:1\"\n{good}"),
+        moved,
+    ] {
+        let fault = many.change(&bad).await.unwrap_or_else(|| panic!("{bad}"));
+        told.push(fault.replace(&dir, "DIR"));
+        assert_eq!(many.home("/b", &nobody).await, "second");
+    }
+    let ready: Value = serde_json::from_str(&many.hosted.get("/readyz").await.body).unwrap();
+    assert_eq!(ready["ready"], true);
+    assert!(ready["settingsNotTaken"].is_string(), "{ready}");
+    let told = told.join("\n").replace(&a.address(), "A");
+    insta::assert_snapshot!(told, @r"
+    DIR/config.toml:3: mutations_enabled must be true or false, without quotes
+    DIR/config.toml:11: sites.c.api_token is missing; a site's key is never inherited, so give it its own (or api_token_file, or token_command)
+    DIR/config.toml:12: sites.c.base_url is the address of sites.a, too; one wiki is one site, with one key and one record
+    DIR/config.toml:11: a site's name is 1 to 32 small letters, digits and hyphens, and does not begin with a hyphen
+    DIR/config.toml:14: serve_rate holds for the whole server; it stands before the tables of sites
+    DIR/config.toml:14: sites.c.mutations_enabled is true where the server's is false; a site's gates can only be narrower, so set it for the server, and narrower for the other sites
+    DIR/config.toml:3: default_site must be the name of one of the sites, in quotes
+    a change of serve_address takes a restart; put it back, or restart the server
+    a change of sites.b.base_url takes a restart; put it back, or restart the server
+    ");
+    assert_eq!(many.change(&good).await, None);
+    let ready: Value = serde_json::from_str(&many.hosted.get("/readyz").await.body).unwrap();
+    assert!(ready.get("settingsNotTaken").is_none(), "{ready}");
+}
+
+#[tokio::test]
+async fn a_site_comes_and_goes_while_others_are_used() {
+    let [a, b, c] = three().await;
+    let first = format!("{}{}", site("a", &a, ""), site("b", &b, ""));
+    let many = Many::start(&first).await;
+    let nobody = Caller::default();
+    let session = many.open("/a", &nobody).await;
+    assert_eq!(
+        many.change(&format!("{first}{}", site("c", &c, ""))).await,
+        None
+    );
+    assert_eq!(many.home("/c", &nobody).await, "third");
+    assert_eq!(many.home("/a", &session).await, "first");
+    let metrics = many.hosted.get("/metrics").await.body;
+    for name in ["a", "b", "c"] {
+        let line = format!("wikijs_mcp_calls_in_flight{{site=\"{name}\"}} 0");
+        assert!(metrics.contains(&line), "{metrics}");
+    }
+    let heads = metrics
+        .matches("# TYPE wikijs_mcp_calls_in_flight gauge")
+        .count();
+    assert_eq!(heads, 1, "{metrics}");
+    assert_eq!(many.change(&site("a", &a, "")).await, None);
+    let gone = many.post("/c", &nobody, &initialize("2025-11-25")).await;
+    assert_eq!(gone.status, 404);
+    assert_eq!(many.home("/a", &session).await, "first");
+}
+
+#[tokio::test]
+async fn a_dead_site_leaves_the_server_ready_and_is_named() {
+    let [a, b, _] = three().await;
+    let text = format!(
+        "http_max_retries = 0\n{}{}",
+        site("a", &a, ""),
+        site("b", &b, "")
+    );
+    let many = Many::start(&text).await;
+    drop(b);
+    let answer = many.hosted.get("/readyz").await;
+    let ready: Value = serde_json::from_str(&answer.body).unwrap();
+    assert_eq!(
+        (answer.status, &ready["ready"]),
+        (200, &json!(true)),
+        "{ready}"
+    );
+    assert_eq!(ready["sites"]["a"]["ready"], true, "{ready}");
+    assert_eq!(ready["sites"]["b"]["ready"], false, "{ready}");
+    assert_eq!(many.home("/a", &Caller::default()).await, "first");
+}
+
+/// A client that hears of changed tools.
+struct Hearing(UnboundedSender<()>);
+
+impl ClientHandler for Hearing {
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        let _ = self.0.send(());
+    }
+}
+
+type Heard = (RunningService<RoleClient, Hearing>, UnboundedReceiver<()>);
+
+async fn hearing(site: Arc<Site>, name: &str) -> Heard {
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    let handler = Handler::alone(Sites::new(vec![site], None), SessionId::new(name));
+    tokio::spawn(async move { serve_server(handler, theirs).await.unwrap().waiting().await });
+    let (told, heard) = unbounded_channel();
+    (Hearing(told).serve(ours).await.unwrap(), heard)
+}
+
+#[tokio::test]
+async fn exactly_the_sessions_whose_tools_changed_are_told() {
+    let [a, b, _] = three().await;
+    let with = |more: &str| {
+        let sets = "toolsets = [\"pages\", \"undo\"]\n";
+        format!("{sets}{}{}", site("a", &a, more), site("b", &b, ""))
+    };
+    let many = Many::start(&with("")).await;
+    let of = |name: &str| many.sites.of(Some(name)).unwrap();
+    let (first, mut first_heard) = hearing(of("a"), "first").await;
+    let (_second, mut second_heard) = hearing(of("b"), "second").await;
+    let count = async || first.list_all_tools().await.unwrap().len();
+    let before = count().await;
+    // The tools stay the same, so nobody is told.
+    assert_eq!(many.change(&with("default_locale = \"de\"")).await, None);
+    assert_eq!(many.change(&with("toolsets = [\"pages\"]")).await, None);
+    first_heard.recv().await.unwrap();
+    assert!(count().await < before);
+    assert_eq!(many.change(&with("")).await, None);
+    first_heard.recv().await.unwrap();
+    assert_eq!(count().await, before);
+    assert!(first_heard.try_recv().is_err());
+    assert!(second_heard.try_recv().is_err());
+}
