@@ -1,6 +1,7 @@
 //! `wikijs-mcp index`: the content indexes on the disk.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde_json::json;
@@ -11,7 +12,9 @@ use super::exit::Exit;
 use super::print::harmless;
 use super::table::Table;
 use super::{Outcome, print, start};
-use crate::index::{self, OnDisk};
+use crate::config::Settings;
+use crate::index::{self, ContentIndex, IndexMode, OnDisk};
+use crate::wiki::Wiki;
 
 /// Arguments of `index`.
 #[derive(Debug, clap::Args)]
@@ -27,6 +30,15 @@ enum Command {
         after_help = "Examples:\n  wikijs-mcp index status\n  wikijs-mcp index status --json"
     )]
     Status {
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Look at the wiki's pages now, and bring its index on the disk up to date
+    #[command(
+        after_help = "Examples:\n  wikijs-mcp index refresh\n  wikijs-mcp --site docs index refresh --json"
+    )]
+    Refresh {
         /// Answer in JSON
         #[arg(long)]
         json: bool,
@@ -47,7 +59,7 @@ enum Command {
 
 type Failed = (Exit, String);
 
-pub(super) fn run(arguments: &Arguments) -> Outcome {
+pub(super) async fn run(arguments: &Arguments) -> Outcome {
     let settings = start::settings()?;
     let missing = || {
         let missing = "WIKI_INDEX_DIR is missing, and there is no home directory";
@@ -59,10 +71,55 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         .file(&settings.wiki, &settings.wiki.key)
         .ok_or_else(missing)?;
     match arguments.command {
+        Command::Refresh { json } => refresh(settings, json).await,
         Command::Status { json } => status(&dir, &file, json),
         Command::Clear { all: true, json } => clear_all(&dir, json),
         Command::Clear { all: false, json } => clear(&dir, &file, json),
     }
+}
+
+/// Looks at the pages until all that can be indexed is.
+async fn refresh(settings: Settings, is_json: bool) -> Outcome {
+    let failed = |error: String| (Exit::Failed, error);
+    match settings.index.mode {
+        IndexMode::Disk => {}
+        IndexMode::Off | IndexMode::Memory => {
+            let message = "only an index on the disk (WIKI_INDEX=disk) outlives a server; in memory each server keeps its own up to date";
+            return Err((Exit::Usage, message.to_owned()));
+        }
+    }
+    let wiki = Wiki::new(settings.wiki, "index refresh").map_err(failed)?;
+    let index = Arc::new(ContentIndex::new(Arc::new(wiki), settings.index));
+    let work = async {
+        let mut last = 0;
+        loop {
+            let now = index
+                .ready(|_, _| {})
+                .await
+                .map_err(|error| failed(error.to_string()))?;
+            if now.is_complete || now.pages >= now.most {
+                return Ok(now);
+            }
+            if now.pages <= last {
+                let message =
+                    "nothing more could be indexed; a server may be filling this index now";
+                return Err(failed(message.to_owned()));
+            }
+            last = now.pages;
+        }
+    };
+    let found = print::in_progress("looking at the pages", work).await?;
+    if is_json {
+        let answer =
+            json!({ "pages": found.pages, "of": found.of, "isComplete": found.is_complete });
+        print::line(&answer.to_string());
+    } else {
+        print::line(&format!(
+            "{} of {} pages are indexed",
+            found.pages, found.of
+        ));
+    }
+    Ok(Exit::Done)
 }
 
 fn clear(dir: &Path, file: &Path, is_json: bool) -> Outcome {

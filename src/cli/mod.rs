@@ -25,6 +25,7 @@ mod rules;
 mod serve;
 mod show_change;
 mod signals;
+mod site;
 mod start;
 mod table;
 mod token;
@@ -86,6 +87,8 @@ enum Command {
     Index(index::Arguments),
     /// Write, check and show the settings
     Config(config::Arguments),
+    /// Show, check, add and remove the sites of the settings file
+    Site(site::Arguments),
     /// Print the completion script of a shell
     Completions(completions::Arguments),
     /// Show in a few seconds what this program is for, on an embedded wiki
@@ -195,8 +198,9 @@ async fn run(command: Option<Command>) -> Outcome {
         Some(Command::Health(arguments)) => health::run(arguments).await,
         Some(Command::Tool(arguments)) => Box::pin(tool::run(arguments)).await,
         Some(Command::Token(arguments)) => token::run(arguments),
-        Some(Command::Index(arguments)) => index::run(&arguments),
+        Some(Command::Index(arguments)) => Box::pin(index::run(&arguments)).await,
         Some(Command::Config(arguments)) => Box::pin(config::run(&arguments)).await,
+        Some(Command::Site(arguments)) => Box::pin(site::run(arguments)).await,
         Some(Command::Completions(arguments)) => Ok(completions::run(&arguments)),
         #[cfg(feature = "demo")]
         Some(Command::Demo(arguments)) => demo::run(arguments).await,

@@ -12,6 +12,7 @@ use crate::config::{self, AuditSettings, Given, Layers, ServeSettings, Settings,
 use crate::gates::SessionId;
 use crate::server::App;
 use crate::server::http::check_start;
+use crate::site::SiteName;
 use crate::tools::Registry;
 use crate::write::{Asker, Caller, Extent, Patience};
 
@@ -188,6 +189,18 @@ pub(super) fn start_log(usual: Option<&'static str>) -> Result<(), (Exit, String
 /// The first fault of the settings file, with the exit code for it.
 pub(super) fn layers() -> Result<Layers, (Exit, String)> {
     Layers::load(given()).map_err(|faults| first(&faults))
+}
+
+/// The same for a site of the settings file.
+///
+/// # Errors
+/// The first fault of the settings file, or that it has no such site, with the exit code for it.
+pub(super) fn layers_of(site: &SiteName) -> Result<Layers, (Exit, String)> {
+    let given = Given {
+        site: Some(site.clone()),
+        ..given().clone()
+    };
+    Layers::load(&given).map_err(|faults| first(&faults))
 }
 
 /// A start ends with one line.

@@ -13,6 +13,7 @@ use super::names::SETTINGS;
 use super::parse::Source;
 use super::setting::{Kind, Setting};
 use super::settings::{Settings, log_settings};
+use crate::site::SiteName;
 
 /// The contents of a new settings file. It may hold a key, so it has no `Debug`.
 #[derive(Clone, Default)]
@@ -74,6 +75,17 @@ impl Draft {
                 None => format!("# {name} = {}", example(setting)),
             };
             text.push_str(&["\n# ", meaning, "\n", &line, "\n"].concat());
+        }
+        text
+    }
+
+    /// The table of a site with these values.
+    #[must_use]
+    pub(super) fn table_of(&self, site: &SiteName) -> String {
+        let mut text = format!("[sites.{site}]\n");
+        for (name, value) in &self.values {
+            let name = Setting::named(name).map_or_else(String::new, Setting::file_name);
+            text.push_str(&[&name, " = ", value, "\n"].concat());
         }
         text
     }

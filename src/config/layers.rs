@@ -55,6 +55,16 @@ impl Layers {
         })
     }
 
+    /// The layers with a file that is not written yet.
+    pub(super) fn of_file(file: File, given: &Given) -> Result<Self, FileFault> {
+        let site = site_of(given, Some(&file))?;
+        Ok(Self {
+            flags: given.flags.clone(),
+            file: Some(file),
+            site,
+        })
+    }
+
     /// The site whose settings these are; `None` for those of no table.
     #[must_use]
     pub const fn site(&self) -> Option<&SiteName> {

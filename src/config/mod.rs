@@ -22,6 +22,7 @@ mod serve;
 mod setting;
 mod settings;
 mod shown;
+mod site_file;
 mod sites;
 mod storage;
 mod table;
@@ -48,6 +49,7 @@ pub use settings::{
     AuditSettings, Indent, LogSettings, Settings, allowed_prefixes, log_settings, offered,
 };
 pub use shown::Shown;
+pub use site_file::{NewSite, remove_site};
 pub use table::{first_table, table};
 pub use tables::Tables;
 pub use unread::why_unread;

@@ -130,6 +130,11 @@ impl Settings {
         Ok(all)
     }
 
+    /// The name under which the records of these layers' wiki are kept.
+    pub(super) fn wiki_name(layers: &Layers) -> Result<String, SettingError> {
+        connection::base_url(&layers.source()).map(|url| connection::name_of(&url))
+    }
+
     /// Reads the settings from a source.
     ///
     /// # Errors

@@ -457,6 +457,7 @@ fn only_servers_answer_while_a_set_is_being_sent() {
             "src/cli/config/check.rs",
             "src/cli/serve.rs",
             "src/cli/start.rs",
+            "src/server/reload.rs",
             "src/write/testing.rs",
         ]
     );

@@ -41,6 +41,8 @@ const KEY_FILE: &str = "WIKI_API_TOKEN_FILE";
 const KEY_COMMAND: &str = "WIKI_TOKEN_COMMAND";
 const ENABLED: &str = "WIKI_MUTATIONS_ENABLED";
 const DRY_RUN: &str = "WIKI_MUTATION_DRY_RUN";
+const CONFIRM: &str = "WIKI_CONFIRM";
+const STATIC_TOKEN: &str = "WIKI_MUTATION_CONFIRM_TOKEN";
 const ALLOWED: &str = "WIKI_ALLOWED_MUTATION_PATH_PREFIXES";
 
 const NO_ANSWER: &str = "no answer; nothing was written";
@@ -185,15 +187,59 @@ impl Person for AtTerminal {
 type Test<'a> = &'a mut dyn FnMut(&Draft) -> Result<Option<Wrong>, String>;
 
 /// Asks for missing values; asks again after a bad answer.
-struct Interview<'a> {
+pub(in crate::cli) struct Interview<'a> {
     draft: &'a mut Draft,
     path: &'a Path,
     person: &'a mut dyn Person,
     test: Test<'a>,
 }
 
+/// What other commands ask for, too: the address of a wiki and its key.
+impl Interview<'_> {
+    /// Asks at the terminal for what is missing.
+    ///
+    /// # Errors
+    /// Nobody answers, or the current directory is gone.
+    pub(in crate::cli) fn connection(
+        draft: &mut Draft,
+        path: &Path,
+        test: Test<'_>,
+    ) -> Result<(), String> {
+        let typing = Typing::begin().ok_or_else(|| NO_ANSWER.to_owned())?;
+        let person = &mut AtTerminal(typing);
+        let mut interview = Interview {
+            draft,
+            path,
+            person,
+            test,
+        };
+        interview.ask_connection()
+    }
+
+    /// Fills a draft from flags, then from stdin.
+    ///
+    /// # Errors
+    /// No key came.
+    pub(in crate::cli) fn fill(draft: &mut Draft, key_stdin: bool) -> Result<(), String> {
+        fill(draft, key_stdin)
+    }
+
+    /// Whether a draft has an address and a key, where nobody can be asked.
+    ///
+    /// # Errors
+    /// What to pass.
+    pub(in crate::cli) fn is_whole(draft: &Draft) -> Result<(), String> {
+        is_whole(draft)
+    }
+}
+
 impl Interview<'_> {
     fn hold(&mut self) -> Result<(), String> {
+        self.ask_connection()?;
+        self.ask_writes()
+    }
+
+    fn ask_connection(&mut self) -> Result<(), String> {
         loop {
             self.ask_address()?;
             self.ask_key()?;
@@ -217,7 +263,7 @@ impl Interview<'_> {
                 _ => self.draft.unset(ADDRESS),
             }
         }
-        self.ask_writes()
+        Ok(())
     }
 
     fn ask_address(&mut self) -> Result<(), String> {
@@ -258,14 +304,18 @@ impl Interview<'_> {
         if self.draft.has(ENABLED) || self.draft.has(DRY_RUN) {
             return Ok(());
         }
-        let question = "May agents write? no, preview (they propose only) or yes [no]:";
-        match self.one_of(question, &["no", "preview", "yes"])? {
-            "preview" => set(self.draft, ENABLED, "true")?,
-            "yes" => {
-                set(self.draft, ENABLED, "true")?;
-                set(self.draft, DRY_RUN, "false")?;
-            }
+        let question =
+            "What may agents do? 1 read, 2 propose and people decide, 3 write after a preview [1]:";
+        let confirm = match self.one_of(question, &["1", "2", "3"])? {
+            "2" => "review",
+            "3" => "preview",
             _ => return Ok(()),
+        };
+        set(self.draft, ENABLED, "true")?;
+        set(self.draft, DRY_RUN, "false")?;
+        // Whoever set a static token has it asked for.
+        if !self.draft.has(CONFIRM) && !self.draft.has(STATIC_TOKEN) {
+            set(self.draft, CONFIRM, confirm)?;
         }
         while !self.draft.has(ALLOWED) {
             let paths = self.ask("Below which paths, such as docs,de:blog [everywhere]:")?;
@@ -395,7 +445,7 @@ mod tests {
             (set.unwrap(), told.len()),
             (vec![ADDRESS.to_owned(), KEY.to_owned()], 0)
         );
-        let (set, _) = interviewed(&["https://w", "!echo good", "yes", "docs, blog"]);
+        let (set, _) = interviewed(&["https://w", "!echo good", "3", "docs, blog"]);
         assert_eq!(
             set.unwrap(),
             [
@@ -403,6 +453,7 @@ mod tests {
                 "token_command = [\"echo\",\"good\"]",
                 "mutations_enabled = true",
                 "mutation_dry_run = false",
+                "confirm = \"preview\"",
                 "allowed_mutation_path_prefixes = [\"docs\",\"blog\"]"
             ]
         );

@@ -4,6 +4,8 @@ mod check;
 mod init;
 mod show;
 
+pub(super) use init::Interview;
+
 use super::exit::Exit;
 use super::{Outcome, print};
 use crate::config;

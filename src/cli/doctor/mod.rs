@@ -23,6 +23,7 @@ use super::exit::Exit;
 use super::{Outcome, print, start};
 use crate::config::{KeySource, Settings};
 use crate::gates::Policy;
+use crate::site::SiteName;
 use crate::wiki::{Reached, Wiki, WikiSettings};
 use finding::{Finding, Verdict};
 use report::Report;
@@ -48,8 +49,25 @@ const OTHERS: [&str; 9] = [
 ];
 
 pub(super) async fn run(arguments: Arguments) -> Outcome {
-    let mut report = Report::new(arguments.json);
-    match start::settings() {
+    examine(start::settings(), arguments.page.as_deref(), arguments.json).await
+}
+
+/// Checks one site.
+pub(super) async fn of_site(name: SiteName, is_json: bool) -> Outcome {
+    start::start_log(Some("warn"))?;
+    let layers = start::layers_of(&name)?;
+    let settings = start::settings_of(&layers, false);
+    let settings = settings.map(|mut settings| settings.swap_remove(0));
+    examine(settings, None, is_json).await
+}
+
+async fn examine(
+    settings: Result<Settings, (Exit, String)>,
+    page: Option<&str>,
+    is_json: bool,
+) -> Outcome {
+    let mut report = Report::new(is_json);
+    match settings {
         Err((_, message)) => {
             report.add(
                 "settings",
@@ -59,7 +77,7 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
                 report.add(check, [Finding::skipped("because of the settings")]);
             }
         }
-        Ok(settings) => Box::pin(look(settings, arguments.page.as_deref(), &mut report)).await?,
+        Ok(settings) => Box::pin(look(settings, page, &mut report)).await?,
     }
     report.print();
     Ok(report.exit())

@@ -1,0 +1,170 @@
+//! `wikijs-mcp site list`: every site, asked at the same time.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde::Serialize;
+use serde_json::json;
+
+use super::super::exit::Exit;
+use super::super::print::{Paint, harmless};
+use super::super::table::{Cell, Table};
+use super::super::{Outcome, print, start};
+use crate::audit::AuditLog;
+use crate::config::{Layers, Settings};
+use crate::index::{self, IndexMode};
+use crate::site::SiteName;
+use crate::wiki::{ListQuery, Right, Wiki, in_words};
+
+/// How long a site may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Arguments of `site list`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  wikijs-mcp site list\n  wikijs-mcp site list --json")]
+pub(super) struct List {
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is known of a site.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Seen {
+    /// None for the wiki of no table.
+    name: Option<String>,
+    address: Option<String>,
+    /// What is wrong, if anything: with the settings, the address or the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<String>,
+    /// What the key may do at the page that was changed last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rights: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_ends_in: Option<String>,
+    index: String,
+    open_sets: Option<usize>,
+}
+
+pub(super) async fn run(arguments: &List) -> Outcome {
+    start::start_log(Some("warn"))?;
+    let layers = start::layers()?;
+    let every = layers.every();
+    let asked = join_all(every.iter().map(seen));
+    let all = print::in_progress("asking the wikis", asked).await;
+    if arguments.json {
+        print::line(&json!({ "sites": all }).to_string());
+    } else if all.is_empty() {
+        print::line("there is no site; `wikijs-mcp site add NAME` adds one");
+    } else {
+        let mut table = Table::new(&["site", "address", "answers", "key", "index", "open sets"]);
+        for site in &all {
+            let answers = match &site.fault {
+                None => Cell::painted("yes", Paint::Green),
+                Some(fault) => Cell::painted(harmless(fault), Paint::Red),
+            };
+            let ends = site.key_ends_in.as_ref();
+            let ends = ends.map(|left| format!("ends in {left}"));
+            let key: Vec<String> = site.rights.iter().cloned().chain(ends).collect();
+            table.row(vec![
+                site.name.clone().unwrap_or_else(|| "-".to_owned()).into(),
+                harmless(site.address.as_deref().unwrap_or("-")).into(),
+                answers,
+                key.join(", ").into(),
+                site.index.clone().into(),
+                site.open_sets
+                    .map_or_else(|| "?".to_owned(), |sets| sets.to_string())
+                    .into(),
+            ]);
+        }
+        table.print();
+    }
+    let are_good = all.iter().all(|site| site.fault.is_none());
+    Ok(if are_good { Exit::Done } else { Exit::Failed })
+}
+
+async fn seen(layers: &Layers) -> Seen {
+    let mut seen = Seen {
+        name: layers.site().map(SiteName::to_string),
+        index: "-".to_owned(),
+        ..Seen::default()
+    };
+    let read = {
+        let layers = layers.clone();
+        // Reading may run the command of a key.
+        tokio::task::spawn_blocking(move || Settings::load(&layers)).await
+    };
+    let settings = match read {
+        Ok(Ok(settings)) => settings,
+        Ok(Err(faults)) => {
+            seen.fault = faults.first().map(ToString::to_string);
+            return seen;
+        }
+        Err(_) => {
+            seen.fault = Some("the settings could not be read".to_owned());
+            return seen;
+        }
+    };
+    seen.address = Some(settings.wiki.base_url.to_string());
+    let log = AuditLog::new(&settings.audit_dir, &settings.wiki.name);
+    let open = log.proposals().await.ok();
+    seen.open_sets = open.map(|all| all.iter().filter(|set| set.is_open()).count());
+    seen.index = index_of(&settings);
+    let mut of_wiki = settings.wiki;
+    of_wiki.retry.retries = 0;
+    match Wiki::quiet(of_wiki, "site list") {
+        Err(fault) => seen.fault = Some(fault),
+        Ok(wiki) => match tokio::time::timeout(PATIENCE, ask(&wiki, &mut seen)).await {
+            Ok(()) => {}
+            Err(_) => seen.fault = Some(format!("no answer within {} s", PATIENCE.as_secs())),
+        },
+    }
+    seen
+}
+
+/// Asks a wiki whether it knows the key, and what the key may do.
+async fn ask(wiki: &Wiki, seen: &mut Seen) {
+    if let Err(error) = wiki.answers(Duration::ZERO, PATIENCE).await {
+        seen.fault = Some(error.to_string());
+        return;
+    }
+    seen.key_ends_in = wiki.key().left().map(in_words);
+    let Ok(found) = wiki.list(&ListQuery::newest_first(), 1).await else {
+        return;
+    };
+    let Some(page) = found.pages.first() else {
+        seen.rights = Some("sees no page".to_owned());
+        return;
+    };
+    if let Ok(rights) = wiki.rights(page).await {
+        let may = [
+            (Right::ReadPages, "reads"),
+            (Right::WritePages, "writes"),
+            (Right::DeletePages, "deletes"),
+        ];
+        let may = may
+            .into_iter()
+            .filter(|(right, _)| rights.has(*right) == Some(true));
+        let may: Vec<&str> = may.map(|(_, word)| word).collect();
+        seen.rights = Some(may.join(", "));
+    }
+}
+
+/// What there is of its index on the disk.
+fn index_of(settings: &Settings) -> String {
+    match settings.index.mode {
+        IndexMode::Off => "off".to_owned(),
+        IndexMode::Memory => "in memory".to_owned(),
+        IndexMode::Disk => {
+            let file = settings.index.file(&settings.wiki, &settings.wiki.key);
+            let all = settings.index.dir.as_deref().map(index::all);
+            let all = all.and_then(Result::ok).unwrap_or_default();
+            let own = all.iter().find(|one| Some(&one.file) == file.as_ref());
+            match own.and_then(|one| one.pages) {
+                Some(pages) => format!("{pages} pages on disk"),
+                None => "none yet".to_owned(),
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! `wikijs-mcp site`: the sites of the settings file.
+
+mod add;
+mod list;
+mod remove;
+
+use super::Outcome;
+use super::doctor;
+use crate::site::SiteName;
+
+/// Arguments of `site`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Show every site: address, whether it answers, its key, index and open sets
+    List(list::List),
+    /// Check one site as `doctor` does
+    #[command(
+        after_help = "Examples:\n  wikijs-mcp site status docs\n  wikijs-mcp site status docs --json"
+    )]
+    Status {
+        /// The site
+        name: SiteName,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Add a site to the settings file, its address and key tested at the wiki
+    Add(add::Add),
+    /// Take a site out of the settings file; its record stays
+    Remove(remove::Remove),
+}
+
+pub(super) async fn run(arguments: Arguments) -> Outcome {
+    match arguments.command {
+        Command::List(arguments) => list::run(&arguments).await,
+        Command::Status { name, json } => doctor::of_site(name, json).await,
+        Command::Add(arguments) => Box::pin(add::run(&arguments)).await,
+        Command::Remove(arguments) => remove::run(&arguments),
+    }
+}

@@ -1,0 +1,60 @@
+//! `wikijs-mcp site remove`: takes a site out of the settings file. Its record stays.
+
+use serde_json::json;
+
+use super::super::exit::Exit;
+use super::super::{Outcome, print, start};
+use crate::audit::AuditLog;
+use crate::config::{AuditSettings, file_place, remove_site};
+use crate::site::SiteName;
+
+/// Arguments of `site remove`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  wikijs-mcp site remove docs\n  wikijs-mcp site remove docs --yes --json"
+)]
+pub(super) struct Remove {
+    /// The site
+    name: SiteName,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Remove) -> Outcome {
+    let name = &arguments.name;
+    let failed = |error: String| (Exit::Failed, print::harmless(&error));
+    let layers = start::layers_of(name)?;
+    let path = file_place(start::given());
+    let path = path.ok_or_else(|| failed("there is no settings file".to_owned()))?;
+    // Before it is out of the file.
+    let record = AuditSettings::read(&layers.source()).ok();
+    let record = record.map(|settings| AuditLog::new(&settings.dir, &settings.wiki));
+    let record = record.filter(AuditLog::is_there).map(|log| log.dir());
+    if !arguments.yes {
+        if !print::can_ask() {
+            let message = "nobody can be asked here; pass --yes";
+            return Err((Exit::Usage, message.to_owned()));
+        }
+        if !print::ask(&format!(
+            "Take the site {name} out of {}?",
+            print::path(&path)
+        )) {
+            print::line("nothing was changed");
+            return Ok(Exit::Done);
+        }
+    }
+    remove_site(&path, name).map_err(failed)?;
+    if arguments.json {
+        print::line(&json!({ "removed": name.as_str(), "record": record }).to_string());
+        return Ok(Exit::Done);
+    }
+    print::line(&format!("the site {name} is out of the settings file"));
+    if let Some(record) = record {
+        print::note(&format!("its record stays at {}", print::path(&record)));
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,262 @@
+//! Adds a site to a settings file and takes one out, everything else kept to the letter.
+
+use std::io::Write as _;
+use std::ops::Range;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use toml::de::DeTable;
+
+use super::draft::Draft;
+use super::file::File;
+use super::layers::{Given, Layers};
+use super::settings::Settings;
+use super::unread::why_unread;
+use crate::site::SiteName;
+
+/// A settings file with one site more, which is not written yet.
+pub struct NewSite {
+    path: PathBuf,
+    name: SiteName,
+    old: String,
+}
+
+impl NewSite {
+    /// A site for this file.
+    ///
+    /// # Errors
+    /// The file cannot be read or has faults, or the site is there.
+    pub fn begin(path: &Path, name: &SiteName) -> Result<Self, String> {
+        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let old = read(&path)?;
+        let file = parse(&path, &old)?;
+        if file.site(name).is_some() {
+            return Err(format!(
+                "the settings file has a site {name}; `wikijs-mcp site remove {name}` takes it out"
+            ));
+        }
+        Ok(Self {
+            path,
+            name: name.clone(),
+            old,
+        })
+    }
+
+    fn text(&self, draft: &Draft) -> String {
+        let gap = match self.old.as_str() {
+            "" => "",
+            old if old.ends_with('\n') => "\n",
+            _ => "\n\n",
+        };
+        [&self.old, gap, &draft.table_of(&self.name)].concat()
+    }
+
+    /// The settings that the site would have; of the other sites, that none has its address.
+    ///
+    /// # Errors
+    /// The first fault.
+    pub fn check(&self, draft: &Draft) -> Result<Settings, String> {
+        let file = parse(&self.path, &self.text(draft))?;
+        let given = Given {
+            site: Some(self.name.clone()),
+            ..Given::default()
+        };
+        let layers = Layers::of_file(file, &given).map_err(|fault| fault.to_string())?;
+        let settings = Settings::load(&layers).map_err(|faults| first(&faults))?;
+        for other in layers.every() {
+            if other.site() == Some(&self.name) {
+                continue;
+            }
+            if Settings::wiki_name(&other).is_ok_and(|name| name == settings.wiki.name) {
+                let other = other.site().map_or_else(
+                    || "the wiki of no table".to_owned(),
+                    |other| format!("the site {other}"),
+                );
+                return Err(format!("{other} has this address already"));
+            }
+        }
+        Ok(settings)
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// It cannot be written, or somebody changed it meanwhile.
+    pub fn write(&self, draft: &Draft) -> Result<(), String> {
+        replace(&self.path, &self.old, &self.text(draft))
+    }
+}
+
+/// Takes a site out of a settings file.
+///
+/// # Errors
+/// The file cannot be read or written, the site is not there, or it is no table of its own.
+pub fn remove_site(path: &Path, name: &SiteName) -> Result<(), String> {
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let old = read(&path)?;
+    let file = parse(&path, &old)?;
+    if file.site(name).is_none() {
+        return Err(format!("the settings file has no site {name}"));
+    }
+    if file.default_site.as_ref() == Some(name) {
+        return Err(format!(
+            "default_site is {name}; name another one there, or take default_site out, first"
+        ));
+    }
+    let by_hand = || format!("the site {name} is no table of its own; take it out by hand");
+    let lines = lines_of(&old, name).ok_or_else(by_hand)?;
+    let new: String = old
+        .split_inclusive('\n')
+        .enumerate()
+        .filter(|(number, _)| !lines.contains(number))
+        .map(|(_, line)| line)
+        .collect();
+    let without = parse(&path, &new).map_err(|_| by_hand())?;
+    let kept = |file: &File| -> Vec<SiteName> {
+        let names = file.sites.iter().map(|site| site.name.clone());
+        names.filter(|other| other != name).collect()
+    };
+    if without.site(name).is_some() || kept(&file) != kept(&without) {
+        return Err(by_hand());
+    }
+    replace(&path, &old, &new)
+}
+
+/// The lines of a site's table, with its header, counted from 0.
+fn lines_of(text: &str, name: &SiteName) -> Option<Range<usize>> {
+    let table = DeTable::parse(text).ok()?;
+    let sites = table.get_ref().get("sites")?.get_ref().as_table()?;
+    let (key, members) = sites
+        .iter()
+        .find(|(key, _)| key.get_ref() == name.as_str())?;
+    let line_at = |at: usize| text.bytes().take(at).filter(|byte| *byte == b'\n').count();
+    let header = line_at(key.span().start);
+    let is_header = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with('[') && !line.starts_with("[[")
+    };
+    text.lines().nth(header).filter(|line| is_header(line))?;
+    let members = members.get_ref().as_table()?;
+    let ends = members.values().map(|value| line_at(value.span().end));
+    let last = ends.max().unwrap_or(header).max(header);
+    // A blank line after it goes with it.
+    let is_blank = |line: &str| line.trim().is_empty();
+    let after = text
+        .lines()
+        .nth(last.saturating_add(1))
+        .is_some_and(is_blank);
+    Some(header..last.saturating_add(1).saturating_add(usize::from(after)))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(format!(
+            "there is no settings file at {}; `wikijs-mcp config init` writes one",
+            path.display()
+        )),
+        Err(error) => Err(format!(
+            "the settings file {} cannot be read: {}",
+            path.display(),
+            why_unread(error.kind())
+        )),
+    }
+}
+
+fn parse(path: &Path, text: &str) -> Result<File, String> {
+    File::parse(path, text).map_err(|faults| first(&faults))
+}
+
+fn first(faults: &[impl ToString]) -> String {
+    faults.first().map_or_else(String::new, ToString::to_string)
+}
+
+/// Replaces a file that still has its old text; the old one stays until the new one is complete.
+fn replace(path: &Path, old: &str, new: &str) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{} cannot be written: {error}", path.display());
+    let mut beside = path.to_owned().into_os_string();
+    beside.push(format!(".{}.new", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let written = (|| {
+        let mut file = std::fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&beside)?;
+        file.write_all(new.as_bytes())?;
+        file.sync_all()
+    })();
+    let replaced = written.map_err(failed).and_then(|()| {
+        if read(path)? != old {
+            return Err("somebody changed the settings file meanwhile; try again".to_owned());
+        }
+        std::fs::rename(&beside, path).map_err(failed)
+    });
+    if replaced.is_err() {
+        // The earlier error is the one to report.
+        let _ = std::fs::remove_file(&beside);
+    }
+    replaced
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use tempfile::TempDir;
+
+    use super::{Draft, NewSite, remove_site};
+
+    const FILE: &str = "# mine\nindex = \"off\"   # no index\n\n[sites.a]\nbase_url = \"https://a.example\"\napi_token = \"k\"\n# of b\n[sites.b]\nbase_url = \"https://b.example\"\napi_token = \"\"\"\nk\"\"\"\n\n[[rules]]\nname = \"x\"\nthen = \"deny\"\n";
+
+    #[test]
+    fn a_site_comes_and_goes_and_all_else_stays_to_the_letter() {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("config.toml");
+        fs::write(&path, FILE).unwrap();
+        let name = "c".parse().unwrap();
+        let new = NewSite::begin(&path, &name).unwrap();
+        let mut draft = Draft::default();
+        draft.set("WIKI_BASE_URL", "https://a.example").unwrap();
+        draft.set("WIKI_API_TOKEN", "key").unwrap();
+        let taken = new.check(&draft).unwrap_err();
+        assert_eq!(taken, "the site a has this address already");
+        draft.unset("WIKI_BASE_URL");
+        draft.set("WIKI_BASE_URL", "https://c.example").unwrap();
+        assert_eq!(new.check(&draft).unwrap().wiki.name, "c.example");
+        new.write(&draft).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with(FILE), "{text}");
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        assert!(NewSite::begin(&path, &name).is_err());
+        // Whoever wrote from an older state writes nothing.
+        assert!(new.write(&draft).unwrap_err().contains("meanwhile"));
+        remove_site(&path, &name).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("{FILE}\n"));
+        remove_site(&path, &"b".parse().unwrap()).unwrap();
+        remove_site(&path, &"a".parse().unwrap()).unwrap();
+        let left = "# mine\nindex = \"off\"   # no index\n\n# of b\n[[rules]]\nname = \"x\"\nthen = \"deny\"\n\n";
+        assert_eq!(fs::read_to_string(&path).unwrap(), left);
+        assert!(remove_site(&path, &name).is_err());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_no_table_of_its_own_stays() {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join("config.toml");
+        for text in [
+            "sites.a.base_url = \"https://a.example\"\n",
+            "sites = { a = { base_url = \"https://a.example\" } }\n",
+            "default_site = \"a\"\n[sites.a]\nbase_url = \"https://a.example\"\n",
+        ] {
+            fs::write(&path, text).unwrap();
+            assert!(remove_site(&path, &"a".parse().unwrap()).is_err(), "{text}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+}
