@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::names::SETTINGS;
-use super::setting::{Kind, Setting};
+use super::setting::{InSite, Kind, Setting};
 use super::tables::{LARGEST_COUNT, LONGEST_TIMEOUT, USUAL_TIMEOUT};
 use crate::change::Operation;
 use crate::notify::Occasion;
@@ -18,6 +18,7 @@ pub fn schema() -> Value {
         .map(|setting| (setting.file_name(), property(setting)))
         .collect();
     properties.extend(tables());
+    properties.extend(sites());
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "The settings file of wikijs-mcp",
@@ -25,6 +26,41 @@ pub fn schema() -> Value {
         "additionalProperties": false,
         "properties": properties,
     })
+}
+
+/// The tables of sites.
+fn sites() -> [(String, Value); 2] {
+    let of_site = SETTINGS
+        .iter()
+        .filter(|setting| setting.in_site() != InSite::Server);
+    let mut members: Map<String, Value> = of_site
+        .map(|setting| (setting.file_name(), property(setting)))
+        .collect();
+    for member in members.values_mut().filter_map(Value::as_object_mut) {
+        // The server's setting is what holds otherwise.
+        member.remove("default");
+    }
+    let name = json!({ "type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,31}$" });
+    let sites = json!({
+        "type": "object",
+        "description": "Several wikis, each with an address and a key of its own; its gates can only be narrower than the server's.",
+        "propertyNames": name,
+        "additionalProperties": {
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["base_url"],
+            "properties": members,
+        },
+    });
+    let mut default = name;
+    if let Some(members) = default.as_object_mut() {
+        let meaning = "The site that is meant where none is named, as at /mcp.";
+        members.insert("description".to_owned(), meaning.into());
+    }
+    [
+        ("sites".to_owned(), sites),
+        ("default_site".to_owned(), default),
+    ]
 }
 
 /// The tables of rules and checks.

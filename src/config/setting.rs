@@ -26,6 +26,18 @@ pub(super) enum InSite {
     Server,
 }
 
+impl InSite {
+    /// The word for it, in the documentation.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Narrower => "narrower",
+            Self::Inherited => "inherited",
+            Self::Server => "-",
+        }
+    }
+}
+
 /// What the values of a setting are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {

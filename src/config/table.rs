@@ -16,16 +16,25 @@ impl Setting {
 /// All settings as a table in Markdown.
 #[must_use]
 pub fn table() -> String {
-    rows(SETTINGS.iter())
+    let mut table = String::from("| name | default | in a site | meaning |\n|---|---|---|---|\n");
+    for setting in SETTINGS {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            table,
+            "| `{}` | {} | {} | {} |",
+            setting.usual_name(),
+            setting.default,
+            setting.in_site().word(),
+            setting.meaning
+        );
+    }
+    table
 }
 
 /// The settings that matter first, as a table in Markdown.
 #[must_use]
 pub fn first_table() -> String {
-    rows(FIRST.iter().filter_map(|name| Setting::named(name)))
-}
-
-fn rows(settings: impl Iterator<Item = &'static Setting>) -> String {
+    let settings = FIRST.iter().filter_map(|name| Setting::named(name));
     let mut table = String::from("| name | default | meaning |\n|---|---|---|\n");
     for setting in settings {
         let name = setting.usual_name();

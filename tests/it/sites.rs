@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use regex::{Captures, Regex};
 use rmcp::ServiceExt as _;
 use rmcp::handler::client::ClientHandler;
 use rmcp::serve_server;
@@ -23,6 +24,8 @@ use wikijs_mcp::server::http::{Grant, HttpServer};
 use wikijs_mcp::server::{App, Handler, Reload, Site, Sites};
 use wikijs_mcp::write::Patience;
 
+use crate::command::Command;
+use crate::docs::generated;
 use crate::harness::{id_of, records, wiki_of};
 use crate::hosted::{Answer, Caller, Hosted, LIMITS, Names, call, initialize, speaking};
 
@@ -411,4 +414,76 @@ async fn exactly_the_sessions_whose_tools_changed_are_told() {
     assert_eq!(count().await, before);
     assert!(first_heard.try_recv().is_err());
     assert!(second_heard.try_recv().is_err());
+}
+
+/// A settings file of two sites, told step by step: what docs/sites.md shows.
+#[tokio::test]
+async fn the_walk_in_the_docs_is_what_the_program_says() {
+    let [docs, handbook, _] = three().await;
+    let dir = TempDir::new().unwrap();
+    put(&dir, "");
+    let bare = |wiki: &DemoWiki| wiki.address().split_once("://").unwrap().1.to_owned();
+    let hidden = [
+        (bare(&docs), "docs.lan"),
+        (bare(&handbook), "handbook.lan"),
+        (
+            dir.path().to_str().unwrap().to_owned(),
+            "~/.config/wikijs-mcp",
+        ),
+    ];
+    let run = async |arguments: &[&str], stdin: &str| {
+        let mut command = Command::new(arguments)
+            .with("WIKI_CONFIG", config(&dir).to_str().unwrap())
+            .with("WIKI_LOG", "off")
+            .stdin(stdin);
+        for (text, word) in &hidden {
+            command = command.hide(text.clone(), word);
+        }
+        tokio::task::spawn_blocking(|| command.run()).await.unwrap()
+    };
+    // A port has four or five digits, and the name of a record is made from it.
+    let columns = Regex::new(r"(http://\w+\.lan/) +").unwrap();
+    let record = Regex::new(r"127_0_0_1_\d+~[0-9a-f]{32}").unwrap();
+    let shown = |marker: &str, told: &str| {
+        let told = columns.replace_all(told, |found: &Captures<'_>| format!("{:20}  ", &found[1]));
+        let told = record.replace_all(&told, "docs.lan~0c2f41d67e8b95a3");
+        let told = told.replace("address                 ", "address             ");
+        let block = format!("```console\n{told}```\n");
+        generated("docs/sites.md", marker, &block, str::to_owned);
+    };
+    let mut told = String::new();
+    for (name, wiki) in [("docs", &docs), ("handbook", &handbook)] {
+        let address = wiki.address();
+        let add = ["site", "add", name, "--base-url", &address, "--key-stdin"];
+        let ended = run(&add, &wiki.keys().editor).await;
+        assert_eq!(ended.code, 0, "{}", ended.told);
+        if name == "docs" {
+            told = ended.told;
+        }
+    }
+    shown("add", &told);
+    let ended = run(&["site", "list"], "").await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    shown("list", &ended.told);
+    let status = run(&["site", "status", "docs"], "").await;
+    assert!(status.told.contains("docs.lan"), "{}", status.told);
+    let missing = run(&["--site", "hr", "site", "status", "hr"], "").await;
+    assert_eq!(missing.code, 2, "{}", missing.told);
+    let good = fs::read_to_string(config(&dir)).unwrap();
+    let wider = format!("{good}mutation_dry_run = false\n");
+    fs::write(config(&dir), wider).unwrap();
+    let ended = run(&["config", "check"], "").await;
+    assert_eq!(ended.code, 2, "{}", ended.told);
+    shown("wider", &ended.told);
+    fs::write(config(&dir), &good).unwrap();
+    let proposed = run(&["--site", "docs", "pause", "spring cleaning"], "").await;
+    assert_eq!(proposed.code, 0, "{}", proposed.told);
+    let ended = run(&["site", "remove", "docs", "--yes"], "").await;
+    assert_eq!(ended.code, 0, "{}", ended.told);
+    shown("remove", &ended.told);
+    let left = fs::read_to_string(config(&dir)).unwrap();
+    assert!(
+        left.contains("[sites.handbook]") && !left.contains("[sites.docs]"),
+        "{left}"
+    );
 }

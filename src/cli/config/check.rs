@@ -41,29 +41,34 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// The warnings of settings that can be started with, or all faults.
+/// The warnings of settings that can be started with, or all faults: of every site, unless one is
+/// named.
 fn check(layers: &Layers) -> Result<Vec<String>, Vec<String>> {
     let log = log_settings(&layers.source(), None)
         .map_err(|fault| fault.to_string())
         .and_then(|settings| log::start(&settings));
-    let settings = Settings::load(layers).map_err(|faults| texts(&faults));
+    let settings = if start::given().site.is_some() {
+        Settings::load(layers).map(|settings| vec![settings])
+    } else {
+        Settings::load_every(layers)
+    };
     let (settings, mut faults) = match settings {
-        Ok(settings) => (Some(settings), Vec::new()),
-        Err(faults) => (None, faults),
+        Ok(settings) => (settings, Vec::new()),
+        Err(faults) => (Vec::new(), texts(&faults)),
     };
     faults.extend(log.err());
-    faults.extend(
-        settings
-            .as_ref()
-            .and_then(|settings| start::check_http(&settings.serve).err()),
-    );
-    match settings {
-        Some(settings) if faults.is_empty() => {
-            let warnings = settings.warnings.clone();
-            let app = App::new(settings, Patience::default());
-            app.map(|_| warnings).map_err(|fault| vec![fault])
-        }
-        _ => Err(faults),
+    // What is served over HTTP is the same for all of them.
+    let serve = settings.first().map(|settings| &settings.serve);
+    faults.extend(serve.and_then(|serve| start::check_http(serve).err()));
+    let mut warnings = Vec::new();
+    for settings in settings {
+        warnings.extend(settings.warnings.iter().cloned());
+        faults.extend(App::new(settings, Patience::default()).err());
+    }
+    if faults.is_empty() {
+        Ok(warnings)
+    } else {
+        Err(faults)
     }
 }
 
