@@ -178,7 +178,7 @@ impl Reload {
         self.sites.set(kept.clone(), default);
         for one in made {
             match one.renewed {
-                Some(renewed) => one.site.take(renewed.into_force()),
+                Some(renewed) => one.site.take(&renewed.into_force()),
                 None => one.site.app().desk.begin_recovery(),
             }
         }

@@ -72,15 +72,15 @@ impl Site {
     }
 
     /// Answers calls with another app from now on, and tells the sessions whose tools changed.
-    pub(super) fn take(&self, app: Arc<App>) {
+    pub(super) fn take(&self, app: &Arc<App>) {
         let old = {
             let mut now = self.app.write().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *now, Arc::clone(&app))
+            std::mem::replace(&mut *now, Arc::clone(app))
         };
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         for one in &*told {
             let tools = |app: &Arc<App>| one.visit.with_app(Arc::clone(app)).listed();
-            if !one.peer.is_transport_closed() && tools(&old) != tools(&app) {
+            if !one.peer.is_transport_closed() && tools(&old) != tools(app) {
                 let peer = one.peer.clone();
                 // A client that is gone needs no news.
                 tokio::spawn(async move { peer.notify_tool_list_changed().await });

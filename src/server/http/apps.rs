@@ -120,15 +120,15 @@ impl Apps {
             && key.bytes().all(|byte| byte.is_ascii_graphic());
         let key = is_key.then(|| ApiKey::new(SecretString::from(key)))?;
         let digest = key.digest();
+        // Before the others are locked: `follow` locks in this order.
+        let server = Arc::clone(&self.server.lock().unwrap_or_else(PoisonError::into_inner));
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // A key has one app, however many clients bring it.
-        let app = match known.iter().find(|other| other.digest == digest) {
-            Some(other) => Arc::clone(&other.app),
-            None => {
-                let server =
-                    Arc::clone(&self.server.lock().unwrap_or_else(PoisonError::into_inner));
-                Arc::new(server.for_key(key).ok()?)
-            }
+        let found = known.iter().find(|other| other.digest == digest);
+        let app = if let Some(other) = found {
+            Arc::clone(&other.app)
+        } else {
+            Arc::new(server.for_key(key).ok()?)
         };
         known.retain(|other| other.digest != digest || other.client != client);
         if known.len() >= self.most {

@@ -244,17 +244,7 @@ impl Guard {
             return Err(too_large());
         }
         let caller = self.caller(peer, site, request.headers())?;
-        let rate = caller.client.as_ref().and_then(|client| client.rate);
-        let rate = rate.unwrap_or(u32::MAX).min(self.settings().rate);
-        let of_rate = match &caller.client {
-            Some(client) => client.identity.clone(),
-            None => caller.address.to_string(),
-        };
-        self.rates.take(&of_rate, rate).map_err(|wait| Refusal {
-            status: StatusCode::TOO_MANY_REQUESTS,
-            message: "too many requests; slow down",
-            wait: Some(wait),
-        })?;
+        self.take_rate(&caller)?;
         let session = request.headers().get(SESSION);
         let session = session.map(|id| id.to_str().unwrap_or_default().to_owned());
         if session
@@ -341,6 +331,21 @@ impl Guard {
         };
         // The call is under way until its answer has gone out, too.
         Ok(until(end.filter(|_| is_stream), holding(place, response)))
+    }
+
+    /// Counts a request against the rate of its caller.
+    fn take_rate(&self, caller: &Caller) -> Result<(), Refusal> {
+        let rate = caller.client.as_ref().and_then(|client| client.rate);
+        let rate = rate.unwrap_or(u32::MAX).min(self.settings().rate);
+        let of_rate = match &caller.client {
+            Some(client) => client.identity.clone(),
+            None => caller.address.to_string(),
+        };
+        self.rates.take(&of_rate, rate).map_err(|wait| Refusal {
+            status: StatusCode::TOO_MANY_REQUESTS,
+            message: "too many requests; slow down",
+            wait: Some(wait),
+        })
     }
 
     /// The site of a path that this client may see: another is as if it were not there.

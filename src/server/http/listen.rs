@@ -185,7 +185,6 @@ impl HttpServer {
     }
 
     /// What takes over other settings of this server while it runs.
-    #[must_use]
     pub fn settings_taker(&self) -> impl Fn(ServeSettings) + Send + Sync + 'static {
         let shared = Arc::clone(&self.shared);
         move |settings| shared.guard.take_settings(settings)

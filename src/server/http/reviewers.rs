@@ -18,6 +18,9 @@ use crate::write::{Asker, Caller, Extent};
 /// For how many of them what their decisions are made with is kept.
 const MOST_BENCHES: usize = 32;
 
+/// What a client's decisions on a site are made with.
+type Own = (Arc<KnownClient>, Arc<App>, Bench);
+
 /// The doors of a server's review page.
 #[derive(Debug)]
 pub(super) struct Reviewers {
@@ -25,7 +28,7 @@ pub(super) struct Reviewers {
     clients: Arc<LiveClients>,
     /// What decisions are made with, the one used last at the end; a client that was read anew has
     /// another, and so has a site whose settings changed.
-    benches: Mutex<Vec<(Arc<KnownClient>, Arc<App>, Bench)>>,
+    benches: Mutex<Vec<Own>>,
 }
 
 impl Reviewers {
