@@ -84,6 +84,15 @@ impl Client {
         answer
     }
 
+    /// Asks once, whatever comes back.
+    pub(crate) async fn try_ask(&self, method: Method) {
+        let request = self.http.request(method, &self.address);
+        let request = request.headers(self.headers.clone());
+        if let Ok(answer) = request.body(self.body.clone()).send().await {
+            let _ = answer.bytes().await;
+        }
+    }
+
     /// Sends any body: the headers of the answer, and the whole of it.
     pub(crate) async fn send(&self, method: Method, body: String) -> (HeaderMap, Vec<u8>) {
         let request = self.http.request(method, &self.address);

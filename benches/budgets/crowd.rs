@@ -62,7 +62,7 @@ pub(crate) fn measure() -> Vec<Figure> {
 }
 
 /// How long each call of each client took, in milliseconds.
-async fn latencies(clients: &[Client]) -> Vec<f64> {
+pub(crate) async fn latencies(clients: &[Client]) -> Vec<f64> {
     let calling: Vec<_> = clients
         .iter()
         .map(|client| {

@@ -45,8 +45,13 @@ impl Hosted {
 
     /// Opens a session on a connection of its own, for a client that will send this.
     pub(crate) async fn session(&self, body: String) -> Client {
+        self.session_at("", body).await
+    }
+
+    /// The same at a site: `/NAME`.
+    async fn session_at(&self, place: &str, body: String) -> Client {
         const SESSION: &str = "mcp-session-id";
-        let client = Client::asking(format!("http://{}/mcp", self.address), body)
+        let client = Client::asking(format!("http://{}/mcp{place}", self.address), body)
             .with("accept", "application/json, text/event-stream");
         let (headers, _) = client.send(Method::POST, initialize()).await;
         let id = headers.get(SESSION).and_then(|id| id.to_str().ok());
@@ -60,9 +65,14 @@ impl Hosted {
 
     /// So many sessions.
     pub(crate) async fn sessions(&self, count: usize, body: &str) -> Vec<Client> {
+        self.sessions_at("", count, body).await
+    }
+
+    /// So many sessions at a site.
+    pub(crate) async fn sessions_at(&self, place: &str, count: usize, body: &str) -> Vec<Client> {
         let mut sessions = Vec::with_capacity(count);
         for _ in 0..count {
-            sessions.push(self.session(body.to_owned()).await);
+            sessions.push(self.session_at(place, body.to_owned()).await);
         }
         sessions
     }

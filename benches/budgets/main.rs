@@ -43,6 +43,7 @@ mod review;
 )]
 mod script;
 mod server;
+mod sites;
 mod size;
 mod soak;
 mod start;
@@ -96,6 +97,8 @@ enum Measurement {
     Http,
     /// 200 clients at once over HTTP
     Crowd,
+    /// 100 clients on two sites while others die and change
+    Sites,
     /// Memory over time, under pipelined calls
     Flood,
     /// Size of the binary
@@ -125,6 +128,7 @@ impl Measurement {
             Self::Rate => rate::measure(),
             Self::Http => http::measure(),
             Self::Crowd => crowd::measure(),
+            Self::Sites => sites::measure(),
             Self::Flood => flood::measure(),
             Self::Size => size::measure(),
             Self::Definitions => definitions::measure(),

@@ -20,6 +20,7 @@ use super::{
     AuditError, CallId, Entry, Event, FileLock, KeptState, PageLock, Pauses, TreeLock, kept,
 };
 use crate::page::PageState;
+use crate::site::SiteName;
 
 /// The log of one wiki, with its kept states.
 ///
@@ -33,6 +34,8 @@ pub struct AuditLog {
 #[derive(Debug)]
 struct Shared {
     wiki: String,
+    /// The site that the wiki is reached as.
+    site: OnceLock<SiteName>,
     place: Place,
     pauses: Pauses,
     /// Gives turns to write, first come, first served; the guard moves into the writing task,
@@ -110,6 +113,7 @@ impl AuditLog {
         Self {
             shared: Arc::new(Shared {
                 wiki: wiki_name.to_owned(),
+                site: OnceLock::new(),
                 place: Place::new(dir, wiki_name),
                 pauses,
                 state: Arc::new(Mutex::new(State::Fresh)),
@@ -127,6 +131,18 @@ impl AuditLog {
     #[must_use]
     pub fn wiki(&self) -> &str {
         &self.shared.wiki
+    }
+
+    /// Puts the name of a site on every record from now on.
+    pub fn of_site(&self, site: SiteName) {
+        // It is said once, before the first record.
+        let _ = self.shared.site.set(site);
+    }
+
+    /// The site that the wiki is reached as.
+    #[must_use]
+    pub fn site(&self) -> Option<&SiteName> {
+        self.shared.site.get()
     }
 
     /// Where this log looks for a pause of all writes.
@@ -355,7 +371,7 @@ impl Shared {
         let mut run = match state {
             State::Running(run) => run,
             // Without a file nothing is lost, so a later record may try again.
-            State::Fresh => match OwnRun::make(&self.place, &self.wiki) {
+            State::Fresh => match OwnRun::make(&self.place, &self.wiki, self.site.get().cloned()) {
                 Err(error) => return (State::Fresh, Err(error)),
                 Ok(mut run) => match run.start(&self.place) {
                     Err(error) => return (self.fail(&error, Some(run)), Err(error)),

@@ -366,6 +366,7 @@ fn differing(own: &Entry, made: &Record) -> Vec<&'static str> {
         time: OffsetDateTime::UNIX_EPOCH,
         run: made.run,
         wiki: &made.wiki,
+        site: None,
         prev: made.prev,
     };
     let own = Record::of(own, &stamp);

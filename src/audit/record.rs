@@ -18,6 +18,7 @@ use super::{
 };
 use crate::change::Operation;
 use crate::page::{Field, Locale, PagePath};
+use crate::site::SiteName;
 
 /// The longest path and reason, in characters.
 const MAX_LONG: usize = 1024;
@@ -60,6 +61,9 @@ pub struct Record {
     pub operation: Option<Operation>,
     /// The wiki's name.
     pub wiki: String,
+    /// The site of the settings file that it was reached as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<String>,
     /// The key of the wiki that the call came with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyDigest>,
@@ -154,6 +158,7 @@ pub(super) struct Stamp<'a> {
     pub(super) time: OffsetDateTime,
     pub(super) run: RunId,
     pub(super) wiki: &'a str,
+    pub(super) site: Option<&'a SiteName>,
     pub(super) prev: LineHash,
 }
 
@@ -255,6 +260,7 @@ impl Record {
             tool: None,
             operation: None,
             wiki: cut(stamp.wiki, MAX_SHORT),
+            site: stamp.site.map(SiteName::to_string),
             key: None,
             id: None,
             locale: None,

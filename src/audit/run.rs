@@ -13,6 +13,7 @@ use super::numbers::Count;
 use super::place::Place;
 use super::record::Stamp;
 use super::{AuditError, Entry, Event, FileHead, LineHash, Record, RunId, fs, heads};
+use crate::site::SiteName;
 
 /// The file of one run, which nobody else writes, and the state of its chain.
 ///
@@ -25,6 +26,7 @@ pub(super) struct OwnRun {
     name: String,
     path: PathBuf,
     wiki: String,
+    site: Option<SiteName>,
     file: File,
     appender: RollingFileAppender,
     length: u64,
@@ -34,7 +36,11 @@ pub(super) struct OwnRun {
 
 impl OwnRun {
     /// Makes the file and locks it; nothing is written yet.
-    pub(super) fn make(place: &Place, wiki: &str) -> Result<Self, AuditError> {
+    pub(super) fn make(
+        place: &Place,
+        wiki: &str,
+        site: Option<SiteName>,
+    ) -> Result<Self, AuditError> {
         let runs = place.runs();
         fs::make_dir(&runs).map_err(|error| AuditError::at(&runs, "make directory", &error))?;
         let run = RunId::new()?;
@@ -64,6 +70,7 @@ impl OwnRun {
             name,
             path,
             wiki: wiki.to_owned(),
+            site,
             file,
             appender,
             length: 0,
@@ -110,6 +117,7 @@ impl OwnRun {
             time: OffsetDateTime::now_utc(),
             run: self.run,
             wiki: &self.wiki,
+            site: self.site.as_ref(),
             prev: self.last,
         });
         let mut line = record.seal().map_err(|_| AuditError::BrokenOff)?;

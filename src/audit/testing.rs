@@ -72,6 +72,7 @@ impl Script {
             time,
             run: self.run,
             wiki: "docs",
+            site: None,
             prev: self.prev,
         });
         let line = record.seal().unwrap();

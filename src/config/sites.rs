@@ -68,3 +68,175 @@ pub(super) fn read<'a, 'b>(
     });
     (sites, default, faults)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::config::Settings;
+    use crate::config::file::File;
+    use crate::config::layers::{Given, Layers};
+
+    /// The settings of the site `a` with these lines, below these lines of the server.
+    fn of(server: &str, site: &str) -> Result<Settings, String> {
+        let own = "base_url = \"https://a.example\"\napi_token = \"key\"\n";
+        let text =
+            format!("audit_dir = \"/audit\"\nindex = \"off\"\n{server}\n[sites.a]\n{own}{site}\n");
+        let file = File::parse(Path::new("/c.toml"), &text);
+        let file = file.map_err(|faults| faults[0].to_string())?;
+        let given = Given {
+            site: Some("a".parse().unwrap()),
+            ..Given::default()
+        };
+        let layers = Layers::of_file(file, &given).map_err(|fault| fault.to_string())?;
+        Settings::load(&layers).map_err(|faults| faults[0].to_string())
+    }
+
+    const ON: &str = "mutations_enabled = true\nmutation_dry_run = false\n";
+
+    #[test]
+    fn a_site_inherits_gates_and_makes_them_narrower() {
+        let site = |more: &str, own: &str| of(&format!("{ON}{more}"), own).unwrap().policy;
+        assert!(site("", "").is_enabled && !site("", "").is_dry_run);
+        assert!(!site("", "mutations_enabled = false").is_enabled);
+        assert!(site("", "mutation_dry_run = true").is_dry_run);
+        let allowed = |more: &str, own: &str| {
+            let allowed = site(more, own).allowed;
+            allowed.map(|all| all.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let of_server = "allowed_mutation_path_prefixes = [\"docs\", \"blog\"]\n";
+        let own = "allowed_mutation_path_prefixes = [\"docs/x\", \"hr\"]";
+        assert_eq!(allowed("", ""), None);
+        assert_eq!(allowed(of_server, "").unwrap(), ["docs", "blog"]);
+        assert_eq!(allowed("", own).unwrap(), ["docs/x", "hr"]);
+        assert_eq!(allowed(of_server, own).unwrap(), ["docs/x"]);
+        let both = site(
+            "denied_mutation_path_prefixes = [\"a\"]\n",
+            "denied_mutation_path_prefixes = [\"b\"]",
+        );
+        assert_eq!(both.denied.len(), 2);
+        let reads = site(
+            "allowed_read_path_prefixes = [\"docs\"]\n",
+            "denied_read_tags = [\"secret\"]",
+        );
+        assert_eq!(reads.reads.rules().count(), 2);
+    }
+
+    #[test]
+    fn a_site_confirms_as_strictly_or_more_strictly() {
+        let confirms = |server: &str, own: &str| {
+            let settings = of(&format!("{ON}{server}"), own)?;
+            Ok::<_, String>(settings.policy.confirm.as_str())
+        };
+        let words = ["preview", "person", "review"];
+        for (place, server) in words.iter().enumerate() {
+            let server = format!("confirm = \"{server}\"\n");
+            assert_eq!(confirms(&server, ""), Ok(words[place]));
+            for (other, own) in words.iter().enumerate() {
+                let found = confirms(&server, &format!("confirm = \"{own}\""));
+                assert_eq!(found.is_ok(), other >= place, "{server}{own}: {found:?}");
+            }
+        }
+        let token = "mutation_confirm_token = \"open sesame, please\"";
+        let never = confirms(&format!("{token}\n"), "").unwrap_err();
+        assert!(never.contains("sites.a.mutation_confirm_token is missing; the server's static token is never inherited"), "{never}");
+        assert_eq!(confirms(&format!("{token}\n"), token), Ok("token"));
+        assert_eq!(confirms("", token), Ok("token"));
+        assert_eq!(
+            confirms(&format!("{token}\n"), "confirm = \"review\""),
+            Ok("review")
+        );
+        assert!(confirms(&format!("{token}\n"), "confirm = \"person\"").is_err());
+        let fallback = "confirm = \"person\"\nconfirm_fallback = \"preview\"";
+        assert!(confirms("confirm = \"person\"\n", fallback).is_err());
+    }
+
+    #[test]
+    fn a_site_offers_the_servers_tools_or_fewer() {
+        let offers = |server: &str, own: &str| of(server, own).map(|settings| settings.surface);
+        let (all, fewer) = (
+            "toolsets = [\"pages\", \"undo\"]\n",
+            "toolsets = [\"pages\"]",
+        );
+        assert!(
+            offers(all, "")
+                .unwrap()
+                .beyond(&offers(all, fewer).unwrap())
+                .is_some()
+        );
+        let fault = offers("", "toolsets = [\"undo\"]").unwrap_err();
+        assert!(fault.contains("sites.a.toolsets has wikijs_"), "{fault}");
+        assert!(!offers(all, "read_only = true").unwrap().writes());
+        assert!(!offers("read_only = true\n", "").unwrap().writes());
+    }
+
+    #[test]
+    fn what_is_the_servers_alone_or_opens_another_wiki_is_no_sites() {
+        let other = "base_url = \"https://other.example\"\napi_token = \"other\"\ngraphql_path = \"/other\"";
+        let settings = of(other, "").unwrap();
+        assert_eq!(settings.wiki.name, "a.example");
+        assert_eq!(settings.wiki.graphql_path, "/graphql");
+        assert_eq!(settings.site.unwrap().as_str(), "a");
+        for (own, fault) in [
+            (
+                "serve_rate = 5",
+                "/c.toml:7: serve_rate holds for the whole server",
+            ),
+            (
+                "audit_dir = \"x\"",
+                "/c.toml:7: audit_dir holds for the whole server",
+            ),
+            (
+                "log = \"debug\"",
+                "/c.toml:7: log holds for the whole server",
+            ),
+            ("nonsense = 1", "/c.toml:7: \"nonsense\" is no setting"),
+            ("confirm = \"maybe\"", "/c.toml:7: sites.a.confirm must be"),
+        ] {
+            let found = of("", own).unwrap_err();
+            assert!(found.starts_with(fault), "{found}");
+        }
+        assert_eq!(
+            of("default_locale = \"de\"", "")
+                .unwrap()
+                .wiki
+                .default_locale
+                .as_str(),
+            "de"
+        );
+        let own = of("default_locale = \"de\"", "default_locale = \"fr\"").unwrap();
+        assert_eq!(own.wiki.default_locale.as_str(), "fr");
+    }
+
+    #[test]
+    fn a_flag_says_nothing_that_is_a_sites_own() {
+        let text = "[sites.a]\nbase_url = \"https://a.example\"\n[sites.b]\nbase_url = \"https://b.example\"\n";
+        let file = || {
+            File::parse(Path::new("/c.toml"), text)
+                .map_err(|_| ())
+                .unwrap()
+        };
+        let given = |site: &str, flags: Vec<(&'static str, String)>| Given {
+            site: Some(site.parse().unwrap()),
+            flags,
+            ..Given::default()
+        };
+        let address = vec![("WIKI_BASE_URL", "https://c.example".to_owned())];
+        let fault = Layers::of_file(file(), &given("a", address)).unwrap_err();
+        assert_eq!(
+            fault.to_string(),
+            "--base-url: the site a has its own in the settings file; leave the flag out"
+        );
+        let fault = Layers::of_file(file(), &given("c", Vec::new())).unwrap_err();
+        assert_eq!(
+            fault.to_string(),
+            "--site: there is no site c; there are a, b"
+        );
+        let layers = Layers::of_file(file(), &Given::default()).unwrap();
+        let fault = Settings::load(&layers).unwrap_err()[0].to_string();
+        assert_eq!(
+            fault,
+            "WIKI_BASE_URL is missing; name a site with --site: there are a, b"
+        );
+    }
+}

@@ -67,6 +67,9 @@ impl App {
             | ConfirmMode::Review { .. } => AuditLog::new,
         };
         let audit = Arc::new(log_of(&settings.audit_dir, &settings.wiki.name));
+        if let Some(site) = settings.site {
+            audit.of_site(site);
+        }
         if let Some(anchors) = settings.anchors {
             audit.anchor_by(anchors);
         }

@@ -28,6 +28,7 @@ use crate::command::Command;
 use crate::docs::generated;
 use crate::harness::{id_of, records, wiki_of};
 use crate::hosted::{Answer, Caller, Hosted, LIMITS, Names, call, initialize, speaking};
+use crate::review::reviewer;
 
 /// A server of a settings file.
 struct Many {
@@ -370,6 +371,81 @@ async fn a_dead_site_leaves_the_server_ready_and_is_named() {
     assert_eq!(ready["sites"]["a"]["ready"], true, "{ready}");
     assert_eq!(ready["sites"]["b"]["ready"], false, "{ready}");
     assert_eq!(many.home("/a", &Caller::default()).await, "first");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_the_review_page_sites_are_told_apart() {
+    let [a, b, c] = three().await;
+    let names = Names::new();
+    let agent = names.add(
+        "agent",
+        Grant {
+            sites: Some(vec!["a".to_owned(), "b".to_owned(), "c".to_owned()]),
+            ..Grant::default()
+        },
+    );
+    let text = format!(
+        "serve_tokens_file = {:?}\nmutations_enabled = true\nmutation_dry_run = false\nconfirm = \"review\"\nperson_timeout_s = 5\n{}{}{}",
+        names.path().to_str().unwrap(),
+        site("a", &a, ""),
+        site("b", &b, ""),
+        site("c", &c, "")
+    );
+    let many = Many::start(&text).await;
+    let propose = async |place: &str, wiki: &DemoWiki| {
+        let caller = many.open(place, &agent).await;
+        let update = json!({ "id": id_of(wiki, "home"), "title": format!("New{place}") });
+        many.home(place, &caller).await;
+        let told = many
+            .call(place, &caller, "wikijs_update_page", update)
+            .await;
+        assert_eq!(told["outcome"], "waiting", "{told}");
+        let command = format!("wikijs-mcp --site {} review", &place[1..]);
+        assert!(told.to_string().contains(&command), "{told}");
+        told["proposal"].as_str().unwrap().to_owned()
+    };
+    let (of_a, of_b, of_c) = tokio::join!(propose("/a", &a), propose("/b", &b), propose("/c", &c));
+    let anna = ["anna", "--reviewer", "--sites", "a,b"];
+    let anna = reviewer(&many.hosted, &names, &anna).await;
+    let queue = anna.open("/review").await;
+    assert!(queue.text.contains(&of_a), "{}", queue.text);
+    assert!(!queue.text.contains(&of_b) && !queue.text.contains("?site=c"));
+    let queue = anna.open("/review?site=b").await;
+    assert!(queue.text.contains(&of_b) && !queue.text.contains(&of_a));
+    // Another site is as if it were not there, whatever the address says.
+    for hidden in [
+        format!("/review/sets/{of_c}?site=c"),
+        format!("/review/sets/{of_a}"),
+    ] {
+        assert_eq!(anna.open(&hidden).await.status, 404, "{hidden}");
+    }
+    // An address of a site shows its set, whichever was looked at before.
+    let shown = anna.open(&format!("/review/sets/{of_a}?site=a")).await;
+    assert_eq!(shown.status, 200, "{}", shown.text);
+    anna.open("/review?site=b").await;
+    let decided = anna.decide(&of_b, "apply", &[]).await;
+    assert_eq!(decided.status, 303, "{}", decided.text);
+    let title = |wiki: &DemoWiki| {
+        let id = id_of(wiki, "home");
+        wiki.with_store(|store| store.page(id).unwrap().title.clone())
+    };
+    assert_eq!(
+        (title(&a), title(&b)),
+        ("Page home".to_owned(), "New/b".to_owned())
+    );
+    let of_site = |name: &str| {
+        let of_it = many.records().into_iter();
+        of_it
+            .filter(|record| record.site.as_deref() == Some(name))
+            .count()
+    };
+    assert!(of_site("a") > 0 && of_site("b") > of_site("a"));
+    let list = anna.open("/review/record?site=b").await;
+    assert!(
+        list.text.contains("New/b") || list.text.contains("home"),
+        "{}",
+        list.text
+    );
 }
 
 /// A client that hears of changed tools.

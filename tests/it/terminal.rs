@@ -387,13 +387,13 @@ async fn a_key_is_shown_at_no_question_whatever_the_order_of_answers() {
     let wiki = sample_wiki().await;
     let (address, key) = (wiki.address(), wiki.keys().editor.clone());
     // Pasted in one go, and at the wrong question first.
-    let pasted = vec![("Address", format!("{address}\n{key}\nno\n"))];
+    let pasted = vec![("Address", format!("{address}\n{key}\n1\n"))];
     let wrong_way_round = vec![
         ("Address", format!("{key}\n")),
         ("looks like a key", String::new()),
         ("Address", format!("{address}\n")),
         ("API key", format!("{key}\n")),
-        ("May agents write?", "no\n".to_owned()),
+        ("What may agents do?", "1\n".to_owned()),
     ];
     for answers in [pasted, wrong_way_round] {
         let home = TempDir::new().unwrap();
@@ -432,7 +432,7 @@ async fn after_a_bad_answer_config_init_asks_again_and_the_wiki_is_asked_before_
         ("again, keep or end", "\n".to_owned()),
         ("API key", "\n".to_owned()),
         ("API key", format!("{key}\n")),
-        ("May agents write?", "yes\n".to_owned()),
+        ("What may agents do?", "3\n".to_owned()),
         ("Below which paths", "a//../b\n".to_owned()),
         ("Below which paths", "docs\n".to_owned()),
     ];

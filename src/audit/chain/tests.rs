@@ -16,6 +16,7 @@ fn lines(count: u64) -> Vec<Vec<u8>> {
                 time: datetime!(2030-01-02 03:04:05 UTC),
                 run,
                 wiki: "docs",
+                site: None,
                 prev,
             };
             let mut record = match seq {

@@ -16,6 +16,7 @@ fn stamp() -> Stamp<'static> {
         time: datetime!(2030-01-02 03:04:05.678_9 UTC),
         run: "00000000000000aa".parse().unwrap(),
         wiki: "docs",
+        site: None,
         prev: LineHash::FIRST,
     }
 }

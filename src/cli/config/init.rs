@@ -473,7 +473,7 @@ mod tests {
             "!",
             "good", // the key
             "perhaps",
-            "preview", // writes
+            "2", // writes
             "a//../b",
             "docs",
         ]);
@@ -483,6 +483,8 @@ mod tests {
                 ADDRESS,
                 KEY,
                 "mutations_enabled = true",
+                "mutation_dry_run = false",
+                "confirm = \"review\"",
                 "allowed_mutation_path_prefixes = [\"docs\"]"
             ]
         );
@@ -494,12 +496,12 @@ mod tests {
 
     #[test]
     fn what_the_wiki_does_not_take_is_asked_for_again_or_kept() {
-        let (set, told) = interviewed(&["https://x", "good", "again", "https://w", "no"]);
+        let (set, told) = interviewed(&["https://x", "good", "again", "https://w", "1"]);
         assert_eq!(set.unwrap(), [ADDRESS, KEY]);
         assert_eq!(told, ["This does not work: it is wrong. Correct it."]);
-        let (set, _) = interviewed(&["https://w", "bad", "", "good", "no"]);
+        let (set, _) = interviewed(&["https://w", "bad", "", "good", "1"]);
         assert_eq!(set.unwrap(), [ADDRESS, KEY]);
-        let (set, _) = interviewed(&["https://w", "bad", "keep", "no"]);
+        let (set, _) = interviewed(&["https://w", "bad", "keep", "1"]);
         assert_eq!(set.unwrap(), [ADDRESS, "api_token = \"bad\""]);
         let (set, _) = interviewed(&["https://w", "bad", "end"]);
         assert_eq!(set.unwrap_err(), "nothing was written");

@@ -14,6 +14,7 @@ use crate::audit::Proposal;
 use crate::error::{Code, Failure};
 use crate::gates::{ConfirmMode, ends_soon, paused};
 use crate::page::{PageReading, Prefix};
+use crate::site::SiteName;
 use crate::wiki::{Right, Rights, in_words};
 
 /// How long the wiki may take to report the key's rights.
@@ -35,6 +36,9 @@ pub(super) const STATUS: Own = Own {
 #[serde(rename_all = "camelCase")]
 struct Status {
     summary: String,
+    /// The site of the server's settings that this session is with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<String>,
     wiki: String,
     default_locale: String,
     key: Key,
@@ -164,6 +168,13 @@ async fn status(reader: &Reader<'_>) -> Result<String, Failure> {
     let key = wiki.key();
     let status = Status {
         summary: terms.sentence(),
+        site: reader
+            .visit
+            .app
+            .desk
+            .audit()
+            .site()
+            .map(SiteName::to_string),
         wiki: wiki.settings().base_url.as_str().to_owned(),
         default_locale: wiki.settings().default_locale.as_str().to_owned(),
         key: Key {
