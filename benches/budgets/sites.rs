@@ -39,7 +39,7 @@ pub(crate) fn measure() -> Vec<Figure> {
     let key = dir.path().join("key");
     put(&key, second.key());
     let own_key = |wiki: &Wiki| format!("api_token = {:?}", wiki.key());
-    let of_second = format!("api_token_file = {key:?}");
+    let of_second = format!("api_token_file = \"{}\"", key.display());
     let tables = [
         site("second", &second.address(), &of_second),
         site("third", &third.address(), &own_key(&third)),

@@ -400,7 +400,7 @@ async fn on_the_review_page_sites_are_told_apart() {
             .call(place, &caller, "wikijs_update_page", update)
             .await;
         assert_eq!(told["outcome"], "waiting", "{told}");
-        let command = format!("wikijs-mcp --site {} review", &place[1..]);
+        let command = format!("wikijs-mcp --site {} review", place.trim_start_matches('/'));
         assert!(told.to_string().contains(&command), "{told}");
         told["proposal"].as_str().unwrap().to_owned()
     };
