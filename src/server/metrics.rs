@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use rmcp::ErrorData;
@@ -10,7 +10,7 @@ use rmcp::model::CallToolResponse;
 use tokio::runtime::Handle;
 
 use super::app::App;
-use super::site::Sites;
+use super::site::Site;
 use crate::meter::{Gauge, Histogram};
 use crate::site::SiteName;
 use crate::wiki::Standing;
@@ -210,11 +210,10 @@ fn outcome(tool: &str, answer: &Result<CallToolResponse, ErrorData>) -> String {
     word.to_owned()
 }
 
-/// All metrics of a server, as Prometheus text. Those of several sites have the label `site`.
+/// All metrics of sites of a server, as Prometheus text. Those of several sites have the label `site`.
 #[must_use]
-pub fn tell(sites: &Sites) -> String {
-    let all = sites.all();
-    let of_each = all.iter().map(|site| (site.name(), tell_of(&site.app())));
+pub fn tell(sites: &[Arc<Site>]) -> String {
+    let of_each = sites.iter().map(|site| (site.name(), tell_of(&site.app())));
     let of_each: Vec<(Option<&SiteName>, String)> = of_each.collect();
     match of_each.as_slice() {
         [(None, text)] => text.clone(),

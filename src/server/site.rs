@@ -1,5 +1,6 @@
 //! The wikis that a server serves, each under the settings in force for it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rmcp::service::{Peer, RoleServer};
@@ -14,6 +15,8 @@ const MOST_TOLD: usize = 1_024;
 /// One wiki that is served. Its app changes with its settings; calls under way keep theirs.
 #[derive(Debug)]
 pub struct Site {
+    /// Tells it from every other site of this process, also from a later one of its name.
+    number: u64,
     name: Option<SiteName>,
     app: RwLock<Arc<App>>,
     told: Mutex<Vec<Told>>,
@@ -40,7 +43,9 @@ impl Site {
     }
 
     fn of(name: Option<SiteName>, app: Arc<App>) -> Arc<Self> {
+        static MADE: AtomicU64 = AtomicU64::new(0);
         Arc::new(Self {
+            number: MADE.fetch_add(1, Ordering::Relaxed),
             name,
             app: RwLock::new(app),
             told: Mutex::default(),
@@ -51,6 +56,11 @@ impl Site {
     #[must_use]
     pub const fn name(&self) -> Option<&SiteName> {
         self.name.as_ref()
+    }
+
+    /// What tells it from every other site of this process.
+    pub(super) const fn number(&self) -> u64 {
+        self.number
     }
 
     /// What answers its calls now.
@@ -77,10 +87,13 @@ impl Site {
             let mut now = self.app.write().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *now, Arc::clone(app))
         };
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        for one in &*told {
-            let tools = |app: &Arc<App>| one.visit.with_app(Arc::clone(app)).listed();
-            if !one.peer.is_transport_closed() && tools(&old) != tools(app) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.retain(|one| !one.peer.is_transport_closed());
+        for one in &mut *told {
+            let before = one.visit.with_app(Arc::clone(&old)).listed();
+            // The old app must not outlive its calls.
+            one.visit = one.visit.with_app(Arc::clone(app));
+            if before != one.visit.listed() {
                 let peer = one.peer.clone();
                 // A client that is gone needs no news.
                 tokio::spawn(async move { peer.notify_tool_list_changed().await });

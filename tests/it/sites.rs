@@ -225,6 +225,9 @@ async fn a_client_sees_its_sites_alone() {
     ");
     // Whoever has one site alone need not name it.
     assert_eq!(many.home("", &one).await, "first");
+    let metrics = many.hosted.send("GET", "/metrics", &one, "").await.body;
+    let names = |name: &str| metrics.contains(&format!("site=\"{name}\""));
+    assert!(names("a") && !names("b") && !names("c"), "{metrics}");
 }
 
 #[tokio::test]
@@ -349,6 +352,35 @@ async fn a_site_comes_and_goes_while_others_are_used() {
     let gone = many.post("/c", &nobody, &initialize("2025-11-25")).await;
     assert_eq!(gone.status, 404);
     assert_eq!(many.home("/a", &session).await, "first");
+}
+
+#[tokio::test]
+async fn nothing_of_a_site_counts_at_a_later_one_of_its_name() {
+    let [a, b, other] = three().await;
+    let of_b = site("b", &b, "");
+    let many = Many::start(&format!("{WRITES}{}{of_b}", site("a", &a, ""))).await;
+    let nobody = Caller::default();
+    let session = many.open("/a", &nobody).await;
+    let create = json!({ "path": "new", "title": "New", "content": "Text." });
+    let shown = many
+        .call("/a", &session, "wikijs_create_page", create.clone())
+        .await;
+    let sessionless = nobody.clone().with("mcp-protocol-version", "2026-07-28");
+    assert_eq!(many.change(&format!("{WRITES}{of_b}")).await, None);
+    let text = format!("{WRITES}{}{of_b}", site("a", &other, ""));
+    assert_eq!(many.change(&text).await, None);
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    assert_eq!(many.post("/a", &session, &list).await.status, 404);
+    assert_eq!(many.home("/a", &nobody).await, "third");
+    let mut confirmed = create;
+    confirmed["confirm"] = shown["confirm"].clone();
+    for caller in [&nobody, &sessionless] {
+        let message = call("wikijs_create_page", confirmed.clone());
+        let answer = many.post("/a", caller, &message).await;
+        assert!(!answer.body.contains("applied"), "{answer:?}");
+    }
+    let pages = other.with_store(|store| store.pages().count());
+    assert_eq!(pages, 1);
 }
 
 #[tokio::test]

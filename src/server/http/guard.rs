@@ -33,7 +33,6 @@ use super::sessions::{Owner, RequestId, SESSION, Sessions, UnderWay};
 use crate::audit::Role;
 use crate::config::ServeSettings;
 use crate::gates::SessionId;
-use crate::site::SiteName;
 
 /// The method of a request that lasts as long as it listens for changes.
 const LISTEN: &str = "subscriptions/listen";
@@ -63,7 +62,7 @@ pub(super) struct Guard {
     streams: Places,
     listening: IpAddr,
     /// The apps of callers, by site.
-    apps: Mutex<HashMap<Option<SiteName>, Arc<Apps>>>,
+    apps: Mutex<HashMap<u64, Arc<Apps>>>,
     rates: Rates,
     sessions: Arc<Sessions>,
     with_sessions: Mcp,
@@ -382,10 +381,10 @@ impl Guard {
         if apps.len() > MOST_APPS {
             // Of sites that were removed.
             let all = self.sites.all();
-            apps.retain(|name, _| all.iter().any(|site| site.name() == name.as_ref()));
+            apps.retain(|number, _| all.iter().any(|site| site.number() == *number));
         }
         let of_site = apps
-            .entry(site.name().cloned())
+            .entry(site.number())
             .or_insert_with(|| Arc::new(Apps::new(Arc::clone(&app), self.limits.keys)));
         let of_site = Arc::clone(of_site);
         drop(apps);
@@ -449,11 +448,8 @@ impl Guard {
                 })?
             }
         };
-        // A session is one site's alone.
-        let owner = match site.name() {
-            None => owner,
-            Some(site) => format!("{site}:{owner}"),
-        };
+        // A session is one site's alone, and not another's that comes later under its name.
+        let owner = format!("{}:{owner}", site.number());
         Ok(Caller {
             address: origin_of(peer.ip(), headers, &settings.trusted_proxies),
             client,

@@ -311,11 +311,18 @@ async fn tell_metrics(State(shared): State<Arc<Shared>>, request: Request) -> Re
             client => Ok(client),
         });
     match admitted {
-        Ok(_) => respond(
-            axum::http::StatusCode::OK,
-            "text/plain; version=0.0.4; charset=utf-8",
-            metrics::tell(&guard.sites),
-        ),
+        Ok(client) => {
+            let mut sites = guard.sites.all().to_vec();
+            // An agent learns nothing of sites that it does not see.
+            if let Some(agent) = client.filter(|client| client.role == Role::Agent) {
+                sites.retain(|site| agent.sees(site, &guard.sites));
+            }
+            respond(
+                axum::http::StatusCode::OK,
+                "text/plain; version=0.0.4; charset=utf-8",
+                metrics::tell(&sites),
+            )
+        }
         Err(refusal) => refusal.into_response(),
     }
 }
