@@ -9,7 +9,7 @@ use std::time::Duration;
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// One more.
+    /// Counts one more.
     pub fn add(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -40,7 +40,7 @@ impl Gauge {
     }
 }
 
-/// One of those that a [`Gauge`] counts.
+/// One item that a [`Gauge`] counts, until it is dropped.
 #[derive(Debug)]
 pub struct Entered<'a>(&'a Gauge);
 
@@ -68,17 +68,17 @@ const BOUNDS: [(&str, u64); 14] = [
     ("30", 30_000_000),
 ];
 
-/// How long something took, again and again.
+/// How long something took each time, counted in buckets.
 #[derive(Debug, Default)]
 pub struct Histogram {
-    /// The count for each bound, without those within a lower bound.
+    /// The count for each bound, without the counts of lower bounds.
     within: [Counter; BOUNDS.len()],
     beyond: Counter,
     micros: AtomicU64,
 }
 
 impl Histogram {
-    /// It took so long.
+    /// Counts one duration.
     pub fn took(&self, time: Duration) {
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let buckets = BOUNDS.iter().zip(&self.within);
@@ -91,7 +91,7 @@ impl Histogram {
         self.micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// The lines of a histogram of this name.
+    /// Appends the lines of a histogram of this name.
     pub fn tell(&self, name: &str, text: &mut String) {
         let mut sum = 0;
         // Writing to a string cannot fail.

@@ -14,7 +14,7 @@ pub struct CheckCommand {
     pub name: String,
     /// The program and its arguments; never empty.
     pub argv: Vec<String>,
-    /// The directory that it is started in.
+    /// The directory in which it is started.
     pub cwd: PathBuf,
     /// The part of our own environment that it gets.
     pub environment: Vec<(&'static str, OsString)>,
@@ -27,21 +27,21 @@ pub struct CheckCommand {
 }
 
 impl CheckCommand {
-    /// The code that it warns with.
+    /// The code of its warnings.
     #[must_use]
     pub fn code(&self) -> String {
         format!("{}{}", Self::PREFIX, self.name)
     }
 
-    /// The variables that a program needs to find others and to write in the user's language. None
-    /// of our settings is among them, and no key.
+    /// The variables that a program needs to find others and to write in the user's language. They
+    /// include none of our settings and no key.
     pub const PASSED_ON: [&'static str; 7] =
         ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "USER"];
 
     /// How the codes of operators' checks begin.
     pub const PREFIX: &'static str = Warning::OF_OPERATOR;
 
-    /// Whether it looks at a change.
+    /// Whether the check looks at this change.
     #[must_use]
     pub fn is_about(&self, change: &Change) -> bool {
         self.paths.as_ref().is_none_or(|paths| {

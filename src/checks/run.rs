@@ -13,14 +13,14 @@ use super::command::CheckCommand;
 use crate::change::{Change, Warning};
 use crate::page::escaped;
 
-/// How much of its output the warning shows, in bytes.
+/// How much of a check's output the warning shows, in bytes.
 const MOST_SHOWN: usize = 2_048;
-/// How much of its output is read, in bytes; the rest is discarded.
+/// How much of a check's output is read, in bytes; the rest is discarded.
 const MOST_READ: u64 = 64 << 10;
-/// How often to check whether it has ended.
+/// How often to look whether a check has ended.
 const PAUSE: Duration = Duration::from_millis(5);
-/// How long to wait for its output after it ended or was killed: a process that left its group may
-/// hold the pipe.
+/// How long to wait for output after a check ended or was killed: a process that left the group may
+/// still hold the pipe.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// What a check found.
@@ -112,10 +112,10 @@ pub(crate) fn carry_out(
             _ => break None,
         }
     };
-    // Ends every process that it started, after success as well.
+    // Ends every process that the command started, after success as well.
     drop(group);
     if status.is_none() {
-        // It was killed; if waiting for it fails, the system cleans up.
+        // The command was killed; if waiting for it fails, the system cleans up.
         let _ = child.wait();
     }
     let mut text = String::new();
@@ -146,7 +146,7 @@ fn talk(child: &mut Child, input: Arc<str>) -> mpsc::Receiver<Vec<u8>> {
     let (sender, said) = mpsc::channel();
     if let Some(mut stdin) = child.stdin.take() {
         std::thread::spawn(move || {
-            // It need not read all of it, or any.
+            // The command may read only a part of its input, or nothing.
             let _ = stdin.write_all(input.as_bytes());
         });
     }
@@ -181,7 +181,7 @@ struct Group(Pid);
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The group may have ended by itself.
         let _ = kill_process_group(self.0, Signal::KILL);
     }
 }
@@ -245,7 +245,7 @@ mod tests {
     fn a_check_that_ends_well_says_nothing() {
         assert_eq!(told(&["true"]), None);
         assert_eq!(told(&["echo", "all is well"]), None);
-        // It need not read the change.
+        // A check need not read the change.
         assert_eq!(told(&["sh", "-c", "exec <&-; exit 0"]), None);
     }
 
@@ -305,7 +305,7 @@ mod tests {
             ),
             ("exec yes", "took longer than"),
             ("kill -9 $$", "was ended by a signal"),
-            // A gigabyte, and one that leaves a child behind that holds its output.
+            // One prints a gigabyte; the other leaves a child behind that holds its output open.
             ("head -c 1000000000 /dev/zero; exit 2", "exit code 2"),
             ("tail -f /dev/null & exit 4", "exit code 4"),
         ] {
@@ -320,7 +320,8 @@ mod tests {
         }
     }
 
-    /// Whatever it started is gone: nothing holds the file any more that tells of them.
+    /// Every process that the check started is gone: none of them holds the named pipe open any
+    /// more.
     #[test]
     fn nothing_of_its_group_lives_on() {
         let dir = tempfile::tempdir().unwrap();

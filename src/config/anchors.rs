@@ -18,7 +18,7 @@ const ANCHORS: &str = "WIKI_AUDIT_ANCHORS";
 const KEY: &str = "WIKI_AUDIT_SIGNING_KEY";
 /// How long the command may take.
 const LIMIT: Duration = Duration::from_secs(10);
-/// A larger file holds no signing key, in bytes.
+/// The most bytes read of a signing key's file: no key is longer.
 const MOST: u64 = 4096;
 
 pub(super) fn anchors(source: &Source<'_>) -> Result<Option<AnchorSettings>, SettingError> {
@@ -48,7 +48,7 @@ pub(super) fn anchors(source: &Source<'_>) -> Result<Option<AnchorSettings>, Set
     }))
 }
 
-/// What is worth knowing of them, though it stops nothing.
+/// A warning if the anchors lie in the audit log's own directory.
 pub(super) fn warning(anchors: &AnchorSettings, audit_dir: &Path) -> Option<String> {
     let AnchorsTo::File(file) = &anchors.to else {
         return None;
@@ -64,7 +64,7 @@ pub(super) fn warning(anchors: &AnchorSettings, audit_dir: &Path) -> Option<Stri
 
 fn command(source: &Source<'_>, argv: &[String]) -> CheckCommand {
     let mut argv = argv.to_vec();
-    // It is meant from the settings file's directory, which may be named from here.
+    // The path already starts with the settings file's directory, which may be relative to ours.
     if let Some(program) = argv.first_mut().filter(|program| program.contains('/'))
         && let Ok(absolute) = std::path::absolute(&*program)
     {
@@ -73,7 +73,7 @@ fn command(source: &Source<'_>, argv: &[String]) -> CheckCommand {
     CheckCommand {
         name: "anchors".to_owned(),
         argv,
-        // Never in the directory where a client happens to start us.
+        // Never the directory in which a client happens to start us.
         cwd: PathBuf::from("/"),
         environment: source.passed_on(),
         env: Vec::new(),
@@ -82,10 +82,10 @@ fn command(source: &Source<'_>, argv: &[String]) -> CheckCommand {
     }
 }
 
-/// Reads the file of a signing key, which must be its owner's alone.
+/// Reads the file of a signing key. Only the file's owner may have access to it.
 ///
 /// # Errors
-/// What is wrong with it; nothing of what is in it.
+/// What is wrong with the file, without any of its contents.
 pub fn signing_key(path: &Path) -> Result<SigningKey, String> {
     let unread = |error: std::io::Error| format!("cannot be read: {}", why_unread(error.kind()));
     let file = std::fs::File::open(path).map_err(unread)?;

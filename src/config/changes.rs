@@ -1,5 +1,4 @@
-//! What differs between two readings of the settings, and what of that a running server can take
-//! over.
+//! Compares two readings of the settings, and tells which changes a running server can apply.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,36 +9,36 @@ use super::layers::{Given, Layers, file_place};
 use super::names::SETTINGS;
 use super::setting::Setting;
 
-/// What differs for one wiki between two readings of its settings.
+/// The differences between two readings of one wiki's settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// The names of what changed, as the settings file has them.
+    /// The names of the changed settings and tables, as in the settings file.
     pub names: BTreeSet<String>,
-    /// Whether how the wiki is spoken to changed, or what may be read of it.
+    /// Whether the requests to the wiki changed, or the limits on reading it.
     pub of_wiki: bool,
-    /// Whether what may be written changed, or how it is confirmed.
+    /// Whether the limits on writing changed, or the way writes are confirmed.
     pub of_gates: bool,
     /// Whether the content index changed.
     pub of_index: bool,
 }
 
-/// The files whose contents are part of the settings, as they are at one moment.
+/// The state of the files that settings are read from, at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stamps(Vec<(&'static str, PathBuf, Option<Stamp>)>);
 
-/// The settings that name files which are read with them.
+/// The settings that name a file whose contents are read together with them.
 const FILES: [&str; 2] = ["WIKI_CA_FILE", "WIKI_EXTRA_HEADERS_FILE"];
 
-/// What a change of a setting touches.
+/// What a changed setting affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Touches {
-    /// It is taken over only by a restart.
+    /// Only a restart applies it.
     Restart,
-    /// How the wiki is spoken to.
+    /// Requests to the wiki.
     Wiki,
-    /// What may be written.
+    /// The limits on writing, and how writes are confirmed.
     Gates,
-    /// Both: what may not be read may not be written.
+    /// Both `Wiki` and `Gates`: a page that may not be read may not be written.
     Reads,
     /// The content index.
     Index,
@@ -96,7 +95,7 @@ impl Changes {
         self.of_index |= touches == Touches::Index;
     }
 
-    /// Adds the files that changed while their names did not.
+    /// Adds the settings whose file changed while its name stayed the same.
     pub fn add_files(&mut self, layers: &Layers, before: &Stamps, now: &Stamps) {
         for name in FILES {
             let of = |stamps: &Stamps| {
@@ -114,7 +113,7 @@ impl Changes {
 }
 
 impl Layers {
-    /// What differs for the same wiki since another reading.
+    /// The differences of this wiki's settings from an older reading.
     #[must_use]
     pub fn changes_since(&self, old: &Self) -> Changes {
         let (new, old) = (self.source(), old.source());
@@ -141,7 +140,7 @@ impl Layers {
         changes
     }
 
-    /// The changed settings that only a restart takes over, as one sentence.
+    /// One sentence that names the changed settings that need a restart; `None` without any.
     #[must_use]
     pub fn needs_restart(&self, old: &Self) -> Option<String> {
         let (new, old) = (self.source(), old.source());
@@ -170,7 +169,7 @@ impl Layers {
         ))
     }
 
-    /// The state of all files that the settings of every wiki are read from.
+    /// The state of every file that the wikis' settings are read from.
     #[must_use]
     pub fn stamps(&self, given: &Given) -> Stamps {
         let mut found: Vec<(&'static str, PathBuf)> = Vec::new();

@@ -51,8 +51,8 @@ pub fn parse_base_url(text: &str) -> Result<Url, SettingError> {
     Ok(url)
 }
 
-/// The name under which the wiki's records are kept: its host, and the parts of its address that
-/// are not the usual ones. No two addresses share a name.
+/// The name under which the wiki's records are kept: its host, then its port and path unless they
+/// are the usual ones. No two addresses share a name.
 pub(super) fn name_of(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let port = url

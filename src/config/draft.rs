@@ -23,10 +23,10 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Gives a setting its value, as the environment or a flag would; a command is split at spaces.
+    /// Sets a value, written as in the environment or a flag. A command is split at spaces.
     ///
     /// # Errors
-    /// The current directory is gone, and a path is relative to it.
+    /// A path is relative, and the current directory is gone.
     pub fn set(&mut self, name: &'static str, value: &str) -> io::Result<()> {
         let texts = |texts: Vec<&str>| json!(texts).to_string();
         let value = match Setting::named(name).map(|setting| setting.kind) {
@@ -43,7 +43,7 @@ impl Draft {
             }
             _ => json!(value).to_string(),
         };
-        // The one character that only TOML must escape.
+        // JSON need not escape this character, but TOML must.
         let value = value.replace('\u{7f}', "\\u007F");
         self.values.push((name, value));
         Ok(())
@@ -60,7 +60,7 @@ impl Draft {
         self.values.iter().any(|(set, _)| *set == name)
     }
 
-    /// The file: every setting with its meaning; those without a value are commented out.
+    /// The file's text: every setting with its meaning. Settings without a value are commented out.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::from(

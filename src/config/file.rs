@@ -21,14 +21,14 @@ use crate::tools::{did_you_mean, nearest};
 /// The largest settings file, in bytes.
 const MOST: u64 = 1 << 20;
 
-/// What a settings file says.
+/// The contents of a settings file.
 #[derive(Clone)]
 pub(super) struct File {
     pub(super) path: PathBuf,
     entries: Vec<Entry>,
-    /// Its sites, in their order.
+    /// Its sites, in the order of the file.
     pub(super) sites: Vec<SiteEntries>,
-    /// The site that is meant where none is named.
+    /// The site to use if none is named.
     pub(super) default_site: Option<SiteName>,
     /// Its rules and checks.
     pub(super) tables: Tables,
@@ -42,12 +42,12 @@ pub(super) struct Entry {
     name: &'static str,
     /// The value, or the parts of a list or command.
     pub(super) values: Vec<String>,
-    /// Whether it stands there as an array.
+    /// Whether the file gives the value as an array.
     pub(super) is_array: bool,
     pub(super) line: usize,
 }
 
-/// What a settings file says of a site.
+/// The settings of one site in a settings file.
 #[derive(Clone)]
 pub(super) struct SiteEntries {
     pub(super) name: SiteName,
@@ -62,8 +62,8 @@ impl SiteEntries {
     }
 }
 
-/// Why a settings file stops the start: one line that names the file and, where it can, the
-/// line. It never holds a value.
+/// Why a settings file stops the start: one sentence that names the file and, if known, the line
+/// number. It never holds a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileFault {
     /// The file cannot be used at all.
@@ -79,10 +79,10 @@ pub enum FileFault {
     NoSite {
         /// The name that was given.
         name: String,
-        /// Which there are.
+        /// The sites that exist, in words.
         known: String,
     },
-    /// A flag says for a site what only its own table may say.
+    /// A flag sets, for a site, a setting that only the site's own table may set.
     #[error("{flag}: the site {site} has its own in the settings file; leave the flag out")]
     OfSite {
         /// The flag.
@@ -90,7 +90,7 @@ pub enum FileFault {
         /// The site.
         site: String,
     },
-    /// A line of it is wrong.
+    /// A line of the file is wrong.
     #[error("{}:{line}: {fault}", path.display())]
     Line {
         /// The file.
@@ -134,7 +134,7 @@ impl File {
             .read_to_string(&mut text)
             .map_err(unreadable)?;
         if u64::try_from(size).is_ok_and(|size| size >= MOST) {
-            // What follows could be what closes a gate.
+            // The part that was not read could close a gate.
             return Err(whole("is too large".to_owned()));
         }
         let mut file = Self::parse(path, &text)?;
@@ -218,7 +218,7 @@ impl File {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// What it says of a site.
+    /// The entries of a site.
     pub(super) fn site(&self, name: &SiteName) -> Option<&SiteEntries> {
         self.sites.iter().find(|site| site.name == *name)
     }
@@ -261,7 +261,7 @@ fn entry(
     }
     let mut values =
         values(setting.kind, value.get_ref()).map_err(|fault| format!("{key} {fault}"))?;
-    // What a file names lies beside it: never in the directory where a client starts us.
+    // Relative paths start at the file's directory, never at the one in which a client starts us.
     let beside = |value: &String| {
         let dir = file.parent().unwrap_or(Path::new(""));
         dir.join(value).to_string_lossy().into_owned()

@@ -13,13 +13,14 @@ pub fn changeable_by_others(file: &Metadata) -> Option<&'static str> {
     fault(file.mode(), file.uid(), rustix::process::geteuid().as_raw())
 }
 
-/// The same for root, who may change any user's file on that user's behalf.
+/// Like [`changeable_by_others`], but the file may belong to any user: for root, who may change a
+/// user's file on that user's behalf.
 #[must_use]
 pub fn changeable_by_others_than_its_owner(file: &Metadata) -> Option<&'static str> {
     fault(file.mode(), file.uid(), file.uid())
 }
 
-/// A warning if others may read a file with a secret that a setting names.
+/// A warning if a setting names a secret's file that others may read.
 pub(super) fn readable_by_others(setting: &str, file: &Metadata) -> Option<String> {
     (file.mode() & 0o044 != 0).then(|| {
         format!(

@@ -27,14 +27,14 @@ const MOST: u64 = 64 << 10;
 #[derive(Debug, Clone)]
 pub struct KeySource {
     setting: KeySetting,
-    /// What the setting is called where it is set.
+    /// The setting's name in the layer that sets it.
     name: String,
     place: Place,
-    /// The least time between two looks at its file.
+    /// The least time between two checks of the key's file.
     pub apart: Duration,
 }
 
-/// The least time between two looks at the file of a key.
+/// The least time between two checks of a key's file.
 const APART: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone)]
@@ -43,17 +43,17 @@ enum Place {
     Fixed,
     /// A file that holds the key alone.
     File(PathBuf),
-    /// The settings file itself, and the site whose table has it.
+    /// The settings file itself, and the site whose table holds the key.
     Settings(PathBuf, Option<SiteName>),
     /// What a command prints.
     Command(Vec<String>),
 }
 
-/// What distinguishes two states of a file.
+/// The state of a file: its change time in seconds and nanoseconds, its length, its inode.
 pub(crate) type Stamp = (i64, i64, u64, u64);
 
 impl KeySource {
-    /// What the setting is called where it is set.
+    /// The setting's name in the layer that sets it.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -77,18 +77,18 @@ impl KeySource {
         }
     }
 
-    /// Whether another key can come from there.
+    /// Whether the source can give another key later.
     #[must_use]
     pub fn can_change(&self) -> bool {
         !matches!(self.place, Place::Fixed)
     }
 
-    /// Whether reading it runs a command.
+    /// Whether reading the key runs a command.
     pub(crate) fn is_command(&self) -> bool {
         matches!(self.place, Place::Command(_))
     }
 
-    /// The state of its file, if it has one.
+    /// The state of the source's file, if there is one.
     pub(crate) fn stamp(&self) -> Option<Stamp> {
         let (Place::File(path) | Place::Settings(path, _)) = &self.place else {
             return None;
@@ -97,11 +97,11 @@ impl KeySource {
         Some((found.ctime(), found.ctime_nsec(), found.len(), found.ino()))
     }
 
-    /// Reads the key that is there now; `None` if the source cannot change. May take as long as a
-    /// command may.
+    /// Reads the current key; `None` if the source cannot change. Blocks for as long as a key's
+    /// command may take.
     ///
     /// # Errors
-    /// One line that names the setting, without a word of the key.
+    /// One line that names the setting and holds no part of the key.
     pub(crate) fn read(&self) -> Option<Result<ApiKey, String>> {
         let told = |fault: SettingError| format!("{} {}", self.name, fault.fault);
         let text = match &self.place {
@@ -115,7 +115,7 @@ impl KeySource {
     }
 }
 
-/// The key and its source; adds warnings about its file to `warnings`.
+/// The key and its source; adds warnings about the key's file to `warnings`.
 pub(super) fn key(
     source: &Source<'_>,
     warnings: &mut Vec<String>,
@@ -186,7 +186,7 @@ fn parse(setting: KeySetting, key: String) -> Result<ApiKey, SettingError> {
 
 fn read_file(path: &Path) -> Result<(String, fs::Metadata), SettingError> {
     let unreadable = |error: std::io::Error| {
-        // The name is left out: somebody could have set the key itself in place of its file's name.
+        // The message leaves the name out: somebody may have set the key itself instead of a file.
         let why = why_unread(error.kind());
         SettingError::new(FILE, format!("names a file that cannot be read: {why}"))
     };

@@ -10,22 +10,22 @@ use super::setting::{InSite, Setting};
 use crate::site::SiteName;
 use crate::tools::{did_you_mean, nearest};
 
-/// The name of the settings file, in the environment.
+/// The variable that names the settings file.
 const CONFIG: &str = "WIKI_CONFIG";
 const BASE_URL: &str = "WIKI_BASE_URL";
 
-/// What the command line says of settings.
+/// Settings from the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Given {
     /// The settings file.
     pub config: Option<PathBuf>,
-    /// The site that is meant.
+    /// The site to use.
     pub site: Option<SiteName>,
     /// Settings, by their names in the environment.
     pub flags: Vec<(&'static str, String)>,
 }
 
-/// All that settings are read from.
+/// All sources of settings.
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
     flags: Vec<(&'static str, String)>,
@@ -35,12 +35,12 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// Reads the settings file, if there is one. Only the command line and `WIKI_CONFIG` can
-    /// name it; otherwise it is the one of the user's configuration directory, never one of the
-    /// directory that a client happens to start us in.
+    /// Reads the settings file, if there is one. Only the command line and `WIKI_CONFIG` can name
+    /// it. Otherwise it lies in the user's configuration directory, never in the directory in which
+    /// a client happens to start us.
     ///
     /// # Errors
-    /// Every fault of the file that shows without its values.
+    /// Every fault of the file that is found without the other layers, or a wrong choice of site.
     pub fn load(given: &Given) -> Result<Self, Vec<FileFault>> {
         let asked_for = asked_for(given);
         let file = match asked_for.clone().or_else(usual_file) {
@@ -65,14 +65,14 @@ impl Layers {
         })
     }
 
-    /// The site whose settings these are; `None` for those of no table.
+    /// The site whose settings these are; `None` for the wiki without a site table.
     #[must_use]
     pub const fn site(&self) -> Option<&SiteName> {
         self.site.as_ref()
     }
 
-    /// The wikis of these layers, each with its own settings: that of no table, where there is one,
-    /// and the sites.
+    /// The wikis of these layers, each with its own settings: the one without a site table, if any,
+    /// then the sites.
     #[must_use]
     pub fn every(&self) -> Vec<Self> {
         let of = |site| Self {
@@ -88,7 +88,7 @@ impl Layers {
         every
     }
 
-    /// The site that `/mcp` alone means.
+    /// The site that the address `/mcp` serves without a site's name.
     #[must_use]
     pub fn default_site(&self) -> Option<&SiteName> {
         self.file.as_ref()?.default_site.as_ref()
@@ -118,7 +118,8 @@ impl Layers {
     }
 }
 
-/// The site that is meant: the one that is named, or the one that can be meant where none is.
+/// The site to use. If none is named, it is the only site or else the default one; `None` if a
+/// layer sets an address outside of the sites.
 fn site_of(given: &Given, file: Option<&File>) -> Result<Option<SiteName>, FileFault> {
     let sites = file.map_or(&[][..], |file| &file.sites);
     let Some(name) = &given.site else {
@@ -149,7 +150,7 @@ fn site_of(given: &Given, file: Option<&File>) -> Result<Option<SiteName>, FileF
     }
 }
 
-/// Which sites there are, in words.
+/// The names of all sites, in words.
 pub(super) fn known(sites: &[SiteEntries]) -> String {
     match sites {
         [] => "the settings file has no [sites.NAME]".to_owned(),

@@ -21,7 +21,7 @@ const fn setting(
     }
 }
 
-/// The settings that matter first.
+/// The most important settings.
 pub(super) const FIRST: [&str; 10] = [
     "WIKI_BASE_URL",
     "WIKI_API_TOKEN",

@@ -10,13 +10,13 @@ use super::parse::{SettingError, Source};
 use super::unread::why_unread;
 use crate::wiki::{Network, Proxy, authorities, headers, is_loopback};
 
-/// The most bytes read of a file: all authorities of a system take a quarter of it.
+/// The most bytes read of a file: four times as many as all authorities of a system take.
 const MOST: u64 = 1 << 20;
 
 /// Reads the network settings for the wiki at this address.
 ///
 /// # Errors
-/// The setting that is bad, or whose file is bad.
+/// The setting that is bad, or that names a bad file.
 pub(super) fn network(
     source: &Source<'_>,
     wiki: &Url,
@@ -43,8 +43,8 @@ pub(super) fn network(
     Ok(network)
 }
 
-/// The proxy of our setting, or else the environment's for the wiki's scheme. The environment's is
-/// not used for a wiki on this machine.
+/// The proxy from our setting, else from the environment for the wiki's scheme. The environment's
+/// proxy is not used for a wiki on this machine.
 fn proxy(source: &Source<'_>, wiki: &Url) -> Result<Option<Proxy>, SettingError> {
     const NAME: &str = "WIKI_PROXY";
     let (name, text, except) = if let Some(text) = source.filled(NAME)? {
@@ -67,7 +67,7 @@ fn proxy(source: &Source<'_>, wiki: &Url) -> Result<Option<Proxy>, SettingError>
         .map_err(|fault| SettingError::new(name, fault))
 }
 
-/// The first of some variables that are not ours; an empty one counts as unset.
+/// The first of these foreign variables that is set. An empty variable counts as unset.
 fn first(
     source: &Source<'_>,
     names: [&'static str; 2],
@@ -81,7 +81,8 @@ fn first(
     Ok(None)
 }
 
-/// A file's bytes and metadata. Whoever may write the file could send the key elsewhere.
+/// A file's bytes and metadata. A file that others may write is refused: they could send the key
+/// elsewhere.
 fn read(name: &'static str, path: &str) -> Result<(Vec<u8>, Metadata), SettingError> {
     let unreadable = |error: std::io::Error| {
         let why = why_unread(error.kind());

@@ -45,10 +45,10 @@ impl fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// Where a value comes from; a later one wins.
+/// Where a value comes from. A later variant wins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// It is not set.
+    /// The value is not set.
     Default,
     /// A line of the settings file, counted from 1.
     File {
@@ -56,7 +56,7 @@ pub enum Origin {
         path: PathBuf,
         /// The line.
         line: usize,
-        /// The site in whose table it stands.
+        /// The site whose table holds the value.
         site: Option<SiteName>,
     },
     /// The environment.
@@ -95,7 +95,7 @@ pub struct Source<'a> {
     pub(super) flags: &'a [(&'static str, String)],
     pub(super) get: &'a dyn Fn(&str) -> Option<OsString>,
     pub(super) file: Option<&'a File>,
-    /// The site whose settings they are.
+    /// The site whose settings these are.
     pub(super) site: Option<&'a SiteEntries>,
 }
 
@@ -111,7 +111,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The settings of the server, which a site's are narrower than.
+    /// The server's own settings, without those of the site.
     pub(super) const fn of_server(&self) -> Self {
         Self {
             flags: self.flags,
@@ -148,19 +148,19 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What the site says of a setting.
+    /// The site's own entry for a setting.
     fn of_site(&self, name: &str) -> Option<(&'a SiteEntries, &'a Entry)> {
         let site = self.site?;
         Some((site, site.get(name)?))
     }
 
-    /// Whether only the site's own table may say it.
+    /// Whether only the site's own table may set it.
     fn is_sites_alone(&self, name: &str) -> bool {
         let how = Setting::named(name).map(Setting::in_site);
         self.site.is_some() && matches!(how, Some(InSite::Own | InSite::Narrower))
     }
 
-    /// What the settings file says of a setting.
+    /// The settings file's entry: the site's own, or the server's if the site may inherit it.
     fn entry(&self, name: &str) -> Option<&'a Entry> {
         match self.of_site(name) {
             Some((_, entry)) => Some(entry),
@@ -169,7 +169,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A fault, with the origin of its value; that of a value which a site lacks is the site.
+    /// Adds the origin of its value to a fault. If a site lacks the value, the origin is its table.
     pub(super) fn placed(&self, fault: SettingError) -> SettingError {
         let origin = match (self.origin(fault.name), self.file, self.site) {
             (Origin::Default, Some(file), Some(site)) if self.is_sites_alone(fault.name) => {
@@ -216,15 +216,15 @@ impl<'a> Source<'a> {
         self.entry(name).map_or(&[], |entry| &entry.values)
     }
 
-    /// What a command of the settings file is made of, where the setting may also be something else
-    /// and no later layer sets it.
+    /// The parts of an array in the settings file, if no later layer sets the value. Tells a
+    /// command from the other form of a setting that takes either.
     pub(super) fn array(&self, name: &str) -> Option<&'a [String]> {
         let entry = self.entry(name);
         let entry = entry.filter(|entry| entry.is_array && self.rank(name) == 1);
         entry.map(|entry| entry.values.as_slice())
     }
 
-    /// What of our own environment a command finds in its own.
+    /// The variables of our own environment that a command gets.
     pub(super) fn passed_on(&self) -> Vec<(&'static str, OsString)> {
         let passed_on = CheckCommand::PASSED_ON.into_iter();
         passed_on
@@ -248,8 +248,8 @@ impl<'a> Source<'a> {
         tables
     }
 
-    /// Of some settings for the same matter, those set in the topmost layer that sets any: lower
-    /// layers do not count beside it.
+    /// Of alternative settings, those set in the topmost layer that sets any. Lower layers are
+    /// ignored.
     pub(super) fn topmost(&self, names: &[&'static str]) -> Vec<&'static str> {
         let origins: Vec<_> = names
             .iter()

@@ -25,7 +25,7 @@ pub(super) fn policy(source: &Source<'_>) -> Result<Policy, SettingError> {
     narrowed(policy, source)
 }
 
-/// The policy of a site: no gate of it is wider than the server's.
+/// The policy of a site: none of its gates may be wider than the server's.
 fn narrowed(policy: Policy, site: &Source<'_>) -> Result<Policy, SettingError> {
     let narrowing = Narrowing {
         is_read_only: !at_most("WIKI_MUTATIONS_ENABLED", policy.is_enabled, site)?,
@@ -43,7 +43,7 @@ fn narrowed(policy: Policy, site: &Source<'_>) -> Result<Policy, SettingError> {
     Ok(own)
 }
 
-/// Whether a site does what the server may do.
+/// A site's flag, which may be true only if the server's is. Without a value it is the server's.
 fn at_most(name: &'static str, server: bool, site: &Source<'_>) -> Result<bool, SettingError> {
     if site.filled(name)?.is_none() {
         return Ok(server);
@@ -54,8 +54,8 @@ fn at_most(name: &'static str, server: bool, site: &Source<'_>) -> Result<bool, 
     }
 }
 
-/// The same for a setting that holds the server back where it is true; whether the site is *not*
-/// held back.
+/// Like [`at_most`], for a flag that restricts if it is true: gives whether the site is *not*
+/// restricted.
 fn at_most_not(name: &'static str, server: bool, site: &Source<'_>) -> Result<bool, SettingError> {
     if site.filled(name)?.is_none() {
         return Ok(!server);
@@ -110,7 +110,7 @@ fn confirm_of_site(server: ConfirmMode, site: &Source<'_>) -> Result<ConfirmMode
             },
             ConfirmMode::Person { fallback: own, .. },
         ) => own != server && *own != Fallback::None,
-        // Who has the token and who says yes are not the same people.
+        // The holder of the token and the person who says yes need not be the same.
         (ConfirmMode::Token(_), ConfirmMode::Person { .. }) => true,
         (server, own) => strictness(own) < strictness(server),
     };
@@ -220,7 +220,7 @@ fn confirm(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
     }
 }
 
-/// How long people are waited for.
+/// How long to wait for a person.
 fn time_of_people(source: &Source<'_>) -> Result<Duration, SettingError> {
     let seconds = source.number("WIKI_PERSON_TIMEOUT_S")?;
     Ok(Duration::from_secs(seconds.into()))
@@ -241,7 +241,7 @@ fn person(source: &Source<'_>) -> Result<ConfirmMode, SettingError> {
 const SETS: &str = "WIKI_TOOLSETS";
 const TOOLS: &str = "WIKI_TOOLS";
 
-/// Which tools are offered: the server's, or those of them that the site has.
+/// The tools on offer: the server's, or the site's part of them.
 pub(super) fn surface(source: &Source<'_>) -> Result<Surface, SettingError> {
     if source.site.is_none() {
         return surface_of(source, None);
@@ -251,8 +251,8 @@ pub(super) fn surface(source: &Source<'_>) -> Result<Surface, SettingError> {
     surface_of(source, Some(all))
 }
 
-/// The tools that a source names. A site's, of those that the server offers: all where it names
-/// none.
+/// The tools that a source names. With `server`, the source is a site: it may name only tools that
+/// the server offers, and gets all of them if it names none.
 fn surface_of(source: &Source<'_>, server: Option<Surface>) -> Result<Surface, SettingError> {
     const EXCLUDE: &str = "WIKI_EXCLUDE_TOOLS";
     const READ_ONLY: &str = "WIKI_READ_ONLY";

@@ -37,7 +37,7 @@ fn sites() -> [(String, Value); 2] {
         .map(|setting| (setting.file_name(), property(setting)))
         .collect();
     for member in members.values_mut().filter_map(Value::as_object_mut) {
-        // The server's setting is what holds otherwise.
+        // Without a value, the server's setting holds.
         member.remove("default");
     }
     let name = json!({ "type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,31}$" });

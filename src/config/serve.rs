@@ -12,11 +12,11 @@ use super::parse::{SettingError, Source};
 /// Settings of the server over HTTP.
 #[derive(Debug, Clone)]
 pub struct ServeSettings {
-    /// Where it listens; standard input and output without it.
+    /// Where the server listens; `None` for standard input and output.
     pub address: Option<SocketAddr>,
     /// Host names of the server, beside those of loopback.
     pub allowed_hosts: Vec<String>,
-    /// Sites whose pages may call it from a browser.
+    /// Web origins whose pages may call the server from a browser.
     pub allowed_origins: Vec<String>,
     /// The file of named clients.
     pub tokens_file: Option<PathBuf>,
@@ -26,12 +26,12 @@ pub struct ServeSettings {
     pub trusted_proxies: Vec<AddressRange>,
     /// The most requests of a client in a minute.
     pub rate: u32,
-    /// How long a person may think who is asked because of one client's own limits.
+    /// How long to wait for a person whose confirmation one client's own limits demand.
     pub person_limit: Duration,
 }
 
 impl ServeSettings {
-    /// Reads them from a source.
+    /// Reads the settings from a source.
     ///
     /// # Errors
     /// The first setting that is bad.
@@ -51,8 +51,8 @@ impl ServeSettings {
     }
 }
 
-/// An address to listen at, from a setting or an argument. A port alone, or one of `localhost`,
-/// means loopback.
+/// An address to listen at, from a setting or an argument. A port alone, or with `localhost`, means
+/// loopback.
 ///
 /// # Errors
 /// What is wrong.
@@ -98,7 +98,7 @@ fn origin(text: &str) -> Result<String, String> {
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https"))
         .map(|url| url.origin().ascii_serialization())
-        // A path or a trailing slash would look as if it counted.
+        // A path or trailing slash is refused: it would seem to matter, but does not.
         .filter(|origin| origin.eq_ignore_ascii_case(text))
         .ok_or_else(|| "must be an origin such as https://app.example.com".to_owned())
 }

@@ -5,7 +5,7 @@
 pub struct Setting {
     /// Its name in the environment.
     pub name: &'static str,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: Kind,
     /// Its default, in words.
     pub default: &'static str,
@@ -16,13 +16,14 @@ pub struct Setting {
 /// How a setting of a site relates to the server's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InSite {
-    /// A site has its own and never inherits the server's: where the wiki is, and what opens it.
+    /// A site sets its own and never inherits the server's: the wiki's address, and what gives
+    /// access to it.
     Own,
-    /// A gate: the server's holds, and a site's can only make it narrower.
+    /// A gate: the server's value holds, and a site can only make it narrower.
     Narrower,
-    /// The server's, unless the site has its own.
+    /// The server's value holds unless the site sets its own.
     Inherited,
-    /// It holds for the whole server; no site can have its own.
+    /// The value holds for the whole server; no site can set its own.
     Server,
 }
 
@@ -38,7 +39,7 @@ impl InSite {
     }
 }
 
-/// What the values of a setting are.
+/// The kind of a setting's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A text.
@@ -85,7 +86,7 @@ impl Setting {
         (!has_none).then(|| self.file_name().replace('_', "-"))
     }
 
-    /// How a site's own relates to the server's.
+    /// How a site's value relates to the server's.
     pub(super) fn in_site(&self) -> InSite {
         match self.name {
             "WIKI_BASE_URL"
@@ -123,7 +124,8 @@ impl Setting {
             | "WIKI_PROPOSALS_KEEP_DAYS"
             | "WIKI_INDEX"
             | "WIKI_INDEX_LOAD" => InSite::Inherited,
-            // What listens, logs and keeps records, and whatever is added and not thought of here.
+            // Settings of listening, logging and records, and any new setting that is not listed
+            // above.
             _ => InSite::Server,
         }
     }
@@ -141,7 +143,7 @@ impl Setting {
     }
 }
 
-/// Words, as one sentence names them.
+/// Joins words for a sentence: `a`, `a or b`, `a, b or c`.
 pub(super) fn either(words: &[&str]) -> String {
     match words {
         [head @ .., last] if !head.is_empty() => format!("{} or {last}", head.join(", ")),

@@ -20,14 +20,14 @@ use crate::tools::Surface;
 use crate::watch::WatchPace;
 use crate::wiki::{WikiSettings, is_loopback};
 
-/// The indentation of answers' JSON: 0 for one line, or spaces a level.
+/// The indentation of JSON in answers: spaces per level, or 0 for one line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Indent(pub usize);
 
 /// All settings of one server.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The site that they are of; `None` for a wiki of no table.
+    /// The site of these settings; `None` for the wiki without a site table.
     pub site: Option<SiteName>,
     /// The wiki.
     pub wiki: WikiSettings,
@@ -39,11 +39,11 @@ pub struct Settings {
     pub surface: Surface,
     /// Where the audit log lies.
     pub audit_dir: PathBuf,
-    /// How much of it is kept.
+    /// How much of the audit log is kept.
     pub keep: Keep,
-    /// Where its heads are anchored.
+    /// Where the audit log's heads are anchored.
     pub anchors: Option<AnchorSettings>,
-    /// Whom to tell what waits for people, and what went wrong.
+    /// Whom to notify when something waits for people or went wrong.
     pub notify: Vec<NotifyTarget>,
     /// The settings of the content index.
     pub index: IndexSettings,
@@ -51,7 +51,7 @@ pub struct Settings {
     pub indent: Indent,
     /// How pages are watched for subscribers.
     pub watch: WatchPace,
-    /// How it is served over HTTP.
+    /// The settings of the server over HTTP.
     pub serve: ServeSettings,
     /// Warnings about these settings.
     pub warnings: Vec<String>,
@@ -71,7 +71,7 @@ pub struct AuditSettings {
 /// The settings of the program's own log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogSettings {
-    /// How much of it: a level's name.
+    /// How much is logged: a level's name.
     pub level: &'static str,
     /// A directory for daily files; stderr without one.
     pub dir: Option<PathBuf>,
@@ -90,10 +90,10 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Reads the settings of every wiki, for a server of all of them.
+    /// Reads the settings of every wiki, for a server of all wikis.
     ///
     /// # Errors
-    /// Every setting that is missing or bad, in any of them; two of them at one address.
+    /// Every setting that is missing or bad for any wiki, and two wikis at one address.
     pub fn load_every(layers: &Layers) -> Result<Vec<Self>, Vec<SettingError>> {
         let every = layers.every();
         if every.is_empty() {
@@ -224,7 +224,7 @@ impl Faults<'_> {
     }
 }
 
-/// The rules that can match no change.
+/// A warning for each rule that can match no change.
 fn idle(policy: &Policy) -> Vec<String> {
     let allowed = policy.allowed.as_deref();
     let idle = |rule: &Rule| {
@@ -305,7 +305,7 @@ pub fn offered(source: &Source<'_>) -> Result<Surface, SettingError> {
     policy::surface(source).map_err(|fault| source.placed(fault))
 }
 
-/// The only prefixes that may be written, if they are limited.
+/// The prefixes to which writes are limited, if they are.
 ///
 /// # Errors
 /// The setting that is bad.
@@ -313,8 +313,8 @@ pub fn allowed_prefixes(source: &Source<'_>) -> Result<Option<Vec<Prefix>>, Sett
     policy::allowed(source).map_err(|fault| source.placed(fault))
 }
 
-/// The settings of the program's own log. If no level is set, it is the caller's usual one or the
-/// setting's default. Read first, so that everything else can be logged.
+/// The settings of the program's own log, read first so that everything else can be logged. Without
+/// a level, `usual` holds, or else the setting's default.
 ///
 /// # Errors
 /// The setting that is bad.

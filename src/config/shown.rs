@@ -52,7 +52,7 @@ fn value(source: &Source<'_>, setting: &Setting) -> Option<String> {
             let program = source.values(setting.name).first();
             format!("{} {HIDDEN}", program.map_or("", String::as_str))
         }
-        // So may an address, which is refused for that.
+        // An address may hold one, too. It is refused for that, but must not be shown either.
         _ if text.contains('@') && text.contains("://") => HIDDEN.to_owned(),
         _ => text,
     })

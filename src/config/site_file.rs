@@ -1,4 +1,4 @@
-//! Adds a site to a settings file and takes one out, everything else kept to the letter.
+//! Adds a site to a settings file or removes one. All other text stays exactly as it was.
 
 use std::io::Write as _;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use super::settings::Settings;
 use super::unread::why_unread;
 use crate::site::SiteName;
 
-/// A settings file with one site more, which is not written yet.
+/// A site to be added to a settings file, not written yet.
 pub struct NewSite {
     path: PathBuf,
     name: SiteName,
@@ -22,10 +22,10 @@ pub struct NewSite {
 }
 
 impl NewSite {
-    /// A site for this file.
+    /// Begins a site for this file.
     ///
     /// # Errors
-    /// The file cannot be read or has faults, or the site is there.
+    /// The file cannot be read, has faults, or has this site already.
     pub fn begin(path: &Path, name: &SiteName) -> Result<Self, String> {
         let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let old = read(&path)?;
@@ -51,7 +51,7 @@ impl NewSite {
         [&self.old, gap, &draft.table_of(&self.name)].concat()
     }
 
-    /// The settings that the site would have; of the other sites, that none has its address.
+    /// The settings that the site would have. Also checks that no other site has its address.
     ///
     /// # Errors
     /// The first fault.
@@ -90,7 +90,7 @@ impl NewSite {
 /// Takes a site out of a settings file.
 ///
 /// # Errors
-/// The file cannot be read or written, the site is not there, or it is no table of its own.
+/// The file cannot be read or written, the site is not in it, or the site has no table of its own.
 pub fn remove_site(path: &Path, name: &SiteName) -> Result<(), String> {
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let old = read(&path)?;
@@ -139,7 +139,7 @@ fn lines_of(text: &str, name: &SiteName) -> Option<Range<usize>> {
     let members = members.get_ref().as_table()?;
     let ends = members.values().map(|value| line_at(value.span().end));
     let last = ends.max().unwrap_or(header).max(header);
-    // A blank line after it goes with it.
+    // A blank line after the table belongs to it.
     let is_blank = |line: &str| line.trim().is_empty();
     let after = text
         .lines()
@@ -171,7 +171,7 @@ fn first(faults: &[impl ToString]) -> String {
     faults.first().map_or_else(String::new, ToString::to_string)
 }
 
-/// Replaces a file that still has its old text; the old one stays until the new one is complete.
+/// Replaces a file if it still has its old text. The old file stays until the new one is complete.
 fn replace(path: &Path, old: &str, new: &str) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{} cannot be written: {error}", path.display());
     let mut beside = path.to_owned().into_os_string();
@@ -233,7 +233,7 @@ mod tests {
             0o600
         );
         assert!(NewSite::begin(&path, &name).is_err());
-        // Whoever wrote from an older state writes nothing.
+        // A change based on an older text of the file writes nothing.
         assert!(new.write(&draft).unwrap_err().contains("meanwhile"));
         remove_site(&path, &name).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), format!("{FILE}\n"));

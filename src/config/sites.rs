@@ -19,7 +19,7 @@ type Site<'a, 'b> = (
     Vec<(&'a Spanned<Cow<'b, str>>, &'a Spanned<DeValue<'b>>)>,
 );
 
-/// Reads the sites of a settings file, which site is meant where none is named, and all faults.
+/// Reads the sites of a settings file, the site to use if none is named, and all faults.
 pub(super) fn read<'a, 'b>(
     table: &'a DeTable<'b>,
 ) -> (Vec<Site<'a, 'b>>, Option<SiteName>, Vec<Fault>) {

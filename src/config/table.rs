@@ -31,7 +31,7 @@ pub fn table() -> String {
     table
 }
 
-/// The settings that matter first, as a table in Markdown.
+/// The most important settings, as a table in Markdown.
 #[must_use]
 pub fn first_table() -> String {
     let settings = FIRST.iter().filter_map(|name| Setting::named(name));

@@ -52,14 +52,14 @@ pub(super) const RULE_MEMBERS: [&str; 13] = [
 /// The most checks.
 const MOST_CHECKS: usize = 20;
 
-/// What the tables say.
+/// The contents of the tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tables {
-    /// The rules, with those that are built in.
+    /// The rules, the built-in ones included.
     pub rules: RuleBook,
     /// The checks.
     pub checks: Vec<CheckCommand>,
-    /// Whom to tell what waits for people, and what went wrong.
+    /// Whom to notify when something waits for people or went wrong.
     pub notify: Vec<NotifyTarget>,
 }
 

@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 /// How long the command may take.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
 
-/// After this time a message says that we wait for it.
+/// After this time a message says that we wait for the command.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// The most bytes of a key.
 const MOST: u64 = 64 << 10;
 
-/// The output of a command. Its stderr is not kept, since it could hold the secret. It gets no
-/// stdin, which belongs to the protocol.
+/// The output of a command. Its stderr is not kept, since it could hold the secret. The command
+/// gets no stdin, which belongs to the protocol.
 ///
 /// # Errors
-/// One fragment that says what went wrong, without a word of what it printed.
+/// One fragment that says what went wrong, without any of the command's output.
 pub(super) fn run(command: &[String], limit: Duration) -> Result<String, String> {
     let (program, arguments) = command.split_first().ok_or("names no program")?;
     let end = Instant::now() + limit;

@@ -1,5 +1,5 @@
-//! What the folder remembers of the wiki, in `.wikijs/`: of which wiki and which part it holds the
-//! files, and each page as it was when it was pulled.
+//! What the folder remembers of the wiki, in `.wikijs/`: which wiki and which part of it the files
+//! come from, and each page as it was pulled.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -13,15 +13,15 @@ use crate::page::{PagePath, PageState};
 const VERSION: u32 = 1;
 const SITE: &str = ".wikijs/site.json";
 const PAGES: &str = ".wikijs/pages";
-/// A page of 5 MB, its styles and scripts, as JSON.
+/// Enough for a page of 5 MB with its styles and scripts, as JSON.
 const MAX_BYTES: u64 = 40_000_000;
 
-/// Which wiki and which part of it.
+/// The wiki, and the part of it, that a folder holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Scope {
     version: u32,
-    /// The wiki's address, as its record is called by.
+    /// The name under which the wiki's records are kept.
     pub(super) wiki: String,
     /// The pages at and below this path; `None` for all.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -47,7 +47,7 @@ impl Scope {
             .is_none_or(|prefix| path.is_within(prefix))
     }
 
-    /// The scope of a folder; `None` if it is none of ours.
+    /// The scope of a folder; `None` if the folder has none.
     pub(super) fn read(folder: &Folder) -> Result<Option<Self>, FilesError> {
         let Some(bytes) = folder.read(SITE, 100_000).map_err(FilesError::of(SITE))? else {
             return Ok(None);
@@ -70,14 +70,14 @@ impl Scope {
 pub(super) struct Base {
     /// The name of its files.
     pub(super) name: String,
-    /// Whether conflicts were marked in them that may still be there.
+    /// Whether conflicts were marked in its files; the marks may still be there.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub(super) is_marked: bool,
     /// The page.
     pub(super) page: PageState,
 }
 
-/// The same as it lies in its file.
+/// A [`Base`] with its digest, as stored in its file.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     sha256: String,
@@ -116,7 +116,8 @@ impl Base {
             .read(&name, MAX_BYTES)
             .map_err(FilesError::of(&name))?;
         let kept = bytes.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
-        // Whoever can write here can make a right digest: a name must be a page's all the same.
+        // Whoever can write here can also make a matching digest, so the id and the name are
+        // checked.
         let kept = kept.filter(|kept| {
             kept.base.page.id == Some(id)
                 && decode(&kept.base.name).is_some()

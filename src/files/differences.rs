@@ -1,4 +1,4 @@
-//! What was changed in the folder, as differences.
+//! The changes made in the folder, as differences.
 
 use super::base::Base;
 use super::error::FilesError;
@@ -7,7 +7,7 @@ use super::here::{Here, Local, file_of};
 use super::text::{Part, Texts, written};
 use crate::page::unified_diff;
 
-/// The differences of all files that were changed here, by their names.
+/// The differences of all files that were changed here, sorted by name.
 ///
 /// # Errors
 /// See [`FilesError`].

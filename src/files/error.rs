@@ -15,7 +15,7 @@ pub enum FilesError {
     /// A file could not be read or written.
     #[error("{name}: {}", in_words(.error))]
     Io {
-        /// Its name, from the folder.
+        /// Its name, relative to the folder.
         name: String,
         /// Why.
         error: io::Error,
@@ -23,12 +23,12 @@ pub enum FilesError {
     /// Another command works in the folder.
     #[error("another `files` command works in this folder; wait until it has ended")]
     Busy,
-    /// The folder is none of ours.
+    /// The folder was not made by `files pull`.
     #[error(
         "this is no folder of a wiki's files: it has no .wikijs/site.json; begin with `wikijs-mcp files pull` into an empty directory"
     )]
     NotOurs,
-    /// The folder holds files of something else.
+    /// The directory holds files that were not pulled from a wiki.
     #[error(
         "the directory is not empty, and what is in it was not pulled from a wiki; name an empty one"
     )]
@@ -41,15 +41,15 @@ pub enum FilesError {
     /// The folder is of another wiki.
     #[error("this folder has the files of {folder}, but the settings name {settings}")]
     OtherWiki {
-        /// Of which.
+        /// The wiki of the folder.
         folder: String,
-        /// Which wiki is meant.
+        /// The wiki that the settings name.
         settings: String,
     },
     /// The folder has another part of the wiki.
     #[error("this folder has {}; pull another part into a directory of its own", part(.folder.as_deref()))]
     OtherPart {
-        /// Which.
+        /// The path of the folder's part; `None` for all pages.
         folder: Option<String>,
     },
     /// A base state was edited or is damaged.
@@ -58,13 +58,13 @@ pub enum FilesError {
         /// Its file.
         file: String,
     },
-    /// The wiki or the way of a write failed.
+    /// A request to the wiki or a write failed.
     #[error("{0}")]
     Wiki(#[from] Failure),
 }
 
 impl FilesError {
-    /// A failure of the file of this name.
+    /// Makes an error for the file of this name.
     pub(super) fn of(name: &str) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Io {
             name: name.to_owned(),

@@ -1,7 +1,7 @@
 //! The folder that holds a wiki's files: everything is opened beneath it, and no link is followed.
 //!
-//! A file is written beside and put in place whole, so that a full disk or a kill leaves the old
-//! one.
+//! A file is written elsewhere first and then moved into place, so that a full disk or a kill
+//! leaves the old one whole.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -16,11 +16,11 @@ use rustix::io::Errno;
 
 use super::error::FilesError;
 
-/// Where everything is that is no page: base states, the lock, a file that is being written.
+/// The directory of everything but pages: base states, the lock, and the file being written.
 pub(super) const OWN: &str = ".wikijs";
 const PART: &str = ".wikijs/part";
 const LOCK: &str = ".wikijs/lock";
-/// How many directories lie in one another at most: a path has 255 signs.
+/// The deepest nesting of directories: a path has at most 255 characters.
 const MAX_DEPTH: usize = 300;
 /// How many files a folder may hold.
 const MAX_FILES: usize = 400_000;
@@ -32,7 +32,7 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// What lies in a folder.
+/// The kind of an entry in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
@@ -49,9 +49,9 @@ impl Folder {
     /// Opens a folder.
     ///
     /// # Errors
-    /// It is not there, or no directory.
+    /// The path does not exist, or is no directory.
     pub fn open(path: &Path) -> io::Result<Self> {
-        // The folder itself is the operator's word and may be a link.
+        // The operator chose the folder itself, so it may be a link.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self {
             root: openat(CWD, path, flags, Mode::empty())?,
@@ -65,7 +65,7 @@ impl Folder {
         &self.path
     }
 
-    /// Waits for nobody: an error if another command works in the folder.
+    /// Locks the folder without waiting: an error if another command works in it.
     ///
     /// # Errors
     /// [`FilesError::Busy`], or the folder cannot be written.
@@ -85,7 +85,7 @@ impl Folder {
         Ok(Held(file.into()))
     }
 
-    /// The names of what lies in the folder itself.
+    /// The names of the entries directly in the folder.
     pub(super) fn names(&self) -> io::Result<Vec<String>> {
         Ok(entries(self.root.as_fd())?
             .into_iter()
@@ -93,7 +93,8 @@ impl Folder {
             .collect())
     }
 
-    /// Every file below a directory, by its name from the folder; nothing if it is not there.
+    /// Every file below a directory, by its name relative to the folder; none if there is no such
+    /// directory.
     pub(super) fn files_below(&self, top: &str) -> io::Result<Vec<(String, Kind)>> {
         let (parent, name) = self.dir_of(top)?;
         let mut found = Vec::new();
@@ -107,7 +108,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// Reads a file of at most so many bytes; `None` if it is not there.
+    /// Reads a file of at most `most` bytes; `None` if there is no such file.
     pub(super) fn read(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
         let (dir, last) = match self.dir_of(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -130,7 +131,7 @@ impl Folder {
         Ok(Some(bytes))
     }
 
-    /// Writes a file whole, with the directories that it lies in.
+    /// Writes a whole file, and makes the directories that it lies in.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.make_dirs(PART)?;
         self.make_dirs(name)?;
@@ -148,7 +149,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes a file, and the directories that are empty then.
+    /// Removes a file, and the directories that become empty.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
         let (dir, last) = match self.dir_of(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -169,7 +170,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Whether something is there that is no directory.
+    /// Whether there is an entry of this name. A link counts, wherever it leads.
     pub(super) fn has(&self, name: &str) -> bool {
         let Ok((dir, last)) = self.dir_of(name) else {
             return false;
@@ -211,7 +212,7 @@ fn open_dir(dir: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
     openat(dir, name, flags, Mode::empty())
 }
 
-/// What lies in a directory, but for names that are no text.
+/// The entries of a directory, without those whose names are not UTF-8.
 fn entries(dir: BorrowedFd<'_>) -> io::Result<Vec<(String, FileType)>> {
     let mut found = Vec::new();
     for entry in Dir::read_from(dir)? {
@@ -223,7 +224,7 @@ fn entries(dir: BorrowedFd<'_>) -> io::Result<Vec<(String, FileType)>> {
             continue;
         }
         let kind = match entry.file_type() {
-            // Some file systems do not say it here.
+            // Some file systems do not give the kind here.
             FileType::Unknown => {
                 let stat = statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 FileType::from_raw_mode(stat.st_mode)

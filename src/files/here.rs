@@ -1,4 +1,4 @@
-//! The folder beside what was pulled: what was changed, made, moved and deleted here.
+//! Compares the folder with the pulled pages: what was changed, made, moved and deleted here.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -19,7 +19,7 @@ pub(super) struct Here {
     pub(super) pages: BTreeMap<i64, Known>,
     /// Files of pages that were not pulled, by their names.
     pub(super) new: BTreeMap<String, Texts>,
-    /// What is no page's file, and why.
+    /// The files that belong to no page, and why.
     pub(super) strange: Vec<Strange>,
     /// All names that are taken.
     pub(super) names: Names,
@@ -28,12 +28,12 @@ pub(super) struct Here {
 /// A page that was pulled.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// The name that its files had when a pull last looked.
+    /// The name of its files at the last pull.
     pub(super) name: String,
-    /// Where the page was in the wiki then.
+    /// The place of the page in the wiki at that pull.
     pub(super) place: PagePlace,
     pub(super) updated_at: Option<Date>,
-    /// Whether conflicts were marked in its files that may still be there.
+    /// Whether conflicts were marked in its files; the marks may still be there.
     pub(super) is_marked: bool,
     pub(super) local: Local,
 }
@@ -42,7 +42,7 @@ pub(super) struct Known {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Local {
     Same,
-    /// Other texts, or another name since the last pull: then with it.
+    /// The texts changed, or the files were moved since the last pull: `moved` is their new name.
     Changed {
         moved: Option<String>,
         texts: Texts,
@@ -50,12 +50,12 @@ pub(super) enum Local {
     Gone,
 }
 
-/// A file that is no page's.
+/// A file that belongs to no page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Strange {
     /// Its name.
     pub file: String,
-    /// Why no page has it.
+    /// Why it belongs to no page.
     pub why: &'static str,
 }
 
@@ -100,7 +100,7 @@ impl Here {
     fn files(&mut self, folder: &Folder) -> Result<BTreeMap<String, BTreeSet<Part>>, FilesError> {
         let mut files: BTreeMap<String, BTreeSet<Part>> = BTreeMap::new();
         let tops = folder.names().map_err(FilesError::of("."))?;
-        // Beside the locales a folder may hold whatever its owner likes.
+        // Outside of the locales' directories, a folder may hold whatever its owner likes.
         let locales = tops.into_iter().filter(|top| Locale::parse(top).is_ok());
         for top in locales {
             for (file, kind) in folder.files_below(&top).map_err(FilesError::of(&top))? {
@@ -126,8 +126,8 @@ impl Here {
         Ok(files)
     }
 
-    /// A page whose files are gone and a new one with its content are one that moved. Of several
-    /// the first by name is taken, one with the same last name before others.
+    /// Finds moved pages: the page's files are gone, and a new file has its content. Of several
+    /// such files, one with the same last segment is taken, or else the first by name.
     fn find_moved(&mut self, folder: &Folder) -> Result<(), FilesError> {
         let mut by_source: HashMap<String, Vec<String>> = HashMap::new();
         for (name, texts) in &self.new {
@@ -170,7 +170,8 @@ impl Here {
     }
 }
 
-/// The source behind the fields, if there is one: a file that is empty or has little tells nothing.
+/// The source's content after the fields; `None` without a source, or if the content is too short
+/// to recognise a page by.
 fn content_of(texts: &Texts) -> Option<String> {
     const LEAST: usize = 20;
     let source = texts.iter().find_map(|(part, text)| match part {
@@ -211,14 +212,15 @@ pub(super) fn file_of(name: &str, part: Part) -> String {
     format!("{name}.{}", part.ending())
 }
 
-/// Writes a page's files, and removes those that it no longer has; the old name's, too.
+/// Writes a page's files. Removes those that the page no longer has, and those of its old name.
 pub(super) fn put(
     folder: &Folder,
     old: Option<&str>,
     name: &str,
     texts: &Texts,
 ) -> Result<(), FilesError> {
-    // On a file system that does not tell the two apart the new file must not go with the old.
+    // A file system may take both names for the same: removing the old files must come first, or it
+    // would remove the new ones.
     let is_respelled = old.is_some_and(|old| old != name && folded(old) == folded(name));
     if is_respelled && let Some(old) = old {
         remove(folder, old)?;
@@ -255,7 +257,7 @@ pub(super) fn remove(folder: &Folder, name: &str) -> Result<(), FilesError> {
     Ok(())
 }
 
-/// Whether conflicts that were marked are still there.
+/// Whether marks of conflicts are still in the texts.
 pub(super) fn has_marks(texts: &Texts) -> bool {
     let is_mark = |line: &str| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ");
     texts.values().any(|text| text.lines().any(is_mark))
@@ -270,7 +272,7 @@ impl Known {
         }
     }
 
-    /// The name of its files now.
+    /// The current name of its files.
     pub(super) fn name_now(&self) -> &str {
         match &self.local {
             Local::Changed {
@@ -280,7 +282,7 @@ impl Known {
         }
     }
 
-    /// Where it shall be, if it moved here.
+    /// The page's new place, if its files were moved here.
     pub(super) fn moves_to(&self) -> Option<PagePlace> {
         let place = decode(self.name_now())?;
         (self.local != Local::Gone && place != self.place).then_some(place)

@@ -1,5 +1,5 @@
 //! A wiki as files: pages in a folder, where people and coding agents edit them with the tools that
-//! they have. What goes back goes the way of every write.
+//! they have. Changes go back to the wiki the way of every write.
 
 mod base;
 mod differences;

@@ -1,7 +1,7 @@
 //! The name of a page's file: `<locale>/<path>`, without its ending.
 //!
-//! Every place has one name, and the name gives the place back. What a file system, Git or a coding
-//! agent would take for something else is written as the bytes of UTF-8 behind `%`, as in
+//! Every place has one name, and the name gives the place back. Characters that would mislead a
+//! file system, Git or a coding agent are written as their bytes in UTF-8 after `%`, as in
 //! addresses: `%2E` is a dot.
 
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::page::{Locale, PagePath, PagePlace};
 
-/// The end of a directory's name if the segment goes on in the next one.
+/// The end of a directory's name whose segment continues in the next name.
 const GOES_ON: &str = "%+";
 /// The most bytes of a name: file systems take 255, and an ending follows.
 const MAX_BYTES: usize = 180;
@@ -35,7 +35,8 @@ const READ_BY_AGENTS: [&str; 14] = [
 /// Names that Windows keeps for devices, in any letter case.
 const DEVICES: [&str; 6] = ["aux", "con", "conin$", "conout$", "nul", "prn"];
 
-/// The name of a place, unless another page has one that a file system may not tell from it.
+/// The usual name of a place. [`Names::give`] gives another one if a file system could confuse this
+/// name with another page's.
 #[must_use]
 pub(super) fn encode(place: &PagePlace) -> String {
     let mut name = segment(place.0.as_str());
@@ -59,7 +60,7 @@ pub(super) fn decode(name: &str) -> Option<PagePlace> {
         let cut = part.strip_suffix(GOES_ON);
         goes_on = cut.is_some();
         whole.push_str(cut.unwrap_or(part));
-        // An escaped sign may lie on both sides of a cut.
+        // A cut may separate the escaped bytes of one character.
         if !goes_on {
             path.push_str(&unescaped(&std::mem::take(&mut whole))?);
         }
@@ -72,8 +73,8 @@ pub(super) fn decode(name: &str) -> Option<PagePlace> {
     (!goes_on && (is_its_own(encode(&place)) || is_escaped_form(name, &place))).then_some(place)
 }
 
-/// Whether a name is that of a place with some segments escaped whole, which tells it from another
-/// page's.
+/// Whether a name is the name of a place with some segments escaped whole, as [`Names::give`] makes
+/// it.
 fn is_escaped_form(name: &str, place: &PagePlace) -> bool {
     let plain = segments(place);
     let mut rest = name;
@@ -97,16 +98,16 @@ fn segments(place: &PagePlace) -> Vec<String> {
         .collect()
 }
 
-/// The names of all pages of a folder: no two are the same to a file system that does not tell
-/// upper from lower case or one Unicode form from another.
+/// The names of all pages of a folder. No two are the same, even to a file system that ignores
+/// letter case and Unicode forms.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Each directory or file by its folded name: its spelling.
+    /// The spelling of each directory or file, by its folded name.
     taken: HashMap<String, String>,
 }
 
 impl Names {
-    /// Keeps the name that a page already has.
+    /// Notes the name that a page already has.
     pub(super) fn keep(&mut self, name: &str) {
         let mut whole = String::with_capacity(name.len());
         for part in name.split('/') {
@@ -134,7 +135,7 @@ impl Names {
         name
     }
 
-    /// Whether no other spelling of any of its parts is taken.
+    /// Whether no other spelling of the name is taken.
     fn is_free(&self, name: &str) -> bool {
         let taken = self.taken.get(&folded(name));
         taken.is_none_or(|spelled| spelled == name)
@@ -149,15 +150,15 @@ fn joined(name: &str, part: &str) -> String {
     }
 }
 
-/// A name as a file system sees it that tells neither letter case nor Unicode forms apart.
+/// A name as a file system sees it that ignores letter case and Unicode forms.
 pub(super) fn folded(name: &str) -> String {
     name.nfkc().flat_map(char::to_lowercase).nfkc().collect()
 }
 
-/// One segment, as a name or several that go on.
+/// One segment as a name; a long one as several names, each ending in [`GOES_ON`] but the last.
 fn segment(part: &str) -> String {
     if part.is_empty() {
-        // No page that can be made has one.
+        // No page that can be made has an empty segment.
         return "%".to_owned();
     }
     let mut name = String::with_capacity(part.len());
@@ -181,7 +182,7 @@ fn escaped_whole(part: &str) -> String {
     in_parts(&name)
 }
 
-/// Cuts a long name, but never an escape.
+/// Cuts a long name into several, but never within an escape.
 fn in_parts(name: &str) -> String {
     let mut parts = String::with_capacity(name.len());
     let mut bytes = 0;
@@ -205,12 +206,12 @@ fn in_parts(name: &str) -> String {
 fn escape(sign: char, name: &mut String) {
     let mut bytes = [0; 4];
     for byte in sign.encode_utf8(&mut bytes).bytes() {
-        // A string takes any text.
+        // Writing to a string cannot fail.
         let _ = write!(name, "%{byte:02X}");
     }
 }
 
-/// Signs that some file system, Git or a shell's display takes for something else.
+/// Whether some file system, Git or a shell's display could misread a character.
 fn is_unfit(sign: char) -> bool {
     sign.is_control()
         || matches!(
@@ -220,7 +221,8 @@ fn is_unfit(sign: char) -> bool {
         || is_invisible(sign)
 }
 
-/// Signs without width, which some file systems pass over, and those that turn the text.
+/// Whether a character has no width, so that some file systems ignore it, or turns the direction of
+/// the text.
 fn is_invisible(sign: char) -> bool {
     matches!(
         sign,
@@ -230,7 +232,7 @@ fn is_invisible(sign: char) -> bool {
     )
 }
 
-/// Whether something reads a file or directory of this name as its own.
+/// Whether some program or system gives a file or directory of this name a meaning of its own.
 fn is_misread(part: &str) -> bool {
     let lower = folded(part);
     let stem = lower.split('.').next().unwrap_or_default();
@@ -250,7 +252,7 @@ fn is_misread(part: &str) -> bool {
         || lower == "node_modules"
 }
 
-/// A name with its escapes read; `None` where one is broken.
+/// A name with its escapes decoded; `None` if an escape is broken.
 fn unescaped(name: &str) -> Option<String> {
     if name == "%" {
         return Some(String::new());

@@ -1,5 +1,5 @@
-//! Brings what changed in the wiki into the folder. What was changed here stays: both changes of a
-//! page are merged, and marked as Git does where they overlap.
+//! Brings changes of the wiki into the folder. Changes made here stay: if both sides changed a
+//! page, the changes are merged, and overlaps are marked as Git marks them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ const OURS: &str = "here";
 const THEIRS: &str = "wiki";
 const README: &str = "README.md";
 const ATTRIBUTES: &str = ".gitattributes";
-/// Git must leave the texts to the letter.
+/// Git must not change the texts.
 const TO_THE_LETTER: &str = "* -text\n";
 
 /// What a pull did.
@@ -31,17 +31,17 @@ pub struct Pulled {
     pub changed: Vec<String>,
     /// Pages that moved: from, to.
     pub moved: Vec<(String, String)>,
-    /// Pages that are gone there and were removed here.
+    /// Pages that are gone from the wiki and were removed here.
     pub removed: Vec<String>,
-    /// Pages whose changes of both sides were merged.
+    /// Pages that changed on both sides and were merged.
     pub merged: Vec<String>,
     /// Pages with marked conflicts.
     pub conflicts: Vec<String>,
-    /// What could not simply be taken over, in words.
+    /// What a pull could not simply apply, in words.
     pub notes: Vec<String>,
     /// Pages that this key cannot read whole.
     pub unread: Vec<Unread>,
-    /// Files that are no page's.
+    /// Files that belong to no page.
     pub strange: Vec<Strange>,
 }
 
@@ -65,15 +65,14 @@ impl Pulled {
     }
 }
 
-/// What was just pushed, by the names of the files: where the wiki stores it otherwise, its form
-/// counts.
+/// The texts just pushed, by the names of the files. If the wiki stores a text in another form, the
+/// wiki's form wins.
 pub(super) type Pushed = BTreeMap<String, Texts>;
 
-/// Brings what changed in the wiki into the folder; into one that is empty, all pages at and below
-/// a path.
+/// Brings changes of the wiki into the folder. An empty folder gets all pages at and below a path.
 ///
 /// # Errors
-/// See [`FilesError`]. What was brought until then is whole, and the next pull goes on.
+/// See [`FilesError`]. The pages brought until then are whole, and the next pull continues.
 pub async fn pull(
     wiki: &Wiki,
     folder: &Folder,
@@ -95,7 +94,7 @@ pub async fn pull(
     after_push(wiki, folder, &scope, &Pushed::new(), far).await
 }
 
-/// The same after a push.
+/// Like [`pull`], but after a push.
 pub(super) async fn after_push(
     wiki: &Wiki,
     folder: &Folder,
@@ -115,7 +114,7 @@ pub(super) async fn after_push(
         let base = Base::read(folder, id)?;
         Base { page, ..base }.keep(folder)?;
     }
-    // Files that go first make room for those that come.
+    // Files are removed first, to make room for those that are added.
     for id in there.gone {
         pull.gone(id)?;
     }
@@ -132,10 +131,10 @@ pub(super) async fn after_push(
     })
 }
 
-/// Makes a folder of an empty directory.
+/// Makes an empty directory a folder of a wiki's files.
 fn begin(wiki: &Wiki, folder: &Folder, path: Option<&PagePath>) -> Result<Scope, FilesError> {
     let names = folder.names().map_err(FilesError::of("."))?;
-    // What begins with a dot, such as `.git`, may be there.
+    // Entries that begin with a dot, such as `.git`, may be there.
     if names.iter().any(|name| !name.starts_with('.')) {
         return Err(FilesError::NotEmpty);
     }
@@ -164,7 +163,7 @@ struct Pull<'a> {
 }
 
 impl Pull<'_> {
-    /// Keeps where the files of moved pages are, so that a later edit does not hide the move.
+    /// Records where the files of moved pages are, so that a later edit does not hide the move.
     fn note_moves(&self) -> Result<(), FilesError> {
         for (id, known) in &self.here.pages {
             if known.name_now() != known.name {
@@ -176,7 +175,7 @@ impl Pull<'_> {
         Ok(())
     }
 
-    /// A page that is gone from the wiki.
+    /// Handles a page that is gone from the wiki.
     fn gone(&mut self, id: i64) -> Result<(), FilesError> {
         let Some(known) = self.here.pages.remove(&id) else {
             return Ok(());
@@ -198,7 +197,7 @@ impl Pull<'_> {
         Base::forget(self.folder, id)
     }
 
-    /// A page that is new or changed in the wiki.
+    /// Handles a page that is new or changed in the wiki.
     fn page(&mut self, id: i64, page: PageState) -> Result<(), FilesError> {
         let place = (page.locale.clone(), page.path.clone());
         let Some(known) = self.here.pages.remove(&id) else {
@@ -240,7 +239,7 @@ impl Pull<'_> {
         }
     }
 
-    /// A page that was not changed here.
+    /// Takes over a page that was not changed here.
     fn take(&mut self, known: &Known, name: &str, page: PageState) -> Result<(), FilesError> {
         let old = known.name_now();
         put(self.folder, Some(old), name, &written(&page))?;
@@ -252,7 +251,7 @@ impl Pull<'_> {
         Base::new(name.to_owned(), page).keep(self.folder)
     }
 
-    /// A page that was not pulled before.
+    /// Takes over a page that was not pulled before.
     fn come(&mut self, page: PageState, plain: &str) -> Result<(), FilesError> {
         let theirs = written(&page);
         if let Some(ours) = self.here.new.remove(plain) {
@@ -278,7 +277,7 @@ impl Pull<'_> {
         Base::new(name, page).keep(self.folder)
     }
 
-    /// A page that was changed on both sides.
+    /// Merges a page that was changed on both sides.
     fn merge(
         &mut self,
         id: i64,
@@ -309,8 +308,8 @@ impl Pull<'_> {
     }
 }
 
-/// The texts of both sides' changes, and how many conflicts are marked in them. A file that one
-/// side removed goes only if the other left it alone.
+/// The merged texts of both sides, and how many conflicts are marked in them. A file that one side
+/// removed is dropped only if the other side left it unchanged.
 fn merged(base: &Texts, ours: &Texts, theirs: &Texts) -> (Texts, usize) {
     let parts: BTreeSet<Part> = ours.keys().chain(theirs.keys()).copied().collect();
     let (mut texts, mut conflicts) = (Texts::new(), 0);

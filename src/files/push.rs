@@ -1,4 +1,4 @@
-//! Makes changes of the wiki of what was changed in the folder. They go the way of every write.
+//! Turns changes made in the folder into changes of the wiki. They go the way of every write.
 
 use super::base::{Base, Scope};
 use super::error::FilesError;
@@ -16,23 +16,23 @@ use crate::wiki::Wiki;
 /// The most changes of one set.
 pub const MAX_CHANGES: usize = 200;
 
-/// What would be pushed.
+/// What a push would do.
 #[derive(Debug, Default)]
 pub struct Ready {
     /// The changes; deletes last.
     pub changes: Vec<DraftChange>,
-    /// What stands in the way, each with its file.
+    /// The faults that prevent the push, each with its file.
     pub faults: Vec<String>,
     /// Pages that were deleted here and stay in the wiki, since deletes were not asked for.
     pub kept: Vec<String>,
-    /// What is not pushed for another reason, in words.
+    /// Changes that are not pushed for another reason, in words.
     pub notes: Vec<String>,
     /// The texts that are pushed, by the names of the files.
     pushed: Pushed,
 }
 
 impl Ready {
-    /// Looks at what was changed in a folder, and whether the wiki still is as it was pulled.
+    /// Collects the changes made in a folder, and checks that the wiki still is as it was pulled.
     ///
     /// # Errors
     /// See [`FilesError`].
@@ -67,7 +67,7 @@ impl Ready {
                 ready.made_here(&scope, name, texts);
             }
         }
-        // A path that a delete frees comes free in its set by itself.
+        // Deletes need not come first to free their paths: the set sees to that.
         ready.changes.sort_by_key(|change| change.after.is_none());
         Ok(ready)
     }
@@ -127,7 +127,7 @@ impl Ready {
         }
     }
 
-    /// Whether a page may come to be at a place.
+    /// Whether a page may be made at a place or moved there; notes a fault if not.
     fn is_place(&mut self, scope: &Scope, name: &str, place: &PagePlace) -> bool {
         if let Err(why) = NewPath::parse(place.1.as_str()) {
             self.fault(name, &format!("its path {why}"));
@@ -173,10 +173,10 @@ fn change(before: Option<PageState>, after: Option<PageState>, moves: bool) -> D
     }
 }
 
-/// Keeps in the folder that these changes are in the wiki, and brings what came of them there.
+/// Records in the folder that these changes are in the wiki, then pulls what the wiki made of them.
 ///
 /// # Errors
-/// See [`FilesError`]. The changes are in the wiki; the next pull goes on.
+/// See [`FilesError`]. The changes are in the wiki; the next pull continues.
 pub async fn settled(
     wiki: &Wiki,
     folder: &Folder,

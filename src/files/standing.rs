@@ -39,15 +39,15 @@ pub struct Line {
 /// How a folder and its wiki differ.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// What was done here and not there.
+    /// Changes made here that the wiki lacks.
     pub ahead: Vec<Line>,
-    /// What was done there and not here.
+    /// Changes made in the wiki that the folder lacks.
     pub behind: Vec<Line>,
-    /// What was done on both sides.
+    /// Pages that changed on both sides.
     pub both: Vec<String>,
     /// Pages with marked conflicts.
     pub conflicts: Vec<String>,
-    /// Files that are no page's.
+    /// Files that belong to no page.
     pub strange: Vec<Strange>,
     /// Pages that this key cannot read whole.
     pub unread: Vec<Unread>,
@@ -129,7 +129,7 @@ fn line(what: Kind, page: &str) -> Line {
     }
 }
 
-/// What was done to a page here, if anything was.
+/// What was done to a page here; `None` if nothing was.
 fn own_line(known: &Known) -> Option<Line> {
     if known.moves_to().is_some() {
         return Some(Line {

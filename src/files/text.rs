@@ -1,10 +1,10 @@
 //! A page as the texts of its files.
 //!
-//! Markdown and HTML have their fields before the content in the form of the wiki's own Git
-//! storage: a line a field, values not quoted (`title: a: b` is a title), read by [`Head`] and not
-//! as YAML. Pages in other formats have these lines in a file of their own, `.meta`, since a
-//! comment there would be content. Styles and scripts are files of their own. A value that a line cannot hold to the letter is JSON behind
-//! `(json)`, as in `title (json): "two\nlines"`.
+//! Markdown and HTML files begin with the page's fields, in the form of the wiki's own Git storage:
+//! one line per field, values not quoted (`title: a: b` is a title). [`Head`] reads these lines;
+//! they are not YAML. Pages in other formats have them in a file of their own, `.meta`, since a
+//! comment in the source would be content. Styles and scripts are files of their own. A value that
+//! a line cannot hold exactly is JSON after `(json)`, as in `title (json): "two\nlines"`.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::page::{Date, PagePlace, PageState};
 
-/// What a page's source is written in, as far as its files differ.
+/// The format of a page's source, as far as the files differ by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     /// `.md`
@@ -114,7 +114,7 @@ impl Format {
         }
     }
 
-    /// The editor of a page that is new here; `None` where only the page itself can say.
+    /// The editor of a page that is new here; `None` if the format does not tell it.
     const fn usual_editor(self) -> Option<&'static str> {
         match self {
             Self::Markdown => Some("markdown"),
@@ -124,7 +124,7 @@ impl Format {
         }
     }
 
-    /// What stands before and behind the fields, if they stand in the source's file.
+    /// The lines before and after the fields, if the source's file holds the fields.
     const fn fences(self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Markdown => Some(("---", "---")),
@@ -140,11 +140,11 @@ pub(super) type Texts = BTreeMap<Part, String>;
 /// What is wrong in a page's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
-    /// In which.
+    /// The part of the page whose file is wrong.
     pub(super) part: Part,
-    /// In which line, counted from 1.
+    /// The line in that file, counted from 1.
     pub(super) line: usize,
-    /// One sentence without its end.
+    /// One sentence without its full stop.
     pub(super) message: String,
 }
 
@@ -223,7 +223,7 @@ fn push_line(head: &mut String, name: &str, value: &str) {
     head.push('\n');
 }
 
-/// Whether a line gives a value back to the letter, and a browser does not end a comment in it.
+/// Whether a plain line can hold a value exactly, and a browser finds no end of a comment in it.
 fn fits(value: &str) -> bool {
     value.trim() == value
         && !value.contains("--")
@@ -232,13 +232,13 @@ fn fits(value: &str) -> bool {
             .any(|sign| sign.is_control() || matches!(sign, '\u{2028}' | '\u{2029}'))
 }
 
-/// JSON in which no comment of HTML ends.
+/// A value as JSON in which no HTML comment can end.
 fn as_json(value: &str) -> String {
     Value::from(value).to_string().replace("--", "-\\u002d")
 }
 
-/// The page that the texts of its files say, at a place; from `base`, if it exists in the wiki,
-/// come the fields that no file has.
+/// Reads the page at a place from the texts of its files. Fields that no file holds come from
+/// `base`, the page in the wiki, if it exists there.
 ///
 /// # Errors
 /// The first fault, with its line.
@@ -314,7 +314,7 @@ fn source_of(texts: &Texts) -> Result<(Ending, &str), Fault> {
 
 type Found<'a> = (Option<(Part, &'a str, usize)>, &'a str);
 
-/// Cuts a source's file behind the fields. Without a first fence all of it is content.
+/// Splits a source's file after the fields. Without an opening fence, all of it is content.
 fn cut<'a>(text: &'a str, (open, close): (&str, &str)) -> Result<Found<'a>, String> {
     let ending = match open {
         "---" => Ending::Md,
@@ -337,28 +337,28 @@ fn cut<'a>(text: &'a str, (open, close): (&str, &str)) -> Result<Found<'a>, Stri
     Err(format!("a line {close} must end what {open} begins"))
 }
 
-/// What follows a line, if the text begins with it.
+/// The text after a line, if the text begins with that line.
 fn line_of<'a>(text: &'a str, line: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(line)?;
     rest.strip_prefix('\n')
         .or_else(|| rest.strip_prefix("\r\n"))
 }
 
-/// The fields of a page, as its lines say them: each with the number of its line.
+/// The fields of a page as its lines give them, each with the number of its line.
 #[derive(Debug, Default)]
 struct Head {
     at: Option<Part>,
     lines: BTreeMap<String, (usize, Said)>,
 }
 
-/// A value as a line says it.
+/// A value as a line gives it.
 #[derive(Debug)]
 enum Said {
     Plain(String),
     Json(Value),
 }
 
-/// All that lines may say; the last two stand in the wiki's own files and count for nothing here.
+/// The fields that lines may name. The last two occur in the wiki's own files and are ignored here.
 const KNOWN: [&str; 9] = [
     "title",
     "description",
@@ -430,7 +430,8 @@ impl Head {
             Some((line, Said::Json(_))) => {
                 Err(fault(line, format!("{name} must be a string in quotes")))
             }
-            // What is left out of a page that exists must not get lost unsaid.
+            // A field left out of an existing page is an error: its value must not get lost
+            // unnoticed.
             None if is_known && usual.is_none() => Err(fault(
                 1,
                 format!("the line {name}: is missing; without a value it is empty"),

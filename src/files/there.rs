@@ -1,4 +1,4 @@
-//! The wiki beside what was pulled: what was changed, made, moved and deleted there.
+//! Compares the wiki with the pulled pages: what was changed, made, moved and deleted there.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -10,12 +10,12 @@ use crate::error::Failure;
 use crate::page::{PagePlace, PageReading, PageState};
 use crate::wiki::Wiki;
 
-/// The wiki as far as it differs from what was pulled.
+/// The differences of the wiki from the pulled pages.
 #[derive(Debug, Default)]
 pub(super) struct There {
     /// Pages that are new or changed.
     pub(super) changed: BTreeMap<i64, PageState>,
-    /// Pages that were written and are as they were.
+    /// Pages that were written again and have the same contents as before.
     pub(super) touched: BTreeMap<i64, PageState>,
     /// Pages that are gone.
     pub(super) gone: BTreeSet<i64>,
@@ -28,12 +28,12 @@ pub(super) struct There {
 pub struct Unread {
     /// Where it is.
     pub place: PagePlace,
-    /// The fields that it does not read.
+    /// The fields that the key cannot read.
     pub fields: Vec<&'static str>,
 }
 
 impl There {
-    /// Looks at the pages of a scope. `far` is told how many of how many pages were read.
+    /// Looks at the pages of a scope. `far` gets the number of pages read, and of pages to read.
     pub(super) async fn of(
         wiki: &Wiki,
         folder: &Folder,
@@ -91,7 +91,8 @@ impl There {
                 there.changed.insert(id, page);
             }
         }
-        // What was listed and then gone, or left the scope, is seen as gone by the next look.
+        // A page that vanished or left the scope since it was listed counts as gone at the next
+        // look.
         Ok(there)
     }
 }

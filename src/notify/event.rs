@@ -1,10 +1,10 @@
-//! What is told.
+//! The events that people are notified of.
 
 use serde_json::{Map, Value, json};
 
 use super::review_address::ReviewAddress;
 
-/// When something is told.
+/// The occasions on which people are notified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occasion {
     /// A set waits for the decision of a person.
@@ -29,7 +29,7 @@ impl Occasion {
         Self::KeyEnds,
     ];
 
-    /// The word for it, in settings and in what is told.
+    /// The word for it, in settings and in notifications.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl Occasion {
     }
 }
 
-/// Something to tell.
+/// An event to notify people of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A set waits.
@@ -81,7 +81,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// When it is told.
+    /// The occasion of the event.
     #[must_use]
     pub const fn occasion(&self) -> Occasion {
         match self {
@@ -93,7 +93,7 @@ impl Event {
         }
     }
 
-    /// It as JSON, with a sentence as `text`, which is what chat programs show.
+    /// The event as JSON. Its member `text` is a sentence: chat programs show that member.
     #[must_use]
     pub(super) fn json(&self, wiki: &str, review: &ReviewAddress) -> String {
         let (text, own) = match self {

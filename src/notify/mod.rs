@@ -1,5 +1,5 @@
-//! Tells people elsewhere what waits for them and what went wrong: ids, counts and addresses, never
-//! text of a page.
+//! Notifies people elsewhere when something waits for them or went wrong. Notifications hold ids,
+//! counts and addresses, never text of a page.
 
 mod event;
 mod notifier;

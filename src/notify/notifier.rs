@@ -1,4 +1,4 @@
-//! Tells events to all targets that want them.
+//! Sends events to all targets that want them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use super::review_address::ReviewAddress;
 use super::target::{NotifyTarget, NotifyTo};
 use crate::checks;
 
-/// The most events that wait to be told; further ones are dropped, with a line in the log.
+/// The most notifications that wait to be sent. Further ones are dropped, with a line in the log.
 const MOST_WAITING: usize = 256;
-/// How long an address is left alone before the second and last try.
+/// The pause before an address is tried a second and last time.
 const AGAIN: Duration = Duration::from_secs(1);
-/// How long the end of the program waits for what is still to be told.
+/// How long the program waits at its end for notifications that are still to be sent.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// Tells events, one after another to each target. Nothing waits for it, and a failure is only
+/// Sends events, one after another to each target. No caller waits for this, and a failure is only
 /// logged.
 #[derive(Debug)]
 pub struct Notifier {
@@ -29,7 +29,7 @@ pub struct Notifier {
     tasks: TaskTracker,
 }
 
-/// A target, and whose turn it is.
+/// A target, and the lock that lets one notification at a time through to it.
 #[derive(Debug)]
 struct Turned {
     target: NotifyTarget,
@@ -37,7 +37,7 @@ struct Turned {
 }
 
 impl Notifier {
-    /// Tells these targets.
+    /// A notifier for these targets.
     #[must_use]
     pub fn new(targets: Vec<NotifyTarget>, review: ReviewAddress) -> Self {
         let turned = |target| {
@@ -52,13 +52,13 @@ impl Notifier {
         }
     }
 
-    /// Whether anybody wants to be told.
+    /// Whether there is no target to notify.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.targets.is_empty()
     }
 
-    /// Tells an event of a wiki, in tasks of its own.
+    /// Sends an event of a wiki, in a task for each target.
     pub fn tell(&self, wiki: &str, event: &Event) {
         let occasion = event.occasion();
         let wanting = self.targets.iter();
@@ -82,7 +82,7 @@ impl Notifier {
         }
     }
 
-    /// Waits until everything is told, but not for long.
+    /// Waits until all notifications are sent, but not for long.
     pub async fn finish(&self) {
         self.tasks.close();
         if tokio::time::timeout(LAST_WORDS, self.tasks.wait())
@@ -112,7 +112,7 @@ impl NotifyTarget {
                 let (command, input) = (command.clone(), Arc::from(json));
                 let run = move || checks::carry_out(&command, &input, command.timeout);
                 match tokio::task::spawn_blocking(run).await {
-                    // What it said stays out of our log: it may repeat anything.
+                    // The command's output stays out of our log: it may repeat anything.
                     Ok(told) => told.map_err(|(why, _)| format!("the command {why}")),
                     Err(_) => Err("the command broke off".to_owned()),
                 }

@@ -1,4 +1,4 @@
-//! Tells something by POST.
+//! Sends a notification by POST.
 
 #![expect(
     clippy::disallowed_types,
@@ -15,14 +15,15 @@ use secrecy::{ExposeSecret as _, SecretString};
 /// Sends JSON to an address. The answer is not read.
 ///
 /// # Errors
-/// Why it did not arrive, as a fragment without the address; and whether it may be tried again.
+/// Why the JSON did not arrive, as a fragment without the address; and whether another try may
+/// help.
 pub(super) async fn post(
     address: &SecretString,
     json: String,
     most: Duration,
 ) -> Result<(), (String, bool)> {
     let client = Client::builder()
-        // An address that leads elsewhere would take what it is told along.
+        // A redirect would carry the notification to another address.
         .redirect(Policy::none())
         .no_proxy()
         .timeout(most)

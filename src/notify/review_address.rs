@@ -1,4 +1,4 @@
-//! Where people decide on sets that were left to them.
+//! Where people decide on the sets that wait for a review.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::site::SiteName;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReviewAddress {
     address: Option<Arc<str>>,
-    /// The site whose sets are meant.
+    /// The site that the sets belong to.
     site: Option<SiteName>,
 }
 
@@ -38,7 +38,7 @@ impl ReviewAddress {
         })
     }
 
-    /// The same for the sets of a site.
+    /// The same address, for the sets of a site.
     #[must_use]
     pub fn at(self, site: Option<SiteName>) -> Self {
         Self { site, ..self }

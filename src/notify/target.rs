@@ -1,4 +1,4 @@
-//! Where it is told.
+//! The targets of notifications.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use crate::checks::CheckCommand;
 pub struct NotifyTarget {
     /// Its name.
     pub name: String,
-    /// What is told there.
+    /// The occasions on which the target is notified.
     pub on: Vec<Occasion>,
-    /// How it is told.
+    /// How the target is notified.
     pub to: NotifyTo,
-    /// How long telling it once may take.
+    /// How long one try may take.
     pub timeout: Duration,
 }
 
-/// How something is told.
+/// How a target is notified.
 #[derive(Debug, Clone)]
 pub enum NotifyTo {
     /// JSON on the standard input of a command.
@@ -30,7 +30,7 @@ pub enum NotifyTo {
 }
 
 impl PartialEq for NotifyTarget {
-    /// By name, which is unique: an address is not compared.
+    /// Compares no command or address: the name is unique.
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name && self.on == other.on && self.timeout == other.timeout
     }

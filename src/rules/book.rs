@@ -9,7 +9,7 @@ pub const BUILT_IN: [&str; 2] = ["secrets", "large-sets"];
 
 /// The most pages that a set may ask for before somebody reviews it.
 const MOST_PAGES: u64 = 20;
-/// The most deletes.
+/// The most deletes that a set may ask for before somebody reviews it.
 const MOST_DELETES: u64 = 1;
 /// The most rules of an operator.
 const MOST_RULES: usize = 200;
@@ -54,7 +54,7 @@ static RULES: LazyLock<[Rule; 3]> = LazyLock::new(|| {
 });
 
 /// All rules of a server: the built-in ones that are not switched off, then the operator's. The
-/// default has the built-in ones.
+/// default has the built-in ones alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleBook {
     rules: Vec<Rule>,
@@ -72,7 +72,7 @@ impl RuleBook {
     /// The operator's rules, and the built-in ones except those that are switched off.
     ///
     /// # Errors
-    /// One sentence, if a name stands for two rules.
+    /// One sentence, if there are too many rules or a name stands for two.
     pub fn new(rules: Vec<Rule>, off: &[&str]) -> Result<Self, String> {
         if rules.len() > MOST_RULES {
             return Err(format!("there are more than {MOST_RULES} rules"));
@@ -95,7 +95,7 @@ impl RuleBook {
         })
     }
 
-    /// The rules, in the order in which they are looked at.
+    /// The rules, in the order in which they are tried.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter()
     }

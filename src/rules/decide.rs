@@ -6,15 +6,15 @@ use super::rule::{Rule, When};
 use crate::change::Operation;
 use crate::page::{Locale, PagePath};
 
-/// Whether a rule holds for what is known of a change before it is made; the greater, the less it
-/// holds.
+/// Whether a rule holds for a change that is known only in part, before it is made. Of several
+/// conditions of a rule, the greatest value decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Could {
-    /// It holds, whatever the change is.
+    /// It holds, whatever else the change is.
     Holds,
     /// It holds for some such changes.
     May,
-    /// It holds for none.
+    /// It holds for no such change.
     Never,
 }
 
@@ -22,7 +22,7 @@ impl RuleBook {
     /// The strictest rule that holds; of several, the first.
     #[must_use]
     pub fn verdict(&self, facts: &Facts) -> Option<&Rule> {
-        // `max_by_key` takes the last of several.
+        // Of equal rules, `max_by_key` takes the last.
         let all = self.all_that_hold(facts).into_iter().rev();
         all.max_by_key(|rule| rule.then())
     }
@@ -36,7 +36,7 @@ impl RuleBook {
 }
 
 impl When {
-    /// Whether all that is asked holds for a set.
+    /// Whether every condition holds for a set.
     fn holds(&self, facts: &Facts) -> bool {
         let is_over = |over: Option<u64>, count: usize| {
             over.is_none_or(|over| u64::try_from(count).is_ok_and(|count| count > over))
@@ -64,7 +64,7 @@ impl When {
         })
     }
 
-    /// Whether all that is asked of one change holds for this one.
+    /// Whether every condition on a single change holds for this change.
     fn is_about(&self, change: &ChangeFacts) -> bool {
         fn any<T>(wanted: Option<&Vec<T>>, is_it: impl Fn(&T) -> bool) -> bool {
             wanted.is_none_or(|wanted| wanted.iter().any(is_it))
@@ -87,7 +87,7 @@ impl When {
             && (!self.grave_secret || change.adds_grave_secret)
     }
 
-    /// Whether it holds for a change of which no more is known than this.
+    /// Whether the conditions hold for a change of which only these facts are known.
     #[must_use]
     pub(super) fn could(
         &self,
@@ -113,7 +113,7 @@ impl When {
                     _ => Could::Holds,
                 })
                 .min()
-                // A move can bring the page from elsewhere, or there.
+                // The other end of a move may lie below the rule's paths.
                 .map_or(Could::Never, |could| match (could, operation) {
                     (Could::Never, None | Some(Operation::Move | Operation::Update)) => Could::May,
                     (could, _) => could,
@@ -142,7 +142,7 @@ impl When {
 }
 
 impl Rule {
-    /// Whether it holds for a change of which no more is known than this; `None` is not known.
+    /// Whether the rule holds for a change of which only these facts are known; `None` is unknown.
     #[must_use]
     pub fn could(
         &self,

@@ -1,4 +1,4 @@
-//! What rules are asked of.
+//! The facts that rules decide on.
 
 use crate::change::{Change, Checked, Operation};
 use crate::page::{Field, LineCounts, Locale, PagePath};
@@ -8,7 +8,7 @@ use crate::page::{Field, LineCounts, Locale, PagePath};
 pub struct Facts {
     /// The names that the client goes by.
     pub clients: Vec<String>,
-    /// How many writes it made in the last 24 hours; asked for only where a rule counts them.
+    /// How many writes the client made in the last 24 hours; counted only if a rule needs it.
     pub writes_of_day: u64,
     /// The changes.
     pub changes: Vec<ChangeFacts>,
@@ -19,7 +19,7 @@ pub struct Facts {
 pub struct ChangeFacts {
     /// What is done with the page.
     pub operation: Operation,
-    /// Whether the page comes to another place.
+    /// Whether the page moves to another place.
     pub moves: bool,
     /// Its places before and after.
     pub places: Vec<(Locale, PagePath)>,
@@ -27,13 +27,13 @@ pub struct ChangeFacts {
     pub fields: Vec<Field>,
     /// Its tags before and after.
     pub tags: Vec<String>,
-    /// The codes that checks warn of it with.
+    /// The codes of the checks' warnings about the change.
     pub warnings: Vec<String>,
-    /// How many lines of its content go.
+    /// How many lines of its content are removed.
     pub lines_removed: u64,
-    /// Whether it adds a private key or what opens this wiki.
+    /// Whether it adds a private key or a credential of this wiki.
     pub adds_grave_secret: bool,
-    /// Whether it was asked for; one that only mends links was not.
+    /// Whether the change was asked for. A change that only mends links was not.
     pub is_asked_for: bool,
 }
 
@@ -54,7 +54,7 @@ impl ChangeFacts {
         }
     }
 
-    /// The facts of a change that was asked for, and of what checks found of it.
+    /// The facts of a change that was asked for, with the findings of its checks.
     #[must_use]
     pub fn of(change: &Change, lines: LineCounts, checked: &Checked) -> Self {
         let pages = || [change.before(), change.after()].into_iter().flatten();

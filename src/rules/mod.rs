@@ -1,9 +1,9 @@
 //! What an operator adds to the gates: rules, which can only make them stricter.
 //!
-//! Pure. A [`Rule`] says which changes it is about ([`When`]) and what they need ([`Then`]); the
-//! [`RuleBook`] holds those of the settings file and the two that are built in, and gives the
-//! strictest that holds for the [`Facts`] of a change or a set of them. A person's decision
-//! satisfies every rule but `deny`.
+//! Pure. A [`Rule`] says which changes it is about ([`When`]) and what they need ([`Then`]). The
+//! [`RuleBook`] holds the rules of the settings file and the two built-in ones. It gives the
+//! strictest rule that holds for the [`Facts`] of a change or of a set of changes. A person's
+//! decision satisfies every rule but `deny`.
 
 mod book;
 mod decide;

@@ -13,9 +13,9 @@ pub enum Then {
     Preview,
     /// A person's yes, asked for during the call.
     Person,
-    /// It stays open until a person decides.
+    /// The change stays open until a person decides.
     Review,
-    /// Nothing helps.
+    /// The change is refused in any case.
     Deny,
 }
 
@@ -35,31 +35,32 @@ impl Then {
     }
 }
 
-/// Which changes a rule is about: all that is named must hold. Of a list, one of its members
-/// must; `None` selects all.
+/// The changes that a rule is about: every given condition must hold. Of a list, one member must
+/// match; `None` selects all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct When {
     /// The page is or will be at or below one of these.
     pub paths: Option<Vec<Prefix>>,
-    /// What is done with it; an update that also moves the page is both.
+    /// What is done with the page. An update that also moves it counts as both.
     pub operations: Option<Vec<Operation>>,
     /// One of these fields changes.
     pub fields: Option<Vec<Field>>,
     /// The page has such a tag, before or after.
     pub tags: Option<Vec<TagPattern>>,
-    /// A client of this name asks for it, whatever the letter case.
+    /// A client with one of these names asks for it; letter case is ignored.
     pub clients: Option<Vec<String>>,
-    /// A check warns of it with one of these codes.
+    /// A check warns of the change with one of these codes.
     pub warnings: Option<Vec<String>>,
-    /// More lines of its content go than these.
+    /// More lines of the page's content are removed than this.
     pub lines_removed_over: Option<u64>,
-    /// The set has more such changes than these, of those asked for.
+    /// More such changes in the set were asked for than this.
     pub pages_over: Option<u64>,
-    /// The set has more such deletes than these.
+    /// More such deletes in the set were asked for than this.
     pub deletes_over: Option<u64>,
-    /// The client has made more writes than these in the last 24 hours.
+    /// The client has made more writes in the last 24 hours than this.
     pub writes_per_day_over: Option<u64>,
-    /// It adds a private key or what opens this wiki; the built-in rules alone ask that.
+    /// The change adds a private key or a credential of this wiki. Only built-in rules have this
+    /// condition.
     pub(super) grave_secret: bool,
 }
 
@@ -116,7 +117,7 @@ impl Rule {
         &self.name
     }
 
-    /// What a change that it is about needs.
+    /// What the rule demands of the changes that it matches.
     #[must_use]
     pub const fn then(&self) -> Then {
         self.then
@@ -140,7 +141,7 @@ impl Rule {
         self.when.writes_per_day_over.is_some()
     }
 
-    /// Why it can be about no change at all, if so.
+    /// Why no change can match the rule, if none can.
     #[must_use]
     pub fn matches_nothing(&self, allowed: Option<&[Prefix]>, denied: &[Prefix]) -> Option<String> {
         let when = &self.when;

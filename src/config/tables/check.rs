@@ -1,4 +1,4 @@
-//! `[[checks]]`: commands that look at a change, and what other tables with a command share.
+//! `[[checks]]`: commands that look at a change. Also reads the members that `[[notify]]` shares.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::checks::CheckCommand;
 /// The members of a check.
 pub(in crate::config) const CHECK_MEMBERS: [&str; 6] =
     ["name", "argv", "cwd", "env", "paths", "timeout"];
-/// How long a check or the like may take by default, in seconds.
+/// How long a check or a notification may take by default, in seconds.
 pub(in crate::config) const USUAL_TIMEOUT: u64 = 10;
 /// The longest time that can be set.
 pub(in crate::config) const LONGEST_TIMEOUT: u64 = 60;
@@ -38,7 +38,7 @@ pub(super) fn check(row: &Row<'_, '_>, file: &Path) -> Result<CheckCommand, Vec<
     })
 }
 
-/// The name of a check or the like.
+/// The name of a check or a `[[notify]]`.
 pub(super) fn name(row: &Row<'_, '_>) -> Result<Option<String>, Fault> {
     row.text("name").and_then(|name| match name {
         Some(name) if !is_name(&name) => {
@@ -85,7 +85,7 @@ pub(super) fn command(row: &Row<'_, '_>, sift: &mut Sift<'_>, file: &Path) -> Op
     })
 }
 
-/// How long a check or the like may take.
+/// How long a check or a notification may take.
 pub(super) fn timeout(row: &Row<'_, '_>) -> Result<Duration, Fault> {
     let seconds = row.read("timeout", |value| {
         let seconds = value.as_integer();

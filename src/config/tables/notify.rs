@@ -1,4 +1,4 @@
-//! `[[notify]]`: whom to tell what waits for people, and what went wrong.
+//! `[[notify]]`: whom to notify when something waits for people or went wrong.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::notify::{NotifyTarget, NotifyTo, Occasion};
 /// The members of a `[[notify]]`.
 pub(in crate::config) const NOTIFY_MEMBERS: [&str; 7] =
     ["name", "on", "url", "argv", "cwd", "env", "timeout"];
-/// The most of them.
+/// The most `[[notify]]` tables.
 const MOST: usize = 10;
 
-/// Reads all of them.
+/// Reads all `[[notify]]` tables.
 pub(super) fn read(table: &DeTable<'_>, file: &Path, faults: &mut Vec<Fault>) -> Vec<NotifyTarget> {
     let mut targets: Vec<NotifyTarget> = Vec::new();
     for row in rows(table, "notify", faults) {

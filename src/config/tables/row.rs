@@ -11,7 +11,7 @@ use crate::tools::{did_you_mean, nearest};
 /// A fault and its place in the file.
 pub(in crate::config) type Fault = (Option<Range<usize>>, String);
 
-/// One table of an array of them.
+/// One table of an array of tables.
 pub(super) struct Row<'a, 'b> {
     pub(super) what: &'static str,
     table: &'a DeTable<'b>,
@@ -113,7 +113,7 @@ impl Row<'_, '_> {
         })
     }
 
-    /// A list of texts that must not be empty, each read by a function.
+    /// A list of texts, not empty; a function reads each text.
     pub(super) fn list<T>(
         &self,
         name: &str,

@@ -269,7 +269,7 @@ fn an_update_that_moves_is_a_move_and_both_places_count() {
     ));
 }
 
-/// Not one change by its place and another by its operation.
+/// It is not enough that one change has the place and another has the operation.
 #[test]
 fn one_change_must_have_all_that_is_asked_of_a_change() {
     let set = facts(vec![
@@ -411,7 +411,7 @@ fn what_could_hold_is_told_before_a_change_is_made() {
             Some(Operation::Create),
             Could::Never,
         ),
-        // A page can be moved there from elsewhere.
+        // A page can be moved from elsewhere to below `docs`.
         (
             paths("docs"),
             None,
