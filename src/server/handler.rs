@@ -336,7 +336,8 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let visit = self.visit(context.request_context())?;
-        let listen = self.subscriptions.listen(&visit, &context);
+        let site = self.site(context.request_context());
+        let listen = self.subscriptions.listen(&visit, site.as_deref(), &context);
         self.answered(context.request_context(), listen).await
     }
 

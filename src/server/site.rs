@@ -1,15 +1,16 @@
 //! The wikis that a server serves, each under the settings in force for it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 
 use rmcp::service::{Peer, RoleServer};
+use tokio::sync::Notify;
 
 use super::app::App;
 use super::visit::Visit;
 use crate::site::SiteName;
 
-/// The most sessions of one site that are told of changed tools.
+/// The most sessions and requests of one site that are told of changed tools.
 const MOST_TOLD: usize = 1_024;
 
 /// One wiki that is served. Its app changes with its settings; calls under way keep theirs.
@@ -22,11 +23,44 @@ pub struct Site {
     told: Mutex<Vec<Told>>,
 }
 
-/// A session that is told when its tools change.
+/// Whoever is told when its tools change.
 #[derive(Debug)]
 struct Told {
-    peer: Peer<RoleServer>,
+    ear: Ear,
     visit: Visit,
+}
+
+/// How somebody is told.
+#[derive(Debug)]
+enum Ear {
+    /// A session, up to protocol 2025-11-25.
+    Session(Peer<RoleServer>),
+    /// A request that listens, from protocol 2026-07-28 on.
+    Request(Weak<Notify>),
+}
+
+impl Ear {
+    fn is_there(&self) -> bool {
+        match self {
+            Self::Session(peer) => !peer.is_transport_closed(),
+            Self::Request(heard) => heard.strong_count() > 0,
+        }
+    }
+
+    fn tell(&self) {
+        match self {
+            Self::Session(peer) => {
+                let peer = peer.clone();
+                // A client that is gone needs no news.
+                tokio::spawn(async move { peer.notify_tool_list_changed().await });
+            }
+            Self::Request(heard) => {
+                if let Some(heard) = heard.upgrade() {
+                    heard.notify_one();
+                }
+            }
+        }
+    }
 }
 
 impl Site {
@@ -69,34 +103,43 @@ impl Site {
         Arc::clone(&self.app.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Has the session told when its tools change.
+    /// Has a session told when its tools change.
     pub(super) fn tell(&self, peer: &Peer<RoleServer>, visit: &Visit) {
+        self.add(Ear::Session(peer.clone()), visit);
+    }
+
+    /// What wakes a request that listens when the tools of its caller change.
+    pub(super) fn listen(&self, visit: &Visit) -> Arc<Notify> {
+        let heard = Arc::new(Notify::new());
+        self.add(Ear::Request(Arc::downgrade(&heard)), visit);
+        heard
+    }
+
+    fn add(&self, ear: Ear, visit: &Visit) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.retain(|one| !one.peer.is_transport_closed());
+        told.retain(|one| one.ear.is_there());
         if told.len() < MOST_TOLD {
             told.push(Told {
-                peer: peer.clone(),
+                ear,
                 visit: visit.lasting(),
             });
         }
     }
 
-    /// Answers calls with another app from now on, and tells the sessions whose tools changed.
+    /// Answers calls with another app from now on, and tells those whose tools changed.
     pub(super) fn take(&self, app: &Arc<App>) {
         let old = {
             let mut now = self.app.write().unwrap_or_else(PoisonError::into_inner);
             std::mem::replace(&mut *now, Arc::clone(app))
         };
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.retain(|one| !one.peer.is_transport_closed());
+        told.retain(|one| one.ear.is_there());
         for one in &mut *told {
             let before = one.visit.with_app(Arc::clone(&old)).listed();
             // The old app must not outlive its calls.
             one.visit = one.visit.with_app(Arc::clone(app));
             if before != one.visit.listed() {
-                let peer = one.peer.clone();
-                // A client that is gone needs no news.
-                tokio::spawn(async move { peer.notify_tool_list_changed().await });
+                one.ear.tell();
             }
         }
     }

@@ -14,6 +14,7 @@ use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinSet;
 
 use super::resources;
+use super::site::Site;
 use super::uri;
 use super::visit::Visit;
 use crate::error::{Code, Failure};
@@ -95,10 +96,11 @@ impl Subscriptions {
         }
     }
 
-    /// Reports changed pages until the request is cancelled.
+    /// Reports changed pages, and changed tools of a site, until the request is cancelled.
     pub(super) async fn listen(
         &self,
         visit: &Visit,
+        site: Option<&Site>,
         context: &SubscriptionContext,
     ) -> Result<(), ErrorData> {
         let Ok(_place) = self.listening.try_acquire() else {
@@ -120,21 +122,36 @@ impl Subscriptions {
                 let _ = tokio::time::timeout(PATIENCE, told).await;
             }
         };
+        let wants_tools = context.accepted().tools_list_changed == Some(true);
+        let changed = site.filter(|_| wants_tools).map(|site| site.listen(visit));
+        let tell_of_tools = async {
+            let Some(changed) = changed else {
+                return std::future::pending().await;
+            };
+            loop {
+                changed.notified().await;
+                let told = context.sink().notify_tool_list_changed();
+                let _ = tokio::time::timeout(PATIENCE, told).await;
+            }
+        };
         tokio::select! {
             () = tell => {}
+            () = tell_of_tools => {}
             () = context.cancelled() => {}
         }
         Ok(())
     }
 }
 
-/// What a request may listen for: pages, by their addresses.
+/// What a request may listen for: pages, by their addresses, and its tools.
 pub(super) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let uris = requested.resource_subscriptions.iter().flatten();
     let pages = uris.filter(|uri| uri::parse(uri).is_some());
-    SubscriptionFilter::builder()
+    let mut accepted = SubscriptionFilter::builder()
         .resource_subscriptions(pages.take(MOST_ADDRESSES))
-        .build()
+        .build();
+    accepted.tools_list_changed = requested.tools_list_changed;
+    accepted
 }
 
 async fn add(

@@ -4,12 +4,15 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use regex::{Captures, Regex};
 use rmcp::ServiceExt as _;
 use rmcp::handler::client::ClientHandler;
+use rmcp::model::{ServerNotification, SubscriptionFilter};
 use rmcp::serve_server;
-use rmcp::service::{NotificationContext, RoleClient, RunningService};
+use rmcp::service::{ClientServiceExt as _, NotificationContext, RoleClient, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -29,6 +32,7 @@ use crate::docs::generated;
 use crate::harness::{id_of, records, wiki_of};
 use crate::hosted::{Answer, Caller, Hosted, LIMITS, Names, call, initialize, speaking};
 use crate::review::reviewer;
+use crate::subscriptions::MODERN;
 
 /// A server of a settings file.
 struct Many {
@@ -510,18 +514,36 @@ async fn exactly_the_sessions_whose_tools_changed_are_told() {
     let of = |name: &str| many.sites.of(Some(name)).unwrap();
     let (first, mut first_heard) = hearing(of("a"), "first").await;
     let (_second, mut second_heard) = hearing(of("b"), "second").await;
+    // From protocol 2026-07-28 on a request listens, here over HTTP.
+    let listening = async |place: &str| {
+        let address = format!("http://{}/mcp/{place}", many.hosted.address);
+        let transport = StreamableHttpClientTransport::from_uri(address);
+        let client = ().serve_with_lifecycle(transport, MODERN()).await.unwrap();
+        let wanted = SubscriptionFilter::builder().tools_list_changed().build();
+        let listening = client.listen(wanted).await.unwrap();
+        (client, listening)
+    };
+    let (_of_a, mut at_a) = listening("a").await;
+    let (_of_b, mut at_b) = listening("b").await;
     let count = async || first.list_all_tools().await.unwrap().len();
     let before = count().await;
     // The tools stay the same, so nobody is told.
     assert_eq!(many.change(&with("default_locale = \"de\"")).await, None);
     assert_eq!(many.change(&with("toolsets = [\"pages\"]")).await, None);
     first_heard.recv().await.unwrap();
+    let told = at_a.next().await.unwrap().unwrap();
+    assert!(
+        matches!(told, ServerNotification::ToolListChangedNotification(_)),
+        "{told:?}"
+    );
     assert!(count().await < before);
     assert_eq!(many.change(&with("")).await, None);
     first_heard.recv().await.unwrap();
     assert_eq!(count().await, before);
     assert!(first_heard.try_recv().is_err());
     assert!(second_heard.try_recv().is_err());
+    let quiet = tokio::time::timeout(Duration::from_millis(1), at_b.next()).await;
+    assert!(quiet.is_err(), "{quiet:?}");
 }
 
 /// A settings file of two sites, told step by step: what docs/sites.md shows.

@@ -317,7 +317,7 @@ async fn no_owner_can_subscribe_to_more_than_its_share_in_all_its_sessions() {
     }
 }
 
-const MODERN: fn() -> ClientLifecycleMode = || ClientLifecycleMode::Discover {
+pub(crate) const MODERN: fn() -> ClientLifecycleMode = || ClientLifecycleMode::Discover {
     preferred_versions: vec![ProtocolVersion::V_2026_07_28],
 };
 
