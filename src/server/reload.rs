@@ -66,9 +66,8 @@ impl Reload {
                 ask = asked.recv() => ask,
                 () = tokio::time::sleep(APART) => None,
             };
-            let (given, old) = (self.given.clone(), self.layers.clone());
-            let stamps = tokio::task::spawn_blocking(move || old.stamps(&given));
-            let Ok(now) = stamps.await else { continue };
+            // A few looks at metadata, for which no thread is kept.
+            let now = self.layers.stamps(&self.given);
             if ask.is_some() || now != self.stamps {
                 self.look(now).await;
             }
