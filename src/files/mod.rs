@@ -20,4 +20,4 @@ pub use here::Strange;
 pub use pull::{Pulled, pull};
 pub use push::{MAX_CHANGES, Ready, settled};
 pub use standing::{Kind, Line, Standing};
-pub use there::Unread;
+pub use there::{Stage, Unread};

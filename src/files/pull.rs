@@ -10,7 +10,7 @@ use super::here::{Here, Known, Local, Strange, put, remove};
 use super::name::encode;
 use super::standing::scope_of;
 use super::text::{Part, Texts, written};
-use super::there::{There, Unread};
+use super::there::{Stage, There, Unread};
 use crate::change::merge_marked;
 use crate::page::{PagePath, PageState};
 use crate::wiki::Wiki;
@@ -78,7 +78,7 @@ pub async fn pull(
     wiki: &Wiki,
     folder: &Folder,
     path: Option<&PagePath>,
-    far: impl Fn(usize, usize),
+    far: impl Fn(Stage, usize, usize),
 ) -> Result<Pulled, FilesError> {
     let scope = match Scope::read(folder)? {
         Some(_) => {
@@ -101,26 +101,32 @@ pub(super) async fn after_push(
     folder: &Folder,
     scope: &Scope,
     pushed: &Pushed,
-    far: impl Fn(usize, usize),
+    far: impl Fn(Stage, usize, usize),
 ) -> Result<Pulled, FilesError> {
     let here = Here::of(folder)?;
-    let there = There::of(wiki, folder, scope, &here, far).await?;
+    let there = There::of(wiki, folder, scope, &here, &far).await?;
     let mut pull = Pull {
         folder,
         pushed,
         here,
         done: Pulled::default(),
     };
+    let all = there.touched.len() + there.gone.len() + there.changed.len();
+    let mut numbers = 1..;
+    let mut is_written = || far(Stage::Written, numbers.next().unwrap_or(all), all);
     for (id, page) in there.touched {
         let base = Base::read(folder, id)?;
         Base { page, ..base }.keep(folder)?;
+        is_written();
     }
     // Files that go first make room for those that come.
     for id in there.gone {
         pull.gone(id)?;
+        is_written();
     }
     for (id, page) in there.changed {
         pull.page(id, page)?;
+        is_written();
     }
     pull.note_moves()?;
     pull.done.sort();

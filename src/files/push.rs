@@ -8,7 +8,7 @@ use super::name::decode;
 use super::pull::{Pulled, Pushed, after_push};
 use super::standing::scope_of;
 use super::text::{Texts, read, written};
-use super::there::There;
+use super::there::{Stage, There};
 use crate::audit::DraftChange;
 use crate::page::{NewPath, PagePlace, PageState};
 use crate::wiki::Wiki;
@@ -40,7 +40,7 @@ impl Ready {
         wiki: &Wiki,
         folder: &Folder,
         deletes: bool,
-        far: impl Fn(usize, usize),
+        far: impl Fn(Stage, usize, usize),
     ) -> Result<Self, FilesError> {
         let scope = scope_of(wiki, folder)?;
         let here = Here::of(folder)?;
@@ -182,6 +182,7 @@ pub async fn settled(
     folder: &Folder,
     ready: &Ready,
     applied: &[DraftChange],
+    far: impl Fn(Stage, usize, usize),
 ) -> Result<Pulled, FilesError> {
     let scope = scope_of(wiki, folder)?;
     let names: Vec<(i64, String)> = Here::of(folder)?
@@ -204,5 +205,5 @@ pub async fn settled(
             (Some(_), None) => {}
         }
     }
-    after_push(wiki, folder, &scope, &ready.pushed, |_, _| {}).await
+    after_push(wiki, folder, &scope, &ready.pushed, far).await
 }

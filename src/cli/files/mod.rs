@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 
 use super::exit::Exit;
+use super::progress::Steps;
 use super::{Outcome, print};
-use crate::files::{FilesError, Folder, Pulled, Strange, Unread};
+use crate::files::{FilesError, Folder, Pulled, Stage, Strange, Unread};
 
 /// How many of each are named.
 const NAMED: usize = 20;
@@ -66,6 +67,17 @@ fn fault(error: FilesError, is_json: bool) -> (Exit, String) {
         FilesError::Wiki(failure) => print::failure(&failure, is_json),
         FilesError::Io { .. } => (Exit::Failed, print::harmless(&error.to_string())),
         error => (Exit::Usage, print::harmless(&error.to_string())),
+    }
+}
+
+/// Shows how far a command is.
+fn shown(steps: &Steps) -> impl Fn(Stage, usize, usize) {
+    |stage, done, of| {
+        let what = match stage {
+            Stage::Read => "pages read",
+            Stage::Written => "pages written",
+        };
+        steps.at(done, of, what);
     }
 }
 
