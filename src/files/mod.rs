@@ -6,6 +6,7 @@ mod differences;
 mod error;
 mod folder;
 mod here;
+mod moved;
 mod name;
 mod pull;
 mod push;

@@ -63,11 +63,14 @@ fn open(dir: &Path) -> Result<Folder, (Exit, String)> {
 
 /// A fault of a folder, with its exit code.
 fn fault(error: FilesError, is_json: bool) -> (Exit, String) {
-    match error {
-        FilesError::Wiki(failure) => print::failure(&failure, is_json),
-        FilesError::Io { .. } => (Exit::Failed, print::harmless(&error.to_string())),
-        error => (Exit::Usage, print::harmless(&error.to_string())),
-    }
+    let exit = match error {
+        FilesError::Wiki(failure) => return print::failure(&failure, is_json),
+        FilesError::Io { .. } => Exit::Failed,
+        _ => Exit::Usage,
+    };
+    let text = error.to_string();
+    let lines: Vec<String> = text.lines().map(print::harmless).collect();
+    (exit, lines.join("\n"))
 }
 
 /// Shows how far a command is.
