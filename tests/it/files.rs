@@ -16,16 +16,16 @@ use crate::harness::{id_of, mutations, page, sample_wiki, wiki_of};
 use crate::operators_way::steady;
 
 /// A wiki, a folder of its files, and the operator who works with both.
-struct Work {
-    wiki: Arc<DemoWiki>,
-    key: String,
-    dir: Arc<TempDir>,
-    audit: Arc<TempDir>,
-    settings: Vec<(&'static str, String)>,
+pub(crate) struct Work {
+    pub(crate) wiki: Arc<DemoWiki>,
+    pub(crate) key: String,
+    pub(crate) dir: Arc<TempDir>,
+    pub(crate) audit: Arc<TempDir>,
+    pub(crate) settings: Vec<(&'static str, String)>,
 }
 
 impl Work {
-    fn on(wiki: DemoWiki) -> Self {
+    pub(crate) fn on(wiki: DemoWiki) -> Self {
         Self {
             key: wiki.keys().admin.clone(),
             wiki: Arc::new(wiki),
@@ -36,87 +36,99 @@ impl Work {
     }
 
     /// With the pages pulled.
-    async fn pulled(wiki: DemoWiki) -> Self {
+    pub(crate) async fn pulled(wiki: DemoWiki) -> Self {
         let work = Self::on(wiki);
         work.good("pull", &[]).await;
         work
     }
 
-    fn with(mut self, name: &'static str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
         self.settings.push((name, value.to_owned()));
         self
     }
 
     /// With these tables of a settings file.
-    fn with_rules(self, tables: &str) -> Self {
+    pub(crate) fn with_rules(self, tables: &str) -> Self {
         let file = self.dir.path().join(".settings.toml");
         fs::write(&file, tables).unwrap();
         let file = file.to_str().unwrap().to_owned();
         self.with("WIKI_CONFIG", &file)
     }
 
-    async fn run(&self, command: &str, more: &[&str]) -> Ended {
+    pub(crate) async fn run(&self, command: &str, more: &[&str]) -> Ended {
         self.run_in(self.dir.path(), command, more).await
     }
 
-    async fn run_in(&self, dir: &Path, command: &str, more: &[&str]) -> Ended {
+    pub(crate) async fn run_in(&self, dir: &Path, command: &str, more: &[&str]) -> Ended {
         let all = [&["files", command, dir.to_str().unwrap()], more].concat();
-        let command = Command::new(&all)
-            .with("WIKI_BASE_URL", &self.wiki.address())
-            .with("WIKI_API_TOKEN", &self.key)
-            .with("WIKI_AUDIT_DIR", self.audit.path().to_str().unwrap())
-            .with("WIKI_MUTATIONS_ENABLED", "true")
-            .with("WIKI_LOG", "off");
+        self.command(&all).await
+    }
+
+    /// Runs any command of the program.
+    pub(crate) async fn command(&self, arguments: &[&str]) -> Ended {
         let with = |command: Command, (name, value): &(&str, String)| command.with(name, value);
-        let command = self.settings.iter().fold(command, with);
+        let command = self.variables().iter().fold(Command::new(arguments), with);
         tokio::task::spawn_blocking(|| command.run()).await.unwrap()
     }
 
+    /// What every command is set to.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+        let audit = self.audit.path().to_str().unwrap().to_owned();
+        let usual = [
+            ("WIKI_BASE_URL", self.wiki.address()),
+            ("WIKI_API_TOKEN", self.key.clone()),
+            ("WIKI_AUDIT_DIR", audit),
+            ("WIKI_MUTATIONS_ENABLED", "true".to_owned()),
+            ("WIKI_LOG", "off".to_owned()),
+        ];
+        usual.into_iter().chain(self.settings.clone()).collect()
+    }
+
     /// Runs a command that must end well.
-    async fn good(&self, command: &str, more: &[&str]) -> Ended {
+    pub(crate) async fn good(&self, command: &str, more: &[&str]) -> Ended {
         let ended = self.run(command, more).await;
         assert_eq!(ended.code, 0, "{}", ended.told);
         ended
     }
 
-    async fn status(&self) -> Value {
+    pub(crate) async fn status(&self) -> Value {
         let ended = self.good("status", &["--json"]).await;
         serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told))
     }
 
-    fn read(&self, file: &str) -> String {
+    pub(crate) fn read(&self, file: &str) -> String {
         fs::read_to_string(self.dir.path().join(file)).unwrap_or_else(|why| panic!("{file}: {why}"))
     }
 
-    fn write(&self, file: &str, text: &str) {
+    pub(crate) fn write(&self, file: &str, text: &str) {
         let file = self.dir.path().join(file);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
     }
 
-    fn edit(&self, file: &str, old: &str, new: &str) {
+    pub(crate) fn edit(&self, file: &str, old: &str, new: &str) {
         let text = self.read(file);
         assert!(text.contains(old), "{file}: {text}");
         self.write(file, &text.replacen(old, new, 1));
     }
 
-    fn rename(&self, from: &str, to: &str) {
+    pub(crate) fn rename(&self, from: &str, to: &str) {
         let (from, to) = (self.dir.path().join(from), self.dir.path().join(to));
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         fs::rename(from, to).unwrap();
     }
 
-    fn remove(&self, file: &str) {
+    pub(crate) fn remove(&self, file: &str) {
         fs::remove_file(self.dir.path().join(file)).unwrap();
     }
 
-    fn has(&self, file: &str) -> bool {
+    pub(crate) fn has(&self, file: &str) -> bool {
         self.dir.path().join(file).exists()
     }
 }
 
 /// Each page by its place, without what no write gives back.
-fn all(wiki: &DemoWiki) -> BTreeMap<(String, String), PageRow> {
+pub(crate) fn all(wiki: &DemoWiki) -> BTreeMap<(String, String), PageRow> {
     let plain = |page: &PageRow| PageRow {
         id: 0,
         updated_at: String::new(),
@@ -132,7 +144,7 @@ fn all(wiki: &DemoWiki) -> BTreeMap<(String, String), PageRow> {
 }
 
 /// Every file of a folder but `.wikijs/`, with its text.
-fn tree(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn tree(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     fn below(dir: &Path, name: &str, tree: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(dir).unwrap() {
             let entry = entry.unwrap();
@@ -296,12 +308,7 @@ async fn what_was_edited_moved_made_and_deleted_is_pushed_as_one_set_and_undone(
         status.told
     );
 
-    let undo = Command::new(&["undo", "last", "--yes"])
-        .with("WIKI_BASE_URL", &work.wiki.address())
-        .with("WIKI_API_TOKEN", &work.key)
-        .with("WIKI_AUDIT_DIR", work.audit.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true");
-    let undone = tokio::task::spawn_blocking(|| undo.run()).await.unwrap();
+    let undone = work.command(&["undo", "last", "--yes"]).await;
     assert_eq!(undone.code, 0, "{}", undone.told);
     assert_eq!(all(&work.wiki), before, "{}", undone.told);
     work.good("pull", &[]).await;
@@ -644,12 +651,7 @@ async fn what_a_rule_leaves_to_people_stays_open_and_so_does_what_is_proposed() 
     let answer: Value = serde_json::from_str(&proposed.stdout).unwrap();
     let id = answer["results"][0]["open"].as_str().unwrap().to_owned();
     assert_eq!(all(&work.wiki), before);
-    let apply = Command::new(&["proposals", "apply", &id, "--yes"])
-        .with("WIKI_BASE_URL", &work.wiki.address())
-        .with("WIKI_API_TOKEN", &work.key)
-        .with("WIKI_AUDIT_DIR", work.audit.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true");
-    let applied = tokio::task::spawn_blocking(|| apply.run()).await.unwrap();
+    let applied = work.command(&["proposals", "apply", &id, "--yes"]).await;
     assert_eq!(applied.code, 0, "{}", applied.told);
     let pulled = work.good("pull", &[]).await;
     assert!(!pulled.stdout.contains("conflict"), "{}", pulled.told);
