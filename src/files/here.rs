@@ -239,6 +239,15 @@ pub(super) fn put(
     Ok(())
 }
 
+/// Whether a page's files still are as they were seen: whoever edits may save while a pull reads.
+pub(super) fn is_as_seen(folder: &Folder, name: &str, seen: &Texts) -> bool {
+    Part::ALL.into_iter().all(|part| {
+        // A link that is in the way is no page's file.
+        let now = folder.read(&file_of(name, part), MAX_BYTES).ok().flatten();
+        now.as_deref() == seen.get(&part).map(|text| text.as_bytes())
+    })
+}
+
 /// Removes all files of a page.
 pub(super) fn remove(folder: &Folder, name: &str) -> Result<(), FilesError> {
     for part in Part::ALL {
@@ -252,6 +261,16 @@ pub(super) fn remove(folder: &Folder, name: &str) -> Result<(), FilesError> {
 pub(super) fn has_marks(texts: &Texts) -> bool {
     let is_mark = |line: &str| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ");
     texts.values().any(|text| text.lines().any(is_mark))
+}
+
+impl Local {
+    /// The texts that were changed.
+    pub(super) fn texts(&self) -> Option<&Texts> {
+        match self {
+            Self::Changed { texts, .. } => Some(texts),
+            Self::Same | Self::Gone => None,
+        }
+    }
 }
 
 impl Known {

@@ -2,6 +2,7 @@
 //! they have. What goes back goes the way of every write.
 
 mod base;
+mod begin;
 mod differences;
 mod error;
 mod folder;
