@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::{Command as Process, Output};
 
 use tempfile::TempDir;
 
+use wikijs_mcp::demo::DemoWiki;
+
 use crate::faulty_wiki::{Fault, FaultyWiki, Reach, Reply};
 use crate::files::{Work, all, tree};
-use crate::harness::{id_of, mutations, wiki_of};
+use crate::harness::{id_of, mutations, page, wiki_of};
 
 #[tokio::test]
 async fn all_files_that_cannot_be_used_are_named_at_once() {
@@ -152,19 +153,32 @@ async fn what_was_applied_elsewhere_comes_back_without_a_conflict() {
     assert!(work.read("en/docs/new.md").starts_with("---\ntitle: new\n"));
 }
 
-/// Runs a shell's lines with the program as `$own` and the folder as `$1`.
-async fn in_shell(work: &Work, command: &str, lines: &str) -> Output {
-    let mut process = Process::new(command.split(' ').next().unwrap());
-    process
-        .args(command.split(' ').skip(1))
-        .args(["-c", lines, "sh", work.dir.path().to_str().unwrap()])
-        .env_clear()
-        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
-        .env("own", env!("CARGO_BIN_EXE_wikijs-mcp"))
-        .envs(work.variables());
-    tokio::task::spawn_blocking(move || process.output().unwrap())
-        .await
-        .unwrap()
+#[tokio::test]
+async fn tags_in_another_order_than_the_wikis_are_no_change() {
+    let wiki = wiki_of(&[("docs/a", "One line of it.\n")]).await;
+    let id = id_of(&wiki, "docs/a");
+    let set = |wiki: &DemoWiki, tags: [&str; 2], day: u32| {
+        wiki.with_store(|store| {
+            let page = store.page_mut(id).unwrap();
+            page.tags = tags.map(str::to_owned).into();
+            page.updated_at = format!("2031-01-{day:02}T00:00:00.000Z");
+        });
+    };
+    set(&wiki, ["a", "b"], 1);
+    let work = Work::pulled(wiki).await;
+    work.edit("en/docs/a.md", "tags: a, b", "tags: b, a");
+    work.good("push", &["--yes"]).await;
+    assert!(mutations(&work.wiki).is_empty());
+    // Written again, as the wiki orders them.
+    set(&work.wiki, ["a", "b"], 2);
+    work.good("pull", &[]).await;
+    let status = work.good("status", &[]).await;
+    assert!(
+        status.stdout.ends_with("as in the wiki\n"),
+        "{}",
+        status.told
+    );
+    assert!(work.read("en/docs/a.md").contains("\ntags: a, b\n"));
 }
 
 /// Pages of which some do not fit, in the order of their ids.
@@ -203,7 +217,7 @@ async fn a_pull_that_may_not_write_a_file_names_it_and_the_next_one_goes_on() {
                 });
             }
         }
-        let failed = in_shell(&work, "/bin/sh", limited).await;
+        let failed = work.in_shell("/bin/sh", limited).await;
         assert_eq!(failed.status.code(), Some(1), "{failed:?}");
         assert_eq!(
             String::from_utf8(failed.stderr).unwrap(),
@@ -231,7 +245,7 @@ async fn a_disk_that_fills_at_any_point_of_a_pull_leaves_what_the_next_one_mends
     let work = some_large().await;
     let mount = "mount -t tmpfs -o size=1m none \"$1\"";
     let unshare = "unshare -rm /bin/sh";
-    if !in_shell(&work, unshare, mount).await.status.success() {
+    if !work.in_shell(unshare, mount).await.status.success() {
         return;
     }
     let wanted = pulled_anew(&work).await;
@@ -243,7 +257,7 @@ async fn a_disk_that_fills_at_any_point_of_a_pull_leaves_what_the_next_one_mends
         );
         let out = TempDir::new().unwrap();
         let lines = lines.replace("$OUT", out.path().to_str().unwrap());
-        let output = in_shell(&work, unshare, &lines).await;
+        let output = work.in_shell(unshare, &lines).await;
         let told = format!("{pages} pages: {output:?}");
         assert!(output.status.success(), "{told}");
         let stdout = String::from_utf8(output.stdout).unwrap();
@@ -334,4 +348,50 @@ async fn a_wiki_that_goes_away_in_the_middle_of_a_push_is_as_it_should_be_after_
         files.remove(".settings.toml").unwrap();
         assert_eq!(files, pulled_anew(&work).await);
     }
+}
+
+#[tokio::test]
+async fn what_is_saved_while_a_pull_reads_is_left_alone_and_merged_by_the_next() {
+    let lines = "one\ntwo\nthree\nfour\nfive\n";
+    let work = Work::pulled(wiki_of(&[("docs/a", lines), ("docs/gone", lines)]).await).await;
+    let [a, gone] = ["docs/a", "docs/gone"].map(|path| id_of(&work.wiki, path));
+    work.wiki.with_store(|store| {
+        store.remove(gone);
+        store.add(page("docs/new", "From the wiki.\n"));
+        let page = store.page_mut(a).unwrap();
+        page.content = lines.replace("five", "FIVE");
+        page.updated_at = "2031-01-01T00:00:00.000Z".to_owned();
+    });
+    let dir = work.dir.path().join("en/docs");
+    // Operation 0 lists the pages, 1 reads those that differ.
+    work.wiki.before_operation(1, move |_| {
+        for (name, old, new) in [("a.md", "one", "ONE"), ("gone.md", "two", "TWO")] {
+            let text = fs::read_to_string(dir.join(name)).unwrap();
+            fs::write(dir.join(name), text.replace(old, new)).unwrap();
+        }
+        fs::write(dir.join("new.md"), "Made here.\n").unwrap();
+    });
+    let pulled = work.good("pull", &[]).await;
+    for name in ["a", "gone", "new"] {
+        let said = format!("en/docs/{name}: edited while this pull read; pull again\n");
+        assert!(pulled.stdout.contains(&said), "{}", pulled.told);
+    }
+    assert!(
+        work.read("en/docs/a.md")
+            .ends_with("ONE\ntwo\nthree\nfour\nfive\n")
+    );
+    assert_eq!(work.read("en/docs/new.md"), "Made here.\n");
+
+    let again = work.run("pull", &[]).await;
+    assert_eq!(again.code, 3, "{}", again.told);
+    assert!(
+        work.read("en/docs/a.md")
+            .ends_with("ONE\ntwo\nthree\nfour\nFIVE\n")
+    );
+    assert!(work.read("en/docs/gone.md").contains("TWO"));
+    let new = work.read("en/docs/new.md");
+    assert!(
+        new.contains("Made here.\n") && new.contains("From the wiki.\n"),
+        "{new}"
+    );
 }
