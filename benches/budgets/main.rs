@@ -22,6 +22,7 @@ mod client;
 mod crowd;
 mod definitions;
 mod figure;
+mod files;
 mod flood;
 mod heavy;
 mod hosted;
@@ -113,6 +114,8 @@ enum Measurement {
     Audit,
     /// The pages of the review page, and when a browser has painted one
     Review,
+    /// A wiki of 10,000 pages as files
+    Files,
     /// A wiki of 10,000 pages (`just heavy`); only where it is named, since it takes minutes
     Heavy,
     /// A mix of calls for minutes, nothing of which may grow (`just heavy`); only where it is named
@@ -136,6 +139,7 @@ impl Measurement {
             Self::Writes => writes::measure(former),
             Self::Audit => audit::measure(),
             Self::Review => review::measure(),
+            Self::Files => files::measure(),
             Self::Heavy => heavy::measure(),
             Self::Soak => soak::measure(minutes),
         }

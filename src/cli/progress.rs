@@ -1,8 +1,11 @@
-//! The progress of something that takes more than a second; only on a terminal.
+//! The progress of something that takes more than a second: on a terminal a line or a bar that is
+//! gone at the end, elsewhere a plain line every few seconds.
 
 use std::pin::pin;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::sync::watch;
 
 use super::print;
@@ -12,6 +15,10 @@ use crate::notice;
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long between two looks.
 const PAUSE: Duration = Duration::from_millis(200);
+/// How long between two plain lines, which stay.
+const BETWEEN_LINES: Duration = Duration::from_secs(5);
+/// The bar: how much of all, then how many of how many.
+const TEMPLATE: &str = "[{bar:30}] {msg}";
 
 /// A line on stderr that is written over, and gone at the end.
 #[derive(Debug)]
@@ -48,19 +55,123 @@ impl Drop for Progress {
     }
 }
 
-/// Shows on a terminal how far a set of many changes is.
+/// How much is done of a known number of steps.
+#[derive(Debug)]
+pub(super) struct Steps {
+    began: Instant,
+    shown: Shown,
+}
+
+#[derive(Debug)]
+enum Shown {
+    Bar(ProgressBar),
+    Lines(Mutex<Lines>),
+}
+
+/// When the next plain line is due.
+#[derive(Debug)]
+struct Lines {
+    next: Instant,
+}
+
+impl Lines {
+    fn new(now: Instant) -> Self {
+        Self {
+            next: now + BETWEEN_LINES,
+        }
+    }
+
+    /// Whether to say a line now; if so, the next is due later.
+    fn is_due(&mut self, now: Instant) -> bool {
+        let is_due = self.next <= now;
+        if is_due {
+            self.next = now + BETWEEN_LINES;
+        }
+        is_due
+    }
+}
+
+impl Steps {
+    /// Nothing is shown before the first second has passed.
+    pub(super) fn new() -> Self {
+        let began = Instant::now();
+        let shown = if print::can_overwrite() {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+            // A template that is not understood leaves the usual bar.
+            if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
+                bar.set_style(style.progress_chars("=> "));
+            }
+            Shown::Bar(bar)
+        } else {
+            Shown::Lines(Mutex::new(Lines::new(began)))
+        };
+        Self { began, shown }
+    }
+
+    /// Says how many of how many steps are done, as in `7 of 9 pages read`.
+    pub(super) fn at(&self, done: usize, of: usize, what: &str) {
+        let now = Instant::now();
+        let said = || format!("{done} of {of} {what}");
+        match &self.shown {
+            Shown::Bar(bar) if now - self.began >= PATIENCE => {
+                let count = |steps| u64::try_from(steps).unwrap_or(u64::MAX);
+                bar.set_length(count(of));
+                bar.set_message(said());
+                bar.set_position(count(done));
+                if bar.is_hidden() {
+                    bar.set_draw_target(ProgressDrawTarget::stderr());
+                    bar.tick();
+                }
+            }
+            Shown::Bar(_) => {}
+            Shown::Lines(lines) => {
+                let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+                if lines.is_due(now) {
+                    print::note(&said());
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        if let Shown::Bar(bar) = &self.shown {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Shows how far a set of many changes is.
 pub(super) async fn of_changes<T>(work: impl Future<Output = T>) -> T {
     let (counter, mut far) = watch::channel(notice::Progress::default());
     let mut work = pin!(notice::counted_by(counter, work));
-    let mut line = Progress::new();
+    let steps = Steps::new();
+    let count = |pages: u32| usize::try_from(pages).unwrap_or(usize::MAX);
     loop {
         tokio::select! {
             done = &mut work => return done,
             // The counter lives as long as the work.
             Ok(()) = far.changed() => {
                 let notice::Progress { done, of } = *far.borrow();
-                line.at(|| format!("{done} of {of} changes applied"));
+                steps.at(count(done), count(of), "changes applied");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::Lines;
+
+    #[test]
+    fn plain_lines_come_at_most_every_five_seconds() {
+        let began = Instant::now();
+        let mut lines = Lines::new(began);
+        let due =
+            (0..=120).filter(|tenths| lines.is_due(began + Duration::from_millis(tenths * 100)));
+        assert_eq!(due.collect::<Vec<_>>(), [50, 100]);
     }
 }

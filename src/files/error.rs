@@ -7,6 +7,10 @@ use thiserror::Error;
 
 use crate::error::Failure;
 
+/// Why a file is not taken to the wiki (W19).
+pub(super) const TOO_LARGE: &str = "it is larger than 5 MB, which Wiki.js does not take";
+/// How many faults are named.
+const NAMED: usize = 100;
 const IN_THE_WAY: &str = "a link or a file is in the way; links are not followed";
 
 /// Why a command on files stops.
@@ -58,12 +62,27 @@ pub enum FilesError {
         /// Its file.
         file: String,
     },
+    /// Several files cannot be used.
+    #[error("{} files cannot be used:{}", .0.len(), in_lines(.0))]
+    Several(Vec<Self>),
     /// A request to the wiki or a write failed.
     #[error("{0}")]
     Wiki(#[from] Failure),
 }
 
 impl FilesError {
+    /// What is wrong with these files; `Ok` if there are none.
+    pub(super) fn all(mut faults: Vec<Self>) -> Result<(), Self> {
+        match faults.pop() {
+            None => Ok(()),
+            Some(only) if faults.is_empty() => Err(only),
+            Some(last) => {
+                faults.push(last);
+                Err(Self::Several(faults))
+            }
+        }
+    }
+
     /// Makes an error for the file of this name.
     pub(super) fn of(name: &str) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Io {
@@ -73,14 +92,29 @@ impl FilesError {
     }
 }
 
+fn in_lines(faults: &[FilesError]) -> String {
+    let mut lines: String = faults
+        .iter()
+        .take(NAMED)
+        .map(|fault| format!("\n  {fault}"))
+        .collect();
+    if let Some(more @ 1..) = faults.len().checked_sub(NAMED) {
+        lines.push_str(&format!("\n  and {more} more"));
+    }
+    lines
+}
+
 fn in_words(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::StorageFull => {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "the disk is full; make room and run the command again".to_owned()
         }
-        io::ErrorKind::FileTooLarge => {
-            "it is larger than 5 MB, which Wiki.js does not take".to_owned()
+        // The system says it of a file that is written, with its number.
+        io::ErrorKind::FileTooLarge if error.raw_os_error().is_some() => {
+            "the system lets no file become this large; raise its limit and run the command again"
+                .to_owned()
         }
+        io::ErrorKind::FileTooLarge => TOO_LARGE.to_owned(),
         io::ErrorKind::PermissionDenied => "this user may not read or write it".to_owned(),
         io::ErrorKind::NotADirectory => IN_THE_WAY.to_owned(),
         _ if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => IN_THE_WAY.to_owned(),

@@ -139,11 +139,7 @@ impl Folder {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = openat(own.as_fd(), part, flags, Mode::from_raw_mode(0o666))?;
-        let mut file = File::from(file);
-        file.write_all(bytes)?;
-        // A full disk may show only now.
-        file.flush()?;
-        drop(file);
+        File::from(file).write_all(bytes)?;
         let (dir, last) = self.dir_of(name)?;
         renameat(own.as_fd(), part, dir.as_fd(), last)?;
         Ok(())

@@ -1,16 +1,17 @@
 //! Compares the folder with the pulled pages: what was changed, made, moved and deleted here.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::base::Base;
 use super::error::FilesError;
 use super::folder::{Folder, Kind};
+use super::moved::{Gone, moved};
 use super::name::{Names, decode, folded};
 use super::text::{Part, Texts, written};
 use crate::page::{Date, Locale, PagePlace};
 
-/// The most bytes of a file: Wiki.js takes no more (W19).
-const MAX_BYTES: u64 = 5_000_000;
+/// The most bytes of a file that is read. Wiki.js takes less, but may have larger pages.
+const MAX_BYTES: u64 = 40_000_000;
 
 /// The folder as it is.
 #[derive(Debug, Default)]
@@ -21,6 +22,8 @@ pub(super) struct Here {
     pub(super) new: BTreeMap<String, Texts>,
     /// The files that belong to no page, and why.
     pub(super) strange: Vec<Strange>,
+    /// What is wrong with files that cannot be used. Their pages are in no list.
+    pub(super) unfit: Vec<FilesError>,
     /// All names that are taken.
     pub(super) names: Names,
 }
@@ -60,17 +63,32 @@ pub struct Strange {
 }
 
 impl Here {
-    /// Looks through a folder.
+    /// Looks through a folder of which every file can be used.
     pub(super) fn of(folder: &Folder) -> Result<Self, FilesError> {
+        let mut here = Self::with_unfit(folder)?;
+        FilesError::all(std::mem::take(&mut here.unfit))?;
+        Ok(here)
+    }
+
+    /// Looks through a folder, and notes the files that cannot be used.
+    pub(super) fn with_unfit(folder: &Folder) -> Result<Self, FilesError> {
         let mut here = Self::default();
         let mut files = here.files(folder)?;
         for id in Base::ids(folder)? {
-            let base = Base::read(folder, id)?;
+            let base = match Base::read(folder, id) {
+                Ok(base) => base,
+                Err(fault) => {
+                    here.unfit.push(fault);
+                    continue;
+                }
+            };
             here.names.keep(&base.name);
             let local = match files.remove(&base.name) {
                 None => Local::Gone,
                 Some(parts) => {
-                    let texts = texts_of(folder, &base.name, &parts)?;
+                    let Some(texts) = here.texts(folder, &base.name, &parts) else {
+                        continue;
+                    };
                     if texts == written(&base.page) {
                         Local::Same
                     } else {
@@ -89,11 +107,17 @@ impl Here {
         }
         for (name, parts) in files {
             here.names.keep(&name);
-            let texts = texts_of(folder, &name, &parts)?;
-            here.new.insert(name, texts);
+            if let Some(texts) = here.texts(folder, &name, &parts) {
+                here.new.insert(name, texts);
+            }
         }
         here.find_moved(folder)?;
         Ok(here)
+    }
+
+    fn texts(&mut self, folder: &Folder, name: &str, parts: &BTreeSet<Part>) -> Option<Texts> {
+        let texts = texts_of(folder, name, parts);
+        texts.map_err(|fault| self.unfit.push(fault)).ok()
     }
 
     /// Every page's files by their name.
@@ -126,37 +150,23 @@ impl Here {
         Ok(files)
     }
 
-    /// Finds moved pages: the page's files are gone, and a new file has its content. Of several
-    /// such files, one with the same last segment is taken, or else the first by name.
+    /// Takes new files for those of pages that moved.
     fn find_moved(&mut self, folder: &Folder) -> Result<(), FilesError> {
-        let mut by_source: HashMap<String, Vec<String>> = HashMap::new();
-        for (name, texts) in &self.new {
-            if let Some(source) = content_of(texts) {
-                by_source.entry(source).or_default().push(name.clone());
-            }
-        }
-        if by_source.is_empty() {
+        if self.new.is_empty() {
             return Ok(());
         }
-        let gone: Vec<i64> = self
-            .pages
-            .iter()
-            .filter(|(_, known)| known.local == Local::Gone)
-            .map(|(id, _)| *id)
-            .collect();
-        for id in gone {
-            let base = Base::read(folder, id)?;
-            let content = content_of(&written(&base.page));
-            let Some(names) = content.and_then(|content| by_source.get_mut(&content)) else {
-                continue;
-            };
-            let last = |name: &str| name.rsplit('/').next().map(str::to_owned);
-            let same_last = names.iter().position(|name| last(name) == last(&base.name));
-            let at = same_last.unwrap_or_default();
-            if at >= names.len() {
-                continue;
+        let mut gone = Vec::new();
+        for (id, known) in &self.pages {
+            if known.local == Local::Gone {
+                let base = Base::read(folder, *id)?;
+                gone.push(Gone {
+                    id: *id,
+                    name: base.name,
+                    texts: written(&base.page),
+                });
             }
-            let name = names.remove(at);
+        }
+        for (id, name) in moved(&gone, &self.new) {
             let (Some(texts), Some(known)) = (self.new.remove(&name), self.pages.get_mut(&id))
             else {
                 continue;
@@ -168,24 +178,6 @@ impl Here {
         }
         Ok(())
     }
-}
-
-/// The source's content after the fields; `None` without a source, or if the content is too short
-/// to recognise a page by.
-fn content_of(texts: &Texts) -> Option<String> {
-    const LEAST: usize = 20;
-    let source = texts.iter().find_map(|(part, text)| match part {
-        Part::Source(_) => Some(text.as_str()),
-        Part::Meta | Part::Styles | Part::Scripts => None,
-    })?;
-    let content = match source
-        .split_once("\n---\n\n")
-        .or_else(|| source.split_once("\n-->\n\n"))
-    {
-        Some((head, content)) if head.starts_with("---\n") || head.starts_with("<!--\n") => content,
-        _ => source,
-    };
-    (content.len() >= LEAST).then(|| content.to_owned())
 }
 
 fn texts_of(folder: &Folder, name: &str, parts: &BTreeSet<Part>) -> Result<Texts, FilesError> {
@@ -248,6 +240,15 @@ pub(super) fn put(
     Ok(())
 }
 
+/// Whether a page's files still are as they were seen: whoever edits may save while a pull reads.
+pub(super) fn is_as_seen(folder: &Folder, name: &str, seen: &Texts) -> bool {
+    Part::ALL.into_iter().all(|part| {
+        // A link that is in the way is no page's file.
+        let now = folder.read(&file_of(name, part), MAX_BYTES).ok().flatten();
+        now.as_deref() == seen.get(&part).map(|text| text.as_bytes())
+    })
+}
+
 /// Removes all files of a page.
 pub(super) fn remove(folder: &Folder, name: &str) -> Result<(), FilesError> {
     for part in Part::ALL {
@@ -261,6 +262,16 @@ pub(super) fn remove(folder: &Folder, name: &str) -> Result<(), FilesError> {
 pub(super) fn has_marks(texts: &Texts) -> bool {
     let is_mark = |line: &str| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ");
     texts.values().any(|text| text.lines().any(is_mark))
+}
+
+impl Local {
+    /// The texts that were changed.
+    pub(super) fn texts(&self) -> Option<&Texts> {
+        match self {
+            Self::Changed { texts, .. } => Some(texts),
+            Self::Same | Self::Gone => None,
+        }
+    }
 }
 
 impl Known {

@@ -2,10 +2,12 @@
 //! they have. Changes go back to the wiki the way of every write.
 
 mod base;
+mod begin;
 mod differences;
 mod error;
 mod folder;
 mod here;
+mod moved;
 mod name;
 mod pull;
 mod push;
@@ -20,4 +22,4 @@ pub use here::Strange;
 pub use pull::{Pulled, pull};
 pub use push::{MAX_CHANGES, Ready, settled};
 pub use standing::{Kind, Line, Standing};
-pub use there::Unread;
+pub use there::{Stage, Unread};

@@ -1,18 +1,20 @@
 //! Turns changes made in the folder into changes of the wiki. They go the way of every write.
 
 use super::base::{Base, Scope};
-use super::error::FilesError;
+use super::error::{FilesError, TOO_LARGE};
 use super::folder::Folder;
 use super::here::{Here, Known, Local, file_of};
 use super::name::decode;
 use super::pull::{Pulled, Pushed, after_push};
 use super::standing::scope_of;
 use super::text::{Texts, read, written};
-use super::there::There;
+use super::there::{Stage, There};
 use crate::audit::DraftChange;
 use crate::page::{NewPath, PagePlace, PageState};
 use crate::wiki::Wiki;
 
+/// The most bytes of a file: Wiki.js takes no more (W19).
+const MAX_BYTES: usize = 5_000_000;
 /// The most changes of one set.
 pub const MAX_CHANGES: usize = 200;
 
@@ -40,12 +42,19 @@ impl Ready {
         wiki: &Wiki,
         folder: &Folder,
         deletes: bool,
-        far: impl Fn(usize, usize),
+        far: impl Fn(Stage, usize, usize),
     ) -> Result<Self, FilesError> {
         let scope = scope_of(wiki, folder)?;
-        let here = Here::of(folder)?;
-        let there = There::of(wiki, folder, &scope, &here, far).await?;
+        let here = Here::with_unfit(folder)?;
         let mut ready = Self::default();
+        let unfit = here.unfit.iter().map(ToString::to_string);
+        ready.faults.extend(unfit);
+        let there = if ready.faults.is_empty() {
+            There::of(wiki, folder, &scope, &here, far).await?
+        } else {
+            // Nothing will be sent; what else is wrong here is found without the wiki.
+            There::default()
+        };
         for (id, known) in &here.pages {
             let name = known.name_now();
             let is_changed = known.local != Local::Same || known.moves_to().is_some();
@@ -152,6 +161,11 @@ impl Ready {
         place: &PagePlace,
         base: Option<&PageState>,
     ) -> Option<PageState> {
+        let is_too_large = |text: &&String| text.len() > MAX_BYTES;
+        if let Some((part, _)) = texts.iter().find(|(_, text)| is_too_large(text)) {
+            self.fault(&file_of(name, *part), TOO_LARGE);
+            return None;
+        }
         match read(texts, place, base) {
             Ok(page) => Some(page),
             Err(fault) => {
@@ -182,6 +196,7 @@ pub async fn settled(
     folder: &Folder,
     ready: &Ready,
     applied: &[DraftChange],
+    far: impl Fn(Stage, usize, usize),
 ) -> Result<Pulled, FilesError> {
     let scope = scope_of(wiki, folder)?;
     let names: Vec<(i64, String)> = Here::of(folder)?
@@ -204,5 +219,5 @@ pub async fn settled(
             (Some(_), None) => {}
         }
     }
-    after_push(wiki, folder, &scope, &ready.pushed, |_, _| {}).await
+    after_push(wiki, folder, &scope, &ready.pushed, far).await
 }

@@ -7,7 +7,7 @@ use super::error::FilesError;
 use super::folder::Folder;
 use super::here::{Here, Known, Local, Strange};
 use super::name::encode;
-use super::there::{There, Unread};
+use super::there::{Stage, There, Unread};
 use crate::wiki::Wiki;
 
 /// What became of a page on one side.
@@ -61,7 +61,7 @@ impl Standing {
     pub async fn of(
         wiki: &Wiki,
         folder: &Folder,
-        far: impl Fn(usize, usize),
+        far: impl Fn(Stage, usize, usize),
     ) -> Result<Self, FilesError> {
         let scope = scope_of(wiki, folder)?;
         let here = Here::of(folder)?;

@@ -23,6 +23,15 @@ pub(super) struct There {
     pub(super) unread: Vec<Unread>,
 }
 
+/// What of a command on files is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Pages that differ are read from the wiki.
+    Read,
+    /// Their files are written.
+    Written,
+}
+
 /// A page that this key cannot read whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
@@ -39,7 +48,7 @@ impl There {
         folder: &Folder,
         scope: &Scope,
         here: &Here,
-        far: impl Fn(usize, usize),
+        far: impl Fn(Stage, usize, usize),
     ) -> Result<Self, FilesError> {
         let listed = wiki.pages_now().await.map_err(Failure::from)?;
         let listed: Vec<&PageReading> =
@@ -62,7 +71,7 @@ impl There {
         let (of, read) = (wanted.len(), std::sync::atomic::AtomicUsize::new(0));
         let came = |pages| {
             let before = read.fetch_add(pages, std::sync::atomic::Ordering::Relaxed);
-            far(before + pages, of);
+            far(Stage::Read, before + pages, of);
         };
         let pages = wiki
             .whole_pages(&wanted, came)

@@ -200,6 +200,11 @@ impl FaultyWiki {
         self.script(|script| script.request = Some((index, fault)));
     }
 
+    /// Is a good wiki again.
+    pub(crate) fn recovers(&self) {
+        self.script(|script| *script = Script::default());
+    }
+
     /// Closes the port before the answer to the request after so many more.
     pub(crate) fn close_at(&self, more: usize) {
         self.script(|script| script.close_at = Some(more));

@@ -1,9 +1,10 @@
 //! A wiki as files: pull, edit with plain tools, push; and what is not let through.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Output;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -16,16 +17,16 @@ use crate::harness::{id_of, mutations, page, sample_wiki, wiki_of};
 use crate::operators_way::steady;
 
 /// A wiki, a folder of its files, and the operator who works with both.
-struct Work {
-    wiki: Arc<DemoWiki>,
-    key: String,
-    dir: Arc<TempDir>,
-    audit: Arc<TempDir>,
-    settings: Vec<(&'static str, String)>,
+pub(crate) struct Work {
+    pub(crate) wiki: Arc<DemoWiki>,
+    pub(crate) key: String,
+    pub(crate) dir: Arc<TempDir>,
+    pub(crate) audit: Arc<TempDir>,
+    pub(crate) settings: Vec<(&'static str, String)>,
 }
 
 impl Work {
-    fn on(wiki: DemoWiki) -> Self {
+    pub(crate) fn on(wiki: DemoWiki) -> Self {
         Self {
             key: wiki.keys().admin.clone(),
             wiki: Arc::new(wiki),
@@ -36,87 +37,123 @@ impl Work {
     }
 
     /// With the pages pulled.
-    async fn pulled(wiki: DemoWiki) -> Self {
+    pub(crate) async fn pulled(wiki: DemoWiki) -> Self {
         let work = Self::on(wiki);
         work.good("pull", &[]).await;
         work
     }
 
-    fn with(mut self, name: &'static str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
         self.settings.push((name, value.to_owned()));
         self
     }
 
     /// With these tables of a settings file.
-    fn with_rules(self, tables: &str) -> Self {
+    pub(crate) fn with_rules(self, tables: &str) -> Self {
         let file = self.dir.path().join(".settings.toml");
         fs::write(&file, tables).unwrap();
         let file = file.to_str().unwrap().to_owned();
         self.with("WIKI_CONFIG", &file)
     }
 
-    async fn run(&self, command: &str, more: &[&str]) -> Ended {
+    pub(crate) async fn run(&self, command: &str, more: &[&str]) -> Ended {
         self.run_in(self.dir.path(), command, more).await
     }
 
-    async fn run_in(&self, dir: &Path, command: &str, more: &[&str]) -> Ended {
+    pub(crate) async fn run_in(&self, dir: &Path, command: &str, more: &[&str]) -> Ended {
         let all = [&["files", command, dir.to_str().unwrap()], more].concat();
-        let command = Command::new(&all)
-            .with("WIKI_BASE_URL", &self.wiki.address())
-            .with("WIKI_API_TOKEN", &self.key)
-            .with("WIKI_AUDIT_DIR", self.audit.path().to_str().unwrap())
-            .with("WIKI_MUTATIONS_ENABLED", "true")
-            .with("WIKI_LOG", "off");
+        self.command(&all).await
+    }
+
+    /// Runs any command of the program.
+    pub(crate) async fn command(&self, arguments: &[&str]) -> Ended {
         let with = |command: Command, (name, value): &(&str, String)| command.with(name, value);
-        let command = self.settings.iter().fold(command, with);
+        let command = self.variables().iter().fold(Command::new(arguments), with);
         tokio::task::spawn_blocking(|| command.run()).await.unwrap()
     }
 
+    /// Runs lines in the folder by a command that takes them behind `-c`: the program is on its path
+    /// and `$own`, the folder `$1`.
+    pub(crate) async fn in_shell(&self, command: &str, lines: &str) -> Output {
+        let own = Path::new(env!("CARGO_BIN_EXE_wikijs-mcp"));
+        let own_dir = own.parent().unwrap().to_str().unwrap();
+        let mut words = command.split(' ');
+        let mut process = std::process::Command::new(words.next().unwrap());
+        process
+            .args(words)
+            .args(["-c", lines, "sh", self.dir.path().to_str().unwrap()])
+            .current_dir(self.dir.path())
+            .env_clear()
+            .env(
+                "PATH",
+                format!("{own_dir}:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+            )
+            .env("HOME", self.audit.path())
+            .env("own", own)
+            .envs(self.variables());
+        tokio::task::spawn_blocking(move || process.output().unwrap())
+            .await
+            .unwrap()
+    }
+
+    /// What every command is set to.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+        let audit = self.audit.path().to_str().unwrap().to_owned();
+        let usual = [
+            ("WIKI_BASE_URL", self.wiki.address()),
+            ("WIKI_API_TOKEN", self.key.clone()),
+            ("WIKI_AUDIT_DIR", audit),
+            ("WIKI_MUTATIONS_ENABLED", "true".to_owned()),
+            ("WIKI_LOG", "off".to_owned()),
+        ];
+        usual.into_iter().chain(self.settings.clone()).collect()
+    }
+
     /// Runs a command that must end well.
-    async fn good(&self, command: &str, more: &[&str]) -> Ended {
+    pub(crate) async fn good(&self, command: &str, more: &[&str]) -> Ended {
         let ended = self.run(command, more).await;
         assert_eq!(ended.code, 0, "{}", ended.told);
         ended
     }
 
-    async fn status(&self) -> Value {
+    pub(crate) async fn status(&self) -> Value {
         let ended = self.good("status", &["--json"]).await;
         serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{}", ended.told))
     }
 
-    fn read(&self, file: &str) -> String {
+    pub(crate) fn read(&self, file: &str) -> String {
         fs::read_to_string(self.dir.path().join(file)).unwrap_or_else(|why| panic!("{file}: {why}"))
     }
 
-    fn write(&self, file: &str, text: &str) {
+    pub(crate) fn write(&self, file: &str, text: &str) {
         let file = self.dir.path().join(file);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
     }
 
-    fn edit(&self, file: &str, old: &str, new: &str) {
+    pub(crate) fn edit(&self, file: &str, old: &str, new: &str) {
         let text = self.read(file);
         assert!(text.contains(old), "{file}: {text}");
         self.write(file, &text.replacen(old, new, 1));
     }
 
-    fn rename(&self, from: &str, to: &str) {
+    pub(crate) fn rename(&self, from: &str, to: &str) {
         let (from, to) = (self.dir.path().join(from), self.dir.path().join(to));
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         fs::rename(from, to).unwrap();
     }
 
-    fn remove(&self, file: &str) {
+    pub(crate) fn remove(&self, file: &str) {
         fs::remove_file(self.dir.path().join(file)).unwrap();
     }
 
-    fn has(&self, file: &str) -> bool {
+    pub(crate) fn has(&self, file: &str) -> bool {
         self.dir.path().join(file).exists()
     }
 }
 
 /// Each page by its place, without what no write gives back.
-fn all(wiki: &DemoWiki) -> BTreeMap<(String, String), PageRow> {
+pub(crate) fn all(wiki: &DemoWiki) -> BTreeMap<(String, String), PageRow> {
     let plain = |page: &PageRow| PageRow {
         id: 0,
         updated_at: String::new(),
@@ -132,7 +169,7 @@ fn all(wiki: &DemoWiki) -> BTreeMap<(String, String), PageRow> {
 }
 
 /// Every file of a folder but `.wikijs/`, with its text.
-fn tree(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn tree(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     fn below(dir: &Path, name: &str, tree: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(dir).unwrap() {
             let entry = entry.unwrap();
@@ -296,12 +333,7 @@ async fn what_was_edited_moved_made_and_deleted_is_pushed_as_one_set_and_undone(
         status.told
     );
 
-    let undo = Command::new(&["undo", "last", "--yes"])
-        .with("WIKI_BASE_URL", &work.wiki.address())
-        .with("WIKI_API_TOKEN", &work.key)
-        .with("WIKI_AUDIT_DIR", work.audit.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true");
-    let undone = tokio::task::spawn_blocking(|| undo.run()).await.unwrap();
+    let undone = work.command(&["undo", "last", "--yes"]).await;
     assert_eq!(undone.code, 0, "{}", undone.told);
     assert_eq!(all(&work.wiki), before, "{}", undone.told);
     work.good("pull", &[]).await;
@@ -644,12 +676,7 @@ async fn what_a_rule_leaves_to_people_stays_open_and_so_does_what_is_proposed() 
     let answer: Value = serde_json::from_str(&proposed.stdout).unwrap();
     let id = answer["results"][0]["open"].as_str().unwrap().to_owned();
     assert_eq!(all(&work.wiki), before);
-    let apply = Command::new(&["proposals", "apply", &id, "--yes"])
-        .with("WIKI_BASE_URL", &work.wiki.address())
-        .with("WIKI_API_TOKEN", &work.key)
-        .with("WIKI_AUDIT_DIR", work.audit.path().to_str().unwrap())
-        .with("WIKI_MUTATIONS_ENABLED", "true");
-    let applied = tokio::task::spawn_blocking(|| apply.run()).await.unwrap();
+    let applied = work.command(&["proposals", "apply", &id, "--yes"]).await;
     assert_eq!(applied.code, 0, "{}", applied.told);
     let pulled = work.good("pull", &[]).await;
     assert!(!pulled.stdout.contains("conflict"), "{}", pulled.told);
@@ -781,8 +808,37 @@ fn resolve(work: &Work) {
     }
 }
 
-/// Two people with folders of their own and somebody in the wiki edit, move and delete in any
-/// order; every line that was written stays, unless its page was deleted by somebody who had it.
+/// The pages whose files a command changed, as Git sees it, by their paths in `en`.
+async fn seen_by_git(work: &Work, command: impl AsyncFnOnce() -> Ended) -> (Ended, Vec<String>) {
+    let git = "git -c user.name=n -c user.email=n@example.org -c core.quotePath=false";
+    let before = format!("{git} init -q; {git} add --all; {git} commit -q --allow-empty -m before");
+    work.in_shell("/bin/sh", &before).await;
+    let ended = command().await;
+    let after = format!("{git} add --all; {git} diff --cached --no-renames --name-only -- en");
+    let told = work.in_shell("/bin/sh", &after).await.stdout;
+    let told = String::from_utf8(told).unwrap();
+    let names = told.lines().map(|file| {
+        let name = file.strip_prefix("en/").unwrap().rsplit_once('.').unwrap();
+        name.0.to_owned()
+    });
+    (ended, names.collect())
+}
+
+/// Where pages differ between two looks at a wiki.
+fn differing(
+    one: &BTreeMap<(String, String), PageRow>,
+    other: &BTreeMap<(String, String), PageRow>,
+) -> BTreeSet<String> {
+    let places = one.keys().chain(other.keys());
+    places
+        .filter(|place| one.get(place) != other.get(place))
+        .map(|(_, path)| path.clone())
+        .collect()
+}
+
+/// Two people and an agent with folders of their own and somebody in the wiki edit, move and delete
+/// in any order; every line that was written stays, unless its page was deleted by somebody who had
+/// it. Git sees after a pull what changed in the wiki since the pull before, and no more.
 async fn everybody_edits(seed: u64) {
     let mut dice = Dice(seed);
     let lines = "Line of the beginning.\n".repeat(6);
@@ -796,10 +852,11 @@ async fn everybody_edits(seed: u64) {
         audit: Arc::new(TempDir::new().unwrap()),
         settings: Vec::new(),
     };
-    let people = [person(), person()];
+    let people = [person(), person(), person()];
     for person in &people {
         person.good("pull", &[]).await;
     }
+    let mut pulled_last = [all(&wiki), all(&wiki), all(&wiki)];
     let mut written: Vec<String> = Vec::new();
     let content_of_all = || -> String {
         all(&wiki)
@@ -807,9 +864,10 @@ async fn everybody_edits(seed: u64) {
             .map(|page| page.content.clone())
             .collect()
     };
-    for step in 0..24 {
+    for step in 0..36 {
         let token = format!("written-{seed}-{step}");
-        let who = &people[dice.below(2)];
+        let at = dice.below(people.len());
+        let who = &people[at];
         let names = names(who);
         match dice.below(8) {
             0..=2 if !names.is_empty() => {
@@ -851,8 +909,19 @@ async fn everybody_edits(seed: u64) {
                 }
             }
             6 => {
-                let pulled = who.run("pull", &[]).await;
+                let (pulled, changed) = seen_by_git(who, async || who.run("pull", &[]).await).await;
                 assert!(matches!(pulled.code, 0 | 3), "{}", pulled.told);
+                let now = all(&wiki);
+                let differing = differing(&pulled_last[at], &now);
+                // What moved here lies elsewhere there.
+                for path in changed.iter().filter(|path| !path.starts_with("moved/")) {
+                    assert!(
+                        differing.contains(path),
+                        "seed {seed}: {path}: {}",
+                        pulled.told
+                    );
+                }
+                pulled_last[at] = now;
                 resolve(who);
             }
             _ => {
@@ -997,4 +1066,75 @@ async fn git_sees_after_a_pull_what_changed_and_no_more() {
     assert_eq!(git(&["diff", "--stat", "--", "en"]).lines().count(), 2);
     let diff = git(&["diff", "--", "en"]);
     assert!(diff.contains("\n-b\n") && diff.contains("\n+B\n"), "{diff}");
+}
+
+/// What the jobs of the example for CI run, in a shell that ends at the first failure.
+fn ci_scripts() -> [String; 2] {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/files.md")).unwrap();
+    let scripts = page.split("        run: |\n").skip(1).map(|rest| {
+        let lines = rest
+            .lines()
+            .map_while(|line| line.strip_prefix("          "));
+        let script = lines.collect::<Vec<_>>().join("\n");
+        script
+            .replace("${{ github.event.number }}", "7")
+            .replace("${{ github.sha }}", "1f2e3d")
+    });
+    scripts.collect::<Vec<_>>().try_into().unwrap()
+}
+
+#[tokio::test]
+async fn the_example_for_ci_proposes_a_pull_request_and_pushes_a_merge() {
+    let [propose, push] = ci_scripts();
+    let work = Work::pulled(wiki_of(&[("docs/a", "a\n"), ("docs/b", "b\n")]).await).await;
+    let good = async |script: &str| {
+        let output = work.in_shell("/bin/sh -e", script).await;
+        assert!(output.status.success(), "{script}: {output:?}");
+    };
+    let git = work.in_shell("/bin/sh", "git --version").await;
+    if !git.status.success() {
+        // The README promises tests that need the Rust toolchain alone.
+        return;
+    }
+    let commit = "git add --all; git -c user.name=n -c user.email=n@example.org commit -qm edited";
+    good("git init -q --bare -b main .origin; git init -q -b main; echo /.origin > .git/info/exclude").await;
+    good(&format!(
+        "{commit}; git remote add origin ./.origin; git push -qu origin main"
+    ))
+    .await;
+    let content = |path: &str| {
+        let pages = all(&work.wiki);
+        pages
+            .get(&("en".to_owned(), path.to_owned()))
+            .map(|page| page.content.clone())
+    };
+    for round in ["first", "second"] {
+        // Somebody works in the wiki, somebody else in Git.
+        let id = id_of(&work.wiki, "docs/b");
+        work.wiki.with_store(|store| {
+            let page = store.page_mut(id).unwrap();
+            page.content = format!("{round} in the wiki\n");
+            page.updated_at = format!("2031-01-01T00:00:0{}.000Z", round.len());
+        });
+        let before = content("docs/a");
+        let text = work.read("en/docs/a.md");
+        let (head, _) = text.split_once("\n\n").unwrap();
+        work.write("en/docs/a.md", &format!("{head}\n\n{round} in Git\n"));
+        work.write(&format!("en/docs/{round}.md"), "New.\n");
+        good(&format!("{commit}; git push -q")).await;
+
+        good("git checkout -q --detach").await;
+        good(&propose).await;
+        assert_eq!(content("docs/a"), before);
+        let open = work.command(&["proposals", "list"]).await;
+        assert!(open.stdout.contains("pull request 7"), "{}", open.told);
+
+        good("git checkout -qf main; git reset -q --hard origin/main").await;
+        good(&push).await;
+        assert_eq!(content("docs/a").unwrap(), format!("{round} in Git\n"));
+        assert_eq!(content("docs/b").unwrap(), format!("{round} in the wiki\n"));
+        assert_eq!(content(&format!("docs/{round}")).unwrap(), "New.\n");
+        good("test -z \"$(git status --porcelain)\"; git diff --quiet origin/main").await;
+        assert!(work.read("en/docs/b.md").contains(round));
+    }
 }

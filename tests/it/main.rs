@@ -35,6 +35,8 @@ mod faults;
 mod faulty_wiki;
 mod fidelity;
 mod files;
+mod files_faults;
+mod files_terminal;
 mod filling;
 mod finding;
 mod harness;

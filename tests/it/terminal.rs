@@ -19,7 +19,7 @@ use crate::harness::{id_of, mutations, sample_wiki};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A program at a terminal of 80 columns and 24 lines.
-struct Terminal {
+pub(crate) struct Terminal {
     child: Child,
     keyboard: ChildStdin,
     screen: Receiver<Vec<u8>>,
@@ -32,7 +32,7 @@ struct Terminal {
 impl Terminal {
     /// Starts it with nothing in its environment but these settings and the usual path; nothing
     /// where there is no `script`.
-    fn start(arguments: &[&str], settings: &[(&str, &str)]) -> Option<Self> {
+    pub(crate) fn start(arguments: &[&str], settings: &[(&str, &str)]) -> Option<Self> {
         let quoted = |word: &&str| format!("'{}'", word.replace('\'', "'\\''"));
         let words: Vec<String> = arguments.iter().map(quoted).collect();
         let own = env!("CARGO_BIN_EXE_wikijs-mcp");
@@ -69,7 +69,7 @@ impl Terminal {
     }
 
     /// Waits until this is shown, behind what was waited for before; gives what came up to it.
-    fn wait_for(&mut self, text: &str) -> String {
+    pub(crate) fn wait_for(&mut self, text: &str) -> String {
         loop {
             if let Some(found) = self.seen.get(self.at..).unwrap().find(text) {
                 let end = self.at + found + text.len();
@@ -85,13 +85,13 @@ impl Terminal {
     }
 
     /// Types, as fast as a paste.
-    fn types(&mut self, text: &str) {
+    pub(crate) fn types(&mut self, text: &str) {
         self.keyboard.write_all(text.as_bytes()).unwrap();
         self.keyboard.flush().unwrap();
     }
 
     /// Waits for its end: its exit code and all that was shown.
-    fn end(mut self) -> (i32, String) {
+    pub(crate) fn end(mut self) -> (i32, String) {
         loop {
             match self.screen.recv_timeout(PATIENCE) {
                 Ok(bytes) => self.seen.push_str(&String::from_utf8_lossy(&bytes)),
@@ -105,7 +105,7 @@ impl Terminal {
 }
 
 /// Works with the terminal beside the wiki.
-async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(crate) async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     tokio::task::spawn_blocking(work).await.unwrap()
 }
 

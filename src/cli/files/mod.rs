@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 
 use super::exit::Exit;
+use super::progress::Steps;
 use super::{Outcome, print};
-use crate::files::{FilesError, Folder, Pulled, Strange, Unread};
+use crate::files::{FilesError, Folder, Pulled, Stage, Strange, Unread};
 
 /// How many of each are named.
 const NAMED: usize = 20;
@@ -62,10 +63,24 @@ fn open(dir: &Path) -> Result<Folder, (Exit, String)> {
 
 /// A fault of a folder, with its exit code.
 fn fault(error: FilesError, is_json: bool) -> (Exit, String) {
-    match error {
-        FilesError::Wiki(failure) => print::failure(&failure, is_json),
-        FilesError::Io { .. } => (Exit::Failed, print::harmless(&error.to_string())),
-        error => (Exit::Usage, print::harmless(&error.to_string())),
+    let exit = match error {
+        FilesError::Wiki(failure) => return print::failure(&failure, is_json),
+        FilesError::Io { .. } => Exit::Failed,
+        _ => Exit::Usage,
+    };
+    let text = error.to_string();
+    let lines: Vec<String> = text.lines().map(print::harmless).collect();
+    (exit, lines.join("\n"))
+}
+
+/// Shows how far a command is.
+fn shown(steps: &Steps) -> impl Fn(Stage, usize, usize) {
+    |stage, done, of| {
+        let what = match stage {
+            Stage::Read => "pages read",
+            Stage::Written => "pages written",
+        };
+        steps.at(done, of, what);
     }
 }
 

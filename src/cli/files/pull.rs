@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::super::exit::Exit;
-use super::super::progress::Progress;
+use super::super::progress::Steps;
 use super::super::{Outcome, print, start};
-use super::{Dir, did_nothing, explained, fault, open, tell_pulled};
+use super::{Dir, did_nothing, explained, fault, open, shown, tell_pulled};
 use crate::files::{Pulled, pull};
 use crate::page::NewPath;
 
@@ -42,14 +42,9 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     let is_json = arguments.json;
     let _held = folder.hold().map_err(|error| fault(error, is_json))?;
     let path = arguments.path.map(NewPath::into_path);
-    let line = std::sync::Mutex::new(Progress::new());
-    let far = |done, of| {
-        if let Ok(mut line) = line.lock() {
-            line.at(|| format!("{done} of {of} pages read"));
-        }
-    };
-    let pulled = pull(&app.wiki, &folder, path.as_ref(), far).await;
-    drop(line);
+    let steps = Steps::new();
+    let pulled = pull(&app.wiki, &folder, path.as_ref(), shown(&steps)).await;
+    drop(steps);
     let pulled = match pulled {
         Ok(pulled) => pulled,
         Err(error) => return Err(fault(explained(&app, error).await, is_json)),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::exit::Exit;
 use super::super::{Outcome, pager, print, progress, show_change, start};
 use super::pull::told;
-use super::{Dir, explained, fault, open, some, tell_pulled};
+use super::{Dir, explained, fault, open, shown, some, tell_pulled};
 use crate::audit::DraftChange;
 use crate::error::{Code, Failure};
 use crate::files::{Folder, MAX_CHANGES, Ready, settled};
@@ -72,7 +72,10 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     };
     let folder = open(&arguments.dir.dir)?;
     let _held = folder.hold().map_err(|error| fault(error, is_json))?;
-    let ready = match Ready::of(&app.wiki, &folder, arguments.delete, |_, _| {}).await {
+    let steps = progress::Steps::new();
+    let ready = Ready::of(&app.wiki, &folder, arguments.delete, shown(&steps)).await;
+    drop(steps);
+    let ready = match ready {
         Ok(ready) => ready,
         Err(error) => return Err(fault(explained(&app, error).await, is_json)),
     };
@@ -155,7 +158,10 @@ async fn push(app: &App, folder: &Folder, ready: &Ready, arguments: &Arguments) 
         }
     }
     if !applied.is_empty() {
-        match settled(&app.wiki, folder, ready, &applied).await {
+        let steps = progress::Steps::new();
+        let settled = settled(&app.wiki, folder, ready, &applied, shown(&steps)).await;
+        drop(steps);
+        match settled {
             Ok(pulled) if is_json => results.push(json!({ "pulled": told(&pulled) })),
             Ok(pulled) => tell_pulled(&pulled),
             Err(error) => {

@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use super::super::exit::Exit;
+use super::super::progress::Steps;
 use super::super::{Outcome, print, start};
-use super::{Dir, beside, explained, fault, open};
+use super::{Dir, beside, explained, fault, open, shown};
 use crate::files::{Kind, Line, Standing};
 
 /// Arguments of `files status`.
@@ -24,7 +25,10 @@ pub(super) async fn run(arguments: Arguments) -> Outcome {
     let app = start::app_for_operator()?;
     let folder = open(&arguments.dir.dir)?;
     let is_json = arguments.json;
-    let standing = match Standing::of(&app.wiki, &folder, |_, _| {}).await {
+    let steps = Steps::new();
+    let standing = Standing::of(&app.wiki, &folder, shown(&steps)).await;
+    drop(steps);
+    let standing = match standing {
         Ok(standing) => standing,
         Err(error) => return Err(fault(explained(&app, error).await, is_json)),
     };
