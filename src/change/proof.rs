@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn new_styles_may_be_stored_otherwise_if_they_mean_the_same() {
         let promised = styled("a{color:red} b{color:blue}");
-        // What is compared field by field already knows minified styles.
+        // A plain comparison of the fields would already accept minified styles.
         let lost = read(styled("a{color:red}"));
         let kept = read(styled("b{color:blue}a{color:red}"));
         let before = styled("i{color:green}");
@@ -162,10 +162,10 @@ mod tests {
         let proof = prove(&promised, Some(&found), &lost);
         assert_eq!(proof.differing, [Field::ScriptCss]);
         assert!(proof.css_dropped.effective.is_empty());
-        // Of a page that was made, there were none.
+        // A page that was just made had no old styles.
         let proof = prove(&promised, None, &lost);
         assert!(!proof.css_dropped.effective.is_empty());
-        // Another field that differs is not forgiven for it.
+        // A difference in another field still counts.
         let other = PageState {
             title: "Other".to_owned(),
             ..styled("b{color:blue}a{color:red}")

@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn far_from_what_differs_nothing_is_searched() {
-        // Of two bytes a letter, so that a cut may fall between them.
+        // Each letter has two bytes, so that a cut may fall between them.
         let far = |odd: &str| format!("{odd}{}\n", "ä".repeat(AROUND));
         for odd in ["", "x"] {
             let (was, is) = (
@@ -274,7 +274,7 @@ mod tests {
             let twice = differing(&was, &is);
             assert_eq!((twice.1, twice.2), (new, 1));
         }
-        // What stands alike in front counts for no end.
+        // Text of the common beginning is not counted again as common end.
         assert_eq!(AROUND, 65_536);
         let (was, is) = ("x".repeat(3 * AROUND), "x".repeat(3 * AROUND + 1));
         let (old, new, _) = differing(&was, &is);

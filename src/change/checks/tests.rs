@@ -213,7 +213,7 @@ fn fields_beside_the_content_are_looked_at() {
             with(|page| page.title = "setting UP ".to_owned()),
             &["same_title title"],
         ),
-        // Of another language, and its own.
+        // The title of a page in another language, and the page's own title.
         (with(|page| page.title = "Einrichten".to_owned()), &[]),
         (with(|page| page.title = "a".to_owned()), &[]),
         (

@@ -108,7 +108,7 @@ fn a_move_leaves_the_page_at_its_new_place_with_the_title_that_the_wiki_gives_it
     let moved = |title: &str| Some((title.to_owned(), "docs/b".to_owned()));
     assert_eq!(after("A", "docs/a", "docs/b"), moved("A"));
     assert_eq!(after("a", "docs/a", "docs/b"), moved("b"));
-    // The last step leaves what was asked for.
+    // After the last step the page is as asked for.
     let change = Change::between(page(), titled("B", at("docs/b")));
     let last = change.after_step(StepKind::Update);
     assert_eq!(last.as_ref(), change.after());
@@ -130,7 +130,7 @@ fn a_change_knows_both_places_and_which_fields_change() {
     let moved = Change::between(page(), at("docs/b"));
     assert_eq!(places(&moved), ["en/docs/a", "en/docs/b"]);
     assert_eq!(moved.fields(), [Field::Path]);
-    // Of a page that comes or goes, the fields that say something.
+    // A new or deleted page has only those fields that are not empty.
     let fields = Change::delete(page()).fields();
     assert!(fields.contains(&Field::Title) && !fields.contains(&Field::Description));
     for (change, is_empty) in [
