@@ -1,6 +1,7 @@
 //! Several wikis on one server, and settings that change while it runs.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -616,4 +617,88 @@ async fn the_walk_in_the_docs_is_what_the_program_says() {
         left.contains("[sites.handbook]") && !left.contains("[sites.docs]"),
         "{left}"
     );
+}
+
+/// Answers every request with a page that is none of a wiki.
+fn no_wiki() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().take(20) {
+            let mut stream = stream.unwrap();
+            let mut head = [0; 4096];
+            let _ = stream.read(&mut head);
+            let body = "<h1>Hello</h1>";
+            let length = body.len();
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+            );
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn what_is_no_wiki_or_there_already_is_not_added_and_the_file_stays() {
+    let [a, b, _] = three().await;
+    let dir = TempDir::new().unwrap();
+    put(&dir, &site("a", &a, ""));
+    let before = fs::read_to_string(config(&dir)).unwrap();
+    let closed = {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}", free.local_addr().unwrap())
+    };
+    let add = async |name: &str, address: &str, key: &str| {
+        let arguments = ["site", "add", name, "--base-url", address, "--key-stdin"];
+        let command = Command::new(&arguments)
+            .with("WIKI_CONFIG", config(&dir).to_str().unwrap())
+            .with("WIKI_HTTP_RETRY_TOTAL_MS", "5000")
+            .with("WIKI_LOG", "off")
+            .stdin(key);
+        let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+        (ended.code, ended.told)
+    };
+    let key = &b.keys().editor;
+    for (name, address, key, expected) in [
+        ("b", no_wiki(), key, (1, "nothing was written")),
+        ("b", closed, key, (1, "nothing was written")),
+        (
+            "b",
+            b.address(),
+            &"garbage".to_owned(),
+            (1, "nothing was written"),
+        ),
+        (
+            "b",
+            a.address(),
+            key,
+            (2, "the site a has this address already"),
+        ),
+        ("a", b.address(), key, (2, "the settings file has a site a")),
+        ("B", b.address(), key, (2, "a site's name is")),
+        ("b", "ftp://b".to_owned(), key, (2, "must be an address")),
+        ("b", b.address(), &String::new(), (2, "no key was given")),
+    ] {
+        let (code, told) = add(name, &address, key).await;
+        assert_eq!(code, expected.0, "{name} {address}: {told}");
+        assert!(told.contains(expected.1), "{name} {address}: {told}");
+        assert!(!told.contains(key.as_str()) || key.is_empty(), "{told}");
+        assert_eq!(fs::read_to_string(config(&dir)).unwrap(), before);
+    }
+    // A list names what is wrong with each, beside what is good.
+    let broken = format!(
+        "{}{}",
+        site("a", &a, ""),
+        "[sites.c]\nbase_url = \"http://127.0.0.1:1\"\napi_token = \"k\"\n"
+    );
+    put(&dir, &broken);
+    let command = Command::new(&["site", "list", "--json"])
+        .with("WIKI_CONFIG", config(&dir).to_str().unwrap())
+        .with("WIKI_LOG", "off");
+    let ended = tokio::task::spawn_blocking(|| command.run()).await.unwrap();
+    assert_eq!(ended.code, 1, "{}", ended.told);
+    let listed: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert!(listed["sites"][0].get("fault").is_none(), "{listed}");
+    assert!(listed["sites"][1]["fault"].is_string(), "{listed}");
 }
